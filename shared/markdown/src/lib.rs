@@ -1,0 +1,1 @@
+//! A page's HTML to clean Markdown.

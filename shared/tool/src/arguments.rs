@@ -1,0 +1,413 @@
+//! Arguments in: the command line as GNU users and agents write it, or one JSON object.
+//!
+//! [`argh`] parses; this module brings what people type into the one form that argh takes, and
+//! finds what is wrong before argh does, so that every mistake is answered with the name of the
+//! argument and the nearest valid one. Both forms end in the same parser: `--arguments` turns a
+//! JSON object into options, which is how a number sent as a string comes to be read as a number.
+
+use std::{
+    ffi::OsString,
+    io::{self, Read},
+};
+
+use argh::{FlagInfo, FlagInfoKind, Optionality};
+use serde::{
+    Deserialize,
+    de::{IntoDeserializer, value},
+};
+use serde_json::{Map, Value};
+
+use crate::{ARGUMENT_ERROR, Error, Tool};
+
+/// The most bytes of JSON that `--arguments -` reads.
+const MAX_JSON: u64 = 64 << 20;
+
+/// A key that Gemini CLI adds to the arguments of every call; it means nothing to a tool.
+const IGNORED_KEY: &str = "wait_for_previous";
+
+/// What the command line asks for.
+pub enum Parsed<T> {
+    /// The text for `--help`.
+    Help(String),
+    /// The version, for `--version`.
+    Version,
+    /// The tool's entry in discovery.json, for `--describe`.
+    Describe,
+    /// The work, with these arguments.
+    Work(T),
+}
+
+/// Reads one of an enum's choices as serde spells it; for argh's `from_str_fn`.
+pub fn choice<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, String> {
+    T::deserialize(text.into_deserializer()).map_err(|error: value::Error| error.to_string())
+}
+
+/// Parses the arguments of this process.
+pub fn from_process<T: Tool>() -> Result<Parsed<T>, Error> {
+    parse(std::env::args_os().skip(1))
+}
+
+/// Parses a command line, the name of the program left out.
+pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed<T>, Error> {
+    let texts =
+        arguments.into_iter().map(OsString::into_string).collect::<Result<Vec<_>, _>>().map_err(|argument| {
+            let shown = argument.to_string_lossy().into_owned();
+            ARGUMENT_ERROR
+                .error(format!("the argument {shown:?} is not UTF-8"))
+                .remedy("Rename the file, or name the folder it is in: arguments are UTF-8.")
+                .detail("argument", shown)
+        })?;
+    let mut line = CommandLine::new::<T>();
+    let mut texts = texts.into_iter();
+    while let Some(text) = texts.next() {
+        match text.as_str() {
+            "-h" | "--help" => return Ok(Parsed::Help(help::<T>())),
+            "-V" | "--version" => return Ok(Parsed::Version),
+            "--describe" => return Ok(Parsed::Describe),
+            _ => line.push(&text, &mut texts)?,
+        }
+    }
+    line.finish().map(Parsed::Work)
+}
+
+/// Parses arguments that came as a JSON object, as `--arguments` takes them.
+pub fn from_json<T: Tool>(arguments: Map<String, Value>) -> Result<T, Error> {
+    let mut line = CommandLine::new::<T>();
+    line.push_json(arguments)?;
+    line.finish()
+}
+
+/// The options that every tool has beside its own, as `--help` shows them.
+const COMMON_HELP: &str = "  -V, --version     print the version
+  --describe        print this tool's entry in discovery.json
+  --arguments       take the arguments from a JSON object (- reads it from standard
+                    input)
+";
+
+fn help<T: Tool>() -> String {
+    match T::from_args(&[T::NAME], &["--help"]) {
+        Err(early) => early.output.trim_end().to_owned() + "\n" + COMMON_HELP,
+        Ok(_) => COMMON_HELP.to_owned(),
+    }
+}
+
+/// A command line on its way into the form that argh takes: `--name value` for everything.
+struct CommandLine {
+    flags: Vec<&'static FlagInfo<'static>>,
+    given: Vec<(&'static FlagInfo<'static>, Option<String>)>,
+}
+
+impl CommandLine {
+    fn new<T: Tool>() -> Self {
+        Self { flags: T::get_args_info().flags.iter().filter(|flag| flag.long != "--help").collect(), given: vec![] }
+    }
+
+    /// Takes one argument, and its value from `rest` where it has one.
+    fn push(&mut self, text: &str, rest: &mut impl Iterator<Item = String>) -> Result<(), Error> {
+        if text == "--" {
+            return rest.next().map_or(Ok(()), |text| Err(self.unexpected(&text)));
+        }
+        if !text.starts_with('-') || text == "-" {
+            return Err(self.unexpected(text));
+        }
+        let (name, inline) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
+        };
+        if name == "--arguments" {
+            let value = inline.or_else(|| rest.next()).ok_or_else(|| missing_value(name))?;
+            return self.push_json(read_json(&value)?);
+        }
+        let flag = self.flag(name)?;
+        if let FlagInfoKind::Switch = flag.kind {
+            match inline.as_deref() {
+                None | Some("true") => self.give(flag, None),
+                Some("false") => Ok(()),
+                Some(other) => Err(bad_value(flag.long, other, "it is a switch and takes no value")),
+            }
+        } else {
+            let value = inline.or_else(|| rest.next()).ok_or_else(|| missing_value(flag.long))?;
+            self.give(flag, Some(value))
+        }
+    }
+
+    fn push_json(&mut self, arguments: Map<String, Value>) -> Result<(), Error> {
+        for (key, value) in arguments {
+            if key == IGNORED_KEY {
+                continue;
+            }
+            let flag = self.flag(&format!("--{key}"))?;
+            let values = match value {
+                Value::Array(values) if matches!(flag.optionality, Optionality::Repeating | Optionality::Greedy) => {
+                    values
+                }
+                value => vec![value],
+            };
+            for value in values {
+                self.push_value(flag, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_value(&mut self, flag: &'static FlagInfo<'static>, value: Value) -> Result<(), Error> {
+        let text = match value {
+            Value::Null => return Ok(()),
+            Value::Bool(value) => value.to_string(),
+            Value::String(text) => text,
+            // A model may write 5.0 where it means 5.
+            Value::Number(number) => match number.as_f64() {
+                Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value:.0}"),
+                _ => number.to_string(),
+            },
+            other @ (Value::Array(_) | Value::Object(_)) => {
+                return Err(bad_value(flag.long, &other.to_string(), "expected a single value"));
+            }
+        };
+        match (&flag.kind, text.as_str()) {
+            (FlagInfoKind::Switch, "true") => self.give(flag, None),
+            (FlagInfoKind::Switch, "false" | "") => Ok(()),
+            (FlagInfoKind::Switch, other) => Err(bad_value(flag.long, other, "expected true or false")),
+            (FlagInfoKind::Option { .. }, _) => self.give(flag, Some(text)),
+        }
+    }
+
+    fn give(&mut self, flag: &'static FlagInfo<'static>, value: Option<String>) -> Result<(), Error> {
+        let repeatable = matches!(flag.optionality, Optionality::Repeating | Optionality::Greedy);
+        if !repeatable && self.given.iter().any(|(given, _)| given.long == flag.long) {
+            return Err(ARGUMENT_ERROR
+                .error(format!("{} was given more than once", flag.long))
+                .remedy(format!("Give {} once.", flag.long))
+                .detail("argument", flag.long));
+        }
+        self.given.push((flag, value));
+        Ok(())
+    }
+
+    fn flag(&self, name: &str) -> Result<&'static FlagInfo<'static>, Error> {
+        let short = name.strip_prefix('-').and_then(|rest| rest.parse::<char>().ok());
+        let long = name.replace('_', "-");
+        let found = self.flags.iter().find(|flag| flag.long == long || (short.is_some() && flag.short == short));
+        found.copied().ok_or_else(|| {
+            let names = || self.flags.iter().map(|flag| flag.long);
+            let distance = |known: &str| strsim::damerau_levenshtein(known, &long);
+            let nearest = names().min_by_key(|known| distance(known)).filter(|known| {
+                distance(known) <= 1 + known.len() / 4 || known.starts_with(&long) || long.starts_with(known)
+            });
+            let error = ARGUMENT_ERROR.error(format!("unknown argument {name:?}")).detail("argument", name);
+            match nearest {
+                Some(nearest) => error.remedy(format!("Did you mean {nearest}?")).detail("nearest", nearest),
+                None => error.remedy(format!("The arguments are {}.", names().collect::<Vec<_>>().join(", "))),
+            }
+        })
+    }
+
+    fn unexpected(&self, text: &str) -> Error {
+        let example = self.flags.iter().find(|flag| matches!(flag.kind, FlagInfoKind::Option { .. }));
+        let error = ARGUMENT_ERROR.error(format!("unexpected argument {text:?}")).detail("argument", text);
+        match example {
+            Some(flag) => error.remedy(format!(
+                "Every value follows its option, as in {} {}; quote values with spaces.",
+                flag.long,
+                if text.contains([' ', '\'', '"']) { "VALUE" } else { text }
+            )),
+            None => error,
+        }
+    }
+
+    fn finish<T: Tool>(self) -> Result<T, Error> {
+        let required = self.flags.iter().filter(|flag| matches!(flag.optionality, Optionality::Required));
+        let missing: Vec<_> = required
+            .map(|flag| flag.long)
+            .filter(|long| !self.given.iter().any(|(flag, _)| flag.long == *long))
+            .collect();
+        if !missing.is_empty() {
+            return Err(ARGUMENT_ERROR
+                .error(format!("{} is required", missing.join(" and ")))
+                .remedy(format!("Add {} VALUE.", missing.join(" VALUE and ")))
+                .detail("argument", missing[0])
+                .detail("missing", missing));
+        }
+        let words: Vec<&str> =
+            self.given.iter().flat_map(|(flag, value)| [Some(flag.long), value.as_deref()]).flatten().collect();
+        T::from_args(&[T::NAME], &words).map_err(|early| {
+            // The one failure that is left is a value that its type refuses; argh says it in prose.
+            let prose = early.output.trim();
+            let parts = prose.strip_prefix("Error parsing option '").and_then(|rest| {
+                let (long, rest) = rest.split_once("' with value '")?;
+                let (value, reason) = rest.rsplit_once("': ")?;
+                Some((long, value, reason))
+            });
+            match parts {
+                Some((long, value, reason)) => bad_value(long, value, reason),
+                None => ARGUMENT_ERROR.error(prose),
+            }
+        })
+    }
+}
+
+fn missing_value(long: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{long} needs a value"))
+        .remedy(format!("Write {long} VALUE or {long}=VALUE."))
+        .detail("argument", long)
+}
+
+fn bad_value(long: &str, value: &str, reason: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{long} can not be {value:?}: {reason}"))
+        .detail("argument", long)
+        .detail("value", value)
+}
+
+/// The JSON object in `text`, or on standard input for `-`; a byte order mark and UTF-16, which
+/// PowerShell's `>` writes, are taken too.
+fn read_json(text: &str) -> Result<Map<String, Value>, Error> {
+    let fail = |reason: String| {
+        ARGUMENT_ERROR
+            .error(format!("--arguments is not a JSON object: {reason}"))
+            .remedy("Write an object with the arguments as keys, such as {\"path\": \"a b.md\"}.")
+            .detail("argument", "--arguments")
+    };
+    let mut bytes = vec![];
+    if text == "-" {
+        io::stdin().take(MAX_JSON).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
+    } else {
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    let text = match bytes.as_slice() {
+        [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        plain => String::from_utf8_lossy(plain).into_owned(),
+    };
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    serde_json::from_str(&text).map_err(|error| fail(error.to_string()))
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
+    let units: Vec<u16> = bytes.as_chunks().0.iter().map(|&pair| unit(pair)).collect();
+    String::from_utf16_lossy(&units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Fruit, Pick};
+    use proptest::prelude::*;
+
+    fn pick(line: &[&str]) -> Result<Pick, Error> {
+        match parse(line.iter().map(OsString::from))? {
+            Parsed::Work(pick) => Ok(pick),
+            _ => panic!("{line:?} asks for work"),
+        }
+    }
+
+    fn refused(line: &[&str]) -> (String, Value) {
+        let error = pick(line).err().unwrap();
+        assert!(error.is(ARGUMENT_ERROR));
+        (error.message().to_owned(), error.details()["argument"].clone())
+    }
+
+    #[test]
+    fn gnu_spellings_and_any_order() {
+        let expected = Pick {
+            basket: "a=b c".into(),
+            count: Some(crate::Within::new(7)),
+            ripe: true,
+            fruit: Fruit::RedApple,
+            tag: vec![],
+        };
+        assert_eq!(pick(&["--ripe", "--basket=a=b c", "--fruit", "red-apple", "--count=7"]).unwrap(), expected);
+        assert_eq!(
+            pick(&["--count", "7", "--fruit=red-apple", "--basket", "a=b c", "--ripe", "--"]).unwrap(),
+            expected
+        );
+        assert_eq!(pick(&["--basket", "-"]).unwrap().basket, "-");
+        assert_eq!(pick(&["--basket", "--ripe"]).unwrap().basket, "--ripe");
+        assert_eq!(pick(&["--basket", "", "--tag=x", "--tag", "-7"]).unwrap().tag, ["x", "-7"]);
+    }
+
+    #[test]
+    fn mistakes_name_the_argument() {
+        for (line, message, argument) in [
+            (&["--basket"][..], "--basket needs a value", "--basket"),
+            (&[], "--basket is required", "--basket"),
+            (&["--basket=a", "--basket=b"], "--basket was given more than once", "--basket"),
+            (&["--baskte=a"], "unknown argument \"--baskte\"", "--baskte"),
+            (&["--basket=a", "stray"], "unexpected argument \"stray\"", "stray"),
+            (&["--basket=a", "--", "stray"], "unexpected argument \"stray\"", "stray"),
+            (&["--basket=a", "--count=9"], "--count can not be \"9\": expected a whole number from 1 to 8", "--count"),
+            (
+                &["--basket=a", "--ripe=maybe"],
+                "--ripe can not be \"maybe\": it is a switch and takes no value",
+                "--ripe",
+            ),
+        ] {
+            assert_eq!(refused(line), (message.to_owned(), argument.into()), "{line:?}");
+        }
+        let (message, argument) = refused(&["--basket=a", "--fruit=kiwi"]);
+        assert_eq!(argument, "--fruit");
+        assert!(message.contains("`pear`") && message.contains("`red-apple`"), "{message}");
+    }
+
+    #[test]
+    fn the_nearest_name_is_suggested() {
+        let nearest = |name: &str| pick(&[name, "x"]).err().unwrap().details().get("nearest").cloned();
+        assert_eq!(nearest("--baskett"), Some("--basket".into()));
+        assert_eq!(nearest("--bask"), Some("--basket".into()));
+        assert_eq!(nearest("--elephant"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn not_utf8_is_a_clear_error() {
+        use std::os::unix::ffi::OsStringExt;
+        let line = [OsString::from("--basket"), OsString::from_vec(b"a\xFF".to_vec())];
+        assert!(parse::<Pick>(line).err().unwrap().message().contains("not UTF-8"));
+    }
+
+    #[test]
+    fn json_arguments_are_the_same_arguments() {
+        let json = r#"{"basket": "it's \"日本\"", "count": "7", "ripe": true, "fruit": "red-apple", "tag": ["x", 2], "wait_for_previous": true}"#;
+        let picked = pick(&["--arguments", json]).unwrap();
+        assert_eq!(
+            (picked.basket.as_str(), picked.count, picked.ripe),
+            ("it's \"日本\"", Some(crate::Within::new(7)), true)
+        );
+        assert_eq!(picked.tag, ["x", "2"]);
+        assert_eq!(
+            pick(&["--arguments", r#"{"basket":"a","count":5.0,"ripe":"false"}"#]).unwrap().count,
+            Some(crate::Within::new(5))
+        );
+        assert_eq!(refused(&["--arguments", r#"{"basket":["a","b"]}"#]).1, "--basket");
+        assert_eq!(refused(&["--arguments", "[1]"]).1, "--arguments");
+        assert_eq!(refused(&["--arguments", r#"{"basket":"a","ripe":{}}"#]).1, "--ripe");
+        assert_eq!(refused(&["--basket=a", "--arguments", r#"{"basket":"b"}"#]).1, "--basket");
+    }
+
+    #[test]
+    fn help_names_every_option() {
+        let Ok(Parsed::Help(text)) = parse::<Pick>(["--help".into()]) else { panic!("help") };
+        for name in ["--basket", "--count", "--ripe", "--fruit", "--describe", "--version", "--arguments"] {
+            assert!(text.contains(name), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_command_line_panics(words in prop::collection::vec("(-{0,2}(basket|count|arguments|x)?=?)?.{0,6}", 0..5)) {
+            let _ = parse::<Pick>(words.into_iter().filter(|word| word != "--arguments").map(OsString::from));
+        }
+
+        #[test]
+        fn any_text_is_a_value(text in ".*") {
+            prop_assert_eq!(&pick(&["--basket", &text]).unwrap().basket, &text);
+            prop_assert_eq!(&pick(&[&format!("--basket={text}")]).unwrap().basket, &text);
+            let json = serde_json::json!({"basket": text}).to_string();
+            prop_assert_eq!(&pick(&["--arguments", &json]).unwrap().basket, &text);
+        }
+    }
+}

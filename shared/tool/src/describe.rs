@@ -1,0 +1,193 @@
+//! A tool as agents see it: its entry in discovery.json, made from its own types and nothing else.
+//!
+//! Names, help and requiredness come from argh's [`argh::ArgsInfo`]; types, choices and bounds from
+//! [`schemars`]; defaults from parsing the shortest command line and serializing what came out.
+
+use argh::{FlagInfo, FlagInfoKind, Optionality};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::{ARGUMENT_ERROR, Code, INTERNAL_ERROR, OUTPUT_ERROR, Tool};
+
+/// What a client may assume of a call, in the words of the Model Context Protocol.
+///
+/// Clients decide by them whether a person has to approve the call.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the protocol's own four hints")]
+pub struct Annotations {
+    /// It changes nothing.
+    pub read_only_hint: bool,
+    /// It may destroy what was there, rather than only add to it.
+    pub destructive_hint: bool,
+    /// A second call with the same arguments changes nothing more.
+    pub idempotent_hint: bool,
+    /// It reaches an open world, such as the web.
+    pub open_world_hint: bool,
+}
+
+/// The codes that `T` can fail with: those of every tool, then its own.
+pub fn codes<T: Tool>() -> impl Iterator<Item = Code> {
+    [ARGUMENT_ERROR, OUTPUT_ERROR, INTERNAL_ERROR].into_iter().chain(T::ERRORS.iter().copied())
+}
+
+/// The entry of `T` in discovery.json.
+///
+/// # Panics
+///
+/// Where the definition of `T` contradicts itself; a test of the workspace makes every entry.
+pub fn entry<T: Tool>() -> Value {
+    let info = T::get_args_info();
+    json!({
+        "name": T::NAME.trim_start_matches("ragmaker-").replace('-', "_"),
+        "command": T::NAME,
+        "description": info.description,
+        "parameters": parameters::<T>(info.flags),
+        "output": output::<T>(),
+        "errors": codes::<T>().map(Code::name).collect::<Vec<_>>(),
+        "annotations": T::ANNOTATIONS,
+    })
+}
+
+fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
+    let types = schema::<T>(SchemaSettings::draft2020_12());
+    let flags: Vec<_> = flags.iter().filter(|flag| flag.long != "--help" && !flag.hidden).collect();
+    let of = |flag: &FlagInfo<'_>| {
+        let name = flag.long.trim_start_matches('-');
+        let schema = types.pointer(&format!("/properties/{name}"));
+        (name.to_owned(), schema.unwrap_or_else(|| panic!("{}: serde does not know {name}", T::NAME)).clone())
+    };
+    let shortest: Vec<String> = flags
+        .iter()
+        .filter(|flag| matches!(flag.optionality, Optionality::Required))
+        .flat_map(|flag| [flag.long.to_owned(), sample(&of(flag).1)])
+        .collect();
+    let shortest: Vec<&str> = shortest.iter().map(String::as_str).collect();
+    let parsed = T::from_args(&[T::NAME], &shortest).unwrap_or_else(|early| panic!("{}: {}", T::NAME, early.output));
+    let defaults = serde_json::to_value(parsed).unwrap_or_default();
+
+    let (mut properties, mut required) = (Map::new(), vec![]);
+    for flag in flags {
+        let (name, mut schema) = of(flag);
+        schema["description"] = flag.description.into();
+        if matches!(flag.kind, FlagInfoKind::Switch) {
+            schema["type"] = "boolean".into();
+        }
+        match flag.optionality {
+            Optionality::Required => required.push(name.clone()),
+            Optionality::Optional if !defaults[&name].is_null() => schema["default"] = defaults[&name].clone(),
+            _ => {}
+        }
+        properties.insert(name, schema);
+    }
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+fn output<T: Tool>() -> Value {
+    let mut answer = schema::<T::Answer>(SchemaSettings::draft2020_12().for_serialize());
+    let mut properties = Map::from_iter([("status".to_owned(), json!({"const": "success"}))]);
+    let mut required = vec![Value::from("status")];
+    if let Some(Value::Object(own)) = answer.get_mut("properties").map(Value::take) {
+        properties.extend(own);
+    }
+    if let Some(Value::Array(own)) = answer.get_mut("required").map(Value::take) {
+        required.extend(own);
+    }
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// The schema of `S` as models take it best: nothing referred to, nothing nullable by way of a
+/// union, no formats beyond JSON Schema's own.
+fn schema<S: JsonSchema>(settings: SchemaSettings) -> Value {
+    let settings = settings.with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let for_arguments = matches!(settings.contract, schemars::generate::Contract::Deserialize);
+    let mut schema = settings
+        .with_transform(move |schema: &mut Schema| plain(schema, for_arguments))
+        .into_generator()
+        .into_root_schema_for::<S>();
+    schema.remove("title");
+    schema.to_value()
+}
+
+fn plain(schema: &mut Schema, for_arguments: bool) {
+    // Rust's own widths (uint64, double) are no formats of JSON Schema.
+    if schema
+        .get("format")
+        .and_then(Value::as_str)
+        .is_some_and(|format| format.starts_with("uint") || format.starts_with("int") || format == "double")
+    {
+        schema.remove("format");
+    }
+    // An option that is left out is left out: `null` is not one of its values.
+    if for_arguments {
+        if let Some(Value::Array(types)) = schema.get_mut("type") {
+            types.retain(|name| name != "null");
+            if let [only] = types.as_slice() {
+                let only = only.clone();
+                schema.insert("type".into(), only);
+            }
+        }
+        if let Some(Value::Array(choices)) = schema.get_mut("enum") {
+            choices.retain(|choice| !choice.is_null());
+        }
+        if let Some(Value::Array(any)) = schema.get_mut("anyOf") {
+            any.retain(|one| one["type"] != "null");
+            if let [only] = any.as_slice() {
+                if let Ok(only) = Schema::try_from(only.clone()) {
+                    *schema = only;
+                }
+            }
+        }
+    }
+    transform_subschemas(&mut |inner: &mut Schema| plain(inner, for_arguments), schema);
+}
+
+/// A text that parses as a value of `schema`.
+fn sample(schema: &Value) -> String {
+    match (schema["enum"].get(0), schema["minimum"].as_u64()) {
+        (Some(Value::String(first)), _) => first.clone(),
+        (_, Some(minimum)) => minimum.to_string(),
+        _ => "x".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Pick;
+
+    #[test]
+    fn an_entry_says_everything_once() {
+        let expected = json!({
+            "name": "pick", "command": "ragmaker-pick", "description": "Pick fruit.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "basket": {"type": "string", "description": "where the fruit goes"},
+                    "count": {"type": "integer", "minimum": 1, "maximum": 8, "description": "how many"},
+                    "ripe": {"type": "boolean", "description": "only ripe ones", "default": false},
+                    "fruit": {"type": "string", "enum": ["pear", "red-apple"], "description": "which kind", "default": "pear"},
+                    "tag": {"type": "array", "items": {"type": "string"}, "description": "labels"},
+                },
+                "required": ["basket"],
+                "additionalProperties": false,
+            },
+            "output": {
+                "type": "object",
+                "properties": {
+                    "status": {"const": "success"},
+                    "picked": {"type": "array", "items": {"type": "string"}, "description": "What was picked."},
+                    "next": {"type": ["integer", "null"], "minimum": 0, "description": "Where to go on."},
+                },
+                "required": ["status", "picked", "next"],
+            },
+            "errors": ["ARGUMENT_ERROR", "OUTPUT_ERROR", "INTERNAL_ERROR", "NO_FRUIT"],
+            "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false},
+        });
+        assert_eq!(entry::<Pick>(), expected);
+    }
+}

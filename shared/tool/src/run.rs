@@ -1,0 +1,122 @@
+//! From the command line to one JSON value and an exit status.
+
+use std::{
+    io::{self, Write},
+    panic,
+    process::ExitCode,
+};
+
+use serde::Serialize;
+
+use crate::{
+    ARGUMENT_ERROR, Error, INTERNAL_ERROR, OUTPUT_ERROR, Tool,
+    arguments::{self, Parsed},
+    describe,
+    json::{self, Charset},
+};
+
+/// How a tool ends, as its exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: one JSON value on standard output, nothing on standard error.
+    Success = 0,
+    /// 1: the work failed; one JSON object on standard error.
+    Failure = 1,
+    /// 2: the arguments can not be used; one JSON object on standard error.
+    Usage = 2,
+}
+
+impl From<&Error> for Exit {
+    fn from(error: &Error) -> Self {
+        if error.is(ARGUMENT_ERROR) { Self::Usage } else { Self::Failure }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Runs `T` as this process: its `main` function is this call.
+pub fn main<T: Tool>() -> ExitCode {
+    // A panic is reported as JSON below; the default hook would print prose before it.
+    panic::set_hook(Box::new(|_| ()));
+    let charset = Charset::from_env();
+    let result = panic::catch_unwind(|| run::<T>(charset)).unwrap_or_else(|cause| {
+        let message = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref().copied());
+        Err(INTERNAL_ERROR.error(message.unwrap_or("the tool panicked")).detail("command", T::NAME))
+    });
+    let exit = match result {
+        Ok(()) => Exit::Success,
+        Err(error) => {
+            // Nobody is left to tell when standard error is gone as well.
+            let _ = json::write(&error, charset, io::stderr().lock());
+            Exit::from(&error)
+        }
+    };
+    exit.into()
+}
+
+fn run<T: Tool>(charset: Charset) -> Result<(), Error> {
+    let text = match arguments::from_process::<T>()? {
+        Parsed::Work(tool) => return print(&tool.run().map_err(listed::<T>)?, charset),
+        Parsed::Help(text) => text,
+        Parsed::Version => format!("{} {}\n", T::NAME, T::VERSION),
+        Parsed::Describe => format!("{:#}\n", describe::entry::<T>()),
+    };
+    written(io::stdout().write_all(text.as_bytes()))
+}
+
+/// Checks, in tests and debug builds, that discovery.json lists what the tool fails with.
+fn listed<T: Tool>(error: Error) -> Error {
+    debug_assert!(
+        describe::codes::<T>().any(|code| error.is(code)),
+        "{} is not in the ERRORS of {}",
+        error.code(),
+        T::NAME
+    );
+    error
+}
+
+fn print(answer: &impl Serialize, charset: Charset) -> Result<(), Error> {
+    #[derive(Serialize)]
+    struct Success<'a, A> {
+        status: &'static str,
+        #[serde(flatten)]
+        answer: &'a A,
+    }
+    let mut out = io::BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+    let result = json::write(&Success { status: "success", answer }, charset, &mut out);
+    written(result.map_err(io::Error::from).and_then(|()| out.flush()))
+}
+
+/// A reader that has seen enough (`| head -1`) is no failure.
+fn written(result: io::Result<()>) -> Result<(), Error> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(OUTPUT_ERROR.error(format!("cannot write the answer to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_decides_the_exit_status() {
+        assert_eq!(Exit::from(&ARGUMENT_ERROR.error("")) as u8, 2);
+        assert_eq!(Exit::from(&INTERNAL_ERROR.error("")) as u8, 1);
+        assert_eq!(Exit::Success as u8, 0);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure_and_a_full_disk_is() {
+        assert!(written(Err(io::ErrorKind::BrokenPipe.into())).is_ok());
+        assert!(written(Err(io::ErrorKind::StorageFull.into())).unwrap_err().is(OUTPUT_ERROR));
+        let hidden = serde_json::Error::io(io::ErrorKind::BrokenPipe.into());
+        assert!(written(Err(hidden.into())).is_ok());
+    }
+}

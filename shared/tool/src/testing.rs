@@ -1,0 +1,58 @@
+//! A small tool for this crate's own tests.
+
+use argh::{ArgsInfo, FromArgs};
+use serde::{Deserialize, Serialize};
+
+use crate::{Annotations, Code, Error, JsonSchema, Tool, Within, choice};
+
+pub(crate) const NO_FRUIT: Code = Code::new("NO_FRUIT", "Wait for autumn.");
+
+/// Pick fruit.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug, PartialEq)]
+#[argh(help_triggers("-h", "--help"))]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct Pick {
+    /// where the fruit goes
+    #[argh(option)]
+    pub(crate) basket: String,
+    /// how many
+    #[argh(option)]
+    pub(crate) count: Option<Within<1, 8>>,
+    /// only ripe ones
+    #[argh(switch)]
+    pub(crate) ripe: bool,
+    /// which kind
+    #[argh(option, default = "Fruit::Pear", from_str_fn(choice))]
+    pub(crate) fruit: Fruit,
+    /// labels
+    #[argh(option)]
+    pub(crate) tag: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Debug, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Fruit {
+    Pear,
+    RedApple,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Picked {
+    /// What was picked.
+    picked: Vec<String>,
+    /// Where to go on.
+    next: Option<u64>,
+}
+
+impl Tool for Pick {
+    type Answer = Picked;
+    const NAME: &'static str = "ragmaker-pick";
+    const VERSION: &'static str = "0.1.0";
+    const ANNOTATIONS: Annotations =
+        Annotations { read_only_hint: false, destructive_hint: false, idempotent_hint: false, open_world_hint: false };
+    const ERRORS: &'static [Code] = &[NO_FRUIT];
+
+    fn run(self) -> Result<Picked, Error> {
+        Ok(Picked { picked: vec![self.basket], next: None })
+    }
+}
