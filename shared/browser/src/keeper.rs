@@ -31,7 +31,7 @@ use crate::{
 const KEEP: &str = "--keep-browser";
 
 /// How long the driver and the browser may take to start.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 /// What a browser is to be started like.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -156,26 +156,23 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
 pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     let running = profile.running();
     let mut open = false;
-    if let Some(running) = &running {
-        if let Ok(browser) = DevTools::connect(running) {
-            open = true;
-            let _ = browser.quit();
-            // The socket closes early; the process is gone when its cookies are written.
-            let until = Instant::now() + Duration::from_secs(10);
-            while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+    if let Some(running) = &running
+        && let Ok(browser) = DevTools::connect(running)
+    {
+        open = true;
+        let _ = browser.quit();
+        // The socket closes early; the process is gone when its cookies are written.
+        let until = Instant::now() + Duration::from_secs(10);
+        while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
     open |= process::of_profile(profile.folder()).iter().any(|&pid| Some(pid) != except);
     process::end_all(profile.folder(), except);
     profile.forget();
-    for lock in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {
-        if lock != "SingletonLock" && holder(profile).is_some() {
-            continue;
-        }
-        if holder(profile).is_none() {
-            let _ = fs::remove_file(profile.folder().join(lock));
+    if holder(profile).is_none() {
+        for left in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {
+            let _ = fs::remove_file(profile.folder().join(left));
         }
     }
     open

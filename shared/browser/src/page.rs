@@ -31,7 +31,7 @@ const CAP: Duration = Duration::from_secs(10);
 const CHALLENGE_PATIENCE: Duration = Duration::from_secs(6);
 
 /// How long a person gets to solve a challenge.
-const HUMAN_PATIENCE: Duration = Duration::from_secs(300);
+const HUMAN_PATIENCE: Duration = Duration::from_mins(5);
 
 /// The time a call may take when it is not told otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -170,10 +170,10 @@ impl Visit<'_> {
         // A page that failed to answer may go on failing: its tab is not kept.
         match &result {
             Err(error) if [TIMEOUT, PAGE_CRASHED, BROWSER_LOST, URL_NOT_ALLOWED].iter().any(|&code| error.is(code)) => {
-                page.tab.dispose().await
+                page.tab.dispose().await;
             }
             Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
-                page.tab.give_back("", "", self.profile).await
+                page.tab.give_back("", "", self.profile).await;
             }
             _ => {
                 let url = page.url;
@@ -341,7 +341,7 @@ impl Page {
                 Ok(value) => return Ok(value),
                 // A page that goes elsewhere under the script's feet is asked again.
                 Err(Trouble::Failed(words)) if words.contains("navigat") || words.contains("detached") => {
-                    tokio::time::sleep(PAUSE).await
+                    tokio::time::sleep(PAUSE).await;
                 }
                 Err(trouble) => return Err(self.failed(trouble, "")),
             }

@@ -136,7 +136,7 @@ impl Profile {
 
     /// Held by everyone who uses the browser, together; says when it was used last.
     pub(crate) fn lock_use(&self, deadline: Instant) -> Result<Lock, Error> {
-        let lock = Lock::within(&self.own("use.lock"), deadline, |file| FileExt::try_lock_shared(file));
+        let lock = Lock::within(&self.own("use.lock"), deadline, FileExt::try_lock_shared);
         let lock = lock.ok_or_else(|| BROWSER_BUSY.error("the session's browser is being closed"))?;
         let _ = lock.0.set_modified(SystemTime::now());
         Ok(lock)

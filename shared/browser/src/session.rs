@@ -102,12 +102,11 @@ pub fn open(profile: &Profile, visible: bool, idle_seconds: u64) -> Result<Opene
     let deadline = Instant::now() + CLOSE_PATIENCE;
     profile.create()?;
     let lock = profile.lock_use(deadline)?;
-    let in_use = match usable(profile, visible) {
-        Some(running) => InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) },
-        None => {
-            drop(lock);
-            InUse::start(profile, Launch { headless: !visible, stays: true, idle_seconds }, deadline)?
-        }
+    let in_use = if let Some(running) = usable(profile, visible) {
+        InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) }
+    } else {
+        drop(lock);
+        InUse::start(profile, Launch { headless: !visible, stays: true, idle_seconds }, deadline)?
     };
     let _start = profile.lock_start(deadline)?;
     if let Some(running) = profile.running().filter(|running| running.keeper_pid == in_use.running.keeper_pid) {

@@ -147,24 +147,21 @@ impl Tab {
         claim.mark_borrowed();
         let pulse = deadline.min(Instant::now() + PULSE);
         let driver = Driver::resume(running.driver_port, &memory.session, pulse).await.map_err(Trouble::into_error)?;
-        match driver.execute("return location.href", vec![], pulse).await {
-            Ok(url) => {
-                let fresh = fresh
-                    && url.as_str().is_some_and(|url| crate::address::page(url) == crate::address::page(&memory.url));
-                Ok(Some(Self {
-                    driver,
-                    handle: claim.handle,
-                    file: claim.file,
-                    path: claim.path,
-                    memory,
-                    running: running.clone(),
-                    fresh,
-                }))
-            }
-            Err(_) => {
-                claim.dispose(running, Some(driver)).await;
-                Ok(None)
-            }
+        if let Ok(url) = driver.execute("return location.href", vec![], pulse).await {
+            let fresh =
+                fresh && url.as_str().is_some_and(|url| crate::address::page(url) == crate::address::page(&memory.url));
+            Ok(Some(Self {
+                driver,
+                handle: claim.handle,
+                file: claim.file,
+                path: claim.path,
+                memory,
+                running: running.clone(),
+                fresh,
+            }))
+        } else {
+            claim.dispose(running, Some(driver)).await;
+            Ok(None)
         }
     }
 
