@@ -10,18 +10,22 @@
 //! ```
 //!
 //! It is one plain JSON file that people edit and `jq` reads, and that any number of processes
-//! write at once. A change takes the lock beside the file ([`lock`]), finds the bytes to replace in
-//! the text ([`splice`]) and puts the new text in the place of the old in one step ([`file`]), so
-//! that every byte outside the change stays, a reader sees the old catalog or the new one, and a
-//! writer killed at any moment leaves one of the two.
+//! write at once. A change takes the lock beside the file (`lock`), checks the whole text and finds
+//! the bytes to replace in it (`scan`, `splice`), and puts the new text in the place of the old in
+//! one step (`draft`). So every byte outside the change stays, a reader sees the old catalog or the
+//! new one, and a writer killed at any moment leaves one of the two.
 
+mod draft;
 mod file;
 mod location;
 mod lock;
+mod scan;
 mod splice;
 
 use std::{
+    io::{self, Read},
     path::{Path, PathBuf},
+    thread,
     time::{Duration, SystemTime},
 };
 
@@ -29,15 +33,24 @@ use ragmaker_tool::{ARGUMENT_ERROR, Code, Error, JsonSchema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use file::{CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE};
+use draft::Draft;
+use file::Source;
+use lock::Lock;
+use scan::Failure;
+use splice::Edit;
+
+pub use draft::CATALOG_NOT_WRITABLE;
+pub use file::{CATALOG_CORRUPT, CATALOG_NOT_READABLE};
 pub use lock::CATALOG_LOCKED;
-pub use splice::CATALOG_CORRUPT;
 
 /// Every code that a change of a catalog can fail with, [`ARGUMENT_ERROR`] aside.
 pub const ERRORS: &[Code] = &[CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE];
 
 /// How long a change waits for other writers unless it is told otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
+
+/// The size in bytes from which a catalog is copied while it is still being read.
+const WRITE_AHEAD: u64 = 4 << 20;
 
 /// The present time as catalogs and documents record it: RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
@@ -136,7 +149,7 @@ impl Catalog {
     pub fn at(file: impl AsRef<Path>) -> Result<Self, Error> {
         let file = file.as_ref();
         let absolute = std::path::absolute(file)
-            .map_err(|error| ARGUMENT_ERROR.error(format!("{file:?} can not name a catalog: {error}")))?;
+            .map_err(|error| ARGUMENT_ERROR.error(format!("{} can not name a catalog: {error}", file.display())))?;
         Ok(Self { file: absolute, wait: LOCK_WAIT })
     }
 
@@ -182,13 +195,7 @@ impl Catalog {
                 fields.push((name, value.clone()));
             }
         }
-        let _lock = lock::Lock::acquire(&file, self.wait)?;
-        let bytes = file::read(&file)?;
-        let corrupt = |why: splice::Corrupt| why.within(&self.file);
-        let text = splice::text(&bytes).map_err(corrupt)?;
-        let (edits, outcome) = splice::record(text, &entry.url, &fields).map_err(corrupt)?;
-        file::replace(&file, &splice::apply(text, &edits))?;
-        Ok(outcome)
+        self.change(&file, |catalog| splice::record(catalog, &entry.url, &fields))
     }
 
     /// Sets the fields that `header` has and leaves the others; makes the catalog where there is none.
@@ -197,12 +204,36 @@ impl Catalog {
     /// When this returns, the header is on disk.
     pub fn describe(&self, header: &Header) -> Result<Description, Error> {
         let file = file::resolve(&self.file)?;
-        let _lock = lock::Lock::acquire(&file, self.wait)?;
-        let bytes = file::read(&file)?;
-        let corrupt = |why: splice::Corrupt| why.within(&self.file);
-        let text = splice::text(&bytes).map_err(corrupt)?;
-        let (edits, description) = splice::describe(text, header, now).map_err(corrupt)?;
-        file::replace(&file, &splice::apply(text, &edits))?;
-        Ok(description)
+        self.change(&file, |catalog| splice::describe(catalog, header, now))
+    }
+
+    /// Makes the edits that `plan` finds for the catalog in `file`, while nobody else does.
+    fn change<T>(
+        &self,
+        file: &Path,
+        plan: impl FnOnce(&mut dyn Read) -> Result<(Vec<Edit>, T), Failure>,
+    ) -> Result<T, Error> {
+        let refuse = |error: io::Error| draft::not_writable(&self.file, &error);
+        let _lock = Lock::acquire(file, self.wait)?;
+        let old = Source::open(file)?;
+        thread::scope(|scope| {
+            // Reading a large catalog takes as long as writing it does; both at once is faster.
+            let ahead = (old.length() > WRITE_AHEAD).then(|| {
+                scope.spawn(|| {
+                    let mut draft = Draft::begin(file)?;
+                    draft.copy(&old)?;
+                    Ok(draft)
+                })
+            });
+            let planned = plan(&mut old.all());
+            let draft = match ahead.map(thread::ScopedJoinHandle::join) {
+                Some(draft) => draft.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                None => Draft::begin(file),
+            };
+            let (edits, done) = planned.map_err(|failure| old.error(failure, &self.file))?;
+            let mut draft = draft.map_err(refuse)?;
+            draft.write(&old, &edits).and_then(|()| draft.commit(file)).map_err(refuse)?;
+            Ok(done)
+        })
     }
 }

@@ -53,7 +53,7 @@ fn names_folder(path: &Path) -> bool {
 pub(crate) fn relative(file: &Path, folder: &Path) -> Result<String, Error> {
     let refuse = |reason: &str| {
         ARGUMENT_ERROR
-            .error(format!("the document {file:?} can not be recorded: {reason}"))
+            .error(format!("the document {} can not be recorded: {reason}", file.display()))
             .detail("path", file.to_string_lossy())
     };
     let name = file.file_name().ok_or_else(|| refuse("it is not a file"))?;

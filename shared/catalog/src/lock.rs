@@ -12,7 +12,7 @@ use std::{
 use fs2::FileExt;
 use ragmaker_tool::{Code, Error};
 
-use crate::file::{self, not_writable};
+use crate::draft::{not_writable, sibling};
 
 /// Other writers kept the lock for the whole wait.
 pub const CATALOG_LOCKED: Code =
@@ -27,9 +27,9 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "closing the file releases t
 impl Lock {
     /// Waits at most `wait` for the lock of the catalog `file`.
     pub(crate) fn acquire(file: &Path, wait: Duration) -> Result<Self, Error> {
-        let path = file::sibling(file, "lock");
+        let path = sibling(file, "lock");
         let refuse =
-            |error: &dyn std::fmt::Display| not_writable(file, &format!("its lock {}: {error}", path.display()));
+            |error: &dyn std::fmt::Display| not_writable(file, &format_args!("its lock {}: {error}", path.display()));
         // Opening a pipe could wait for ever, and following a link would make a file elsewhere.
         match fs::symlink_metadata(&path) {
             Ok(found) if !found.is_file() => return Err(refuse(&"it is not a regular file")),
