@@ -123,6 +123,12 @@ impl Header {
         ]
     }
 
+    /// The texts of the fields that there are, in the order of the file.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let Self { title, summary, source_url, src_type, fetched_at } = self;
+        [title, summary, source_url, src_type, fetched_at].into_iter().flatten()
+    }
+
     fn field_mut(&mut self, name: &str) -> Option<&mut Option<String>> {
         match name {
             "title" => Some(&mut self.title),

@@ -8,7 +8,10 @@ use std::{
     ops::Range,
 };
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 /// The bytes that are read at once: few calls, and still in the processor's cache when parsed.
@@ -319,6 +322,14 @@ impl<'de> Deserialize<'de> for Document<'de> {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Key {
+    Url,
+    #[serde(other)]
+    Other,
+}
+
 struct DocumentVisitor;
 
 impl<'de> Visitor<'de> for DocumentVisitor {
@@ -330,11 +341,12 @@ impl<'de> Visitor<'de> for DocumentVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document<'de>, A::Error> {
         let mut url = None;
-        while let Some(key) = map.next_key::<&RawValue>()? {
-            if spells(key.get(), "url") {
-                url = Some(map.next_value()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
+        while let Some(key) = map.next_key()? {
+            match key {
+                Key::Url => url = Some(map.next_value()?),
+                Key::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                }
             }
         }
         Ok(Document { url })
