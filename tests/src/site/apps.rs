@@ -32,7 +32,7 @@ const SHELL: &str = r#"<nav id="nav"></nav>
 </script>
 "#;
 
-const PUSH_STATE: &str = r#"<script>
+const PUSH_STATE: &str = r"<script>
   const current = () => location.pathname.split('/')[2];
   for (const name of Object.keys(routes)) {
     const link = document.createElement('a');
@@ -47,9 +47,9 @@ const PUSH_STATE: &str = r#"<script>
   }
   addEventListener('popstate', () => render(current()));
   render(current());
-</script>"#;
+</script>";
 
-const HASH: &str = r##"<script>
+const HASH: &str = r"<script>
   const current = () => location.hash.slice(2);
   for (const name of Object.keys(routes)) {
     const link = document.createElement('a');
@@ -59,7 +59,7 @@ const HASH: &str = r##"<script>
   }
   addEventListener('hashchange', () => render(current()));
   render(current());
-</script>"##;
+</script>";
 
 const ENDLESS: &str = r#"<h1>Endless</h1>
 <ul id="list"></ul>
@@ -87,11 +87,11 @@ const REGISTER: &str = r#"<p id="state">Registering…</p>
     .then(() => document.getElementById('state').textContent = 'Registered.');
 </script>"#;
 
-const WORKER: &str = r#"addEventListener('activate', event => event.waitUntil(clients.claim()));
+const WORKER: &str = r"addEventListener('activate', event => event.waitUntil(clients.claim()));
 addEventListener('fetch', event => {
   if (new URL(event.request.url).pathname === '/worker/from-cache') {
     const page = '<!doctype html><title>From the worker</title><h1>From the worker</h1><p>No server sent this page.</p>';
     event.respondWith(new Response(page, {headers: {'Content-Type': 'text/html; charset=utf-8'}}));
   }
 });
-"#;
+";

@@ -69,6 +69,9 @@ mod tests {
     #[test]
     fn escapes_are_decoded_and_other_percent_signs_stay() {
         assert_eq!(decoded("%E6%97%A5+a%2Fb%zz%4"), "日+a/b%zz%4");
-        assert_eq!(fields("a=1+2&b=%26&c&d="), [("a", "1 2"), ("b", "&"), ("d", "")].map(|(n, v)| (n.into(), v.into())));
+        assert_eq!(
+            fields("a=1+2&b=%26&c&d="),
+            [("a", "1 2"), ("b", "&"), ("d", "")].map(|(n, v)| (n.into(), v.into()))
+        );
     }
 }

@@ -18,7 +18,9 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("innocent", ["article"]) => Response::html(file!("innocent-article.html")),
         ("innocent", ["badge"]) => Response::html(file!("innocent-badge.html")),
         ("innocent", ["turnstile"]) => Response::html(file!("innocent-turnstile.html")),
-        ("innocent", ["forbidden"]) => html::text_page("Members only", "<p>Ask the keeper for an account.</p>").status(403),
+        ("innocent", ["forbidden"]) => {
+            html::text_page("Members only", "<p>Ask the keeper for an account.</p>").status(403)
+        }
         ("cdn-cgi", ["challenge-platform", .., "clearing.js"]) => Response::new("text/javascript", CLEARING),
         ("cdn-cgi", ["challenge-platform", .., "chl_page", "v1"]) => Response::new("text/javascript", WIDGET),
         ("cdn-cgi", ["challenge-platform", "scripts", "jsd", "main.js"]) => Response::new("text/javascript", ""),
@@ -45,9 +47,7 @@ fn challenge(vendor: &str, ask: &Ask<'_>) -> Option<Response> {
             .status(428)
             .header("Server", "AkamaiGHost")
             .header("Set-Cookie", "sec_cpt=5B0C~1~YAAQ; Max-Age=3600; Path=/"),
-        "aws-waf" => {
-            Response::html(file!("aws-waf.html")).status(202).header("x-amzn-waf-action", "challenge")
-        }
+        "aws-waf" => Response::html(file!("aws-waf.html")).status(202).header("x-amzn-waf-action", "challenge"),
         "aws-waf-captcha" => {
             Response::html(file!("aws-waf-captcha.html")).status(405).header("x-amzn-waf-action", "captcha")
         }

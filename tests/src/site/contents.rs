@@ -29,10 +29,18 @@ fn content(kind: &str) -> Option<Response> {
         "download" => Response::new("application/gzip", super::wiki::ARCHIVE)
             .header("Content-Disposition", "attachment; filename=\"tidemark-0.9.tar.gz\""),
         "pdf" => Response::new("application/pdf", super::wiki::HANDBOOK),
-        "text" => Response::new("text/plain; charset=utf-8", "Plain text\n\n  with an indented line, <b>no markup</b>\nand 日本語.\n"),
-        "markdown" => Response::new("text/markdown; charset=utf-8", "# Markdown\n\nServed *as it is*, with a [link](/page/one).\n"),
+        "text" => Response::new(
+            "text/plain; charset=utf-8",
+            "Plain text\n\n  with an indented line, <b>no markup</b>\nand 日本語.\n",
+        ),
+        "markdown" => Response::new(
+            "text/markdown; charset=utf-8",
+            "# Markdown\n\nServed *as it is*, with a [link](/page/one).\n",
+        ),
         "json" => Response::new("application/json", "{\"title\": \"JSON\", \"items\": [1, 2, 3]}\n"),
-        "xml" => Response::new("application/xml", "<?xml version=\"1.0\"?>\n<notes><note id=\"1\">XML</note></notes>\n"),
+        "xml" => {
+            Response::new("application/xml", "<?xml version=\"1.0\"?>\n<notes><note id=\"1\">XML</note></notes>\n")
+        }
         "image" => super::wiki::drawing(),
         "empty" => Response::html(""),
         "blank" => html::page("", "<div id=\"root\"></div>"),

@@ -19,4 +19,5 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
 }
 
 /// Browsers ask only where the person has touched the page.
-const UNLOAD: &str = "addEventListener('beforeunload', event => { event.preventDefault(); event.returnValue = 'Stay?'; });";
+const UNLOAD: &str =
+    "addEventListener('beforeunload', event => { event.preventDefault(); event.returnValue = 'Stay?'; });";

@@ -154,7 +154,10 @@ mod tests {
     fn a_request_is_read_with_its_body_and_no_further() {
         let mut bytes = "POST /a?b HTTP/1.1\r\nHost: x\r\nCookie: a=1; b=2\r\nContent-Length: 3\r\n\r\nxyzGET / HTTP/1.1\r\nConnection: close\r\n\r\n".as_bytes();
         let request = Request::read(&mut bytes).unwrap().unwrap();
-        assert_eq!((request.method.as_str(), request.path.as_str(), request.body.as_slice()), ("POST", "/a?b", &b"xyz"[..]));
+        assert_eq!(
+            (request.method.as_str(), request.path.as_str(), request.body.as_slice()),
+            ("POST", "/a?b", &b"xyz"[..])
+        );
         assert_eq!((request.header("host"), request.cookie("b"), request.cookie("c")), (Some("x"), Some("2"), None));
         assert!(request.keeps_alive());
         assert!(!Request::read(&mut bytes).unwrap().unwrap().keeps_alive());

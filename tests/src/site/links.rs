@@ -127,14 +127,14 @@ const SCHEMES: &str = r##"<ul>
 </ul>
 <h2 id="section">Section</h2>"##;
 
-const DUPLICATES: &str = r##"<ul>
+const DUPLICATES: &str = r#"<ul>
 <li><a href="/page/one">One</a></li>
 <li><a href="/page/two"><img src="/wiki/station.svg" alt="" width="48" height="32"></a></li>
 <li><a href="/page/one">One again</a></li>
 <li><a href="/page/one#part">Part of one</a></li>
 <li><a href="/page/two">Two</a></li>
 <li><a href="../page/one">One, relatively</a></li>
-</ul>"##;
+</ul>"#;
 
 const BASE: &str = r#"<h1>Base</h1>
 <ul>

@@ -39,5 +39,8 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
 }
 
 fn leaving(script: &str) -> Response {
-    html::page("Moving", &format!("<h1>Moving</h1>\n<p>One moment: this page leads elsewhere.</p>\n<script>{script}</script>"))
+    html::page(
+        "Moving",
+        &format!("<h1>Moving</h1>\n<p>One moment: this page leads elsewhere.</p>\n<script>{script}</script>"),
+    )
 }

@@ -17,15 +17,17 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use super::http::{Request, Response};
 
 /// How long a connection may be silent between two requests.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// How the server answers a request.
 pub(super) enum Reply {
     /// With a whole response; the connection is ready for the next request.
     Whole(Response),
     /// With bytes written by hand; the connection is closed after them.
-    Bytes(Box<dyn FnOnce(&mut Peer<'_>) -> io::Result<()>>),
+    Bytes(Box<ByHand>),
 }
+
+type ByHand = dyn FnOnce(&mut Peer<'_>) -> io::Result<()>;
 
 impl Reply {
     pub(super) fn bytes(write: impl FnOnce(&mut Peer<'_>) -> io::Result<()> + 'static) -> Self {

@@ -20,19 +20,23 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["fetch"] => with_script("Hanging request", "fetch('/slow/first-byte');"),
         ["image", ms] => {
             let ms: u32 = number(ms)?;
-            html::text_page("Slow image", &format!("<img src=\"/slow/image/{ms}/file\" alt=\"Late image\" width=\"48\" height=\"32\">"))
+            html::text_page(
+                "Slow image",
+                &format!("<img src=\"/slow/image/{ms}/file\" alt=\"Late image\" width=\"48\" height=\"32\">"),
+            )
         }
         ["image", ms, "file"] => return Some(late(number(ms)?, super::wiki::drawing())),
         ["style", ms] => {
             let ms: u32 = number(ms)?;
             let head = format!("<link rel=\"stylesheet\" href=\"/slow/style/{ms}/file\">\n");
-            let body = format!("<h1>Slow style sheet</h1>\n{}<a href=\"/page/styled\">A link</a>", html::prose("style", 3));
+            let body =
+                format!("<h1>Slow style sheet</h1>\n{}<a href=\"/page/styled\">A link</a>", html::prose("style", 3));
             Response::html(html::document("Slow style sheet", &head, &body))
         }
         ["style", ms, "file"] => return Some(late(number(ms)?, Response::new("text/css", "body { color: #222; }"))),
         ["answer", ms] => return Some(late(number(ms)?, html::article("Slow answer"))),
         ["body"] => return Some(Reply::bytes(trickle)),
-        ["first-byte"] => return Some(Reply::bytes(|peer| peer.hold())),
+        ["first-byte"] => return Some(Reply::bytes(silence)),
         ["clock", ms] => with_script("Clock", &clock(number(ms)?)),
         ["loop", ms] => with_script("Busy loop", &busy(number(ms)?)),
         _ => return None,
@@ -97,6 +101,10 @@ fn accept_key(key: &str) -> String {
         }
     }
     encoded
+}
+
+fn silence(peer: &mut Peer<'_>) -> std::io::Result<()> {
+    peer.hold()
 }
 
 fn events(peer: &mut Peer<'_>) -> std::io::Result<()> {

@@ -29,7 +29,10 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("login", []) if ask.request.method == "POST" => sign_in(ask),
         ("login", []) => html::page("Sign in", LOGIN),
         ("account", []) => match ask.visit.visitor(ask) {
-            Some(name) => html::text_page("Account", &format!("<p>Signed in as {}.</p>\n<a href=\"/logout\">Sign out</a>", html::escaped(name))),
+            Some(name) => html::text_page(
+                "Account",
+                &format!("<p>Signed in as {}.</p>\n<a href=\"/logout\">Sign out</a>", html::escaped(name)),
+            ),
             None => Response::redirect(302, "/login"),
         },
         ("logout", []) => Response::redirect(302, "/login").header("Set-Cookie", "session=; Path=/; Max-Age=0"),

@@ -31,7 +31,8 @@ impl Connection {
         while !head.ends_with("\r\n\r\n") {
             assert_ne!(self.0.read_line(&mut head).unwrap(), 0, "the head ends: {head:?}");
         }
-        let length = head.split("Content-Length: ").nth(1).map_or(0, |rest| rest.split_once('\r').unwrap().0.parse().unwrap());
+        let length =
+            head.split("Content-Length: ").nth(1).map_or(0, |rest| rest.split_once('\r').unwrap().0.parse().unwrap());
         let mut body = vec![0; length];
         self.0.read_exact(&mut body).unwrap();
         (head, body)

@@ -104,7 +104,9 @@ pub(super) fn drawing() -> Response {
 impl Article {
     fn response(&self) -> Response {
         let (encoding, content_type, meta) = match self.encoding {
-            Header(encoding) => (encoding, format!("text/html; charset={}", encoding.name().to_lowercase()), String::new()),
+            Header(encoding) => {
+                (encoding, format!("text/html; charset={}", encoding.name().to_lowercase()), String::new())
+            }
             Meta(encoding) => (encoding, "text/html".to_owned(), format!("<meta charset=\"{}\">", encoding.name())),
         };
         let page = file!("layout.html")
@@ -139,9 +141,14 @@ mod tests {
     #[test]
     fn every_link_of_an_article_leads_to_a_page() {
         let visit = super::super::state::Visit::new();
-        let get = |path: String| super::super::http::Request { method: "GET".into(), path, headers: vec![], body: vec![] };
+        let get =
+            |path: String| super::super::http::Request { method: "GET".into(), path, headers: vec![], body: vec![] };
         for article in ARTICLES {
-            let targets = article.main.split(" href=\"").chain(article.main.split(" src=\"")).filter(|part| !part.starts_with('<'));
+            let targets = article
+                .main
+                .split(" href=\"")
+                .chain(article.main.split(" src=\""))
+                .filter(|part| !part.starts_with('<'));
             for target in targets.filter_map(|part| part.split('"').next()) {
                 let target = target.split('#').next().unwrap_or_default();
                 if target.is_empty() || target.contains(':') {
