@@ -9,7 +9,9 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("endless", []) => html::page("Endless", ENDLESS),
         ("worker", []) => html::text_page("Service worker", REGISTER),
         ("worker", ["from-server"]) => html::article("From the server"),
-        ("worker", ["script.js"]) => Response::new("text/javascript", WORKER),
+        ("worker", ["script.js"]) => {
+            Response::new("text/javascript", WORKER).header("Service-Worker-Allowed", "/worker")
+        }
         _ => return None,
     };
     Some(response.into())
@@ -66,6 +68,8 @@ const ENDLESS: &str = r#"<h1>Endless</h1>
 <p id="end">Loading more…</p>
 <script>
   const list = document.getElementById('list');
+  const end = document.getElementById('end');
+  const watch = () => end.getBoundingClientRect().top < innerHeight && setTimeout(more, 100);
   function more() {
     for (let n = 0; n < 10; n++) {
       const item = document.createElement('li');
@@ -73,8 +77,10 @@ const ENDLESS: &str = r#"<h1>Endless</h1>
       item.innerHTML = `<a href="/page/endless-${list.children.length + 1}">Entry ${list.children.length + 1}</a>`;
       list.append(item);
     }
+    watch();
   }
-  new IntersectionObserver(seen => seen[0].isIntersecting && more()).observe(document.getElementById('end'));
+  addEventListener('scroll', watch);
+  watch();
 </script>"#;
 
 const REGISTER: &str = r#"<p id="state">Registering…</p>
@@ -83,7 +89,7 @@ const REGISTER: &str = r#"<p id="state">Registering…</p>
 <li><a href="/worker/from-server">A page that the server knows</a></li>
 </ul>
 <script>
-  navigator.serviceWorker.register('/worker/script.js').then(() => navigator.serviceWorker.ready)
+  navigator.serviceWorker.register('/worker/script.js', {scope: '/worker'}).then(() => navigator.serviceWorker.ready)
     .then(() => document.getElementById('state').textContent = 'Registered.');
 </script>"#;
 

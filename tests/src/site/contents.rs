@@ -51,7 +51,8 @@ fn content(kind: &str) -> Option<Response> {
         }
         "euc-jp" => Response::new("text/html; charset=euc-jp", EUC_JP.encode(&japanese("EUC-JPのページ", "")).0),
         "deep" => html::page("Deep", &deep(10_000)),
-        "huge" => html::page("Huge", &html::prose("huge", 23_000)),
+        "deep-script" => html::text_page("Deep by script", DEEP),
+        "huge" => html::page("Huge", &html::prose("huge", 30_000)),
         "surrogates" => html::text_page("Surrogates", SURROGATES),
         "title" => html::page(TITLE, &format!("<h1>A title to quote</h1>\n{}", html::prose(TITLE, 3))),
         "long-title" => html::page(&"Long title ".repeat(455), &html::prose("long", 3)),
@@ -83,6 +84,12 @@ fn deep(depth: usize) -> String {
         "</div>".repeat(depth)
     )
 }
+
+const DEEP: &str = r#"<script>
+  let inner = document.querySelector('main');
+  for (let depth = 0; depth < 5000; depth++) inner = inner.appendChild(document.createElement('div'));
+  inner.innerHTML = 'The bottom, with a <a href="/page/bottom">link</a>.';
+</script>"#;
 
 const SURROGATES: &str = r#"<p id="text"></p>
 <a id="link" href="/page/whole">Link</a>

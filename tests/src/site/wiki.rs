@@ -75,6 +75,10 @@ const fn japanese(path: &'static str, title: &'static str, encoding: Declared, m
 
 pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let path = ask.rest.join("/");
+    if ask.request.path == "/wiki" {
+        // The articles' links are relative to the folder.
+        return Some(Response::redirect(301, "/wiki/").into());
+    }
     if let Some(article) = ARTICLES.iter().find(|article| article.path == path) {
         return Some(article.response().into());
     }
@@ -137,35 +141,33 @@ impl Article {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::site::{http::Request, state::Visit};
 
     #[test]
     fn every_link_of_an_article_leads_to_a_page() {
-        let visit = super::super::state::Visit::new();
-        let get =
-            |path: String| super::super::http::Request { method: "GET".into(), path, headers: vec![], body: vec![] };
+        let visit = Visit::new();
+        let mut checked = 0;
         for article in ARTICLES {
-            let targets = article
-                .main
-                .split(" href=\"")
-                .chain(article.main.split(" src=\""))
-                .filter(|part| !part.starts_with('<'));
-            for target in targets.filter_map(|part| part.split('"').next()) {
-                let target = target.split('#').next().unwrap_or_default();
-                if target.is_empty() || target.contains(':') {
-                    continue;
-                }
-                let path = if target.starts_with('/') {
-                    target.to_owned()
-                } else {
-                    let folder = article.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                    let joined = format!("{folder}/{target}");
-                    let parent = joined.strip_prefix("ja/../").unwrap_or(&joined);
-                    format!("/wiki/{}", parent.trim_start_matches("./").trim_start_matches('/'))
+            for target in targets(article.main) {
+                let folder = article.path.rsplit_once('/').map_or("/wiki", |_| "/wiki/ja");
+                let path = match target.strip_prefix("../") {
+                    _ if target.starts_with('/') => target.to_owned(),
+                    Some(above) => format!("/wiki/{above}"),
+                    None => format!("{folder}/{target}"),
                 };
-                let request = get(path);
-                assert!(super::super::page(&Ask::new(&request, 0, &visit)).is_some(), "{}: {target}", article.path);
+                let request = Request { method: "GET".into(), path, headers: vec![], body: vec![] };
+                assert!(crate::site::page(&Ask::new(&request, 0, &visit)).is_some(), "{}: {target}", article.path);
+                checked += 1;
             }
         }
+        assert!(checked > 60, "links are found: {checked}");
+    }
+
+    /// Where the links and images of an article lead on this site, their fragments left out.
+    fn targets(main: &str) -> impl Iterator<Item = &str> {
+        let after = |attribute| main.split(attribute).skip(1);
+        let values = after(" href=\"").chain(after(" src=\"")).filter_map(|rest| rest.split(['"', '#']).next());
+        values.filter(|target| !target.is_empty() && !target.contains(':'))
     }
 
     #[test]
