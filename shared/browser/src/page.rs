@@ -206,11 +206,25 @@ impl Page {
         Ok(pairs.into_iter().map(|(text, href)| Link { text, href }).collect())
     }
 
-    /// The page as the browser shows it, as HTML; the text itself where it is no HTML.
-    pub async fn html(&mut self) -> Result<String, Error> {
-        match self.execute(&format!("{HTML}\nreturn html();"), vec![]).await? {
-            Value::String(html) => Ok(html),
-            _ => Ok(String::new()),
+    /// The page as the browser shows it, as HTML; the text itself where it is no HTML. With a CSS
+    /// `selector`, only the elements that it matches.
+    pub async fn html(&mut self, selector: Option<&str>) -> Result<String, Error> {
+        let script = format!(
+            "{HTML}\ntry {{ return [html(arguments[0])]; }} catch (error) {{ if (arguments[0] !== null && error.name === 'SyntaxError') return 'bad-selector'; throw error; }}"
+        );
+        let selector_argument = json!(selector);
+        match (self.execute(&script, vec![selector_argument]).await?, selector) {
+            (Value::Array(mut parts), _) if parts.first().is_some_and(Value::is_string) => {
+                Ok(parts.swap_remove(0).as_str().unwrap_or_default().to_owned())
+            }
+            (Value::String(_), Some(selector)) => Err(ARGUMENT_ERROR
+                .error(format!("--selector can not be {selector:?}: it is not a CSS selector"))
+                .detail("argument", "--selector")),
+            (_, Some(selector)) => Err(SELECTOR_NOT_FOUND
+                .error(format!("nothing on the page matches {selector:?}"))
+                .detail("selector", selector)
+                .detail("url", self.url.as_str())),
+            (_, None) => Ok(String::new()),
         }
     }
 

@@ -24,7 +24,10 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>,
     let declared = content_type.and_then(charset_parameter).or_else(|| declared_in(bytes));
     // An escape-based charset is ASCII to the eye of a UTF-8 validator.
     let escapes = bytes.contains(&0x1B);
-    if !escapes && !bytes.contains(&0) && let Ok(text) = std::str::from_utf8(bytes) {
+    if !escapes
+        && !bytes.contains(&0)
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
         return (Cow::Borrowed(text), UTF_8);
     }
     let encoding = match declared {
@@ -150,7 +153,8 @@ mod tests {
     fn a_wrong_declaration_does_not_matter() {
         let html = "<meta charset=iso-8859-1>déjà vu 日本";
         assert_eq!(read(html.as_bytes()), (html.to_owned(), UTF_8));
-        let (bytes, ..) = WINDOWS_1252.encode("<meta charset=utf-8>d\u{e9}j\u{e0} vu, na\u{ef}vet\u{e9}, \u{e9}t\u{e9}");
+        let (bytes, ..) =
+            WINDOWS_1252.encode("<meta charset=utf-8>d\u{e9}j\u{e0} vu, na\u{ef}vet\u{e9}, \u{e9}t\u{e9}");
         assert!(read(&bytes).0.contains("déjà vu"));
         assert_eq!(read(b"\xEF\xBB\xBFx"), ("x".to_owned(), UTF_8));
         assert_eq!(read(b"\xFF\xFEx\0"), ("x".to_owned(), UTF_16LE));

@@ -1,5 +1,6 @@
-// The page as HTML, with open shadow roots and frames of the same origin put where they show.
-const html = () => {
+// The page as HTML, with open shadow roots and frames of the same origin put where they show; with a
+// selector, only what it matches, or null where that is nothing.
+const html = (selector) => {
   const inner = (frame) => { try { return frame.contentDocument?.body; } catch { return null; } };
   const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => element.shadowRoot || (/^i?frame$/.test(element.localName) && inner(element)));
   if (!/html|xml/.test(document.contentType) || /(^text|\/)xml$/.test(document.contentType)) {
@@ -35,6 +36,10 @@ const html = () => {
     pairs(root, copy);
     return copy;
   };
-  const root = document.documentElement;
-  return (hosts(document).length > 0 ? flat(root).outerHTML : root.outerHTML).toWellFormed();
+  const markup = (root) => (hosts(root).length > 0 ? flat(root) : root).outerHTML;
+  if (selector === null) return markup(document.documentElement).toWellFormed();
+  const chosen = [...document.querySelectorAll(selector)];
+  // What is inside another chosen element is there already.
+  const outer = chosen.filter((element) => !chosen.some((other) => other !== element && other.contains(element)));
+  return outer.length === 0 ? null : outer.map(markup).join("\n").toWellFormed();
 };

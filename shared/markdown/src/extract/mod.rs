@@ -8,7 +8,8 @@ use crate::{
 /// Every node that a reader can see.
 pub(crate) fn visible(tree: &Tree) -> Vec<bool> {
     let shown = shown(tree);
-    let length = |keep: &[bool]| (0..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim().len()).sum::<usize>();
+    let length =
+        |keep: &[bool]| (0..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim().len()).sum::<usize>();
     let everything = vec![true; tree.len()];
     // A page that hides most of itself waits for a script to show it.
     if length(&shown) * 2 < length(&everything) { everything } else { shown }
@@ -71,7 +72,10 @@ pub(crate) fn main_content(tree: &Tree) -> Vec<bool> {
     let mut id = 1;
     while id < tree.len() {
         let boilerplate = matches!(tree.tag(id), Tag::Nav | Tag::Footer | Tag::Aside | Tag::Form)
-            || matches!(tree.attr(id, Attr::Role), Some("navigation" | "banner" | "contentinfo" | "search" | "complementary"));
+            || matches!(
+                tree.attr(id, Attr::Role),
+                Some("navigation" | "banner" | "contentinfo" | "search" | "complementary")
+            );
         if boilerplate && length(tree.subtree(id)) * 2 < length(0..tree.len()) {
             keep[tree.subtree(id)].fill(false);
             id = tree.subtree(id).end;

@@ -213,7 +213,8 @@ impl<'t> Renderer<'t> {
         let ordered = self.tree.tag(id) == Tag::Ol;
         let start = self.tree.attr(id, Attr::Start).and_then(|start| start.trim().parse().ok()).unwrap_or(1_u32);
         // Two lists in a row would run into one: the second takes the other marker.
-        let second = matches!(self.last_list, Some((last, second)) if !second && (self.tree.tag(last) == Tag::Ol) == ordered);
+        let second =
+            matches!(self.last_list, Some((last, second)) if !second && (self.tree.tag(last) == Tag::Ol) == ordered);
         let loose = self.children(id).any(|item| {
             let mut paragraphs = self.children(item).filter(|&part| {
                 matches!(self.tree.tag(part), Tag::P | Tag::Pre | Tag::Blockquote | Tag::Table)
@@ -445,8 +446,8 @@ impl<'t> Renderer<'t> {
             (None, None) => return None,
         };
         let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-        let display = self.tree.attr(id, Attr::Display) == Some("block")
-            || script.is_some_and(|kind| kind.contains("display"));
+        let display =
+            self.tree.attr(id, Attr::Display) == Some("block") || script.is_some_and(|kind| kind.contains("display"));
         let fence = if display { "$$" } else { "$" };
         (!tex.is_empty()).then(|| format!("{fence}{tex}{fence}"))
     }
