@@ -25,6 +25,7 @@ mod splice;
 use std::{
     io::{self, Read},
     path::{Path, PathBuf},
+    sync::mpsc,
     thread,
     time::{Duration, SystemTime},
 };
@@ -50,7 +51,10 @@ pub const ERRORS: &[Code] = &[CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READA
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// The size in bytes from which a catalog is copied while it is still being read.
-const WRITE_AHEAD: u64 = 4 << 20;
+const WRITE_AHEAD: u64 = 1 << 20;
+
+/// How many chunks may have been read and not yet been written.
+const CHUNKS_AHEAD: usize = 8;
 
 /// The present time as catalogs and documents record it: RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
@@ -222,24 +226,39 @@ impl Catalog {
         let refuse = |error: io::Error| draft::not_writable(&self.file, &error);
         let _lock = Lock::acquire(file, self.wait)?;
         let old = Source::open(file)?;
-        thread::scope(|scope| {
-            // Reading a large catalog takes as long as writing it does; both at once is faster.
-            let ahead = (old.length() > WRITE_AHEAD).then(|| {
-                scope.spawn(|| {
+        let (planned, draft) = if old.length() < WRITE_AHEAD {
+            (plan(&mut old.all()), Draft::begin(file))
+        } else {
+            thread::scope(|scope| {
+                // Reading a large catalog takes as long as writing it does; both at once is faster.
+                let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(CHUNKS_AHEAD);
+                let writer = scope.spawn(move || {
                     let mut draft = Draft::begin(file)?;
-                    draft.copy(&old)?;
+                    receiver.iter().try_for_each(|chunk| draft.keep(&chunk))?;
                     Ok(draft)
-                })
-            });
-            let planned = plan(&mut old.all());
-            let draft = match ahead.map(thread::ScopedJoinHandle::join) {
-                Some(draft) => draft.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                None => Draft::begin(file),
-            };
-            let (edits, done) = planned.map_err(|failure| old.error(failure, &self.file))?;
-            let mut draft = draft.map_err(refuse)?;
-            draft.write(&old, &edits).and_then(|()| draft.commit(file)).map_err(refuse)?;
-            Ok(done)
-        })
+                });
+                let planned = plan(&mut Forwarded { from: old.all(), to: sender });
+                (planned, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            })
+        };
+        let (edits, done) = planned.map_err(|failure| old.error(failure, &self.file))?;
+        let mut draft = draft.map_err(refuse)?;
+        draft.write(&old, &edits).and_then(|()| draft.commit(file)).map_err(refuse)?;
+        Ok(done)
+    }
+}
+
+/// A reader that sends on what it reads.
+struct Forwarded<R> {
+    from: R,
+    to: mpsc::SyncSender<Vec<u8>>,
+}
+
+impl<R: Read> Read for Forwarded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.from.read(buffer)?;
+        // Whoever does not listen any more has an error to tell of, later.
+        let _ = self.to.send(buffer[..length].to_vec());
+        Ok(length)
     }
 }

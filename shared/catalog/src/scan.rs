@@ -133,6 +133,8 @@ struct Scanner<R> {
     buffer: Vec<u8>,
     /// Where in the buffer the next token is looked for.
     at: usize,
+    /// Where in the buffer the text ends, so far.
+    end: usize,
     /// The number of bytes before the buffer.
     before: u64,
     /// Whether the buffer holds the end of the text.
@@ -143,7 +145,7 @@ struct Scanner<R> {
 
 impl<R: Read> Scanner<R> {
     fn new(input: R, chunk: usize) -> Self {
-        Self { input, chunk, buffer: vec![], at: 0, before: 0, ended: false, gap: String::new() }
+        Self { input, chunk, buffer: vec![0; chunk], at: 0, end: 0, before: 0, ended: false, gap: String::new() }
     }
 
     /// The place of the next token in the whole text.
@@ -157,21 +159,29 @@ impl<R: Read> Scanner<R> {
 
     /// Reads on, forgetting what is before the next token.
     fn more(&mut self) -> Result<(), Failure> {
-        self.buffer.drain(..self.at);
+        self.buffer.copy_within(self.at..self.end, 0);
         self.before += self.at as u64;
-        self.at = 0;
+        (self.at, self.end) = (0, self.end - self.at);
         // A value that is larger than the buffer is parsed anew each time: twice the bytes, then.
-        let wanted = self.chunk.max(self.buffer.len());
-        let read = (&mut self.input).take(wanted as u64).read_to_end(&mut self.buffer);
-        self.ended = read.map_err(Failure::Unreadable)? < wanted;
+        if self.end * 2 > self.buffer.len() {
+            self.buffer.resize(self.end * 2 + self.chunk, 0);
+        }
+        while self.end < self.buffer.len() && !self.ended {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(length) => self.end += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::Unreadable(error)),
+            }
+        }
         Ok(())
     }
 
     fn peek(&mut self) -> Result<Option<u8>, Failure> {
-        while self.at == self.buffer.len() && !self.ended {
+        while self.at == self.end && !self.ended {
             self.more()?;
         }
-        Ok(self.buffer.get(self.at).copied())
+        Ok(self.buffer[..self.end].get(self.at).copied())
     }
 
     /// Skips the blank before the next token.
@@ -206,7 +216,7 @@ impl<R: Read> Scanner<R> {
             return self.fail("it ends where a value should be");
         }
         loop {
-            let rest = &self.buffer[self.at..];
+            let rest = &self.buffer[self.at..self.end];
             match read(rest) {
                 // A number at the end of the buffer may go on.
                 Ok((length, value)) if length < rest.len() || self.ended => {
@@ -288,7 +298,8 @@ impl<R: Read> Scanner<R> {
                 Ok((length, same))
             })?;
             if same && documents.found.is_none() {
-                let mut members = Scanner::new(&self.buffer[at], CHUNK).object(|scanner, _| scanner.value())?;
+                let mut members =
+                    Scanner::new(&self.buffer[at.clone()], at.len()).object(|scanner, _| scanner.value())?;
                 for member in &mut members {
                     member.at = member.at.start + place..member.at.end + place;
                 }

@@ -212,7 +212,7 @@ mod tests {
         "[ \t\r\n]{0,3}"
     }
 
-    fn object(members: Vec<(String, String)>, gaps: &[String; 3]) -> String {
+    fn object(members: &[(String, String)], gaps: &[String; 3]) -> String {
         let [open, colon, close] = gaps;
         let members: Vec<_> =
             members.iter().map(|(key, value)| format!("{open}\"{key}\"{colon}:{close}{value}")).collect();
@@ -231,7 +231,7 @@ mod tests {
             members.extend(title.map(|title| ("title".to_owned(), title)));
             let url = url.map(|url| ("url".to_owned(), url.to_owned()));
             members.splice(if first { 0..0 } else { members.len()..members.len() }, url);
-            object(members, &gaps)
+            object(&members, &gaps)
         }
     }
 
@@ -244,8 +244,8 @@ mod tests {
             inner in gap(),
         ) -> String {
             let documents = format!("[{inner}{}{inner}]", documents.join(&format!(",{inner}")));
-            let members = before.into_iter().chain([("documents".to_owned(), documents)]).chain(after).collect();
-            format!("{}{}{}", gaps[0], object(members, &gaps), gaps[1])
+            let members: Vec<_> = before.into_iter().chain([("documents".to_owned(), documents)]).chain(after).collect();
+            format!("{}{}{}", gaps[0], object(&members, &gaps), gaps[1])
         }
     }
 
