@@ -21,7 +21,7 @@ pub const CATALOG_NOT_WRITABLE: Code = Code::new(
 const CHUNK: usize = 256 * 1024;
 
 /// The bytes after which a long copy is sent to the disk, which then works while more is copied.
-const FLUSH: usize = 2 << 20;
+const FLUSH: usize = 4 << 20;
 
 pub(crate) fn not_writable(file: &Path, reason: &dyn std::fmt::Display) -> Error {
     CATALOG_NOT_WRITABLE

@@ -50,11 +50,12 @@ pub const ERRORS: &[Code] = &[CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READA
 /// How long a change waits for other writers unless it is told otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// The size in bytes from which a catalog is copied while it is still being read.
-const WRITE_AHEAD: u64 = 1 << 20;
+/// The size in bytes from which a catalog is written by a thread of its own while it is read:
+/// both take as long, and below this the hand-over costs more than it saves.
+const WRITE_APART: u64 = 8 << 20;
 
 /// How many chunks may have been read and not yet been written.
-const CHUNKS_AHEAD: usize = 8;
+const CHUNKS_APART: usize = 8;
 
 /// The present time as catalogs and documents record it: RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
@@ -226,18 +227,26 @@ impl Catalog {
         let refuse = |error: io::Error| draft::not_writable(&self.file, &error);
         let _lock = Lock::acquire(file, self.wait)?;
         let old = Source::open(file)?;
-        let (planned, draft) = if old.length() < WRITE_AHEAD {
-            (plan(&mut old.all()), Draft::begin(file))
+        // A change is mostly an entry more at the end: what is before it is written as it is read.
+        let (planned, draft) = if old.length() < WRITE_APART {
+            let mut draft = Draft::begin(file);
+            let keep = |bytes: &[u8]| {
+                if let Err(error) = draft.as_mut().map_or(Ok(()), |draft| draft.keep(bytes)) {
+                    draft = Err(error);
+                }
+            };
+            (plan(&mut Forwarded { from: old.all(), to: keep }), draft)
         } else {
             thread::scope(|scope| {
-                // Reading a large catalog takes as long as writing it does; both at once is faster.
-                let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(CHUNKS_AHEAD);
+                let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(CHUNKS_APART);
                 let writer = scope.spawn(move || {
                     let mut draft = Draft::begin(file)?;
                     receiver.iter().try_for_each(|chunk| draft.keep(&chunk))?;
                     Ok(draft)
                 });
-                let planned = plan(&mut Forwarded { from: old.all(), to: sender });
+                // A writer that does not listen any more has an error to tell of, later.
+                let send = move |bytes: &[u8]| drop(sender.send(bytes.to_vec()));
+                let planned = plan(&mut Forwarded { from: old.all(), to: send });
                 (planned, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             })
         };
@@ -248,17 +257,16 @@ impl Catalog {
     }
 }
 
-/// A reader that sends on what it reads.
-struct Forwarded<R> {
+/// A reader that hands on what it reads.
+struct Forwarded<R, F> {
     from: R,
-    to: mpsc::SyncSender<Vec<u8>>,
+    to: F,
 }
 
-impl<R: Read> Read for Forwarded<R> {
+impl<R: Read, F: FnMut(&[u8])> Read for Forwarded<R, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.from.read(buffer)?;
-        // Whoever does not listen any more has an error to tell of, later.
-        let _ = self.to.send(buffer[..length].to_vec());
+        (self.to)(&buffer[..length]);
         Ok(length)
     }
 }
