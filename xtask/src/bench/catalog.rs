@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const SIZES: [(usize, usize); 3] = [(100, 101), (10_000, 41), (100_000, 21)];
 
 /// Prints the cost of appends and of plain writes, taken in turn, and the run with kills.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let writer = build()?;
     // Beside the executable: a disk, where the system's temporary folder may be memory.
     let folder = writer.with_file_name("bench-catalog");
