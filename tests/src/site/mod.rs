@@ -68,7 +68,8 @@
 //! | `/content/wrong-charset` | UTF-8 that its header calls ISO-8859-1 |
 //! | `/content/shift-jis` | a page in Shift_JIS, which a meta element declares; `/content/euc-jp` in EUC-JP, which its header declares |
 //! | `/content/deep` | 10,000 nested elements in the HTML, which a browser's parser flattens to 512 |
-//! | `/content/deep-script` | 5,000 nested elements, made by script, which it does not |
+//! | `/content/deep-script` | 1,500 nested elements, made by script, which it does not |
+//! | `/content/crash` | 200,000 nested elements, made by script, which crash the tab when they are laid out |
 //! | `/content/huge` | 8 MB of paragraphs |
 //! | `/content/surrogates` | text, a title and a link with lone surrogates |
 //! | `/content/title` | a title with quotes, colons, line breaks, `---` and emoji |
