@@ -45,6 +45,6 @@ impl Entry {
 }
 
 /// The folder of the workspace.
-pub(crate) fn workspace() -> PathBuf {
+pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/")).to_owned()
 }
