@@ -26,13 +26,15 @@ pub fn examples(markdown: &str) -> Result<Vec<Example>, String> {
     let mut lines = markdown.lines().enumerate().peekable();
     while let Some((_, line)) = lines.next() {
         let Some((fence, language)) = opened(line) else { continue };
-        let is_script = ["sh", "bash", "shell", "zsh", "powershell", "pwsh"].contains(&language);
+        let is_powershell = ["powershell", "pwsh"].contains(&language);
+        let is_script = is_powershell || ["sh", "bash", "shell", "zsh"].contains(&language);
+        let continues = if is_powershell { '`' } else { '\\' };
         while let Some((at, line)) = lines.next_if(|(_, line)| !closes(line, fence)) {
             let command = if is_script { Some(line.trim()) } else { line.trim().strip_prefix("$ ") };
             if let Some(command) = command {
                 let inside =
                     &mut std::iter::from_fn(|| lines.next_if(|(_, line)| !closes(line, fence))).map(|(_, line)| line);
-                let words = words(command, inside).map_err(|reason| format!("line {}: {reason}", at + 1))?;
+                let words = words(command, continues, inside).map_err(|reason| format!("line {}: {reason}", at + 1))?;
                 tools(&words, &mut |words, is_open| found.push(Example { line: at + 1, words, is_open }));
             }
         }
@@ -57,12 +59,12 @@ fn closes(line: &str, fence: &str) -> bool {
     line.starts_with(fence) && line.trim_start_matches(&fence[..1]).is_empty()
 }
 
-/// The words of the command that starts with `first`; it takes the lines that continue it, and
-/// drops the text of a here document.
-fn words<'a>(first: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
+/// The words of the command that starts with `first`; it takes the lines that continue it, which
+/// `continues` at the end of a line says, and drops the text of a here document.
+fn words<'a>(first: &'a str, continues: char, rest: &mut impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
     let mut text = first.to_owned();
     loop {
-        let is_continued = text.ends_with(['\\', '`']) || text.ends_with(" |");
+        let is_continued = text.ends_with(continues) || text.ends_with(" |");
         let split = shell_words::split(&text);
         match (split, is_continued) {
             (Ok(words), false) => {
@@ -71,7 +73,7 @@ fn words<'a>(first: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> Result
             }
             (split, _) => match rest.next() {
                 Some(line) => {
-                    let kept = text.trim_end_matches(['\\', '`']).len();
+                    let kept = text.trim_end_matches(continues).len();
                     // Inside of quotes, the line break stays.
                     let joint = if is_continued { " " } else { "\n" };
                     text.replace_range(kept.., joint);
@@ -291,11 +293,14 @@ mod tests {
             ),
             ("cargo install ragmaker-a\nwhich ragmaker-b", &[]),
             ("timeout 10 ragmaker-a", &["ragmaker-a"]),
+            ("x=`date`\nragmaker-a", &["ragmaker-a"]),
         ] {
             assert_eq!(one(command), expected, "{command}");
         }
         let piped = found("```sh\ncat urls | xargs -P4 -n1 ragmaker-a --x 1 --url\n```");
         assert_eq!(piped, [(2, "ragmaker-a --x 1 --url".to_owned(), true)]);
+        let powershell = found("```powershell\nragmaker-a `\n  --x 1\n```");
+        assert_eq!(powershell, [(2, "ragmaker-a --x 1".to_owned(), false)]);
         assert!(examples("```sh\nragmaker-a --x 'never closed\n```\n").is_err());
     }
 
