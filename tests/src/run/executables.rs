@@ -13,14 +13,14 @@ use crate::discovery::workspace;
 ///
 /// Where they can not be built, or there is none of that name.
 pub fn executable(name: &str) -> PathBuf {
+    found(name).unwrap_or_else(|| panic!("{name} was not built"))
+}
+
+/// The path of an executable, where there is one.
+pub(super) fn found(name: &str) -> Option<PathBuf> {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| match env::var_os("RAGMAKER_BIN_DIR") {
-        Some(folder) => folder.into(),
-        None => built(),
-    });
-    let path = folder.join(name).with_extension(env::consts::EXE_EXTENSION);
-    assert!(path.is_file(), "{} was not built", path.display());
-    path
+    let folder = FOLDER.get_or_init(|| env::var_os("RAGMAKER_BIN_DIR").map_or_else(built, PathBuf::from));
+    Some(folder.join(name).with_extension(env::consts::EXE_EXTENSION)).filter(|path| path.is_file())
 }
 
 /// Builds every tool, and says where.

@@ -4,11 +4,13 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    thread,
+    time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
 
-use super::{Process, Tool, executable, processes};
+use super::{Process, Tool, executables::found, processes};
 
 /// A fresh folder for tools to work in.
 ///
@@ -66,8 +68,20 @@ impl Project {
         processes(&self.path)
     }
 
+    /// Waits until nothing is running for this project; what still is after `patience`.
+    pub fn left_running(&self, patience: Duration) -> Vec<Process> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = self.processes();
+            if left.is_empty() || Instant::now() >= deadline {
+                return left;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     fn close_browsers(&self) {
-        let Ok(close) = std::panic::catch_unwind(|| executable("ragmaker-browser-close")) else { return };
+        let Some(close) = found("ragmaker-browser-close") else { return };
         let mut command = Command::new(close);
         command.arg("--all").current_dir(&self.path).env("RAGMAKER_PROJECT_ROOT", &self.path);
         // What it does not close is killed below.
@@ -105,7 +119,7 @@ mod tests {
         project.write("a/b.txt", "text");
         let path = project.path().to_owned();
         let mut left = Command::new("cat").current_dir(&path).stdin(Stdio::piped()).spawn().unwrap();
-        assert_eq!(project.processes().len(), 1);
+        assert_eq!(project.left_running(Duration::ZERO).len(), 1);
         drop(project);
         assert!(!left.wait().unwrap().success());
         assert!(!path.exists());

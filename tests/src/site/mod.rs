@@ -107,7 +107,7 @@ mod state;
 mod tls;
 mod wiki;
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use self::{
     ask::Ask,
@@ -164,11 +164,18 @@ impl Site {
 
     /// How often `path` was requested; with any query, unless `path` has one.
     pub fn count(&self, path: &str) -> usize {
-        let asked = |request: &Request| {
-            request.path == path || request.path.split_once('?').is_some_and(|(before, _)| before == path)
-        };
-        self.server.log().iter().filter(|request| asked(request)).count()
+        self.server.log().iter().filter(|request| is_for(request, path)).count()
     }
+
+    /// Waits until `path` has been requested; whether it was, within `patience`.
+    pub fn wait_for(&self, path: &str, patience: Duration) -> bool {
+        self.server.wait_for(patience, |request| is_for(request, path))
+    }
+}
+
+/// Whether a request is for `path`, or for `path` with a query.
+fn is_for(request: &Request, path: &str) -> bool {
+    request.path == path || request.path.split_once('?').is_some_and(|(before, _)| before == path)
 }
 
 fn reply(ask: &Ask<'_>) -> Reply {
