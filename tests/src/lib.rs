@@ -5,3 +5,4 @@ pub mod discovery;
 pub mod examples;
 pub mod run;
 pub mod site;
+pub mod visitor;
