@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::page::Facts;
+use crate::visit::Facts;
 
 /// How much text a page may have, in characters, and still be nothing but a challenge.
 const SPARSE: u64 = 1500;

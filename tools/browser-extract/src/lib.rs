@@ -109,20 +109,25 @@ impl Tool for Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
         };
-        // The browser is given back before anything is written.
-        let (url, document) = visit.run(async |page| {
-            refuse(page)?;
-            let content = page.html(self.selector.as_deref()).await?;
-            let mut document = content::markdown(page, &content, self.selector.is_some())?;
-            if document.title.is_empty() || self.selector.is_some() {
-                document.title.clone_from(&page.title);
+        let (page, content) = visit.html(self.selector.as_deref())?;
+        refuse(&page)?;
+        let content = match (content, &self.selector) {
+            (None, Some(selector)) => {
+                return Err(codes::SELECTOR_NOT_FOUND
+                    .error(format!("nothing on the page matches {selector:?}"))
+                    .detail("selector", selector.as_str())
+                    .detail("url", page.url.as_str()));
             }
-            if document.title.is_empty() {
-                document.title = last_segment(&page.url);
-            }
-            Ok((address::page(&page.url).to_owned(), document))
-        })?;
-        self.save(&catalog, url, document)
+            (content, _) => content.unwrap_or_default(),
+        };
+        let mut document = content::markdown(&page, &content, self.selector.is_some())?;
+        if document.title.is_empty() || self.selector.is_some() {
+            document.title.clone_from(&page.title);
+        }
+        if document.title.is_empty() {
+            document.title = last_segment(&page.url);
+        }
+        self.save(&catalog, address::page(&page.url).to_owned(), document)
     }
 }
 

@@ -106,27 +106,24 @@ impl Tool for Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
         };
-        visit.run(async |page| {
-            let mut links = if page.content_type.is_empty() { vec![] } else { page.links().await? };
-            let here = Url::parse(&page.url).ok();
-            links.retain(|link| {
-                matching.as_ref().is_none_or(|regex| regex.is_match(&link.text) || regex.is_match(&link.href))
-                    && (!self.same_site || here.as_ref().is_some_and(|here| same_site(here, &link.href)))
-            });
-            let links_total = links.len();
-            let links = window(links, offset, self.limit.map(|limit| limit.get() as usize));
-            let next = (offset + links.len() < links_total && !links.is_empty())
-                .then(|| Next { offset: offset + links.len() });
-            Ok(Answer {
-                url: page.url.clone(),
-                title: page.title.clone(),
-                http_status: (page.http_status > 0).then_some(page.http_status),
-                links,
-                links_total,
-                next,
-                is_bot_detected: page.challenge.is_some(),
-                ready: page.ready,
-            })
+        let (page, mut links) = visit.links()?;
+        let here = Url::parse(&page.url).ok();
+        links.retain(|link| {
+            matching.as_ref().is_none_or(|regex| regex.is_match(&link.text) || regex.is_match(&link.href))
+                && (!self.same_site || here.as_ref().is_some_and(|here| same_site(here, &link.href)))
+        });
+        let links_total = links.len();
+        let links = window(links, offset, self.limit.map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX)));
+        let after = offset.saturating_add(links.len());
+        Ok(Answer {
+            url: page.url,
+            title: page.title,
+            http_status: (page.http_status > 0).then_some(page.http_status),
+            next: (after < links_total).then_some(Next { offset: after }),
+            links,
+            links_total,
+            is_bot_detected: page.challenge.is_some(),
+            ready: page.ready,
         })
     }
 }

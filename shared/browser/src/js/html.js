@@ -1,6 +1,6 @@
 // The page as HTML, with open shadow roots and frames of the same origin put where they show; with a
 // selector, only what it matches, or null where that is nothing.
-const html = (selector) => {
+const take = (selector) => {
   const inner = (frame) => { try { return frame.contentDocument?.body; } catch { return null; } };
   const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => element.shadowRoot || (/^i?frame$/.test(element.localName) && inner(element)));
   if (!/html|xml/.test(document.contentType) || /(^text|\/)xml$/.test(document.contentType)) {

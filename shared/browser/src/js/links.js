@@ -1,6 +1,6 @@
 // What a person could follow, in the page's order: rendered links to http and https addresses,
 // through open shadow roots and frames of the same origin, each address once, as [text, href].
-const links = () => {
+const take = () => {
   const LONGEST_TEXT = 200, LONGEST_ADDRESS = 4096;
   const here = location.href.split("#")[0];
   const found = new Map();
