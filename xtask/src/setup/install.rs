@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::process::{on_path, shown};
+use crate::process::{is_root, on_path, shown};
 
 /// One package manager, and how it is asked.
 struct Manager {
@@ -115,9 +115,4 @@ fn privileged(words: &[&str], root: bool) -> anyhow::Result<Command> {
         command.stdin(Stdio::null());
     }
     Ok(command)
-}
-
-fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output();
-    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
