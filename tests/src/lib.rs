@@ -1,3 +1,7 @@
-//! The executables from outside: a site for them to visit, and a harness that runs them.
+//! The executables from outside: a site for them to visit, a harness that runs them, and
+//! the examples that their documentation gives.
 
+pub mod discovery;
+pub mod examples;
+pub mod run;
 pub mod site;

@@ -312,7 +312,6 @@ fn options(profile: &Profile, launch: &Launch, browser: &std::path::Path, versio
             "prefs": {
                 // Session cookies are kept over a close only by a browser that opens again what was open.
                 "session.restore_on_startup": 1,
-                "plugins.always_open_pdf_externally": true,
                 "download.prompt_for_download": false,
                 "credentials_enable_service": false,
             },

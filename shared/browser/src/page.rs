@@ -36,6 +36,9 @@ const HUMAN_PATIENCE: Duration = Duration::from_mins(5);
 /// The time a call may take when it is not told otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a page may keep on loading before the network is asked whether it still comes.
+const SUSPICION: Duration = Duration::from_secs(1);
+
 /// How long the page is left alone between two looks at it.
 const PAUSE: Duration = Duration::from_millis(8);
 
@@ -96,6 +99,9 @@ pub struct Page {
     pub ready: Ready,
     /// The vendor of the bot challenge that stands in the page's place, if one does.
     pub challenge: Option<&'static str>,
+    /// The request for the document, and the response that it got, as the network events name them.
+    request: Option<String>,
+    received: Value,
     tab: Tab,
     deadline: Instant,
 }
@@ -154,7 +160,7 @@ impl Visit<'_> {
             Target::Load(url) | Target::Show(url) => url.as_str().to_owned(),
             Target::Latest => tab.remembered().0.to_owned(),
         };
-        let mut page = Page::in_tab(tab, deadline);
+        let mut page = Page::in_tab(tab, requested.clone(), deadline);
         let result = async {
             match self.target {
                 Target::Load(url) => page.load(url, self.wait_for).await?,
@@ -185,15 +191,17 @@ impl Visit<'_> {
 }
 
 impl Page {
-    fn in_tab(tab: Tab, deadline: Instant) -> Self {
+    fn in_tab(tab: Tab, url: String, deadline: Instant) -> Self {
         Self {
-            url: String::new(),
+            url,
             base: String::new(),
             title: String::new(),
             http_status: 0,
             content_type: String::new(),
             ready: Ready::Idle,
             challenge: None,
+            request: None,
+            received: Value::Null,
             tab,
             deadline,
         }
@@ -230,44 +238,51 @@ impl Page {
 
     async fn load(&mut self, url: &Url, wait_for: Option<&str>) -> Result<(), Error> {
         let answer = self.tab.driver.devtools("Page.navigate", json!({"url": url.as_str()}), self.deadline).await;
-        let (failure, download) = match answer {
-            Ok(answer) => (answer["errorText"].as_str().map(str::to_owned), answer["isDownload"] == true),
+        let answer = match answer {
+            Ok(answer) => answer,
             // The driver may word the browser's own failure as one of the command.
-            Err(Trouble::Failed(words)) if words.contains("net::ERR_") => (net_error(&words), false),
-            Err(trouble) => return Err(self.failed(trouble, url.as_str())),
+            Err(Trouble::Failed(words)) if words.contains("net::ERR_") => json!({"errorText": net_error(&words)}),
+            Err(trouble) => return Err(self.failed(trouble)),
         };
-        match failure.as_deref() {
-            None if !download => self.settle(wait_for).await,
+        self.request = answer["loaderId"].as_str().map(str::to_owned);
+        match answer["errorText"].as_str() {
+            None if answer["isDownload"] != true => self.settle(wait_for).await,
             // Chromium shows a page of its own for an error status without a body.
             Some("net::ERR_HTTP_RESPONSE_CODE_FAILURE") => {
-                let response = self.response(true).await;
-                self.url = url.as_str().to_owned();
-                self.http_status = response["status"].as_u64().unwrap_or_default() as u16;
+                let response = self.response(true).await?;
+                self.http_status = status(&response);
                 self.challenge =
                     challenge::vendor(&Facts { status: self.http_status, ..Facts::default() }, &headers(&response));
                 Ok(())
             }
             Some("net::ERR_ABORTED") | None => {
-                let response = self.response(true).await;
-                let media = response["mimeType"].as_str().unwrap_or("unknown").to_owned();
-                let status = response["status"].as_u64().unwrap_or_default();
-                let what = match status {
-                    204 | 205 => "the server answered that there is nothing to show".to_owned(),
-                    _ => format!("the URL is a download of type {media}, not a page"),
-                };
-                Err(NOT_A_PAGE
-                    .error(what)
-                    .detail("url", url.as_str())
-                    .detail("content_type", media)
-                    .detail("http_status", status))
+                let response = self.response(true).await?;
+                match (status(&response), response["mimeType"].as_str()) {
+                    (204 | 205, _) => {
+                        Err(self.not_a_page("the server answered that there is nothing to show", &response))
+                    }
+                    (_, Some(media)) => {
+                        Err(self.not_a_page(&format!("the URL is a download of type {media}, not a page"), &response))
+                    }
+                    (_, None) => Err(navigation_failed(url.as_str(), "net::ERR_ABORTED")),
+                }
             }
             Some(error) => Err(navigation_failed(url.as_str(), error)),
         }
     }
 
+    fn not_a_page(&self, what: &str, response: &Value) -> Error {
+        NOT_A_PAGE
+            .error(what)
+            .detail("url", self.url.as_str())
+            .detail("content_type", response["mimeType"].clone())
+            .detail("http_status", status(response))
+    }
+
     /// Waits until the page's content is there, and learns what the page is.
     async fn settle(&mut self, wait_for: Option<&str>) -> Result<(), Error> {
         let cap = self.deadline.min(Instant::now() + CAP);
+        let mut suspect = Instant::now() + SUSPICION;
         let selector = json!(wait_for);
         self.ready = loop {
             // A page that is busy answers late, and at the deadline not at all.
@@ -282,9 +297,14 @@ impl Page {
                 }
                 // The page is on its way to another one.
                 Ok(_) | Err(Trouble::Failed(_)) => {}
-                Err(trouble) => return Err(self.failed(trouble, "")),
+                Err(trouble) => return Err(self.failed(trouble)),
             }
             let now = Instant::now();
+            if now > suspect {
+                // A document that broke off never comes to an end that it could tell of.
+                self.response(true).await?;
+                suspect = now + SUSPICION;
+            }
             match wait_for {
                 Some(selector) if now + PAUSE >= self.deadline => {
                     return Err(SELECTOR_NOT_FOUND
@@ -306,23 +326,53 @@ impl Page {
             return Err(navigation_failed(&facts.url, "net::ERR_FAILED"));
         }
         address::allow(&facts.url)?;
-        let response = self.response(challenge::suspicious(facts.status)).await;
+        let response = self.response(challenge::suspicious(facts.status)).await?;
         self.challenge = challenge::vendor(&facts, &headers(&response));
         self.url = facts.url;
         self.base = facts.base;
         self.title = facts.title;
         self.http_status = facts.status;
         self.content_type = facts.content_type;
+        if self.content_type == "application/pdf" {
+            return Err(self.not_a_page(
+                "the URL is a PDF, not a page",
+                &json!({"mimeType": "application/pdf", "status": facts.status}),
+            ));
+        }
         Ok(())
     }
 
-    /// The last response to a request for a document that the tab's network events tell of.
-    async fn response(&mut self, needed: bool) -> Value {
-        let events = self.tab.network_events(needed, self.deadline).await;
-        let mut documents = events
-            .into_iter()
-            .filter(|event| event["method"] == "Network.responseReceived" && event["params"]["type"] == "Document");
-        documents.next_back().map(|mut event| event["params"]["response"].take()).unwrap_or_default()
+    /// The response that brought the document, as far as the tab's network events tell of it; they
+    /// are asked for where the response is `needed`. Fails where the document broke off.
+    async fn response(&mut self, needed: bool) -> Result<Value, Error> {
+        for mut event in self.tab.network_events(needed, self.deadline).await {
+            let params = event["params"].take();
+            let document = params["type"] == "Document";
+            match event["method"].as_str() {
+                // A redirect by the page itself makes another request for the tab's own frame.
+                Some("Network.requestWillBeSent") if document && params["frameId"] == self.tab.handle => {
+                    self.request = params["requestId"].as_str().map(str::to_owned);
+                    self.received = Value::Null;
+                }
+                Some("Network.responseReceived")
+                    if document && params["requestId"].as_str() == self.request.as_deref() =>
+                {
+                    self.received = params["response"].clone();
+                }
+                Some("Network.loadingFailed")
+                    if document
+                        && !self.received.is_null()
+                        && params["requestId"].as_str() == self.request.as_deref() =>
+                {
+                    let net_error = params["errorText"].as_str().unwrap_or_default();
+                    if net_error != "net::ERR_ABORTED" {
+                        return Err(navigation_failed(&self.url, net_error));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(self.received.clone())
     }
 
     /// Waits for a challenge to go: by itself, or by the hand of the person at the window, who may
@@ -344,7 +394,10 @@ impl Page {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(250)).await;
-            self.settle(wait_for.filter(|_| false)).await?;
+            self.settle(None).await?;
+        }
+        if self.challenge.is_none() && wait_for.is_some() {
+            self.settle(wait_for).await?;
         }
         Ok(())
     }
@@ -357,19 +410,23 @@ impl Page {
                 Err(Trouble::Failed(words)) if words.contains("navigat") || words.contains("detached") => {
                     tokio::time::sleep(PAUSE).await;
                 }
-                Err(trouble) => return Err(self.failed(trouble, "")),
+                Err(trouble) => return Err(self.failed(trouble)),
             }
         }
     }
 
-    fn failed(&self, trouble: Trouble, url: &str) -> Error {
-        let url = if url.is_empty() { &self.url } else { url };
+    fn failed(&self, trouble: Trouble) -> Error {
+        let url = self.url.as_str();
         match trouble {
             Trouble::Late => TIMEOUT.error("the page did not answer in time").detail("url", url),
             Trouble::Crashed => PAGE_CRASHED.error("the page crashed its tab").detail("url", url),
             other => other.into_error().detail("url", url),
         }
     }
+}
+
+fn status(response: &Value) -> u16 {
+    response["status"].as_u64().and_then(|status| status.try_into().ok()).unwrap_or_default()
 }
 
 fn headers(response: &Value) -> Value {
@@ -393,6 +450,7 @@ fn navigation_failed(url: &str, net_error: &str) -> Error {
         | "ERR_CONNECTION_CLOSED"
         | "ERR_INCOMPLETE_CHUNKED_ENCODING"
         | "ERR_CONTENT_LENGTH_MISMATCH" => "the server broke the connection",
+        "ERR_ABORTED" => "the browser refused what the server answered",
         "ERR_INVALID_HTTP_RESPONSE" => "the server does not speak HTTP",
         "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" => "the server does not answer",
         "ERR_INTERNET_DISCONNECTED" | "ERR_NETWORK_CHANGED" | "ERR_ADDRESS_UNREACHABLE" => {

@@ -63,7 +63,8 @@ pub(crate) enum Wish<'a> {
 /// A borrowed tab.
 pub(crate) struct Tab {
     pub(crate) driver: Driver,
-    handle: String,
+    /// Its handle, which is the id of its outermost frame as well.
+    pub(crate) handle: String,
     file: fs::File,
     path: PathBuf,
     memory: Memory,

@@ -21,7 +21,7 @@ pub const CATALOG_NOT_WRITABLE: Code = Code::new(
 const CHUNK: usize = 256 * 1024;
 
 /// The bytes after which a long copy is sent to the disk, which then works while more is copied.
-const FLUSH: u64 = 8 << 20;
+const FLUSH: usize = 4 << 20;
 
 pub(crate) fn not_writable(file: &Path, reason: &dyn std::fmt::Display) -> Error {
     CATALOG_NOT_WRITABLE
@@ -44,6 +44,8 @@ pub(crate) struct Draft {
     new: File,
     /// How much of the old catalog it already has.
     copied: u64,
+    /// How much of that the disk was not told of yet.
+    unsent: usize,
 }
 
 impl Drop for Draft {
@@ -70,19 +72,20 @@ impl Draft {
             _ => {}
         }
         let new = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let draft = Self { path, new, copied: 0 };
+        let draft = Self { path, new, copied: 0, unsent: 0 };
         if let Some(old) = old {
             keep_attributes(&draft.new, &old)?;
         }
         Ok(draft)
     }
 
-    /// Copies all of the old catalog, in the expectation that it changes near its end.
-    pub(crate) fn copy(&mut self, old: &Source) -> io::Result<()> {
-        while self.copied < old.length() {
-            let end = old.length().min(self.copied + FLUSH);
-            copy(old.range(self.copied, end), &mut self.new)?;
-            self.copied = end;
+    /// Takes the next bytes of the old catalog, in the expectation that it changes near its end.
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.new.write_all(bytes)?;
+        self.copied += bytes.len() as u64;
+        self.unsent += bytes.len();
+        if self.unsent >= FLUSH {
+            self.unsent = 0;
             self.new.sync_data()?;
         }
         Ok(())
@@ -91,14 +94,27 @@ impl Draft {
     /// Becomes `old` with `edits` made.
     pub(crate) fn write(&mut self, old: &Source, edits: &[Edit]) -> io::Result<()> {
         let mut kept = self.copied.min(edits.first().map_or(old.length(), |edit| edit.at.start));
-        self.new.set_len(kept)?;
-        self.new.seek(SeekFrom::Start(kept))?;
+        if kept < self.copied {
+            self.new.set_len(kept)?;
+            self.new.seek(SeekFrom::Start(kept))?;
+        }
         for edit in edits {
-            copy(old.range(kept, edit.at.start), &mut self.new)?;
+            self.copy(old, kept, edit.at.start)?;
             self.new.write_all(edit.new.as_bytes())?;
             kept = edit.at.end;
         }
-        copy(old.range(kept, old.length()), &mut self.new)
+        self.copy(old, kept, old.length())
+    }
+
+    fn copy(&mut self, old: &Source, start: u64, end: u64) -> io::Result<()> {
+        let mut from = old.range(start, end);
+        let mut buffer = vec![0; CHUNK.min((end - start) as usize)];
+        loop {
+            match from.read(&mut buffer)? {
+                0 => return Ok(()),
+                length => self.new.write_all(&buffer[..length])?,
+            }
+        }
     }
 
     /// Takes the place of the catalog `file`: readers see the old or the new.
@@ -106,16 +122,6 @@ impl Draft {
         self.new.sync_all()?;
         fs::rename(&self.path, file)?;
         sync_folder(file.parent().unwrap_or(file))
-    }
-}
-
-fn copy(mut from: impl Read, to: &mut File) -> io::Result<()> {
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        match from.read(&mut buffer)? {
-            0 => return Ok(()),
-            length => to.write_all(&buffer[..length])?,
-        }
     }
 }
 

@@ -28,7 +28,8 @@ fn not_readable(file: &Path, reason: &dyn std::fmt::Display) -> Error {
 /// The absolute path of the catalog itself, links followed, in a folder that now exists.
 pub(crate) fn resolve(file: &Path) -> Result<PathBuf, Error> {
     match fs::canonicalize(file) {
-        Ok(found) => return Ok(found),
+        // Said before anything is locked, which would leave a file beside whatever this is.
+        Ok(found) => return regular(&found).map(|_| found),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(not_readable(file, &error)),
         Err(_) => {}
     }
@@ -40,6 +41,20 @@ pub(crate) fn resolve(file: &Path) -> Result<PathBuf, Error> {
     let refuse = |error: io::Error| not_writable(file, &format_args!("its folder: {error}"));
     fs::create_dir_all(folder).map_err(refuse)?;
     Ok(fs::canonicalize(folder).map_err(refuse)?.join(file.file_name().unwrap_or_default()))
+}
+
+/// Whether there is a file; that there is something else is an error.
+///
+/// It is asked before the file is opened: opening a pipe could wait for ever, and a device could
+/// have no end.
+fn regular(file: &Path) -> Result<bool, Error> {
+    match fs::metadata(file) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(found) if found.is_dir() => Err(not_readable(file, &"it is a folder")),
+        Ok(_) => Err(not_readable(file, &"it is not a regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(not_readable(file, &error)),
+    }
 }
 
 /// What a new catalog starts from.
@@ -55,18 +70,8 @@ pub(crate) struct Source {
 impl Source {
     /// The catalog in `file`, or an empty one where there is no file.
     pub(crate) fn open(file: &Path) -> Result<Self, Error> {
-        let found = match fs::metadata(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Self { file: None, length: EMPTY.len() as u64 });
-            }
-            found => found.map_err(|error| not_readable(file, &error))?,
-        };
-        if found.is_dir() {
-            return Err(not_readable(file, &"it is a folder"));
-        }
-        // Opening a pipe could wait for ever, and a device could have no end.
-        if !found.is_file() {
-            return Err(not_readable(file, &"it is not a regular file"));
+        if !regular(file)? {
+            return Ok(Self { file: None, length: EMPTY.len() as u64 });
         }
         let opened = File::open(file).map_err(|error| not_readable(file, &error))?;
         let length = opened.metadata().map_err(|error| not_readable(file, &error))?.len();

@@ -25,6 +25,7 @@ mod splice;
 use std::{
     io::{self, Read},
     path::{Path, PathBuf},
+    sync::mpsc,
     thread,
     time::{Duration, SystemTime},
 };
@@ -49,8 +50,12 @@ pub const ERRORS: &[Code] = &[CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READA
 /// How long a change waits for other writers unless it is told otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// The size in bytes from which a catalog is copied while it is still being read.
-const WRITE_AHEAD: u64 = 4 << 20;
+/// The size in bytes from which a catalog is written by a thread of its own while it is read:
+/// both take as long, and below this the hand-over costs more than it saves.
+const WRITE_APART: u64 = 8 << 20;
+
+/// How many chunks may have been read and not yet been written.
+const CHUNKS_APART: usize = 8;
 
 /// The present time as catalogs and documents record it: RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
@@ -222,24 +227,46 @@ impl Catalog {
         let refuse = |error: io::Error| draft::not_writable(&self.file, &error);
         let _lock = Lock::acquire(file, self.wait)?;
         let old = Source::open(file)?;
-        thread::scope(|scope| {
-            // Reading a large catalog takes as long as writing it does; both at once is faster.
-            let ahead = (old.length() > WRITE_AHEAD).then(|| {
-                scope.spawn(|| {
-                    let mut draft = Draft::begin(file)?;
-                    draft.copy(&old)?;
-                    Ok(draft)
-                })
-            });
-            let planned = plan(&mut old.all());
-            let draft = match ahead.map(thread::ScopedJoinHandle::join) {
-                Some(draft) => draft.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                None => Draft::begin(file),
+        // A change is mostly an entry more at the end: what is before it is written as it is read.
+        let (planned, draft) = if old.length() < WRITE_APART {
+            let mut draft = Draft::begin(file);
+            let keep = |bytes: &[u8]| {
+                if let Err(error) = draft.as_mut().map_or(Ok(()), |draft| draft.keep(bytes)) {
+                    draft = Err(error);
+                }
             };
-            let (edits, done) = planned.map_err(|failure| old.error(failure, &self.file))?;
-            let mut draft = draft.map_err(refuse)?;
-            draft.write(&old, &edits).and_then(|()| draft.commit(file)).map_err(refuse)?;
-            Ok(done)
-        })
+            (plan(&mut Forwarded { from: old.all(), to: keep }), draft)
+        } else {
+            thread::scope(|scope| {
+                let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(CHUNKS_APART);
+                let writer = scope.spawn(move || {
+                    let mut draft = Draft::begin(file)?;
+                    receiver.iter().try_for_each(|chunk| draft.keep(&chunk))?;
+                    Ok(draft)
+                });
+                // A writer that does not listen any more has an error to tell of, later.
+                let send = move |bytes: &[u8]| drop(sender.send(bytes.to_vec()));
+                let planned = plan(&mut Forwarded { from: old.all(), to: send });
+                (planned, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            })
+        };
+        let (edits, done) = planned.map_err(|failure| old.error(failure, &self.file))?;
+        let mut draft = draft.map_err(refuse)?;
+        draft.write(&old, &edits).and_then(|()| draft.commit(file)).map_err(refuse)?;
+        Ok(done)
+    }
+}
+
+/// A reader that hands on what it reads.
+struct Forwarded<R, F> {
+    from: R,
+    to: F,
+}
+
+impl<R: Read, F: FnMut(&[u8])> Read for Forwarded<R, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.from.read(buffer)?;
+        (self.to)(&buffer[..length]);
+        Ok(length)
     }
 }

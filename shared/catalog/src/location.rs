@@ -79,3 +79,69 @@ fn steps(file: &Path, folder: &Path) -> Option<String> {
     let up = from[shared..].iter().map(|_| Some(".."));
     Some(up.chain(down).collect::<Option<Vec<_>>>()?.join("/"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_name_one_catalog() {
+        let choose = |root: Option<&str>, file: Option<&str>, project: Option<&str>| {
+            choose(root.map(Path::new), file.map(Path::new), project.map(OsString::from))
+        };
+        assert_eq!(choose(Some("kb"), None, Some("/p")).unwrap(), Path::new("kb/cache/catalog.json"));
+        assert_eq!(choose(None, Some("kb/c.json"), Some("/p")).unwrap(), Path::new("kb/c.json"));
+        assert_eq!(choose(None, None, Some("/p")).unwrap(), Path::new("/p/.tmp/cache/catalog.json"));
+        for none in [None, Some("")] {
+            assert_eq!(choose(None, None, none).unwrap(), Path::new(".tmp/cache/catalog.json"));
+        }
+        for (root, file, argument) in [
+            (Some("kb"), Some("c.json"), "--catalog-path"),
+            (Some(""), None, "--kb-root"),
+            (None, Some(""), "--catalog-path"),
+            (None, Some("kb/"), "--catalog-path"),
+            (None, Some(".."), "--catalog-path"),
+            (None, Some("/"), "--catalog-path"),
+        ] {
+            let error = choose(root, file, None).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR));
+            assert_eq!(error.details()["argument"], argument);
+        }
+    }
+
+    #[test]
+    fn a_document_is_seen_from_the_catalog() {
+        for (file, expected) in [
+            ("/kb/cache/pages/a b.md", "pages/a b.md"),
+            ("/kb/cache/a.md", "a.md"),
+            ("/kb/日本/a.md", "../日本/a.md"),
+            ("/a.md", "../../a.md"),
+        ] {
+            assert_eq!(steps(Path::new(file), Path::new("/kb/cache")).as_deref(), Some(expected));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_on_the_way_do_not_mislead() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("kb/cache")).unwrap();
+        fs::create_dir_all(root.join("store/deep")).unwrap();
+        std::os::unix::fs::symlink(root.join("store/deep"), root.join("kb/pages")).unwrap();
+        let seen = |file: &str| relative(&root.join(file), &root.join("kb/cache"));
+        assert_eq!(seen("kb/pages/a.md").unwrap(), "../../store/deep/a.md");
+        assert_eq!(seen("kb/pages/../a.md").unwrap(), "../../store/a.md");
+        assert!(seen("kb/none/a.md").unwrap_err().is(ARGUMENT_ERROR));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_json_can_not_hold_is_refused() {
+        use std::os::unix::ffi::OsStrExt;
+        let temporary = tempfile::tempdir().unwrap();
+        let name = std::ffi::OsStr::from_bytes(b"\xff.md");
+        let error = relative(&temporary.path().join(name), temporary.path()).unwrap_err();
+        assert!(error.is(ARGUMENT_ERROR) && error.message().contains("not UTF-8"), "{error}");
+    }
+}

@@ -17,6 +17,9 @@ use serde_json::value::RawValue;
 /// The bytes that are read at once: few calls, and still in the processor's cache when parsed.
 const CHUNK: usize = 256 * 1024;
 
+/// More bytes than the longest token that says nothing of being cut: a pair of `\uXXXX`.
+const MOST_CUT: usize = 16;
+
 /// The member of a catalog that holds its documents.
 const DOCUMENTS: &str = "documents";
 
@@ -81,7 +84,11 @@ pub(crate) struct Outline {
 
 /// Scans the catalog in `input`, looking for the document with `url`.
 pub(crate) fn outline(input: impl Read, url: Option<&str>) -> Result<Outline, Failure> {
-    let mut scanner = Scanner::new(input);
+    outline_in_chunks(input, url, CHUNK)
+}
+
+fn outline_in_chunks(input: impl Read, url: Option<&str>, chunk: usize) -> Result<Outline, Failure> {
+    let mut scanner = Scanner::new(input, chunk);
     if scanner.peek()? == Some(0xEF) {
         return scanner.fail("it starts with a byte order mark, or is not UTF-8");
     }
@@ -121,9 +128,13 @@ pub(crate) fn spells(json: &str, text: &str) -> bool {
 /// A window on the text that moves over it.
 struct Scanner<R> {
     input: R,
+    /// The bytes to read at once.
+    chunk: usize,
     buffer: Vec<u8>,
     /// Where in the buffer the next token is looked for.
     at: usize,
+    /// Where in the buffer the text ends, so far.
+    end: usize,
     /// The number of bytes before the buffer.
     before: u64,
     /// Whether the buffer holds the end of the text.
@@ -133,8 +144,8 @@ struct Scanner<R> {
 }
 
 impl<R: Read> Scanner<R> {
-    fn new(input: R) -> Self {
-        Self { input, buffer: vec![], at: 0, before: 0, ended: false, gap: String::new() }
+    fn new(input: R, chunk: usize) -> Self {
+        Self { input, chunk, buffer: vec![0; chunk], at: 0, end: 0, before: 0, ended: false, gap: String::new() }
     }
 
     /// The place of the next token in the whole text.
@@ -148,21 +159,29 @@ impl<R: Read> Scanner<R> {
 
     /// Reads on, forgetting what is before the next token.
     fn more(&mut self) -> Result<(), Failure> {
-        self.buffer.drain(..self.at);
+        self.buffer.copy_within(self.at..self.end, 0);
         self.before += self.at as u64;
-        self.at = 0;
+        (self.at, self.end) = (0, self.end - self.at);
         // A value that is larger than the buffer is parsed anew each time: twice the bytes, then.
-        let wanted = CHUNK.max(self.buffer.len());
-        let read = (&mut self.input).take(wanted as u64).read_to_end(&mut self.buffer);
-        self.ended = read.map_err(Failure::Unreadable)? < wanted;
+        if self.end * 2 > self.buffer.len() {
+            self.buffer.resize(self.end * 2 + self.chunk, 0);
+        }
+        while self.end < self.buffer.len() && !self.ended {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(length) => self.end += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::Unreadable(error)),
+            }
+        }
         Ok(())
     }
 
     fn peek(&mut self) -> Result<Option<u8>, Failure> {
-        while self.at == self.buffer.len() && !self.ended {
+        while self.at == self.end && !self.ended {
             self.more()?;
         }
-        Ok(self.buffer.get(self.at).copied())
+        Ok(self.buffer[..self.end].get(self.at).copied())
     }
 
     /// Skips the blank before the next token.
@@ -197,7 +216,7 @@ impl<R: Read> Scanner<R> {
             return self.fail("it ends where a value should be");
         }
         loop {
-            let rest = &self.buffer[self.at..];
+            let rest = &self.buffer[self.at..self.end];
             match read(rest) {
                 // A number at the end of the buffer may go on.
                 Ok((length, value)) if length < rest.len() || self.ended => {
@@ -208,11 +227,12 @@ impl<R: Read> Scanner<R> {
                     self.at += length;
                     return Ok((self.at - length..self.at, value));
                 }
-                Err(error) if !error.is_eof() || self.ended => {
+                // Nor is a number or an escape that is cut there always told as such.
+                Err(error) if self.ended || error_at(rest, &error) + MOST_CUT < rest.len() => {
                     let reason = error.to_string();
                     let suffix = format!(" at line {} column {}", error.line(), error.column());
                     let reason = reason.strip_suffix(&suffix).unwrap_or(&reason).to_owned();
-                    self.at += offset(rest, error.line(), error.column());
+                    self.at += error_at(rest, &error);
                     return self.fail(reason);
                 }
                 _ => self.more()?,
@@ -278,7 +298,8 @@ impl<R: Read> Scanner<R> {
                 Ok((length, same))
             })?;
             if same && documents.found.is_none() {
-                let mut members = Scanner::new(&self.buffer[at]).object(|scanner, _| scanner.value())?;
+                let mut members =
+                    Scanner::new(&self.buffer[at.clone()], at.len()).object(|scanner, _| scanner.value())?;
                 for member in &mut members {
                     member.at = member.at.start + place..member.at.end + place;
                 }
@@ -301,13 +322,14 @@ fn first<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<(usize, 
     Ok((values.byte_offset(), value))
 }
 
-/// The place in `bytes` of a line and a column, both counted from 1 as serde does.
-fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
-    let line_start = match line {
+/// Where in `bytes` an error is; serde counts lines and columns from 1.
+fn error_at(bytes: &[u8], error: &serde_json::Error) -> usize {
+    let mut newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let line_start = match error.line() {
         0 | 1 => 0,
-        _ => bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(line - 2).map_or(0, |(at, _)| at + 1),
+        line => newlines.nth(line - 2).map_or(0, |(at, _)| at + 1),
     };
-    (line_start + column.saturating_sub(1)).min(bytes.len())
+    (line_start + error.column().saturating_sub(1)).min(bytes.len())
 }
 
 /// What is looked at in a document.
@@ -350,5 +372,86 @@ impl<'de> Visitor<'de> for DocumentVisitor {
             }
         }
         Ok(Document { url })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn refused(text: &[u8]) -> (String, u64) {
+        match outline(text, None) {
+            Err(Failure::Corrupt(reason, at)) => (reason, at),
+            other => panic!("{:?} is refused, not {other:?}", String::from_utf8_lossy(text)),
+        }
+    }
+
+    #[test]
+    fn what_is_no_catalog_is_refused_at_its_place() {
+        for (text, reason, at) in [
+            (&b""[..], "it ends where an object should be", 0),
+            (b" \n ", "it ends where an object should be", 3),
+            (b"[]", "expected an object", 0),
+            (b"\xEF\xBB\xBF{\"documents\":[]}", "it starts with a byte order mark, or is not UTF-8", 0),
+            (b"{}", "it has no `documents`", 2),
+            (b"{\"documents\": {}}", "expected an array of documents", 14),
+            (b"{\"documents\": []", "it ends where `,` or `}` should be", 16),
+            (b"{\"documents\": [{\"url\": \"x\"", "EOF while parsing an object", 25),
+            (b"{\"documents\": [] x", "expected `,` or `}`", 17),
+            (b"{\"documents\": []} x", "something follows the end of the object", 18),
+            (b"{\"documents\": [], \"d\\u006fcuments\": []}", "it has `documents` twice", 36),
+            (b"{\"documents\": [],}", "expected a key", 17),
+            (b"{documents: []}", "expected a key", 1),
+            (b"{\"documents\" []}", "expected `:`", 13),
+            (b"{\"documents\": [{},]}", "expected value", 18),
+            (b"{\"documents\": [{} {}]}", "expected `,` or `]`", 18),
+            (b"{\"title\": \"\xff\", \"documents\": []}", "it is not UTF-8", 11),
+            (b"{\"title\": 1.2.3, \"documents\": []}", "trailing characters", 13),
+        ] {
+            assert_eq!(refused(text), (reason.to_owned(), at), "{:?}", String::from_utf8_lossy(text));
+        }
+        assert!(refused(b"{\"documents\": [\n{},\n7]}").0.contains("expected a document: an object"));
+    }
+
+    #[test]
+    fn any_spelling_of_the_url_is_found() {
+        for spelling in [r#""https://x/é""#, r#""https:\/\/x\/\u00e9""#] {
+            let text = format!(r#"{{"documents": [{{"url": 7}}, {{}}, {{"url": "", "url": {spelling}}}]}}"#);
+            assert!(outline(text.as_bytes(), Some("https://x/é")).unwrap().documents.found.is_some(), "{text}");
+            assert!(outline(text.as_bytes(), Some("https://x/")).unwrap().documents.found.is_none(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            prop_assert!(outline(bytes.as_slice(), None).is_err());
+        }
+
+        #[test]
+        fn what_serde_refuses_is_refused(at in 0..96_usize, byte in r#"[{}\[\]",:0\\ux\n]"#, chunk in 1..40_usize) {
+            let mut text = br#"{"a": [1e5, {"b": null}], "documents": [{"url": "\u0041", "n": -0.50}, {}], "z": "a\"\\"}"#.to_vec();
+            let end = text.len();
+            text.splice(at.min(end)..(at + 1).min(end), byte.bytes());
+            let parsed = serde_json::from_slice::<serde_json::Value>(&text);
+            let scanned = outline_in_chunks(text.as_slice(), Some("A"), chunk);
+            match scanned {
+                Ok(outline) => {
+                    let parsed = parsed.unwrap();
+                    prop_assert_eq!(outline.documents.count, parsed["documents"].as_array().unwrap().len());
+                    prop_assert_eq!(outline.documents.found.is_some(), parsed["documents"][0]["url"] == "A");
+                }
+                Err(Failure::Corrupt(_, at)) => {
+                    prop_assert!(at <= text.len() as u64);
+                    let catalog = parsed.is_ok_and(|parsed| {
+                        let documents = parsed["documents"].as_array();
+                        documents.is_some_and(|documents| documents.iter().all(serde_json::Value::is_object))
+                    });
+                    prop_assert!(!catalog);
+                }
+                Err(Failure::Unreadable(error)) => prop_assert!(false, "{error}"),
+            }
+        }
     }
 }

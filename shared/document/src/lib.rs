@@ -96,7 +96,7 @@ fn scalar(text: &str) -> String {
 /// the whole address.
 ///
 /// ```
-/// assert_eq!(ragmaker_document::file_name("https://example.com/docs/intro.html?v=2"), "example.com-docs-intro.html-v-2-2ca4f6abf2.md");
+/// assert_eq!(ragmaker_document::file_name("https://example.com/docs/intro.html?v=2"), "example.com-docs-intro.html-v-2-f71f4d8c19.md");
 /// ```
 pub fn file_name(url: &str) -> String {
     let digest = Sha256::digest(url.as_bytes());

@@ -51,7 +51,8 @@ fn content(kind: &str) -> Option<Response> {
         }
         "euc-jp" => Response::new("text/html; charset=euc-jp", EUC_JP.encode(&japanese("EUC-JPのページ", "")).0),
         "deep" => html::page("Deep", &deep(10_000)),
-        "deep-script" => html::text_page("Deep by script", DEEP),
+        "deep-script" => html::text_page("Deep by script", &deep_by_script(1500)),
+        "crash" => html::text_page("Crash", &deep_by_script(200_000)),
         "huge" => html::page("Huge", &html::prose("huge", 30_000)),
         "surrogates" => html::text_page("Surrogates", SURROGATES),
         "title" => html::page(TITLE, &format!("<h1>A title to quote</h1>\n{}", html::prose(TITLE, 3))),
@@ -85,11 +86,13 @@ fn deep(depth: usize) -> String {
     )
 }
 
-const DEEP: &str = r#"<script>
-  let inner = document.querySelector('main');
-  for (let depth = 0; depth < 5000; depth++) inner = inner.appendChild(document.createElement('div'));
-  inner.innerHTML = 'The bottom, with a <a href="/page/bottom">link</a>.';
-</script>"#;
+fn deep_by_script(depth: usize) -> String {
+    format!(
+        "<script>\n  let inner = document.querySelector('main');\n  \
+         for (let depth = 0; depth < {depth}; depth++) inner = inner.appendChild(document.createElement('div'));\n  \
+         inner.innerHTML = 'The bottom, with a <a href=\"/page/bottom\">link</a>.';\n</script>"
+    )
+}
 
 const SURROGATES: &str = r#"<p id="text"></p>
 <a id="link" href="/page/whole">Link</a>

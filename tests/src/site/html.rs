@@ -39,12 +39,16 @@ pub(super) fn not_found(path: &str) -> Response {
     page("Not found", &body).status(404)
 }
 
+/// A path of the table with the letters that stand for numbers and names filled in.
+pub(super) fn example(path: &str) -> String {
+    path.replace("CODE", "404").replace("NAME", "amber").replace("MS", "500").replace('N', "20")
+}
+
 /// The list of all pages.
 pub(super) fn index<'a>(pages: impl Iterator<Item = (&'a str, &'a str)>) -> Response {
     let mut rows = String::new();
     for (path, about) in pages {
-        // Letters that stand for a number or a name become ones.
-        let link = path.replace("CODE", "404").replace("NAME", "amber").replace("MS", "500").replace('N', "20");
+        let link = example(path);
         let _ = writeln!(
             rows,
             "<tr><td><a href=\"{link}\"><code>{path}</code></a></td><td>{}</td></tr>",

@@ -68,7 +68,8 @@
 //! | `/content/wrong-charset` | UTF-8 that its header calls ISO-8859-1 |
 //! | `/content/shift-jis` | a page in Shift_JIS, which a meta element declares; `/content/euc-jp` in EUC-JP, which its header declares |
 //! | `/content/deep` | 10,000 nested elements in the HTML, which a browser's parser flattens to 512 |
-//! | `/content/deep-script` | 5,000 nested elements, made by script, which it does not |
+//! | `/content/deep-script` | 1,500 nested elements, made by script, which it does not |
+//! | `/content/crash` | 200,000 nested elements, made by script, which crash the tab when they are laid out |
 //! | `/content/huge` | 8 MB of paragraphs |
 //! | `/content/surrogates` | text, a title and a link with lone surrogates |
 //! | `/content/title` | a title with quotes, colons, line breaks, `---` and emoji |
@@ -106,7 +107,7 @@ mod state;
 mod tls;
 mod wiki;
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use self::{
     ask::Ask,
@@ -163,11 +164,18 @@ impl Site {
 
     /// How often `path` was requested; with any query, unless `path` has one.
     pub fn count(&self, path: &str) -> usize {
-        let asked = |request: &Request| {
-            request.path == path || request.path.split_once('?').is_some_and(|(before, _)| before == path)
-        };
-        self.server.log().iter().filter(|request| asked(request)).count()
+        self.server.log().iter().filter(|request| is_for(request, path)).count()
     }
+
+    /// Waits until `path` has been requested; whether it was, within `patience`.
+    pub fn wait_for(&self, path: &str, patience: Duration) -> bool {
+        self.server.wait_for(patience, |request| is_for(request, path))
+    }
+}
+
+/// Whether a request is for `path`, or for `path` with a query.
+fn is_for(request: &Request, path: &str) -> bool {
+    request.path == path || request.path.split_once('?').is_some_and(|(before, _)| before == path)
 }
 
 fn reply(ask: &Ask<'_>) -> Reply {

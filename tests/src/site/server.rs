@@ -63,6 +63,7 @@ struct Shared {
     answer: Answer,
     tls: Option<Arc<ServerConfig>>,
     log: Mutex<Vec<Arc<Request>>>,
+    logged: Condvar,
     connections: Mutex<HashMap<u64, TcpStream>>,
     next: AtomicU64,
     stopped: Mutex<bool>,
@@ -78,6 +79,7 @@ impl Server {
             answer: answer(port),
             tls,
             log: Mutex::default(),
+            logged: Condvar::new(),
             connections: Mutex::default(),
             next: AtomicU64::new(0),
             stopped: Mutex::new(false),
@@ -96,6 +98,13 @@ impl Server {
 
     pub(super) fn log(&self) -> MutexGuard<'_, Vec<Arc<Request>>> {
         locked(&self.shared.log)
+    }
+
+    /// Waits until a request is one that `matches`; whether it came within `patience`.
+    pub(super) fn wait_for(&self, patience: Duration, matches: impl Fn(&Request) -> bool) -> bool {
+        let waited =
+            self.shared.logged.wait_timeout_while(self.log(), patience, |log| !log.iter().any(|one| matches(one)));
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 }
 
@@ -171,6 +180,7 @@ fn serve(shared: &Shared, tcp: TcpStream) -> io::Result<()> {
     while let Some(request) = Request::read(&mut stream)? {
         let request = Arc::new(request);
         locked(&shared.log).push(Arc::clone(&request));
+        shared.logged.notify_all();
         match (shared.answer)(&request) {
             Reply::Whole(response) => response.write(&request, request.keeps_alive(), stream.get_mut())?,
             Reply::Bytes(write) => {

@@ -1,10 +1,9 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    time::Duration,
 };
 
-use super::{state::Visit, *};
+use super::{html::example, state::Visit, *};
 
 /// A connection to the site, as a browser keeps one.
 struct Connection(BufReader<TcpStream>);
@@ -43,11 +42,6 @@ fn get(path: &str) -> Request {
     Request { method: "GET".into(), path: path.into(), headers: vec![], body: vec![] }
 }
 
-/// A path of the table, as one would ask for it.
-fn example(path: &str) -> String {
-    path.replace("CODE", "404").replace("NAME", "amber").replace("MS", "500").replace('N', "20")
-}
-
 #[test]
 fn every_page_of_the_table_is_served() {
     let visit = Visit::new();
@@ -76,6 +70,15 @@ fn one_connection_serves_many_requests_and_the_log_knows_them() {
     assert_eq!(log, ["GET /page/one", "GET /nothing", "GET /status/204", "GET /page/one?again"]);
     assert_eq!((site.count("/page/one"), site.count("/page/one?again"), site.count("/page")), (2, 1, 0));
     assert_eq!(site.requests()[0].header("host"), Some("test"));
+}
+
+#[test]
+fn a_request_can_be_waited_for() {
+    let site = Site::start();
+    assert!(!site.wait_for("/slow/first-byte", Duration::ZERO));
+    let mut connection = Connection::open(&site);
+    connection.send("GET /slow/first-byte?x HTTP/1.1\r\n\r\n");
+    assert!(site.wait_for("/slow/first-byte", Duration::from_mins(1)));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! From what the browser shows to Markdown, by the kind of document it is.
 
-use ragmaker_browser::Page;
+use ragmaker_browser::{Page, codes::NOT_A_PAGE};
 use ragmaker_markdown::{Document, Error as Conversion, Options, PageType, Scope, convert};
 use ragmaker_tool::{Code, Error};
 use url::Url;
@@ -18,11 +18,12 @@ pub(crate) fn markdown(page: &Page, content: &str, selected: bool) -> Result<Doc
         "text/html" | "application/xhtml+xml" => None,
         "text/markdown" | "text/x-markdown" => Some(""),
         "text/plain" if is_markdown(&page.url) => Some(""),
+        kind if kind.starts_with("image/") => return Err(no_page(page)),
         "application/json" | "text/json" => Some("json"),
         kind if kind.ends_with("+json") => Some("json"),
         kind if kind.ends_with("/xml") || kind.ends_with("+xml") => Some("xml"),
         kind if kind.starts_with("text/") => Some("text"),
-        _ => None,
+        _ => return Err(no_page(page)),
     };
     let Some(language) = language else {
         let base_url = Url::parse(&page.base).ok();
@@ -47,6 +48,13 @@ pub(crate) fn markdown(page: &Page, content: &str, selected: bool) -> Result<Doc
         page_type: PageType::default(),
         url: None,
     })
+}
+
+fn no_page(page: &Page) -> Error {
+    NOT_A_PAGE
+        .error(format!("the URL leads to a file of type {}, not a page", page.content_type))
+        .detail("url", page.url.as_str())
+        .detail("content_type", page.content_type.as_str())
 }
 
 fn is_markdown(url: &str) -> bool {

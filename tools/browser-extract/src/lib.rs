@@ -11,6 +11,7 @@ use ragmaker_document::{Document, OUTPUT_DIR_NOT_WRITABLE};
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Tool, Within};
 use schemars::JsonSchema;
 use serde::Serialize;
+use url::Url;
 
 pub use content::EMPTY_CONTENT;
 
@@ -116,6 +117,9 @@ impl Tool for Args {
             if document.title.is_empty() || self.selector.is_some() {
                 document.title.clone_from(&page.title);
             }
+            if document.title.is_empty() {
+                document.title = last_segment(&page.url);
+            }
             Ok((address::page(&page.url).to_owned(), document))
         })?;
         self.save(&catalog, url, document)
@@ -138,6 +142,13 @@ fn refuse(page: &Page) -> Result<(), Error> {
             .detail("http_status", page.http_status));
     }
     Ok(())
+}
+
+/// What a page without a title is called: the last part of its address.
+fn last_segment(url: &str) -> String {
+    let url = Url::parse(url).ok();
+    let segment = url.as_ref().and_then(|url| url.path_segments()?.rfind(|segment| !segment.is_empty()));
+    segment.or_else(|| url.as_ref()?.host_str()).unwrap_or("untitled").to_owned()
 }
 
 impl Args {

@@ -37,12 +37,10 @@ pub struct Args {
 /// Where a knowledge base was taken from.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it, and texts would turn the schema's list of choices into a union")]
 pub enum SourceType {
-    /// A web site.
     Web,
-    /// A GitHub repository.
     Github,
-    /// Files of this machine.
     Local,
 }
 
@@ -90,7 +88,8 @@ impl Tool for Args {
         if self.src_type.is_none() && given.iter().all(|(_, text)| text.is_none()) {
             return Err(ARGUMENT_ERROR
                 .error("nothing to set")
-                .remedy("Give at least one of --title, --summary, --source-url and --src-type."));
+                .remedy("Give at least one of --title, --summary, --source-url and --src-type.")
+                .detail("argument", "--title"));
         }
         let description = catalog.describe(&Header {
             title: self.title,
@@ -114,14 +113,14 @@ impl Tool for Args {
 }
 
 /// The characters that one of the header's five fields may take of the output; the rest is for a path.
-const FIELD_LIMIT: usize = OUTPUT_LIMIT / 7;
+const FIELD_LIMIT: usize = OUTPUT_LIMIT / 8;
 
 /// Cuts a text that takes more than its share of the output; tells whether it did.
 fn shorten(text: &mut String) -> bool {
     let charset = json::Charset::from_env();
     let mut cut = false;
     while json::cost(text, charset) > FIELD_LIMIT {
-        // The last character that is certainly too much, until it fits.
+        // Halving may cut more than it must; what is left still says what the text is about.
         let keep = text.len().min(FIELD_LIMIT * 2) / 2;
         text.truncate(text.floor_char_boundary(keep));
         cut = true;

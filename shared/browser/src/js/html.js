@@ -7,7 +7,6 @@ const html = (selector) => {
     return String(document.body?.innerText ?? document.documentElement?.textContent ?? "").toWellFormed();
   }
   const flat = (root) => {
-    const copy = root.cloneNode(true);
     const pairs = (a, b) => {
       const left = a.children, right = b.children;
       for (let i = right.length - 1; i >= 0; i--) {
@@ -26,13 +25,14 @@ const html = (selector) => {
         }
       }
     };
-    if (root.shadowRoot === undefined && root.nodeType === Node.DOCUMENT_FRAGMENT_NODE) {
+    if (root.nodeType === Node.DOCUMENT_FRAGMENT_NODE) {
       // A shadow root can not be cloned; its children can.
       const fragment = document.createDocumentFragment();
       fragment.append(...[...root.childNodes].map((node) => node.cloneNode(true)));
       pairs(root, fragment);
       return fragment;
     }
+    const copy = root.cloneNode(true);
     pairs(root, copy);
     return copy;
   };

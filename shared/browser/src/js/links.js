@@ -8,7 +8,8 @@ const links = () => {
   const visible = (link) => {
     if (!(link.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true)) return false;
     const view = link.ownerDocument.defaultView;
-    for (const part of [link, ...link.querySelectorAll("img,svg,picture")]) {
+    const parts = link.firstElementChild ? [link, ...link.querySelectorAll("img,svg,picture")] : [link];
+    for (const part of parts) {
       for (const box of part.getClientRects()) {
         // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
         if (box.width > 1 && box.height > 1 && box.right + view.scrollX > 0 && box.bottom + view.scrollY > 0) return true;
@@ -19,11 +20,12 @@ const links = () => {
   // The accessible name, after https://www.w3.org/TR/accname-1.2/ as far as links need it.
   const name = (link) => {
     const root = link.getRootNode();
-    const labels = (link.getAttribute("aria-labelledby") ?? "").split(/\s+/).filter(Boolean)
+    const labels = !link.hasAttribute("aria-labelledby") ? [] : link.getAttribute("aria-labelledby").split(/\s+/).filter(Boolean)
       .map((id) => root.getElementById?.(id)?.textContent ?? "");
     const picture = () => [...link.querySelectorAll("img[alt],svg>title,[aria-label]")]
       .map((part) => part.getAttribute("alt") ?? part.getAttribute("aria-label") ?? part.textContent).join(" ");
-    for (const text of [labels.join(" "), link.getAttribute("aria-label"), link.innerText ?? link.textContent, picture(), link.getAttribute("alt"), link.title]) {
+    // The text as it is shown has to be asked for only where something inside may be hidden.
+    for (const text of [labels.join(" "), link.getAttribute("aria-label"), (link.firstElementChild && link.innerText) ?? link.textContent, picture(), link.getAttribute("alt"), link.title]) {
       const squeezed = squeeze(text);
       if (squeezed) return [...squeezed.slice(0, LONGEST_TEXT * 2).toWellFormed()].slice(0, LONGEST_TEXT).join("");
     }
@@ -34,7 +36,7 @@ const links = () => {
     if (typeof href !== "string") {
       try { href = new URL(href.baseVal, link.baseURI).href; } catch { return null; }
     }
-    if (!/^https?:/.test(href) || href.length > LONGEST_ADDRESS) return null;
+    if (!/^https?:/.test(href) || href.length > LONGEST_ADDRESS || !URL.canParse(href)) return null;
     const [page, fragment] = href.split(/#(.*)/s);
     // A place on this very page is not somewhere to go, unless an application routes by it.
     if (page === here && fragment !== undefined && !/^[/!]/.test(fragment)) return null;

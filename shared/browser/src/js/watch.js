@@ -72,14 +72,19 @@
   window.clearTimeout = new Proxy(window.clearTimeout, {
     apply(target, self, args) { timers.delete(args[0]); return Reflect.apply(target, self, args); },
   });
-  // A node that changes again and again is a clock or a ticker.
-  new MutationObserver((records) => {
+  // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
+  // it is over when the document is interactive, and costs too much to be told of.
+  const changes = new MutationObserver((records) => {
     for (const { target } of records) {
       const times = (tickers.get(target) ?? 0) + 1;
       tickers.set(target, times);
       if (times <= 20) { bump(); return; }
     }
-  }).observe(document, { subtree: true, childList: true, characterData: true });
+  });
+  document.addEventListener("readystatechange", () => {
+    bump();
+    changes.observe(document, { subtree: true, childList: true, characterData: true });
+  });
   window.navigation?.addEventListener("navigate", (event) => {
     if (event.downloadRequest === null && !event.destination.sameDocument) leaving = performance.now();
     bump();
