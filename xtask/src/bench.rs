@@ -1,6 +1,7 @@
 //! `bench`: what is claimed about speed, measured side by side in one run.
 
 mod browser;
+mod catalog;
 mod floor;
 mod harness;
 mod memory;
@@ -25,6 +26,7 @@ pub(crate) struct Arguments {
 enum What {
     Start(Start),
     Browser(Browser),
+    Catalog(Catalog),
 }
 
 /// start-up time and size of the executables, beside cat
@@ -37,10 +39,16 @@ struct Start {}
 #[argh(subcommand, name = "browser", help_triggers("-h", "--help"))]
 struct Browser {}
 
+/// an append to the catalog, beside writing the same bytes; then writers that are killed
+#[derive(FromArgs)]
+#[argh(subcommand, name = "catalog", help_triggers("-h", "--help"))]
+struct Catalog {}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match arguments.what {
         What::Start(Start {}) => start::run(),
         What::Browser(Browser {}) => browser::run(),
+        What::Catalog(Catalog {}) => catalog::run(),
     }
 }
 
