@@ -69,7 +69,14 @@ pub(super) fn run() -> anyhow::Result<()> {
         offered_by_apt()?;
     }
     let words: Vec<&str> = manager.install.iter().chain(manager.packages).copied().collect();
-    shown(&mut privileged(&words, manager.root)?).with_context(|| format!("the installation failed.\n{BY_HAND}"))
+    let install = || shown(&mut privileged(&words, manager.root)?);
+    let mut installed = install();
+    if installed.is_err() && manager.program == "apt-get" {
+        // What the lists name may have left the server since.
+        shown(&mut privileged(&["apt-get", "update"], true)?)?;
+        installed = install();
+    }
+    installed.with_context(|| format!("the installation failed.\n{BY_HAND}"))
 }
 
 /// Checks that apt knows a real package, after an update where it knows none.
