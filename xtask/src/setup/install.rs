@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use crate::process::{is_root, on_path, shown};
 
@@ -76,7 +76,7 @@ pub(super) fn run() -> anyhow::Result<()> {
         shown(&mut privileged(&["apt-get", "update"], true)?)?;
         installed = install();
     }
-    installed.with_context(|| format!("the installation failed.\n{BY_HAND}"))
+    installed.map_err(|error| anyhow!("{error:#}\n{BY_HAND}"))
 }
 
 /// Checks that apt knows a real package, after an update where it knows none.
