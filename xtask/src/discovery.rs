@@ -26,7 +26,13 @@ macro_rules! entries {
 
 /// Every tool, in the order of the folders under tools/.
 fn entries() -> Vec<Value> {
-    entries![]
+    entries![
+        ragmaker_browser_close,
+        ragmaker_browser_extract,
+        ragmaker_browser_navigate,
+        ragmaker_browser_open,
+        ragmaker_entry_discovery,
+    ]
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
