@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, BufRead, IsTerminal},
+    pin::pin,
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -19,7 +20,7 @@ use crate::{
     network::{Document, navigation_failed, net_error},
     profile::Profile,
     session::InUse,
-    tab::{Tab, Wish},
+    tab::{PULSE, Tab, Wish},
 };
 
 /// How long a page may go on loading after it has begun to answer: then what is there is taken.
@@ -170,28 +171,35 @@ impl Visit<'_> {
             Target::Show(url) => Wish::Showing(url.as_str()),
             Target::Latest => Wish::Latest,
         };
-        let tab = Tab::borrow(self.profile, &in_use.running, wish, deadline).await?;
-        let tab = tab.ok_or_else(|| NO_PAGE.error("this session has no open page"))?;
-        let url = match self.target {
-            Target::Load(url) | Target::Show(url) => url.as_str().to_owned(),
-            Target::Latest => tab.remembered().0.to_owned(),
-        };
         let script = [LOOK, FACTS, want.script, COLLECT].join("\n");
-        let mut stay = Stay { visit: self, want, script, document: Document::default(), url, tab, deadline };
-        let result = stay.work().await;
-        let Stay { tab, url, .. } = stay;
-        match &result {
-            Ok((page, _)) => tab.give_back(&url, &page.url, self.profile).await,
-            Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
-                tab.give_back("", "", self.profile).await
+        loop {
+            let tab = Tab::borrow(self.profile, &in_use.running, wish, deadline).await?;
+            let tab = tab.ok_or_else(|| NO_PAGE.error("this session has no open page"))?;
+            let url = match self.target {
+                Target::Load(url) | Target::Show(url) => url.as_str().to_owned(),
+                Target::Latest => tab.remembered().0.to_owned(),
+            };
+            let script = script.clone();
+            let mut stay =
+                Stay { visit: self, want, script, document: Document::default(), url, tab, deadline, stale: false };
+            let result = stay.work().await;
+            let Stay { tab, url, stale, .. } = stay;
+            match &result {
+                Ok((page, _)) => tab.give_back(&url, &page.url, self.profile).await,
+                Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
+                    tab.give_back("", "", self.profile).await;
+                }
+                Err(error) if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) => {
+                    tab.give_back(&url, &url, self.profile).await;
+                }
+                // A page that failed to answer may go on failing: its tab is not kept.
+                Err(_) => tab.dispose().await,
             }
-            Err(error) if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) => {
-                tab.give_back(&url, &url, self.profile).await
+            // What was left behind in a tab is no reason for this call to fail: there are others.
+            if !stale || result.is_ok() {
+                return result;
             }
-            // A page that failed to answer may go on failing: its tab is not kept.
-            Err(_) => tab.dispose().await,
         }
-        result
     }
 }
 
@@ -206,25 +214,54 @@ struct Stay<'a> {
     url: String,
     tab: Tab,
     deadline: Instant,
+    /// Whether the tab was of no use, before this call had done anything with it.
+    stale: bool,
 }
 
 impl Stay<'_> {
     async fn work(&mut self) -> Result<(Page, Value), Error> {
         let (page, content) = match self.visit.target {
             Target::Load(url) => self.load(url).await?,
-            Target::Show(url) if !self.tab.fresh => self.load(url).await?,
-            _ => self.settle(self.visit.wait_for).await?,
+            Target::Show(url) => match self.show(url).await? {
+                Some(shown) => shown,
+                None => self.load(url).await?,
+            },
+            Target::Latest => self.settle(self.visit.wait_for).await?,
         };
         if page.challenge.is_some() { self.outwait_challenge(page, content).await } else { Ok((page, content)) }
     }
 
+    /// Takes the page as the tab shows it, if it still does.
+    async fn show(&mut self, url: &Url) -> Result<Option<(Page, Value)>, Error> {
+        if !self.tab.fresh || !self.tab.answers() {
+            self.stale = self.tab.fresh;
+            return if self.stale { Err(self.failed(Trouble::Gone)) } else { Ok(None) };
+        }
+        let shown = self.settle(self.visit.wait_for).await?;
+        let (_, remembered) = self.tab.remembered();
+        let same = [remembered, url.as_str()].into_iter().any(|url| address::page(url) == address::page(&shown.0.url));
+        Ok(same.then_some(shown))
+    }
+
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
-        let answer = self.tab.driver.devtools("Page.navigate", json!({"url": url.as_str()}), self.deadline).await;
+        let answer = {
+            let params = json!({"url": url.as_str()});
+            let mut navigate = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
+            match tokio::time::timeout(PULSE, &mut navigate).await {
+                Ok(answer) => answer,
+                // Either the server is slow, or the page that the tab still shows holds it up.
+                Err(_) if self.tab.resumed && !self.tab.answers() => Err(Trouble::Gone),
+                Err(_) => navigate.await,
+            }
+        };
         let answer = match answer {
             Ok(answer) => answer,
             // The driver may word the browser's own failure as one of the command.
             Err(Trouble::Failed(words)) if words.contains("net::ERR_") => json!({"errorText": net_error(&words)}),
-            Err(trouble) => return Err(self.failed(trouble)),
+            Err(trouble) => {
+                self.stale = self.tab.resumed && matches!(trouble, Trouble::Gone | Trouble::Crashed);
+                return Err(self.failed(trouble));
+            }
         };
         self.document = Document::requested(answer["loaderId"].as_str());
         match answer["errorText"].as_str() {
