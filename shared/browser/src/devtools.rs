@@ -47,21 +47,7 @@ impl DevTools {
 
     /// Gives one command and waits for its result.
     pub(crate) fn command(&mut self, method: &str, params: &Value) -> Result<Value, Gone> {
-        self.ask(&json!({"id": 1, "method": method, "params": params}))
-    }
-
-    /// Fails where the page in the tab does not answer within `patience`.
-    pub(crate) fn answers(&mut self, handle: &str, patience: Duration) -> Result<(), Gone> {
-        let attached = self.command("Target.attachToTarget", &json!({"targetId": handle, "flatten": true}))?;
-        self.0.get_ref().set_read_timeout(Some(patience)).map_err(|_| Gone)?;
-        let evaluate = json!({"expression": "1"});
-        self.ask(
-            &json!({"id": 1, "method": "Runtime.evaluate", "params": evaluate, "sessionId": attached["sessionId"]}),
-        )
-        .map(drop)
-    }
-
-    fn ask(&mut self, command: &Value) -> Result<Value, Gone> {
+        let command = json!({"id": 1, "method": method, "params": params});
         self.0.send(Message::text(command.to_string())).map_err(|_| Gone)?;
         loop {
             let message = self.0.read().map_err(|_| Gone)?;

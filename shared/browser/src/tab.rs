@@ -249,11 +249,6 @@ impl Tab {
     pub(crate) fn remembered(&self) -> (&str, &str) {
         (&self.memory.requested, &self.memory.url)
     }
-
-    /// Whether the tab is there and its page not too busy to answer, as the browser itself sees it.
-    pub(crate) fn answers(&self) -> bool {
-        DevTools::connect(&self.running).and_then(|mut browser| browser.answers(&self.handle, PULSE)).is_ok()
-    }
 }
 
 impl Claim {

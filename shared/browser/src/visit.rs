@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, BufRead, IsTerminal},
-    pin::pin,
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -220,6 +219,15 @@ struct Stay<'a> {
 
 impl Stay<'_> {
     async fn work(&mut self) -> Result<(Page, Value), Error> {
+        // The page that an earlier call left may hang by now, and hold up all that is asked of its
+        // tab; or a person has closed the tab.
+        if self.tab.resumed {
+            let pulse = self.tab.driver.execute("return 1", vec![], self.deadline.min(Instant::now() + PULSE)).await;
+            if let Err(trouble) = pulse {
+                self.stale = true;
+                return Err(self.failed(trouble));
+            }
+        }
         let (page, content) = match self.visit.target {
             Target::Load(url) => self.load(url).await?,
             Target::Show(url) => match self.show(url).await? {
@@ -233,9 +241,8 @@ impl Stay<'_> {
 
     /// Takes the page as the tab shows it, if it still does.
     async fn show(&mut self, url: &Url) -> Result<Option<(Page, Value)>, Error> {
-        if !self.tab.fresh || !self.tab.answers() {
-            self.stale = self.tab.fresh;
-            return if self.stale { Err(self.failed(Trouble::Gone)) } else { Ok(None) };
+        if !self.tab.fresh {
+            return Ok(None);
         }
         let shown = self.settle(self.visit.wait_for).await?;
         let (_, remembered) = self.tab.remembered();
@@ -244,24 +251,13 @@ impl Stay<'_> {
     }
 
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
-        let answer = {
-            let params = json!({"url": url.as_str()});
-            let mut navigate = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
-            match tokio::time::timeout(PULSE, &mut navigate).await {
-                Ok(answer) => answer,
-                // Either the server is slow, or the page that the tab still shows holds it up.
-                Err(_) if self.tab.resumed && !self.tab.answers() => Err(Trouble::Gone),
-                Err(_) => navigate.await,
-            }
-        };
+        let params = json!({"url": url.as_str()});
+        let answer = self.tab.driver.devtools("Page.navigate", params, self.deadline).await;
         let answer = match answer {
             Ok(answer) => answer,
             // The driver may word the browser's own failure as one of the command.
             Err(Trouble::Failed(words)) if words.contains("net::ERR_") => json!({"errorText": net_error(&words)}),
-            Err(trouble) => {
-                self.stale = self.tab.resumed && matches!(trouble, Trouble::Gone | Trouble::Crashed);
-                return Err(self.failed(trouble));
-            }
+            Err(trouble) => return Err(self.failed(trouble)),
         };
         self.document = Document::requested(answer["loaderId"].as_str());
         match answer["errorText"].as_str() {
