@@ -1,74 +1,111 @@
-//! The floor: the time that Chromium itself takes for a page, by its own clock.
+//! The floor: the time that Chromium itself takes for a page, asked over its own debugging socket,
+//! with nothing between: from the order to navigate to the word that the page is loaded.
 
 use std::{
-    io::{BufRead, BufReader},
+    cell::RefCell,
+    fs,
+    net::TcpStream,
     path::Path,
     process::{Child, Command, Stdio},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
-use anyhow::Context;
-use fantoccini::{Client, ClientBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
-use serde_json::json;
-use tokio::runtime::Runtime;
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use tungstenite::{Message, WebSocket};
 
 use crate::{process::is_root, setup::Programs};
 
 /// A Chromium of its own, driven directly.
 pub(super) struct Floor {
-    driver: Child,
-    runtime: Runtime,
-    client: Option<Client>,
+    browser: Child,
+    socket: RefCell<WebSocket<TcpStream>>,
+    session: Value,
 }
 
 impl Floor {
     /// Starts the browser, with its profile in `profile`.
     pub(super) fn start(programs: &Programs, profile: &Path) -> anyhow::Result<Self> {
-        let mut driver = Command::new(&programs.chromedriver)
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("cannot start ChromeDriver")?;
-        let port = port(&mut driver);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        // From here on, dropping it ends the driver.
-        let mut floor = Self { driver, runtime, client: None };
-        let capabilities = json!({"goog:chromeOptions": {"binary": programs.chromium, "args": flags(profile)}});
-        let mut builder = ClientBuilder::new(HttpConnector::new());
-        builder.capabilities(capabilities.as_object().cloned().unwrap_or_default());
-        let client = floor.runtime.block_on(builder.connect(&format!("http://127.0.0.1:{}/", port?)));
-        floor.client = Some(client.context("cannot start Chromium")?);
+        let mut command = Command::new(&programs.chromium);
+        command.args(flags(profile)).args(["--remote-debugging-port=0", "about:blank"]);
+        let browser = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut browser = browser.context("cannot start Chromium")?;
+        let socket = match connect(profile) {
+            Ok(socket) => socket,
+            Err(error) => {
+                let _ = browser.kill();
+                return Err(error);
+            }
+        };
+        // From here on, dropping it ends the browser.
+        let mut floor = Self { browser, socket: RefCell::new(socket), session: Value::Null };
+        let targets = floor.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
+        let page = json!({"targetId": targets["targetInfos"][0]["targetId"], "flatten": true});
+        floor.session = floor.command("Target.attachToTarget", &page)?["sessionId"].take();
+        floor.command("Page.enable", &json!({}))?;
         Ok(floor)
     }
 
-    /// Loads the page at `url`, and returns the time from the start of the navigation to the end of
-    /// its load event, as the page's Navigation Timing has it.
+    /// Loads the page at `url`, and returns the time from the order to the end of its load event.
     pub(super) fn load(&self, url: &str) -> anyhow::Result<Duration> {
-        let client = self.client.as_ref().context("the browser was started")?;
-        self.runtime.block_on(async {
-            client.goto(url).await?;
-            loop {
-                let end = "return performance.getEntriesByType('navigation')[0].loadEventEnd";
-                let end = client.execute(end, vec![]).await?.as_f64().unwrap_or_default();
-                // It is 0 until the event's handlers have run.
-                if end > 0.0 {
-                    return Ok(Duration::from_secs_f64(end / 1e3));
-                }
+        let begun = Instant::now();
+        self.send("Page.navigate", &json!({"url": url}))?;
+        while self.receive()?["method"] != "Page.loadEventFired" {}
+        Ok(begun.elapsed())
+    }
+
+    fn command(&self, method: &str, params: &Value) -> anyhow::Result<Value> {
+        self.send(method, params)?;
+        loop {
+            let mut message = self.receive()?;
+            if message["id"] == 1 {
+                return Ok(message["result"].take());
             }
-        })
+        }
+    }
+
+    fn send(&self, method: &str, params: &Value) -> anyhow::Result<()> {
+        let mut command = json!({"id": 1, "method": method, "params": params});
+        if !self.session.is_null() {
+            command["sessionId"] = self.session.clone();
+        }
+        Ok(self.socket.borrow_mut().send(Message::text(command.to_string()))?)
+    }
+
+    fn receive(&self) -> anyhow::Result<Value> {
+        Ok(serde_json::from_str(self.socket.borrow_mut().read()?.to_text()?)?)
+    }
+}
+
+/// Connects to the browser that starts on `profile`.
+fn connect(profile: &Path) -> anyhow::Result<WebSocket<TcpStream>> {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let text = fs::read_to_string(profile.join("DevToolsActivePort")).unwrap_or_default();
+        if let Some((port, path)) = text.trim_end().split_once('\n') {
+            let stream = TcpStream::connect(format!("127.0.0.1:{port}"))?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+            return Ok(tungstenite::client(format!("ws://127.0.0.1:{port}{path}"), stream)?.0);
+        }
+        if Instant::now() > deadline {
+            bail!("Chromium does not say where it can be reached");
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 
 impl Drop for Floor {
     fn drop(&mut self) {
-        if let Some(client) = self.client.take() {
-            // The driver is ended below in any case.
-            let _ = self.runtime.block_on(client.close());
+        let _ = self.send("Browser.close", &json!({}));
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while matches!(self.browser.try_wait(), Ok(None)) {
+            if Instant::now() > deadline {
+                let _ = self.browser.kill();
+            }
+            thread::sleep(Duration::from_millis(10));
         }
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
     }
 }
 
@@ -80,16 +117,4 @@ pub(super) fn flags(profile: &Path) -> Vec<String> {
         flags.push("--no-sandbox".to_owned());
     }
     flags
-}
-
-/// The port that the driver says it listens on.
-fn port(driver: &mut Child) -> anyhow::Result<u16> {
-    let lines = BufReader::new(driver.stdout.take().context("ChromeDriver's output is piped")?).lines();
-    for line in lines {
-        let line = line?;
-        if let Some((_, port)) = line.split_once("started successfully on port ") {
-            return port.trim_end_matches('.').parse().with_context(|| line.clone());
-        }
-    }
-    anyhow::bail!("ChromeDriver ended before it listened")
 }
