@@ -1,0 +1,20 @@
+//! Where files may be read and written, and how they are opened so that the check holds.
+//!
+//! Every path goes the same way: [`Roots`] says which directories are open to the agent,
+//! [`Roots::place`] resolves a path to one place beneath one of them, and [`Place::open`] opens
+//! exactly that place or nothing, whatever happens to the tree meanwhile.
+
+mod catalog;
+mod error;
+mod open;
+mod place;
+mod roots;
+mod time;
+
+pub use error::{
+    FILE_NOT_FOUND, IO_ERROR, IS_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_CHANGED, PATH_NOT_ALLOWED, PERMISSION_DENIED,
+    ROOT_NOT_USABLE, ROOT_TOO_BROAD, SYMLINK_LOOP, io_error,
+};
+pub use place::Place;
+pub use roots::{Asked, Kind, Root, Roots, Source};
+pub use time::rfc3339;
