@@ -119,7 +119,7 @@ fn pages_are_bounded_and_give_back_the_text() {
     for (name, text) in [
         ("lines.txt", (0..5000).map(|n| format!("line {n} \"quoted\" 日本\n")).collect::<String>()),
         ("long.txt", "あ\\\t".repeat(30_000) + "\nend"),
-        ("mixed.txt", format!("{}\r\n{}", "x".repeat(40_000), "y\u{1}".repeat(1000))),
+        ("mixed.txt", format!("{}\r\n{}", "x".repeat(40_000), "y\u{1}".repeat(3000) + &"z".repeat(20_000))),
     ] {
         tree.write(name, &text);
         let output = tree.command(&["--path", name]).output().unwrap();
