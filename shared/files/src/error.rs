@@ -37,10 +37,9 @@ pub const IO_ERROR: Code = Code::new("IO_ERROR", "The message is the system's ow
 /// What the system said about `path`, as an error of ours.
 pub fn io_error(error: &io::Error, path: &Path) -> Error {
     let code = match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FILE_NOT_FOUND,
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => FILE_NOT_FOUND,
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => PERMISSION_DENIED,
         io::ErrorKind::IsADirectory => IS_A_DIRECTORY,
-        io::ErrorKind::InvalidFilename => FILE_NOT_FOUND,
         _ if is_loop(error) => SYMLINK_LOOP,
         _ => IO_ERROR,
     };

@@ -32,7 +32,7 @@ impl Place {
 
 #[cfg(unix)]
 mod system {
-    use super::*;
+    use super::{Error, File, Place};
     use crate::{PATH_CHANGED, io_error};
     use rustix::{
         fd::{AsFd, OwnedFd},
@@ -112,10 +112,7 @@ mod system {
         const SYSFS: i64 = 0x6265_6572;
         const DEBUGFS: i64 = 0x6462_6720;
         const CGROUP2: i64 = 0x6367_7270;
-        rustix::fs::fstatfs(handle).is_ok_and(|system| {
-            let kind = i64::try_from(system.f_type).unwrap_or_default();
-            [PROC, SYSFS, DEBUGFS, CGROUP2].contains(&kind)
-        })
+        rustix::fs::fstatfs(handle).is_ok_and(|system| [PROC, SYSFS, DEBUGFS, CGROUP2].contains(&system.f_type))
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -138,7 +135,7 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use super::*;
+    use super::{Error, File, Place};
     use crate::{PATH_CHANGED, io_error};
 
     pub(super) fn open(place: &Place) -> Result<File, Error> {

@@ -302,10 +302,10 @@ impl Roots {
             _ => None,
         });
         match (names.next(), names.next(), names.next()) {
-            (None, ..) => true,
+            (None, ..)
+            | (Some("home" | "Users"), Some(_), None)
+            | (Some("var" | "private"), Some("tmp" | "log" | "lib" | "run" | "etc" | "var"), None) => true,
             (Some(top), None, _) => SYSTEM.contains(&top) || SHARED.contains(&top),
-            (Some("home" | "Users"), Some(_), None) => true,
-            (Some("var" | "private"), Some("tmp" | "log" | "lib" | "run" | "etc" | "var"), None) => true,
             (Some(top), ..) => SYSTEM.contains(&top) && top != "usr" && top != "run",
         }
     }

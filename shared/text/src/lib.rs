@@ -6,6 +6,7 @@
 
 mod chunks;
 mod decode;
+pub mod legacy;
 pub mod lines;
 mod newline;
 mod source;
