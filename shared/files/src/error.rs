@@ -12,6 +12,8 @@ pub const PATH_NOT_ALLOWED: Code = Code::new(
     "PATH_NOT_ALLOWED",
     "Name the directory with --allow-root, or the knowledge base with --kb-root, if it is meant to be read.",
 );
+/// An ignore file lists the path.
+pub const PATH_IGNORED: Code = Code::new("PATH_IGNORED", "Add --no-ignore to use the file all the same.");
 /// A FIFO, a socket, a device, or a file that a kernel makes up.
 pub const NOT_A_REGULAR_FILE: Code = Code::new("NOT_A_REGULAR_FILE", "Name a regular file.");
 /// A directory stands where a file was meant.

@@ -40,8 +40,13 @@ impl Roots {
             path = self.cwd.join(&named);
         }
         let real = real_path(&path)?;
-        let place =
-            self.containing(&real).or_else(|| self.catalogued(&real)).ok_or_else(|| self.outside(&path, &real))?;
+        // A knowledge base within a project is one all the same: nothing in it is ignored.
+        let place = match (self.containing(&real), self.catalogued(&real)) {
+            (Some(within), Some(base)) if base.root.path.starts_with(&within.root.path) => base,
+            (Some(within), _) => within,
+            (None, Some(base)) => base,
+            (None, None) => return Err(self.outside(&path, &real)),
+        };
         if real.symlink_metadata().is_err() { Err(not_found(&real)) } else { Ok(place) }
     }
 

@@ -7,33 +7,105 @@ use ragmaker_tool::JsonSchema;
 use serde::{Serialize, Serializer, ser};
 use serde_json::{Map, Value};
 
-/// A file's text, or a page of it.
+use crate::media::Base64;
+
+/// A file, or a page of it.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The absolute path that was used; `-` is standard input.
     pub path: String,
     /// The text, newlines as they are in the file.
-    pub content: Content,
-    /// The encoding it was in.
-    pub encoding: String,
-    /// How its first lines end.
-    pub newline: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+    /// The bytes in base64, of what is no text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
+    /// What the file is by its content.
+    pub kind: Kind,
+    /// Its MIME type.
+    pub mime_type: &'static str,
+    /// The width of an image in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
+    /// The height of an image in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<usize>,
+    /// The encoding that a text is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// How its first lines end: lf, crlf, cr, mixed or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newline: Option<&'static str>,
     /// Whether bytes that are no text of the encoding are shown as U+FFFD.
-    pub lossy: Lossy,
-    /// The number of lines in the file; null where it is too large to count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lossy: Option<Lossy>,
+    /// The number of lines in the file; null where it is too large to count (over 256 MiB) or no text.
     pub total_lines: Option<u64>,
     /// The first and the last line returned, counted from 1; null where that was not counted.
     pub range: Option<Range>,
     /// Whether something is left after this page.
     pub truncated: bool,
-    /// The arguments that continue; null when nothing is left.
+    /// The arguments to change to continue; null when nothing is left.
     pub next: Option<Map<String, Value>>,
     /// Where this page stands, in words.
     pub message: String,
     /// The size of the file in bytes.
     pub size: u64,
-    /// When it was last changed, in UTC.
+    /// When it was last changed, in UTC; null for standard input.
     pub modified: Option<String>,
+    /// The SHA-256 of the whole file; null for one over 16 MiB.
+    pub sha256: Option<String>,
+}
+
+impl Answer {
+    /// What is known of a file before it is read.
+    pub(crate) fn of(path: String, modified: Option<String>) -> Self {
+        Self {
+            path,
+            content: None,
+            data: None,
+            kind: Kind::Text,
+            mime_type: "text/plain",
+            width: None,
+            height: None,
+            encoding: None,
+            newline: None,
+            lossy: None,
+            total_lines: None,
+            range: None,
+            truncated: false,
+            next: None,
+            message: String::new(),
+            size: 0,
+            modified,
+            sha256: None,
+        }
+    }
+}
+
+/// What a file is by its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Text in some encoding.
+    Text,
+    /// A picture.
+    Image,
+    /// A PDF document.
+    Pdf,
+    /// Anything else.
+    Binary,
+}
+
+/// The bytes of a file, printed as base64.
+pub struct Data(pub Source);
+
+impl Serialize for Data {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let failure = Cell::new(None);
+        let done = serializer.collect_str(&Base64 { source: &self.0, failure: &failure })?;
+        failure.into_inner().map_or(Ok(done), |error: io::Error| Err(ser::Error::custom(error)))
+    }
 }
 
 /// Lines, counted from 1, both included.
@@ -58,9 +130,14 @@ pub enum Content {
 pub struct Lossy(Rc<Cell<bool>>);
 
 impl Lossy {
-    /// Says whether it was.
-    pub fn set(&self, lossy: bool) {
-        self.0.set(lossy);
+    /// What is known before it is printed.
+    pub fn new(lossy: bool) -> Self {
+        Self(Rc::new(Cell::new(lossy)))
+    }
+
+    /// Says that it was, if it was.
+    pub fn add(&self, lossy: bool) {
+        self.0.set(self.0.get() || lossy);
     }
 }
 
@@ -86,33 +163,26 @@ impl Serialize for Lossy {
     }
 }
 
-impl JsonSchema for Lossy {
-    fn inline_schema() -> bool {
-        true
-    }
+/// Types that are printed as another type.
+macro_rules! printed_as {
+    ($($own:ty: $printed:ty),*) => {$(
+        impl JsonSchema for $own {
+            fn inline_schema() -> bool {
+                true
+            }
 
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        bool::schema_name()
-    }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                <$printed>::schema_name()
+            }
 
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        bool::json_schema(generator)
-    }
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                <$printed>::json_schema(generator)
+            }
+        }
+    )*};
 }
 
-impl JsonSchema for Content {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        String::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
-    }
-}
+printed_as!(Lossy: bool, Content: String, Data: String);
 
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -148,7 +218,7 @@ impl std::fmt::Display for Printed<'_> {
                 }
             }
         }
-        lossy.set(chunks.lossy());
+        lossy.add(chunks.lossy());
         Ok(())
     }
 }

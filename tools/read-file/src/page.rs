@@ -3,10 +3,7 @@
 use std::io;
 
 use ragmaker_text::{Chunks, Decode};
-use ragmaker_tool::{Code, json};
-
-/// The lines that were asked for begin after the last one.
-pub const OFFSET_BEYOND_END: Code = Code::new("OFFSET_BEYOND_END", "Choose a smaller offset.");
+use ragmaker_tool::json;
 
 /// As much text as an answer takes.
 #[derive(Debug)]

@@ -213,6 +213,110 @@ fn relative_paths_start_at_the_project_root() {
     assert_eq!(read("near.txt"), "near");
 }
 
+#[test]
+fn encodings_before_unicode() {
+    let tree = Tree::new();
+    let text = "これは日本語の文章です。\r\n二行目もあります。文字コードを調べます。\r\n";
+    for encoding in [encoding_rs::SHIFT_JIS, encoding_rs::EUC_JP, encoding_rs::ISO_2022_JP] {
+        tree.write("t.txt", encoding.encode(text).0);
+        let answer = tree.read(&["--path", "t.txt", "--start-line", "2", "--end-line", "2"]);
+        assert_eq!(answer["content"], "二行目もあります。文字コードを調べます。\r\n");
+        assert_eq!((&answer["encoding"], &answer["total_lines"]), (&json!(encoding.name()), &json!(2)));
+    }
+    tree.write("late.txt", [b"ascii\n".repeat(20_000), encoding_rs::EUC_JP.encode(text).0.into_owned()].concat());
+    assert_eq!(tree.read(&["--path", "late.txt", "--tail", "2"])["content"], text);
+    tree.write("said.txt", b"caf\xE9");
+    assert_eq!(tree.read(&["--path", "said.txt", "--encoding", "latin1"])["content"], "café");
+    assert_eq!(code(&tree.error(&["--path", "said.txt", "--encoding", "klingon"])), "ARGUMENT_ERROR");
+    tree.write("spoiled.txt", ["日本語".repeat(20).as_bytes(), b"\xFF\xFE\x80"].concat());
+    let spoiled = tree.read(&["--path", "spoiled.txt"]);
+    assert_eq!((&spoiled["encoding"], &spoiled["lossy"]), (&json!("UTF-8"), &json!(true)));
+    tree.write("colours.log", "\x1B[31mred\x1B[0m\n");
+    assert_eq!(tree.read(&["--path", "colours.log"])["content"], "\u{1b}[31mred\u{1b}[0m\n");
+}
+
+#[test]
+fn lines_from_the_end_and_counted_from_one() {
+    let tree = Tree::new();
+    let lines: Vec<String> = (1..=9000).map(|n| format!("line {n} of a long log file\n")).collect();
+    tree.write("log", lines.concat());
+    let tail = tree.read(&["--path", "log", "--tail", "2"]);
+    assert_eq!(tail["content"], lines[8998..].concat());
+    assert_eq!((&tail["range"], &tail["next"]), (&json!({"start_line": 8999, "end_line": 9000}), &Value::Null));
+    // A tail that is more than a page goes on where it stopped.
+    let (mut count, mut text) = (5000, String::new());
+    loop {
+        let page = tree.read(&["--path", "log", "--tail", &count.to_string()]);
+        text += page["content"].as_str().unwrap();
+        let Some(left) = page["next"]["tail"].as_u64() else { break };
+        count = left;
+    }
+    assert_eq!(text, lines[4000..].concat());
+    let page = tree.read(&["--path", "log", "--start-line", "3", "--end-line", "4"]);
+    assert_eq!(page["content"], lines[2..4].concat());
+    assert_eq!(page["next"], json!({"start-line": 5, "end-line": 6}));
+    for bad in [
+        &["--offset", "1", "--start-line", "2"][..],
+        &["--tail", "1", "--limit", "2"],
+        &["--start-line", "3", "--end-line", "2"],
+        &["--start-line", "0"],
+    ] {
+        assert_eq!(code(&tree.error(&[&["--path", "log"], bad].concat())), "ARGUMENT_ERROR", "{bad:?}");
+    }
+}
+
+/// A PNG of 1 x 1 pixel.
+const PNG: &[u8] =
+    b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1F\x15\xC4\x89\0\0\0\0IEND\xAEB`\x82";
+
+#[test]
+fn what_is_no_text() {
+    let tree = Tree::new();
+    tree.write("picture.txt", PNG);
+    let image = tree.read(&["--path", "picture.txt"]);
+    assert_eq!((&image["kind"], &image["mime_type"]), (&json!("image"), &json!("image/png")));
+    assert_eq!((&image["width"], &image["height"], &image["truncated"]), (&json!(1), &json!(1), &json!(false)));
+    assert!(image["data"].as_str().unwrap().starts_with("iVBORw0KGgo"));
+
+    tree.write("large.png", [PNG, &[0; 40_000]].concat());
+    let large = tree.read(&["--path", "large.png"]);
+    assert_eq!(
+        (&large["truncated"], &large["next"], &large["data"]),
+        (&json!(true), &json!({"as": "base64"}), &Value::Null)
+    );
+    let whole = tree.read(&["--path", "large.png", "--as", "base64"]);
+    assert_eq!(whole["data"].as_str().unwrap().len(), (PNG.len() + 40_000).div_ceil(3) * 4);
+
+    tree.write("program", b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3E\0");
+    let error = tree.error(&["--path", "program"]);
+    assert_eq!((code(&error), &error["details"]["mime_type"]), ("NOT_TEXT", &json!("application/x-elf")));
+    assert_eq!(tree.read(&["--path", "program", "--as", "base64"])["kind"], "binary");
+    assert!(tree.read(&["--path", "program", "--as", "text"])["content"].as_str().unwrap().contains("ELF"));
+    tree.write("a.pdf", "%PDF-1.7\n%\u{1}\u{2}\u{3}\u{4}\n");
+    assert_eq!(code(&tree.error(&["--path", "a.pdf"])), "NOT_TEXT");
+    tree.write("a.zip", "plain text");
+    assert_eq!(tree.read(&["--path", "a.zip"])["content"], "plain text");
+}
+
+#[test]
+fn ignored_files_are_refused_with_the_pattern() {
+    let tree = Tree::new();
+    tree.write("sub/.gitignore", "*.log\n!keep.log\n");
+    tree.write("sub/x.log", "x");
+    tree.write("sub/keep.log", "keep");
+    let error = tree.error(&["--path", "sub/x.log"]);
+    assert_eq!((code(&error), &error["details"]["pattern"]), ("PATH_IGNORED", &json!("*.log")));
+    assert_eq!(error["details"]["ignore_file"], text_of(&tree.root.join("sub/.gitignore")));
+    assert_eq!(tree.read(&["--path", "sub/x.log", "--no-ignore"])["content"], "x");
+    assert_eq!(tree.read(&["--path", "sub/keep.log"])["content"], "keep");
+    // A knowledge base is there to be read, wherever it lies.
+    tree.write(".gitignore", "/kb\n");
+    tree.write("kb/page.md", "page");
+    assert_eq!(code(&tree.error(&["--path", "kb/page.md"])), "PATH_IGNORED");
+    tree.write("kb/catalog.json", "{\"documents\": []}");
+    assert_eq!(tree.read(&["--path", "kb/page.md"])["content"], "page");
+}
+
 #[cfg(unix)]
 mod unix {
     use super::*;
