@@ -12,6 +12,11 @@ pub const PATH_NOT_ALLOWED: Code = Code::new(
     "PATH_NOT_ALLOWED",
     "Name the directory with --allow-root, or the knowledge base with --kb-root, if it is meant to be read.",
 );
+/// The path may be read, not changed.
+pub const PATH_NOT_WRITABLE: Code = Code::new(
+    "PATH_NOT_WRITABLE",
+    "Write beneath the project root, or let the user allow the directory with --allow-root rw=DIR.",
+);
 /// An ignore file lists the path.
 pub const PATH_IGNORED: Code = Code::new("PATH_IGNORED", "Add --no-ignore to use the file all the same.");
 /// A FIFO, a socket, a device, or a file that a kernel makes up.

@@ -5,18 +5,23 @@
 //! exactly that place or nothing, whatever happens to the tree meanwhile.
 
 mod catalog;
+mod change;
 mod error;
 mod ignored;
 mod open;
 mod place;
 mod roots;
 mod time;
+mod trash;
+mod walk;
 
+pub use change::{ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, Written};
 pub use error::{
     FILE_NOT_FOUND, IO_ERROR, IS_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_CHANGED, PATH_IGNORED, PATH_NOT_ALLOWED,
-    PERMISSION_DENIED, ROOT_NOT_USABLE, ROOT_TOO_BROAD, SYMLINK_LOOP, io_error,
+    PATH_NOT_WRITABLE, PERMISSION_DENIED, ROOT_NOT_USABLE, ROOT_TOO_BROAD, SYMLINK_LOOP, io_error,
 };
 pub use ignored::{IGNORE_FILES, Ignored};
 pub use place::Place;
 pub use roots::{Asked, Kind, Root, Roots, Source};
 pub use time::rfc3339;
+pub use walk::{Walk, shown, walk};

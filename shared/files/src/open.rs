@@ -3,8 +3,7 @@
 //! On Linux, `openat2` with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS` follows no link at all, so a
 //! directory that is swapped for a link after the check fails to open. Where the kernel does not
 //! have it (before 5.6, other Unixes, some sandboxes), the path is walked one name at a time with
-//! `O_NOFOLLOW`, which is as safe and slower. Elsewhere (Windows) the file is opened by its path
-//! and the path is resolved again afterwards: that narrows the race and does not close it.
+//! `O_NOFOLLOW`, which is as safe and slower. Windows has neither and is not supported yet.
 
 use std::fs::File;
 
@@ -31,7 +30,7 @@ impl Place {
 }
 
 #[cfg(unix)]
-mod system {
+pub(crate) mod system {
     use super::{Error, File, Place};
     use crate::{PATH_CHANGED, io_error};
     use rustix::{
@@ -43,8 +42,7 @@ mod system {
 
     pub(super) fn open(place: &Place) -> Result<File, Error> {
         let fail = |errno: Errno| failure(errno, place);
-        let root = rustix::fs::open(&place.root.path, OFlags::DIRECTORY | OFlags::CLOEXEC | PATH_ONLY, Mode::empty())
-            .map_err(fail)?;
+        let root = root(place).map_err(fail)?;
         let handle = beneath(&root, &place.relative, PATH_ONLY).map_err(fail)?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&handle).map_err(fail)?.st_mode);
         match kind {
@@ -62,14 +60,19 @@ mod system {
         beneath(&root, &place.relative, flags).map(File::from).map_err(fail)
     }
 
+    /// A handle of the root that `place` is beneath.
+    pub(crate) fn root(place: &Place) -> rustix::io::Result<OwnedFd> {
+        rustix::fs::open(&place.root.path, OFlags::DIRECTORY | OFlags::CLOEXEC | PATH_ONLY, Mode::empty())
+    }
+
     /// A handle that names a file without opening it, where the system has that.
     #[cfg(target_os = "linux")]
-    const PATH_ONLY: OFlags = OFlags::PATH;
+    pub(crate) const PATH_ONLY: OFlags = OFlags::PATH;
     #[cfg(not(target_os = "linux"))]
-    const PATH_ONLY: OFlags = OFlags::NONBLOCK;
+    pub(crate) const PATH_ONLY: OFlags = OFlags::NONBLOCK;
 
     /// Opens `relative` beneath `root` and follows no link.
-    fn beneath(root: &OwnedFd, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    pub(crate) fn beneath(root: &OwnedFd, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         #[cfg(target_os = "linux")]
@@ -120,7 +123,7 @@ mod system {
         false
     }
 
-    fn failure(errno: Errno, place: &Place) -> Error {
+    pub(crate) fn failure(errno: Errno, place: &Place) -> Error {
         let path = place.path();
         match errno {
             // The path had no links when it was checked.
@@ -129,27 +132,6 @@ mod system {
                 .detail("path", path.to_string_lossy()),
             Errno::NOENT => crate::place::not_found(&path),
             errno => io_error(&errno.into(), &path),
-        }
-    }
-}
-
-#[cfg(not(unix))]
-mod system {
-    use super::{Error, File, Place};
-    use crate::{PATH_CHANGED, io_error};
-
-    pub(super) fn open(place: &Place) -> Result<File, Error> {
-        let path = place.path();
-        let metadata = std::fs::metadata(&path).map_err(|error| io_error(&error, &path))?;
-        if !metadata.is_file() {
-            return Err(place.not_a_file("it is not a regular file"));
-        }
-        let file = File::open(&path).map_err(|error| io_error(&error, &path))?;
-        match path.canonicalize() {
-            Ok(real) if real == path => Ok(file),
-            _ => Err(PATH_CHANGED
-                .error(format!("{} became a link while it was opened", path.display()))
-                .detail("path", path.to_string_lossy())),
         }
     }
 }

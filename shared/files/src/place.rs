@@ -8,7 +8,10 @@ use std::{
 
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-use crate::{FILE_NOT_FOUND, PATH_NOT_ALLOWED, Root, Roots, SYMLINK_LOOP, catalog, error::is_loop, io_error, roots};
+use crate::{
+    FILE_NOT_FOUND, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, Roots, SYMLINK_LOOP, catalog, error::is_loop, io_error,
+    roots,
+};
 
 /// As many links as Linux follows.
 const MAX_LINKS: usize = 40;
@@ -48,6 +51,51 @@ impl Roots {
             (None, None) => return Err(self.outside(&path, &real)),
         };
         if real.symlink_metadata().is_err() { Err(not_found(&real)) } else { Ok(place) }
+    }
+
+    /// The place that `text` names, to write it; it need not exist. Links in it are followed.
+    ///
+    /// A relative path starts at the project root and nowhere else.
+    pub fn place_to_write(&self, text: &str) -> Result<Place, Error> {
+        let path = self.project().path.join(self.named(text)?);
+        let real = real_path(&path)?;
+        self.writable(&path, &real)
+    }
+
+    /// The directory entry that `text` names, to move or delete it: a link is meant itself.
+    pub fn entry_to_write(&self, text: &str) -> Result<Place, Error> {
+        let path = self.project().path.join(self.named(text)?);
+        let (Some(parent), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
+            return Err(self.refuse_root(&path));
+        };
+        let real = real_path(parent)?.join(name);
+        self.writable(&path, &real)
+    }
+
+    fn writable(&self, path: &Path, real: &Path) -> Result<Place, Error> {
+        let within = self.list.iter().filter_map(|root| Some((root, real.strip_prefix(&root.path).ok()?)));
+        // The deepest root has the last word; of two that are the same, the one that may be written.
+        let place = within.min_by_key(|(root, relative)| (relative.components().count(), !root.writable));
+        let Some((root, relative)) = place else { return Err(self.outside(path, real)) };
+        if relative.as_os_str().is_empty() {
+            return Err(self.refuse_root(real));
+        }
+        if !root.writable {
+            let (shown, root) = (real.display(), root.path.display());
+            return Err(PATH_NOT_WRITABLE
+                .error(format!("{shown} is in {root}, which may be read and not changed"))
+                .detail("path", path.to_string_lossy())
+                .detail("resolved", real.to_string_lossy())
+                .detail("rule", "writes stay beneath the project root and the roots that are marked rw="));
+        }
+        Ok(Place { root: root.clone(), relative: relative.to_path_buf() })
+    }
+
+    fn refuse_root(&self, path: &Path) -> Error {
+        PATH_NOT_WRITABLE
+            .error(format!("{} is a root itself, or above it", path.display()))
+            .remedy("Name something beneath the project root.")
+            .detail("path", path.to_string_lossy())
     }
 
     /// The deepest root that `real`, a path without links, is in.
