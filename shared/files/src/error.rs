@@ -23,6 +23,8 @@ pub const PATH_IGNORED: Code = Code::new("PATH_IGNORED", "Add --no-ignore to use
 pub const NOT_A_REGULAR_FILE: Code = Code::new("NOT_A_REGULAR_FILE", "Name a regular file.");
 /// A directory stands where a file was meant.
 pub const IS_A_DIRECTORY: Code = Code::new("IS_A_DIRECTORY", "Use ragmaker-list-directory to see what is in it.");
+/// A file stands where a directory was meant.
+pub const NOT_A_DIRECTORY: Code = Code::new("NOT_A_DIRECTORY", "Use ragmaker-read-file to read a file.");
 /// Symbolic links lead in a circle.
 pub const SYMLINK_LOOP: Code = Code::new("SYMLINK_LOOP", "Name the file itself: the link leads nowhere.");
 /// The system does not let this user use the path.

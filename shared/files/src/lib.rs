@@ -9,6 +9,7 @@ mod change;
 mod error;
 mod ignored;
 mod open;
+mod page;
 mod place;
 mod roots;
 mod time;
@@ -17,11 +18,15 @@ mod walk;
 
 pub use change::{ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, Written};
 pub use error::{
-    FILE_NOT_FOUND, IO_ERROR, IS_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_CHANGED, PATH_IGNORED, PATH_NOT_ALLOWED,
-    PATH_NOT_WRITABLE, PERMISSION_DENIED, ROOT_NOT_USABLE, ROOT_TOO_BROAD, SYMLINK_LOOP, io_error,
+    FILE_NOT_FOUND, IO_ERROR, IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_CHANGED, PATH_IGNORED,
+    PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, PERMISSION_DENIED, ROOT_NOT_USABLE, ROOT_TOO_BROAD, SYMLINK_LOOP, io_error,
 };
 pub use ignored::{IGNORE_FILES, Ignored};
+pub use page::{Next, OFFSET_BEYOND_END, Page};
 pub use place::Place;
-pub use roots::{Asked, Kind, Root, Roots, Source};
+pub use roots::{Asked, Candidate, Kind, MARKERS, Root, Roots, Source};
 pub use time::rfc3339;
-pub use walk::{Walk, shown, walk};
+pub use walk::{Glob, Walk, shown, walk};
+
+// What a walk gives.
+pub use ignore::DirEntry;

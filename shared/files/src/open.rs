@@ -9,7 +9,7 @@ use std::fs::File;
 
 use ragmaker_tool::Error;
 
-use crate::{IS_A_DIRECTORY, NOT_A_REGULAR_FILE, Place};
+use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, Place};
 
 impl Place {
     /// Opens the regular file that is here, to read it.
@@ -19,6 +19,17 @@ impl Place {
         let file = system::open(self)?;
         let metadata = file.metadata().map_err(|error| crate::io_error(&error, &self.path()))?;
         if metadata.is_file() { Ok(file) } else { Err(self.not_a_file("it is not a regular file")) }
+    }
+
+    /// Refuses a place that is no directory.
+    pub fn check_directory(&self) -> Result<(), Error> {
+        let path = self.path();
+        if path.is_dir() {
+            return Ok(());
+        }
+        Err(NOT_A_DIRECTORY
+            .error(format!("{} is not a directory", path.display()))
+            .detail("path", path.to_string_lossy()))
     }
 
     pub(crate) fn not_a_file(&self, what: &str) -> Error {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{ROOT_NOT_USABLE, ROOT_TOO_BROAD, catalog};
 
 /// What a directory is, if one of these is in it; `.git` comes first because it alone is `git`.
-const MARKERS: [&str; 9] =
+pub const MARKERS: [&str; 9] =
     [".git", ".ragmaker", "Cargo.toml", "package.json", "pyproject.toml", "go.mod", "pom.xml", ".hg", ".svn"];
 
 /// What a command line says about roots: the arguments that every file tool shares.
@@ -77,6 +77,17 @@ pub enum Kind {
     KbRoot,
     /// Another directory that was allowed: read, and written where it says so.
     AllowedRoot,
+}
+
+impl Kind {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ProjectRoot => "project root",
+            Self::KbRoot => "knowledge base",
+            Self::AllowedRoot => "allowed root",
+        }
+    }
 }
 
 /// A directory that is open to the agent, with all that is beneath it.

@@ -1,8 +1,11 @@
 //! Walking the files beneath a place, with what is ignored left out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ignore::{WalkBuilder, overrides::OverrideBuilder};
+use ignore::{
+    WalkBuilder,
+    overrides::{Override, OverrideBuilder},
+};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{Kind, Place, ignored::IGNORE_FILES};
@@ -52,6 +55,26 @@ pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
     let globs = globs.build().map_err(|error| bad_glob("", &error.to_string()))?;
     builder.overrides(globs);
     Ok(builder)
+}
+
+/// A glob as it is matched against paths beneath a directory.
+pub struct Glob(Override);
+
+impl Glob {
+    /// The glob `pattern` for paths beneath `base`; one without a slash matches names at any depth.
+    pub fn new(base: &Path, pattern: &str) -> Result<Self, Error> {
+        let fail = |error: ignore::Error| bad_glob(pattern, &error.to_string());
+        // A glob is no negation here.
+        let literal = pattern.strip_prefix('!').map_or(pattern.to_owned(), |rest| format!("\\!{rest}"));
+        let mut builder = OverrideBuilder::new(base);
+        builder.add(&literal).map_err(fail)?;
+        builder.build().map_err(fail).map(Self)
+    }
+
+    /// Whether a file at `path`, which is absolute, matches.
+    pub fn matches(&self, path: &Path) -> bool {
+        self.0.matched(path, false).is_whitelist()
+    }
 }
 
 fn bad_glob(pattern: &str, reason: &str) -> Error {
