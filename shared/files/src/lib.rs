@@ -29,4 +29,4 @@ pub use time::rfc3339;
 pub use walk::{Glob, Walk, shown, walk};
 
 // What a walk gives.
-pub use ignore::DirEntry;
+pub use ignore::{DirEntry, WalkBuilder, WalkState};
