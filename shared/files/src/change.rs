@@ -30,6 +30,10 @@ pub const ALREADY_EXISTS: Code = Code::new("ALREADY_EXISTS", "Choose another pat
 /// A directory has something in it.
 pub const DIRECTORY_NOT_EMPTY: Code = Code::new("DIRECTORY_NOT_EMPTY", "Delete or move what is in it first.");
 
+/// What was to be moved lies on another device than where it was to go.
+pub const CROSS_DEVICE: Code =
+    Code::new("CROSS_DEVICE", "It can not be moved in one step: write a copy there and delete it here.");
+
 /// How new content came to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
@@ -85,6 +89,29 @@ impl Place {
         Ok(Written { created: mode.is_none() })
     }
 
+    /// Waits until nobody else changes anything in the directory that this is in, which is made if
+    /// it is missing; others wait until the lock is dropped.
+    pub fn lock(&self) -> Result<OwnedFd, Error> {
+        self.locked(true)
+    }
+
+    /// The same, for a file that has to be there.
+    pub fn lock_existing(&self) -> Result<OwnedFd, Error> {
+        self.locked(false)
+    }
+
+    fn locked(&self, make: bool) -> Result<OwnedFd, Error> {
+        let fail = |errno: Errno| failure(errno, self);
+        let parent = self.entry(make)?.parent;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::openat(&parent, ".", flags, Mode::empty()).map_err(fail)?;
+        match rustix::fs::flock(&directory, rustix::fs::FlockOperation::LockExclusive) {
+            // Some network file systems have no locks.
+            Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP) => Ok(directory),
+            Err(errno) => Err(fail(errno)),
+        }
+    }
+
     /// Makes a directory here, and those above it that are missing; says whether it was missing.
     pub fn create_directory(&self) -> Result<bool, Error> {
         let missing = self.path().symlink_metadata().is_err();
@@ -101,6 +128,9 @@ impl Place {
             Errno::NOTEMPTY => DIRECTORY_NOT_EMPTY
                 .error(format!("{} is a directory with something in it", destination.path().display()))
                 .detail("path", destination.path().to_string_lossy()),
+            Errno::XDEV => CROSS_DEVICE
+                .error(format!("{} is on another device than {}", self.path().display(), destination.path().display()))
+                .detail("path", self.path().to_string_lossy()),
             errno => failure(errno, self),
         })
     }
