@@ -141,3 +141,10 @@ fn count_words(text: &str) -> usize {
     }
     words
 }
+
+/// The blocks of a page as the model that chooses the main content sees them: the text of each, and
+/// the features of all, row by row.
+#[cfg(feature = "training")]
+pub fn training_examples(html: &str) -> (Vec<String>, Vec<f32>) {
+    extract::examples(&Tree::parse(html, None))
+}

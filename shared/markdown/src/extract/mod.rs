@@ -1,5 +1,9 @@
 //! What of a page is its content.
 
+mod blocks;
+mod features;
+mod names;
+
 use crate::{
     tag::{Attr, Tag},
     tree::{Id, ROOT, Tree},
@@ -80,4 +84,12 @@ pub(crate) fn main_content(tree: &Tree) -> Vec<bool> {
         }
     }
     keep
+}
+
+/// What training needs of a page: every block's text, and its features.
+#[cfg(feature = "training")]
+pub(crate) fn examples(tree: &Tree) -> (Vec<String>, Vec<f32>) {
+    let blocks = blocks::Blocks::new(tree);
+    let features = features::features(tree, &blocks);
+    ((0..blocks.list.len()).map(|at| features::text(tree, &blocks, at)).collect(), features.values)
 }
