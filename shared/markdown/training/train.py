@@ -118,7 +118,7 @@ def report(name, pages, keeps):
 
 def choose(page, chances, bar=None):
     """The blocks whose choice has the highest expected F1 (Lewis 1995, Ye et al. 2012)."""
-    sizes = np.array([len(words) for words in page["words"]], float)
+    sizes = page["features"][:, 0].astype(float)
     order = np.argsort(-chances, kind="stable")
     mass = np.cumsum(sizes[order] * chances[order])
     size = np.cumsum(sizes[order])
@@ -148,7 +148,7 @@ def context(page, first):
     """What the second forest sees beside the features: the first one's opinion of the blocks around."""
     count = len(first)
     logit = first
-    sizes = np.sqrt(np.array([len(words) for words in page["words"]], float) + 0.5)
+    sizes = np.sqrt(page["features"][:, 0].astype(float) + 0.5)
     columns = [logit]
     for step in (1, 2, 3):
         columns += [np.concatenate([np.full(min(step, count), -1.0), logit[:-step]])[:count],
