@@ -155,7 +155,8 @@ mod tests {
     fn a_wrong_declaration_does_not_matter() {
         let html = "<meta charset=iso-8859-1>déjà vu 日本";
         assert_eq!(read(html.as_bytes()), (html.to_owned(), UTF_8));
-        let (bytes, ..) = WINDOWS_1252.encode("<meta charset=utf-8>d\u{e9}j\u{e0} vu, na\u{ef}vet\u{e9}, \u{e9}t\u{e9}");
+        let (bytes, ..) =
+            WINDOWS_1252.encode("<meta charset=utf-8>d\u{e9}j\u{e0} vu, na\u{ef}vet\u{e9}, \u{e9}t\u{e9}");
         assert!(read(&bytes).0.contains("déjà vu"));
         assert_eq!(read(b"\xEF\xBB\xBFx"), ("x".to_owned(), UTF_8));
         assert_eq!(read(b"\xFF\xFEx\0"), ("x".to_owned(), UTF_16LE));

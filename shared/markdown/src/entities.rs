@@ -86,7 +86,10 @@ mod tests {
 
     #[test]
     fn references_as_the_standard_has_them() {
-        assert_eq!(text("a &amp; b &lt;c&gt; &copy2024 &notit; &noone; & &#; &#x; &"), "a & b <c> ©2024 ¬it; &noone; & &#; &#x; &");
+        assert_eq!(
+            text("a &amp; b &lt;c&gt; &copy2024 &notit; &noone; & &#; &#x; &"),
+            "a & b <c> ©2024 ¬it; &noone; & &#; &#x; &"
+        );
         assert_eq!(text("&#72;&#x69;&#150;&#0;&#xD800;&#99999999999;"), "Hi–\u{FFFD}\u{FFFD}\u{FFFD}");
         assert_eq!(text("a\r\nb\rc\0d"), "a\nb\ncd");
         assert_eq!(text("&NotEqualTilde;&ngE;"), "≂̸≧̸");

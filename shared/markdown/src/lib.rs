@@ -17,8 +17,8 @@ use std::fmt;
 
 use url::Url;
 
-pub use crate::{decode::decode, metadata::PageType};
 use crate::tree::Tree;
+pub use crate::{decode::decode, metadata::PageType};
 
 /// How a page is converted.
 #[derive(Clone, Copy, Debug, Default)]

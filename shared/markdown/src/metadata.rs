@@ -60,7 +60,9 @@ pub(crate) fn base_url(head: &Head, given: Option<&Url>) -> Option<Url> {
 pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
     let head = &tree.head;
     let meta = |names: &[&str]| {
-        let found = names.iter().find_map(|name| head.metas.iter().find(|(key, content)| key == name && !content.trim().is_empty()));
+        let found = names
+            .iter()
+            .find_map(|name| head.metas.iter().find(|(key, content)| key == name && !content.trim().is_empty()));
         found.map(|(_, content)| squeeze(content))
     };
     let mut facts = Facts::default();
@@ -69,7 +71,8 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
     }
     let site_name = meta(&["og:site_name", "application-name"]).or(facts.site_name);
     let title = meta(&["og:title"]).or(facts.headline).or_else(|| meta(&["twitter:title", "dc.title"]));
-    let title = title.or_else(|| Some(squeeze(&head.title)).filter(|title| !title.is_empty())).or_else(|| heading(tree));
+    let title =
+        title.or_else(|| Some(squeeze(&head.title)).filter(|title| !title.is_empty())).or_else(|| heading(tree));
     let lang = head.lang.clone().or_else(|| meta(&["og:locale", "content-language", "dc.language"]));
     let url = head.canonical.as_deref().and_then(|href| urls::resolve(href, base)).map(Into::into);
     Metadata {
@@ -141,7 +144,9 @@ impl Facts {
                     self.walk(graph);
                 }
                 let kinds = kinds(value);
-                let is_text = kinds.iter().any(|kind| kind.ends_with("Article") || kind.ends_with("Posting") || *kind == "Report");
+                let is_text = kinds
+                    .iter()
+                    .any(|kind| kind.ends_with("Article") || kind.ends_with("Posting") || *kind == "Report");
                 let is_site = kinds.iter().any(|kind| *kind == "WebSite" || kind.ends_with("Organization"));
                 let text = |name: &str| object.get(name).and_then(name_of);
                 if is_text {

@@ -65,10 +65,60 @@ impl Tag {
         };
         matches!(
             self,
-            Address | Article | Aside | Blockquote | Body | Button | Caption | Center | Dd | Details | Dialog | Dir | Div | Dl
-                | Dt | Fieldset | Figcaption | Figure | Footer | Form | Frameset | H1 | H2 | H3 | H4 | H5 | H6 | Header
-                | Hgroup | Hr | Legend | Li | Listing | Main | Menu | Nav | Ol | Optgroup | P | Plaintext | Pre | Root
-                | Search | Section | Summary | Table | Tbody | Td | Tfoot | Th | Thead | Tr | Ul | Xmp
+            Address
+                | Article
+                | Aside
+                | Blockquote
+                | Body
+                | Button
+                | Caption
+                | Center
+                | Dd
+                | Details
+                | Dialog
+                | Dir
+                | Div
+                | Dl
+                | Dt
+                | Fieldset
+                | Figcaption
+                | Figure
+                | Footer
+                | Form
+                | Frameset
+                | H1
+                | H2
+                | H3
+                | H4
+                | H5
+                | H6
+                | Header
+                | Hgroup
+                | Hr
+                | Legend
+                | Li
+                | Listing
+                | Main
+                | Menu
+                | Nav
+                | Ol
+                | Optgroup
+                | P
+                | Plaintext
+                | Pre
+                | Root
+                | Search
+                | Section
+                | Summary
+                | Table
+                | Tbody
+                | Td
+                | Tfoot
+                | Th
+                | Thead
+                | Tr
+                | Ul
+                | Xmp
         )
     }
 
@@ -77,8 +127,17 @@ impl Tag {
         self.is_block()
             && !matches!(
                 self,
-                Tag::Caption | Tag::Tbody | Tag::Td | Tag::Tfoot | Tag::Th | Tag::Thead | Tag::Tr | Tag::Legend
-                    | Tag::Optgroup | Tag::Body | Tag::Button
+                Tag::Caption
+                    | Tag::Tbody
+                    | Tag::Td
+                    | Tag::Tfoot
+                    | Tag::Th
+                    | Tag::Thead
+                    | Tag::Tr
+                    | Tag::Legend
+                    | Tag::Optgroup
+                    | Tag::Body
+                    | Tag::Button
             )
     }
 
@@ -86,8 +145,17 @@ impl Tag {
     pub(crate) fn is_void(self) -> bool {
         matches!(
             self,
-            Tag::Base | Tag::Br | Tag::Col | Tag::Embed | Tag::Hr | Tag::Img | Tag::Input | Tag::Link | Tag::Meta
-                | Tag::Source | Tag::Wbr
+            Tag::Base
+                | Tag::Br
+                | Tag::Col
+                | Tag::Embed
+                | Tag::Hr
+                | Tag::Img
+                | Tag::Input
+                | Tag::Link
+                | Tag::Meta
+                | Tag::Source
+                | Tag::Wbr
         )
     }
 
@@ -95,9 +163,23 @@ impl Tag {
     pub(crate) fn is_silent(self) -> bool {
         matches!(
             self,
-            Tag::Applet | Tag::Audio | Tag::Canvas | Tag::Datalist | Tag::Embed | Tag::Iframe
-                | Tag::Object | Tag::Option | Tag::Optgroup | Tag::Script | Tag::Select | Tag::Style | Tag::Svg
-                | Tag::Textarea | Tag::Video | Tag::Rp | Tag::Title
+            Tag::Applet
+                | Tag::Audio
+                | Tag::Canvas
+                | Tag::Datalist
+                | Tag::Embed
+                | Tag::Iframe
+                | Tag::Object
+                | Tag::Option
+                | Tag::Optgroup
+                | Tag::Script
+                | Tag::Select
+                | Tag::Style
+                | Tag::Svg
+                | Tag::Textarea
+                | Tag::Video
+                | Tag::Rp
+                | Tag::Title
         )
     }
 
@@ -105,17 +187,26 @@ impl Tag {
     pub(crate) fn is_formatting(self) -> bool {
         matches!(
             self,
-            Tag::A | Tag::B | Tag::Big | Tag::Code | Tag::Em | Tag::Font | Tag::I | Tag::Nobr | Tag::S | Tag::Small
-                | Tag::Strike | Tag::Strong | Tag::Tt | Tag::U
+            Tag::A
+                | Tag::B
+                | Tag::Big
+                | Tag::Code
+                | Tag::Em
+                | Tag::Font
+                | Tag::I
+                | Tag::Nobr
+                | Tag::S
+                | Tag::Small
+                | Tag::Strike
+                | Tag::Strong
+                | Tag::Tt
+                | Tag::U
         )
     }
 
     /// Whether the element is a part of a table, or the table itself.
     pub(crate) fn is_table_part(self) -> bool {
-        matches!(
-            self,
-            Tag::Caption | Tag::Table | Tag::Tbody | Tag::Td | Tag::Tfoot | Tag::Th | Tag::Thead | Tag::Tr
-        )
+        matches!(self, Tag::Caption | Tag::Table | Tag::Tbody | Tag::Td | Tag::Tfoot | Tag::Th | Tag::Thead | Tag::Tr)
     }
 
     /// The level of a heading, 1 to 6.

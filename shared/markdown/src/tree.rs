@@ -170,8 +170,7 @@ impl Tree {
                 on_match.borrow_mut().select();
                 Ok(())
             });
-            settings = settings
-                .append_element_content_handler((Cow::Borrowed(selector), mark));
+            settings = settings.append_element_content_handler((Cow::Borrowed(selector), mark));
         }
         let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
         // No handler fails and memory is not limited, so what can fail here never does; if it did,
@@ -297,7 +296,8 @@ impl Builder {
         let value = |name: &str| element.get_attribute(name);
         match tag {
             Tag::Html => {
-                self.tree.head.lang = self.tree.head.lang.take().or_else(|| value("lang")).or_else(|| value("xml:lang"));
+                self.tree.head.lang =
+                    self.tree.head.lang.take().or_else(|| value("lang")).or_else(|| value("xml:lang"));
                 self.latest = Some(ROOT);
                 return None;
             }
@@ -423,9 +423,10 @@ impl Builder {
             Tag::Li => self.close_in_scope(|open| open == Tag::Li, list),
             Tag::Dt | Tag::Dd => self.close_in_scope(|open| matches!(open, Tag::Dt | Tag::Dd), list),
             Tag::Td | Tag::Th => {
-                self.close_in_scope(|open| matches!(open, Tag::Td | Tag::Th | Tag::Caption), |open| {
-                    matches!(open, Tag::Table | Tag::Tr)
-                });
+                self.close_in_scope(
+                    |open| matches!(open, Tag::Td | Tag::Th | Tag::Caption),
+                    |open| matches!(open, Tag::Table | Tag::Tr),
+                );
             }
             Tag::Tr => self.close_in_scope(|open| matches!(open, Tag::Tr | Tag::Caption), rows),
             Tag::Tbody | Tag::Thead | Tag::Tfoot => {
@@ -438,7 +439,10 @@ impl Builder {
             Tag::A => self.close_in_scope(|open| open == Tag::A, Tag::is_block),
             Tag::Button => self.close_in_scope(|open| open == Tag::Button, Tag::is_table_part),
             Tag::Rt | Tag::Rp => {
-                self.close_in_scope(|open| matches!(open, Tag::Rt | Tag::Rp), |open| open == Tag::Ruby || open.is_block());
+                self.close_in_scope(
+                    |open| matches!(open, Tag::Rt | Tag::Rp),
+                    |open| open == Tag::Ruby || open.is_block(),
+                );
             }
             _ if tag.heading_level().is_some() && self.tree.tag(self.top()).heading_level().is_some() => {
                 self.close_top();

@@ -9,9 +9,32 @@ fn is_tracking(name: &str) -> bool {
     name.starts_with("utm_")
         || matches!(
             name,
-            "gclid" | "dclid" | "gbraid" | "wbraid" | "fbclid" | "msclkid" | "yclid" | "twclid" | "ttclid" | "igshid"
-                | "mc_cid" | "mc_eid" | "_ga" | "_gl" | "_hsenc" | "_hsmi" | "mkt_tok" | "oly_enc_id" | "oly_anon_id"
-                | "vero_id" | "ref_src" | "ref_url" | "srsltid" | "spm" | "s_kwcid" | "wickedid"
+            "gclid"
+                | "dclid"
+                | "gbraid"
+                | "wbraid"
+                | "fbclid"
+                | "msclkid"
+                | "yclid"
+                | "twclid"
+                | "ttclid"
+                | "igshid"
+                | "mc_cid"
+                | "mc_eid"
+                | "_ga"
+                | "_gl"
+                | "_hsenc"
+                | "_hsmi"
+                | "mkt_tok"
+                | "oly_enc_id"
+                | "oly_anon_id"
+                | "vero_id"
+                | "ref_src"
+                | "ref_url"
+                | "srsltid"
+                | "spm"
+                | "s_kwcid"
+                | "wickedid"
         )
 }
 
@@ -48,7 +71,9 @@ fn untracked(url: &str) -> Option<String> {
     }
     let kept: Vec<_> = query.split('&').filter(|pair| !is_tracking(&name(pair))).collect();
     let mut clean = path.to_owned();
-    for (mark, part) in [('?', Some(kept.join("&")).filter(|kept| !kept.is_empty())), ('#', fragment.map(str::to_owned))] {
+    for (mark, part) in
+        [('?', Some(kept.join("&")).filter(|kept| !kept.is_empty())), ('#', fragment.map(str::to_owned))]
+    {
         if let Some(part) = part {
             clean.push(mark);
             clean.push_str(&part);
@@ -81,10 +106,8 @@ pub(crate) fn widest(srcset: &str) -> Option<&str> {
 
 /// Appends `url` as a Markdown destination.
 pub(crate) fn write_destination(url: &str, in_cell: bool, out: &mut String) {
-    let bare = !url.is_empty()
-        && !url.starts_with('<')
-        && !url.bytes().any(|b| b <= b' ' || b == 0x7F)
-        && balanced(url);
+    let bare =
+        !url.is_empty() && !url.starts_with('<') && !url.bytes().any(|b| b <= b' ' || b == 0x7F) && balanced(url);
     if !bare {
         out.push('<');
     }

@@ -190,9 +190,10 @@ impl Blocks {
                     if block.first_char == '\0' {
                         block.first_char = trimmed.chars().next().unwrap_or('\0');
                     }
-                    block.hash = text.bytes().filter(|b| !b.is_ascii_whitespace()).fold(block.hash, |hash, b| {
-                        (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3)
-                    });
+                    block.hash = text
+                        .bytes()
+                        .filter(|b| !b.is_ascii_whitespace())
+                        .fold(block.hash, |hash, b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3));
                 }
                 Tag::Img | Tag::Math => {
                     let container = open.last().map_or(ROOT, |&(id, _)| id);

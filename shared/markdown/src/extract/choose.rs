@@ -1,7 +1,7 @@
 //! From each block's chance to be content to the blocks that are chosen.
 
 use super::{
-    blocks::{Blocks, Block},
+    blocks::{Block, Blocks},
     features::features,
     model::{Table, forests},
 };
@@ -35,7 +35,8 @@ fn context(table: &mut Table, blocks: &[Block], opinion: &[f32]) {
         mass.push(mass[mass.len() - 1] + opinion * weight);
         size.push(size[size.len() - 1] + weight);
     }
-    let mean = |from: usize, to: usize| if to > from { (mass[to] - mass[from]) / (size[to] - size[from]) } else { -1.0 };
+    let mean =
+        |from: usize, to: usize| if to > from { (mass[to] - mass[from]) / (size[to] - size[from]) } else { -1.0 };
     for reach in [4, 10, 25] {
         table.push((0..count).map(|index| mean(index.saturating_sub(reach), index)));
         table.push((0..count).map(|index| mean(index + 1, (index + reach + 1).min(count))));

@@ -86,7 +86,8 @@ fn page(tree: &Tree, blocks: &Blocks, all: &[Hints]) -> Page {
         words_before.push(words);
         words += block.counts.words;
     }
-    let title = tree.head.metas.iter().find(|(name, _)| name == "og:title").map_or(&tree.head.title, |(_, title)| title);
+    let title =
+        tree.head.metas.iter().find(|(name, _)| name == "og:title").map_or(&tree.head.title, |(_, title)| title);
     let title = words_of(title);
     // The heading that says what the title says, else the first of the first level.
     let heading_at = |block: &Block| tree.tag(block.container).heading_level();
@@ -106,7 +107,12 @@ fn page(tree: &Tree, blocks: &Blocks, all: &[Hints]) -> Page {
     let count = |tag: Tag| (1..tree.len()).filter(|&id| tree.tag(id) == tag).count() as f32;
     let repeated = blocks.alike.iter().copied().max().unwrap_or(0);
     let in_main = |bit: usize| {
-        let words: f32 = blocks.list.iter().filter(|block| all[block.container] >> bit & 1 == 1).map(|block| block.counts.words).sum();
+        let words: f32 = blocks
+            .list
+            .iter()
+            .filter(|block| all[block.container] >> bit & 1 == 1)
+            .map(|block| block.counts.words)
+            .sum();
         ratio(words, total.words)
     };
     let mut own = vec![
@@ -148,7 +154,11 @@ fn page(tree: &Tree, blocks: &Blocks, all: &[Hints]) -> Page {
 fn words_of(text: &str) -> Vec<u64> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64);
     words
-        .map(|word| word.chars().flat_map(char::to_lowercase).fold(7, |hash: u64, c| (hash ^ u64::from(c)).wrapping_mul(0x0100_0000_01B3)))
+        .map(|word| {
+            word.chars()
+                .flat_map(char::to_lowercase)
+                .fold(7, |hash: u64, c| (hash ^ u64::from(c)).wrapping_mul(0x0100_0000_01B3))
+        })
         .collect()
 }
 

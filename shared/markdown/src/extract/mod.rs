@@ -15,7 +15,8 @@ use crate::{
 /// Every node that a reader can see.
 pub(crate) fn visible(tree: &Tree) -> Vec<bool> {
     let shown = shown(tree);
-    let length = |keep: &[bool]| (0..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim().len()).sum::<usize>();
+    let length =
+        |keep: &[bool]| (0..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim().len()).sum::<usize>();
     let everything = vec![true; tree.len()];
     // A page that hides most of itself waits for a script to show it.
     if length(&shown) * 2 < length(&everything) { everything } else { shown }

@@ -59,8 +59,18 @@ impl Renderer<'_> {
             class.split_ascii_whitespace().any(|class| {
                 matches!(
                     class.to_ascii_lowercase().as_str(),
-                    "lineno" | "linenos" | "ln" | "line-number" | "line-numbers" | "line-numbers-rows" | "gutter"
-                        | "linenumber" | "linenumbers" | "blob-num" | "rouge-gutter" | "hljs-ln-numbers"
+                    "lineno"
+                        | "linenos"
+                        | "ln"
+                        | "line-number"
+                        | "line-numbers"
+                        | "line-numbers-rows"
+                        | "gutter"
+                        | "linenumber"
+                        | "linenumbers"
+                        | "blob-num"
+                        | "rouge-gutter"
+                        | "hljs-ln-numbers"
                 )
             })
         }) && self.tree.text_content(id).chars().all(|c| c.is_ascii_digit() || c.is_whitespace() || c == '|')
@@ -75,9 +85,11 @@ impl Renderer<'_> {
             .chain(around)
             .find_map(|id| {
                 let attr = |name| self.tree.attr(id, name).filter(|name| is_language(name));
-                attr(Attr::DataLang).or_else(|| attr(Attr::DataLanguage)).map(str::to_owned).or_else(|| {
-                    self.tree.attr(id, Attr::Class).and_then(language_in)
-                }).or_else(|| attr(Attr::Lang).filter(|_| self.tree.tag(id) == Tag::Pre).map(str::to_owned))
+                attr(Attr::DataLang)
+                    .or_else(|| attr(Attr::DataLanguage))
+                    .map(str::to_owned)
+                    .or_else(|| self.tree.attr(id, Attr::Class).and_then(language_in))
+                    .or_else(|| attr(Attr::Lang).filter(|_| self.tree.tag(id) == Tag::Pre).map(str::to_owned))
             })
             .unwrap_or_default()
     }

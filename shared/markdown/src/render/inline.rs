@@ -266,9 +266,7 @@ impl Inline {
         let mut joined: Vec<Piece> = Vec::with_capacity(self.pieces.len());
         for piece in self.pieces.drain(..) {
             match (&piece, joined.last()) {
-                (Piece::Open(open), Some(Piece::Close(close)))
-                    if open == close && !matches!(open, Mark::Link(_)) =>
-                {
+                (Piece::Open(open), Some(Piece::Close(close))) if open == close && !matches!(open, Mark::Link(_)) => {
                     joined.pop();
                 }
                 (Piece::Text(range), Some(Piece::Text(before))) if before.end == range.start => {
@@ -351,10 +349,7 @@ fn flanks(delimiter: &str, [before, first, last, after]: [char; 4]) -> bool {
     let opens = left(before, first);
     let closes = right(last, after);
     if delimiter.starts_with('_') {
-        opens
-            && closes
-            && (!right(before, first) || punctuation(before))
-            && (!left(last, after) || punctuation(after))
+        opens && closes && (!right(before, first) || punctuation(before)) && (!left(last, after) || punctuation(after))
     } else {
         opens && closes
     }
@@ -439,7 +434,13 @@ fn escape_line_start(text: &str, ends_line: bool, continues: bool, out: &mut Str
 pub(super) fn escape_plain(text: &str, place: Place, out: &mut String) {
     let words: Vec<_> = text.split_whitespace().collect();
     let mut piece = String::new();
-    escape(&words.join(" "), Some('x'), true, if place == Place::Paragraph { Place::Heading } else { place }, &mut piece);
+    escape(
+        &words.join(" "),
+        Some('x'),
+        true,
+        if place == Place::Paragraph { Place::Heading } else { place },
+        &mut piece,
+    );
     out.push_str(&piece);
 }
 

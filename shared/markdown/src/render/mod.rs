@@ -31,7 +31,8 @@ pub(crate) fn render(tree: &Tree, keep: &[bool], base: Option<&Url>, everything:
             has_block[tree.parent(id)] = true;
         }
     }
-    let mut renderer = Renderer { tree, keep, base, everything, has_block, lines: Lines::default(), link: None, last_list: None };
+    let mut renderer =
+        Renderer { tree, keep, base, everything, has_block, lines: Lines::default(), link: None, last_list: None };
     renderer.blocks(ROOT);
     renderer.lines.finish()
 }
@@ -216,7 +217,8 @@ impl<'t> Renderer<'t> {
         let ordered = self.tree.tag(id) == Tag::Ol;
         let start = self.tree.attr(id, Attr::Start).and_then(|start| start.trim().parse().ok()).unwrap_or(1_u32);
         // Two lists in a row would run into one: the second takes the other marker.
-        let second = matches!(self.last_list, Some((last, second)) if !second && (self.tree.tag(last) == Tag::Ol) == ordered);
+        let second =
+            matches!(self.last_list, Some((last, second)) if !second && (self.tree.tag(last) == Tag::Ol) == ordered);
         let loose = self.children(id).any(|item| {
             let mut paragraphs = self.children(item).filter(|&part| {
                 matches!(self.tree.tag(part), Tag::P | Tag::Pre | Tag::Blockquote | Tag::Table)
@@ -451,8 +453,8 @@ impl<'t> Renderer<'t> {
             (None, None) => return None,
         };
         let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-        let display = self.tree.attr(id, Attr::Display) == Some("block")
-            || script.is_some_and(|kind| kind.contains("display"));
+        let display =
+            self.tree.attr(id, Attr::Display) == Some("block") || script.is_some_and(|kind| kind.contains("display"));
         let fence = if display { "$$" } else { "$" };
         (!tex.is_empty()).then(|| format!("{fence}{tex}{fence}"))
     }
