@@ -31,7 +31,19 @@ fn entries() -> Vec<Value> {
         ragmaker_browser_extract,
         ragmaker_browser_navigate,
         ragmaker_browser_open,
+        ragmaker_create_directory,
+        ragmaker_delete_directory,
+        ragmaker_delete_file,
         ragmaker_entry_discovery,
+        ragmaker_find_files,
+        ragmaker_html_to_markdown,
+        ragmaker_list_directory,
+        ragmaker_modify_file_content,
+        ragmaker_move,
+        ragmaker_project_info,
+        ragmaker_read_file,
+        ragmaker_search_file_content,
+        ragmaker_write_file,
     ]
 }
 

@@ -86,7 +86,7 @@ impl Encoding {
 
 /// A decoder of any encoding.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one of them exists at a time")]
+#[allow(clippy::large_enum_variant, reason = "one of them exists at a time")]
 pub enum Decoder {
     /// Of one of Unicode's own.
     Unicode(UnicodeDecoder),
