@@ -16,7 +16,6 @@ use ragmaker_tests::site::Site;
 
 use self::shell::Shell;
 use crate::{
-    discovery::folders,
     process::{cargo, quiet, root},
     setup,
 };
@@ -71,13 +70,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Installs every tool as a user does, and returns the folder with the executables.
+/// The tools of the main job; a user installs others when they are needed.
+const TOOLS: [&str; 6] =
+    ["browser-open", "browser-navigate", "browser-extract", "browser-close", "entry-discovery", "read-file"];
+
+/// Installs the tools as a user does, and returns the folder with the executables.
 fn install() -> anyhow::Result<PathBuf> {
-    let tools = folders(&root().join("tools"))?;
-    for (number, tool) in tools.iter().enumerate() {
+    for (number, tool) in TOOLS.iter().enumerate() {
         let path = format!("tools/{tool}");
         let mut install = cargo(&["install", "--locked", "--root", "target/ragmaker", "--target-dir", "target"]);
-        let label = format!("[{}/{}] installing ragmaker-{tool}", number + 1, tools.len());
+        let label = format!("[{}/{}] installing ragmaker-{tool}", number + 1, TOOLS.len());
         quiet(&label, install.args(["--path", &path]))?;
     }
     Ok(root().join("target/ragmaker/bin"))
