@@ -71,10 +71,10 @@ pub(crate) fn main_content(tree: &Tree) -> Vec<bool> {
     }
     let mut id = 1;
     while id < tree.len() {
-        let boilerplate = matches!(tree.tag(id), Tag::Nav | Tag::Footer | Tag::Aside | Tag::Form)
+        let boilerplate = matches!(tree.tag(id), Tag::Nav | Tag::Footer | Tag::Aside | Tag::Form | Tag::Dialog)
             || matches!(
                 tree.attr(id, Attr::Role),
-                Some("navigation" | "banner" | "contentinfo" | "search" | "complementary")
+                Some("navigation" | "banner" | "contentinfo" | "search" | "complementary" | "dialog" | "alertdialog")
             );
         if boilerplate && length(tree.subtree(id)) * 2 < length(0..tree.len()) {
             keep[tree.subtree(id)].fill(false);
