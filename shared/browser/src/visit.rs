@@ -213,7 +213,16 @@ impl Stay<'_> {
         let (page, content) = match self.visit.target {
             Target::Load(url) => self.load(url).await?,
             Target::Show(url) if !self.tab.fresh => self.load(url).await?,
-            _ => self.settle(self.visit.wait_for).await?,
+            _ => {
+                let shown = self.settle(self.visit.wait_for).await?;
+                match Url::parse(&self.url) {
+                    // A refusal is told from a challenge by its headers, which were not kept: ask again.
+                    Ok(url) if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) => {
+                        self.load(&url).await?
+                    }
+                    _ => shown,
+                }
+            }
         };
         if page.challenge.is_some() { self.outwait_challenge(page, content).await } else { Ok((page, content)) }
     }
@@ -255,6 +264,7 @@ impl Stay<'_> {
         // Something of the time has to be left for taking the content.
         let cap = (begun + CAP).min(begun + self.deadline.saturating_duration_since(begun).mul_f32(0.8));
         let mut suspect = begun + SUSPICION;
+        let mut answered = false;
         loop {
             let capped = wait_for.is_none() && Instant::now() >= cap;
             let arguments = vec![json!(wait_for), json!(capped), json!(self.want.chosen)];
@@ -266,6 +276,8 @@ impl Stay<'_> {
                     debug_assert!(!words.contains("JavascriptError"), "{words}");
                     Value::Null
                 }
+                // The deadline came during one of many looks: what was late is the element.
+                Err(Trouble::Late) if answered && wait_for.is_some() => Value::Null,
                 Err(trouble) => return Err(self.failed(trouble)),
             };
             let ready = match answer[0].as_str() {
@@ -279,8 +291,9 @@ impl Stay<'_> {
             if let Some(ready) = ready {
                 return self.taken(ready, answer).await;
             }
+            answered |= !answer.is_null();
             let now = Instant::now();
-            if now > suspect {
+            if now > suspect && now < self.deadline {
                 // A document that broke off never comes to an end that it could tell of.
                 self.learn_of_the_document(true).await?;
                 suspect = now + SUSPICION;
