@@ -179,11 +179,14 @@ impl Tab {
         }
         let handle =
             DevTools::connect(running).and_then(|mut browser| browser.open_tab(running.headless)).map_err(lost)?;
+        let mut patience = PULSE;
         loop {
             // The driver looks into some tab when it attaches, and hangs if that one's page is
-            // busy: it does not say which it takes, so trying again is what helps.
-            let patience = deadline.min(Instant::now() + PULSE);
-            match Driver::attach(running.driver_port, running.debug_port, patience).await {
+            // busy: it does not say which it takes, so trying again is what helps. It may as well
+            // be the machine that is busy, so each try gets longer.
+            let until = deadline.min(Instant::now() + patience);
+            patience *= 2;
+            match Driver::attach(running.driver_port, running.debug_port, until).await {
                 Ok(driver) => {
                     driver.switch_to(&handle, deadline).await.map_err(Trouble::into_error)?;
                     return Self::prepare(profile, running, driver, handle, deadline).await;
