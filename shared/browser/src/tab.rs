@@ -6,7 +6,7 @@
 
 use std::{
     fs,
-    io::{Read, Seek, Write},
+    io::{self, Read, Seek, Write},
     path::PathBuf,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -210,9 +210,17 @@ impl Tab {
         deadline: Instant,
     ) -> Result<Self, Error> {
         let path = profile.tabs_folder().join(&handle);
-        let file = private(&path)
-            .map_err(|error| BROWSER_LOST.error(format!("cannot write to the browser's profile: {error}")))?;
-        file.try_lock_exclusive().map_err(|_| BROWSER_LOST.error("a new tab is in use already"))?;
+        let own = || {
+            // Locked before it has its name, so that nobody takes it for one that was left behind.
+            let unnamed = profile.tabs_folder().join(format!(".{handle}"));
+            let file = private(&unnamed)?;
+            file.try_lock_exclusive()?;
+            fs::rename(&unnamed, &path)?;
+            Ok(file)
+        };
+        let file = own().map_err(|error: io::Error| {
+            BROWSER_LOST.error(format!("cannot write to the browser's profile: {error}"))
+        })?;
         driver
             .devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline)
             .await
