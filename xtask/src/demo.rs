@@ -10,8 +10,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use argh::FromArgs;
+use ragmaker_tests::site::Site;
 
 use self::shell::Shell;
 use crate::{
@@ -30,7 +31,7 @@ pub(crate) struct Arguments {
 }
 
 /// How many pages are kept one after another.
-const ONE_BY_ONE: usize = 6;
+const ONE_BY_ONE: usize = 8;
 /// How many more are kept at once.
 const AT_ONCE: usize = 4;
 
@@ -42,21 +43,28 @@ const DOCUMENTS: &str = "kb/cache/documents";
 const CATALOG: &str = "kb/cache/catalog.json";
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let Some(start) = &arguments.url else { bail!("give the page to start from") };
     setup::run()?;
     let installed = install()?;
     let folder = fresh_folder(&root().join("target/demo"))?;
+    let sample = arguments.url.is_none().then(Site::start);
+    let start = match (&sample, &arguments.url) {
+        (Some(site), _) => site.url("/wiki/"),
+        (None, url) => url.clone().unwrap_or_default(),
+    };
     let shell = Shell::new(&installed, &folder)?;
 
-    let gathered = gather(&shell, start);
+    let gathered = gather(&shell, &start);
     // No browser stays behind, whatever happened before.
     let closed = shell.say("The browser is closed.").run("browser-close", &[]);
     let title = gathered?;
     closed?;
-    describe(&shell, start, &title)?;
+    describe(&shell, &start, &title)?;
 
-    let documents = proof::check(&folder, CATALOG)?;
-    println!("\nThe knowledge base holds {documents} documents: {}", folder.join(KB).display());
+    let documents = proof::documents(&folder, CATALOG)?;
+    if let Some(site) = &sample {
+        proof::sample(&documents, site)?;
+    }
+    println!("\nThe knowledge base holds {} documents: {}", documents.len(), folder.join(KB).display());
     println!("  jq . {}", folder.join(CATALOG).display());
     println!("  less {}/*", folder.join(DOCUMENTS).display());
     println!("Every answer above, in full: {}", folder.join(shell::ANSWERS).display());

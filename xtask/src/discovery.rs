@@ -26,7 +26,25 @@ macro_rules! entries {
 
 /// Every tool, in the order of the folders under tools/.
 fn entries() -> Vec<Value> {
-    entries![]
+    entries![
+        ragmaker_browser_close,
+        ragmaker_browser_extract,
+        ragmaker_browser_navigate,
+        ragmaker_browser_open,
+        ragmaker_create_directory,
+        ragmaker_delete_directory,
+        ragmaker_delete_file,
+        ragmaker_entry_discovery,
+        ragmaker_find_files,
+        ragmaker_html_to_markdown,
+        ragmaker_list_directory,
+        ragmaker_modify_file_content,
+        ragmaker_move,
+        ragmaker_project_info,
+        ragmaker_read_file,
+        ragmaker_search_file_content,
+        ragmaker_write_file,
+    ]
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {

@@ -7,6 +7,8 @@ mod process;
 mod setup;
 mod test;
 
+use std::{env, process::ExitCode};
+
 use argh::FromArgs;
 
 /// The tasks of this repository.
@@ -27,11 +29,11 @@ enum Task {
     Bench(bench::Arguments),
 }
 
-fn main() -> anyhow::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match Arguments::from_args(&["cargo xtask"], &words) {
-        Ok(arguments) => match arguments.task {
+    let result = match Arguments::from_args(&["cargo xtask"], &words) {
+        Ok(Arguments { task }) => match task {
             Task::Demo(arguments) => demo::run(&arguments),
             Task::Test(arguments) => test::run(&arguments),
             Task::Setup(_) => setup::run(),
@@ -44,7 +46,14 @@ fn main() -> anyhow::Result<()> {
         }
         Err(early) => {
             eprintln!("{}", early.output.trim_end());
-            std::process::exit(2);
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -95,6 +95,12 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|path| path.is_file())
 }
 
+/// Whether this process is root, for whom package managers work and Chromium's sandbox does not.
+pub(crate) fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

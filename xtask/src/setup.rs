@@ -1,15 +1,16 @@
 //! `setup`: Chromium and ChromeDriver, found or installed by the system's package manager.
 
-mod find;
 mod install;
 
 use std::{
+    env,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use anyhow::Context;
 use argh::FromArgs;
+use ragmaker_browser::find::Program;
 
 /// Find Chromium and ChromeDriver, or install them.
 #[derive(FromArgs)]
@@ -17,31 +18,46 @@ use argh::FromArgs;
 pub(crate) struct Arguments {}
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    let mut found = find();
-    if found.is_none() {
-        install::run()?;
-        found = find();
-    }
-    let (chromium, chromedriver) = found.with_context(|| {
-        let (browser, driver) = (find::CHROMIUM, find::CHROMEDRIVER);
-        format!("Chromium or ChromeDriver is not where it is looked for: set {browser} and {driver} to their paths")
-    })?;
-    let versions = [version(&chromium)?, version(&chromedriver)?];
-    println!("Chromium      {} ({})", versions[0], chromium.display());
-    println!("ChromeDriver  {} ({})", versions[1], chromedriver.display());
-    let [browser, driver] = versions.each_ref().map(|version| major(version));
-    if browser != driver {
-        println!("note: ChromeDriver {driver} drives Chromium {driver}, not {browser}: install both from one source,");
-        println!(
-            "      or set {} to a ChromeDriver {browser} (https://googlechromelabs.github.io/chrome-for-testing/)",
-            find::CHROMEDRIVER
-        );
-    }
-    Ok(())
+    programs().map(drop)
 }
 
-fn find() -> Option<(PathBuf, PathBuf)> {
-    Some((find::chromium()?, find::chromedriver()?))
+/// The two executables that drive and are the browser, installed where they were missing.
+pub(crate) struct Programs {
+    pub(crate) chromium: PathBuf,
+    pub(crate) chromedriver: PathBuf,
+}
+
+/// Finds or installs the two, and says which they are.
+pub(crate) fn programs() -> anyhow::Result<Programs> {
+    let programs = match find() {
+        Ok(programs) => programs,
+        // What the environment names is the user's to mend, not a package manager's.
+        Err(error) if [Program::Chromium, Program::ChromeDriver].into_iter().any(named) => return Err(error),
+        Err(_) => install::run().and_then(|()| find())?,
+    };
+    let (browser, driver) = (version(&programs.chromium)?, version(&programs.chromedriver)?);
+    println!("Chromium      {browser} ({})", programs.chromium.display());
+    println!("ChromeDriver  {driver} ({})", programs.chromedriver.display());
+    let (browser, driver) = (major(&browser), major(&driver));
+    if browser != driver {
+        println!(
+            "note: ChromeDriver {driver} drives Chromium {driver}, not {browser}: install both from one source, or set"
+        );
+        println!(
+            "      {} to a ChromeDriver {browser} (https://googlechromelabs.github.io/chrome-for-testing/)",
+            Program::ChromeDriver.variable()
+        );
+    }
+    Ok(programs)
+}
+
+fn find() -> anyhow::Result<Programs> {
+    Ok(Programs { chromium: Program::Chromium.find()?, chromedriver: Program::ChromeDriver.find()? })
+}
+
+/// Whether the environment says where `program` is.
+fn named(program: Program) -> bool {
+    env::var_os(program.variable()).is_some_and(|path| !path.is_empty())
 }
 
 /// The version that `program` prints, as in `Chromium 156.0.8078.79 built on Debian`.

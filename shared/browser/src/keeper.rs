@@ -167,8 +167,7 @@ pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
-    open |= process::of_profile(profile.folder()).iter().any(|&pid| Some(pid) != except);
-    process::end_all(profile.folder(), except);
+    open |= process::end_all(profile.folder(), except);
     profile.forget();
     if holder(profile).is_none() {
         for left in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {

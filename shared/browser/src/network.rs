@@ -97,9 +97,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn event(method: &str, request: &str, more: Value) -> Value {
+    fn event(method: &str, request: &str, mut more: Value) -> Value {
         let mut params = json!({"type": "Document", "requestId": request, "frameId": "F"});
-        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        params.as_object_mut().unwrap().append(more.as_object_mut().unwrap());
         json!({"method": method, "params": params})
     }
 

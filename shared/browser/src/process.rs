@@ -27,18 +27,21 @@ pub(crate) fn of_profile(folder: &Path) -> Vec<u32> {
     marked.map(|process| process.pid().as_u32()).filter(|&pid| pid != std::process::id()).collect()
 }
 
-/// Ends every process of the profile in `folder`, and waits until they are gone.
-pub(crate) fn end_all(folder: &Path, except: Option<u32>) {
+/// Ends every process of the profile in `folder` but `except`, and waits until they are gone.
+/// Returns whether there were any.
+pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
     let until = Instant::now() + Duration::from_secs(5);
+    let mut any = false;
     loop {
         let left: Vec<u32> = of_profile(folder).into_iter().filter(|&pid| Some(pid) != except).collect();
         if left.is_empty() || Instant::now() > until {
-            return;
+            return any;
         }
+        any = true;
         for pid in left {
             end(pid);
         }
-        std::thread::sleep(Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -6,6 +6,7 @@ use ragmaker_tool::Error;
 
 use crate::{
     driver::listens,
+    find::Program,
     keeper::{self, Launch},
     profile::{Lock, Profile, Running},
 };
@@ -39,6 +40,9 @@ impl InUse {
     }
 
     fn start(profile: &Profile, mut launch: Launch, deadline: Instant) -> Result<Self, Error> {
+        // What is missing is said before anything else is done.
+        Program::Chromium.find()?;
+        Program::ChromeDriver.find()?;
         let start = profile.lock_start(deadline)?;
         // Somebody else may have been faster.
         if let Some(running) = usable(profile, !launch.headless) {

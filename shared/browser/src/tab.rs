@@ -26,8 +26,8 @@ use crate::{
 /// The most tabs that are kept for later calls.
 const KEPT: usize = 8;
 
-/// How long a tab that lay idle may take to show that it still answers.
-const PULSE: Duration = Duration::from_secs(2);
+/// How long a page that is not busy may take to answer.
+pub(crate) const PULSE: Duration = Duration::from_secs(2);
 
 /// The file that says that the tab the browser was launched with is in use as one of ours.
 const LAUNCHED: &str = ".launched";
@@ -69,7 +69,9 @@ pub(crate) struct Tab {
     path: PathBuf,
     memory: Memory,
     running: Running,
-    /// Whether the page that was wished for is shown.
+    /// Whether it was used before; then its page may hang, or a person may have closed it.
+    pub(crate) resumed: bool,
+    /// Whether it shows the page that was wished for, as far as is known.
     pub(crate) fresh: bool,
 }
 
@@ -136,34 +138,24 @@ impl Tab {
                 Wish::Latest => true,
                 Wish::Any => false,
             };
-            if let Some(tab) = Self::resume(claim, running, fresh, deadline).await? {
-                return Ok(Some(tab));
-            }
+            let Some(memory) = claim.memory.clone() else { continue };
+            return Self::resume(claim, memory, running, fresh, deadline).await.map(Some);
         }
     }
 
-    /// Takes up a tab that lay idle, if it still answers.
-    async fn resume(claim: Claim, running: &Running, fresh: bool, deadline: Instant) -> Result<Option<Self>, Error> {
-        let Some(memory) = claim.memory.clone() else { return Ok(None) };
+    /// Takes up a tab that lay idle. Whether its page still answers shows when it is asked something.
+    async fn resume(
+        claim: Claim,
+        memory: Memory,
+        running: &Running,
+        fresh: bool,
+        deadline: Instant,
+    ) -> Result<Self, Error> {
         claim.mark_borrowed();
-        let pulse = deadline.min(Instant::now() + PULSE);
-        let driver = Driver::resume(running.driver_port, &memory.session, pulse).await.map_err(Trouble::into_error)?;
-        if let Ok(url) = driver.execute("return location.href", vec![], pulse).await {
-            let fresh =
-                fresh && url.as_str().is_some_and(|url| crate::address::page(url) == crate::address::page(&memory.url));
-            Ok(Some(Self {
-                driver,
-                handle: claim.handle,
-                file: claim.file,
-                path: claim.path,
-                memory,
-                running: running.clone(),
-                fresh,
-            }))
-        } else {
-            claim.dispose(running, Some(driver)).await;
-            Ok(None)
-        }
+        let driver =
+            Driver::resume(running.driver_port, &memory.session, deadline).await.map_err(Trouble::into_error)?;
+        let Claim { file, path, handle, .. } = claim;
+        Ok(Self { driver, handle, file, path, memory, running: running.clone(), resumed: true, fresh })
     }
 
     /// Opens a new tab with a WebDriver session of its own.
@@ -230,7 +222,7 @@ impl Tab {
             .await
             .map_err(Trouble::into_error)?;
         let memory = Memory { session: driver.session.clone(), ..Memory::default() };
-        Ok(Self { driver, handle, file, path, memory, running: running.clone(), fresh: false })
+        Ok(Self { driver, handle, file, path, memory, running: running.clone(), resumed: false, fresh: false })
     }
 
     /// Gives the tab back with the page it shows, for later calls to use.

@@ -19,7 +19,7 @@ use crate::{
     network::{Document, navigation_failed, net_error},
     profile::Profile,
     session::InUse,
-    tab::{Tab, Wish},
+    tab::{PULSE, Tab, Wish},
 };
 
 /// How long a page may go on loading after it has begun to answer: then what is there is taken.
@@ -170,28 +170,35 @@ impl Visit<'_> {
             Target::Show(url) => Wish::Showing(url.as_str()),
             Target::Latest => Wish::Latest,
         };
-        let tab = Tab::borrow(self.profile, &in_use.running, wish, deadline).await?;
-        let tab = tab.ok_or_else(|| NO_PAGE.error("this session has no open page"))?;
-        let url = match self.target {
-            Target::Load(url) | Target::Show(url) => url.as_str().to_owned(),
-            Target::Latest => tab.remembered().0.to_owned(),
-        };
         let script = [LOOK, FACTS, want.script, COLLECT].join("\n");
-        let mut stay = Stay { visit: self, want, script, document: Document::default(), url, tab, deadline };
-        let result = stay.work().await;
-        let Stay { tab, url, .. } = stay;
-        match &result {
-            Ok((page, _)) => tab.give_back(&url, &page.url, self.profile).await,
-            Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
-                tab.give_back("", "", self.profile).await
+        loop {
+            let tab = Tab::borrow(self.profile, &in_use.running, wish, deadline).await?;
+            let tab = tab.ok_or_else(|| NO_PAGE.error("this session has no open page"))?;
+            let url = match self.target {
+                Target::Load(url) | Target::Show(url) => url.as_str().to_owned(),
+                Target::Latest => tab.remembered().0.to_owned(),
+            };
+            let script = script.clone();
+            let mut stay =
+                Stay { visit: self, want, script, document: Document::default(), url, tab, deadline, stale: false };
+            let result = stay.work().await;
+            let Stay { tab, url, stale, .. } = stay;
+            match &result {
+                Ok((page, _)) => tab.give_back(&url, &page.url, self.profile).await,
+                Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
+                    tab.give_back("", "", self.profile).await;
+                }
+                Err(error) if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) => {
+                    tab.give_back(&url, &url, self.profile).await;
+                }
+                // A page that failed to answer may go on failing: its tab is not kept.
+                Err(_) => tab.dispose().await,
             }
-            Err(error) if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) => {
-                tab.give_back(&url, &url, self.profile).await
+            // What was left behind in a tab is no reason for this call to fail: there are others.
+            if !stale || result.is_ok() {
+                return result;
             }
-            // A page that failed to answer may go on failing: its tab is not kept.
-            Err(_) => tab.dispose().await,
         }
-        result
     }
 }
 
@@ -206,29 +213,60 @@ struct Stay<'a> {
     url: String,
     tab: Tab,
     deadline: Instant,
+    /// Whether the tab was of no use, before this call had done anything with it.
+    stale: bool,
 }
 
 impl Stay<'_> {
     async fn work(&mut self) -> Result<(Page, Value), Error> {
+        // The page that an earlier call left may hang by now, and hold up all that is asked of its
+        // tab; or a person has closed the tab.
+        if self.tab.resumed {
+            let pulse = self.tab.driver.execute("return 1", vec![], self.deadline.min(Instant::now() + PULSE)).await;
+            if let Err(trouble) = pulse {
+                self.stale = true;
+                return Err(self.failed(trouble));
+            }
+        }
         let (page, content) = match self.visit.target {
             Target::Load(url) => self.load(url).await?,
-            Target::Show(url) if !self.tab.fresh => self.load(url).await?,
-            _ => {
+            Target::Show(url) => match self.show(url).await? {
+                Some(shown) => self.told_from_a_challenge(shown).await?,
+                None => self.load(url).await?,
+            },
+            Target::Latest => {
                 let shown = self.settle(self.visit.wait_for).await?;
-                match Url::parse(&self.url) {
-                    // A refusal is told from a challenge by its headers, which were not kept: ask again.
-                    Ok(url) if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) => {
-                        self.load(&url).await?
-                    }
-                    _ => shown,
-                }
+                self.told_from_a_challenge(shown).await?
             }
         };
         if page.challenge.is_some() { self.outwait_challenge(page, content).await } else { Ok((page, content)) }
     }
 
+    /// Takes the page as the tab shows it, if it still does.
+    async fn show(&mut self, url: &Url) -> Result<Option<(Page, Value)>, Error> {
+        if !self.tab.fresh {
+            return Ok(None);
+        }
+        let shown = self.settle(self.visit.wait_for).await?;
+        let (_, remembered) = self.tab.remembered();
+        let same = [remembered, url.as_str()].into_iter().any(|url| address::page(url) == address::page(&shown.0.url));
+        Ok(same.then_some(shown))
+    }
+
+    /// A challenge is told from a refusal by its headers, which are not kept: a page that was
+    /// refused is asked for again.
+    async fn told_from_a_challenge(&mut self, shown: (Page, Value)) -> Result<(Page, Value), Error> {
+        match Url::parse(&self.url) {
+            Ok(url) if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) => {
+                self.load(&url).await
+            }
+            _ => Ok(shown),
+        }
+    }
+
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
-        let answer = self.tab.driver.devtools("Page.navigate", json!({"url": url.as_str()}), self.deadline).await;
+        let params = json!({"url": url.as_str()});
+        let answer = self.tab.driver.devtools("Page.navigate", params, self.deadline).await;
         let answer = match answer {
             Ok(answer) => answer,
             // The driver may word the browser's own failure as one of the command.

@@ -24,11 +24,13 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>,
     let declared = content_type.and_then(charset_parameter).or_else(|| declared_in(bytes));
     // An escape-based charset is ASCII to the eye of a UTF-8 validator.
     let escapes = bytes.contains(&0x1B);
-    if !escapes
-        && !bytes.contains(&0)
-        && let Ok(text) = std::str::from_utf8(bytes)
-    {
-        return (Cow::Borrowed(text), UTF_8);
+    if !escapes && !bytes.contains(&0) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => return (Cow::Borrowed(text), UTF_8),
+            // Cut off in the middle of a character.
+            Err(error) if error.error_len().is_none() => return (String::from_utf8_lossy(bytes), UTF_8),
+            Err(_) => {}
+        }
     }
     let encoding = match declared {
         Some(encoding) if encoding != UTF_8 && plausible(encoding, bytes) => encoding,

@@ -104,15 +104,14 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
         Scope::Whole => extract::visible(&tree),
         Scope::Selector(_) => extract::selected(&tree).ok_or(Error::NothingSelected)?,
     };
-    let markdown = render::render(&tree, &keep, base.as_ref());
-    let words = count_words(&markdown);
-    if words == 0 {
+    let everything = options.scope != Scope::Main;
+    let markdown = render::render(&tree, &keep, base.as_ref(), everything);
+    if markdown.is_empty() {
         return Err(Error::EmptyContent);
     }
     let metadata = metadata::read(&tree, base.as_ref());
     Ok(Document {
         title: metadata.title,
-        markdown,
         lang: metadata.lang,
         site_name: metadata.site_name,
         author: metadata.author,
@@ -120,7 +119,8 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
         description: metadata.description,
         page_type: metadata.page_type,
         url: metadata.url,
-        words,
+        words: count_words(&markdown),
+        markdown,
     })
 }
 
@@ -140,4 +140,11 @@ fn count_words(text: &str) -> usize {
         }
     }
     words
+}
+
+/// The blocks of a page as the model that chooses the main content sees them: the text of each, and
+/// the features of all, row by row.
+#[cfg(feature = "training")]
+pub fn training_examples(html: &str) -> (Vec<String>, Vec<f32>) {
+    extract::examples(&Tree::parse(html, None))
 }

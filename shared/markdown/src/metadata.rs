@@ -1,5 +1,6 @@
 //! What a page says about itself: `<meta>`, Open Graph, JSON-LD.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use url::Url;
@@ -14,7 +15,7 @@ use crate::{
 const MAX_JSON: usize = 1 << 20;
 
 /// What kind of page a page is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageType {
     /// One text: news, a post, an essay.

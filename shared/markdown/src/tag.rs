@@ -30,7 +30,7 @@ names! {
         Header = "header", Hgroup = "hgroup", Hr = "hr", Html = "html", I = "i", Iframe = "iframe", Img = "img",
         Input = "input", Ins = "ins", Kbd = "kbd", Label = "label", Legend = "legend", Li = "li", Link = "link",
         Listing = "listing", Main = "main", Mark = "mark", Marquee = "marquee", Math = "math", Menu = "menu",
-        Meta = "meta", Nav = "nav", Nobr = "nobr", Noscript = "noscript", Object = "object", Ol = "ol",
+        Meta = "meta", Nav = "nav", Nobr = "nobr", Noscript = "no-scrpt", Object = "object", Ol = "ol",
         Optgroup = "optgroup", Option = "option", P = "p", Picture = "picture", Plaintext = "plaintext", Pre = "pre",
         Q = "q", Rp = "rp", Rt = "rt", Ruby = "ruby", S = "s", Samp = "samp", Script = "script", Search = "search",
         Section = "section", Select = "select", Slot = "slot", Small = "small", Source = "source", Span = "span",
@@ -49,7 +49,7 @@ names! {
         DataLanguage = "data-language", DataLazySrc = "data-lazy-src", DataOriginal = "data-original",
         DataSrc = "data-src", DataSrcset = "data-srcset", Datetime = "datetime", Display = "display",
         Encoding = "encoding", Hidden = "hidden", Href = "href", Id = "id", Itemprop = "itemprop",
-        Itemtype = "itemtype", Lang = "lang", Role = "role", Rowspan = "rowspan", Src = "src", Srcset = "srcset",
+        Itemtype = "itemtype", Lang = "lang", Role = "role", Rowspan = "rowspan", Shadowrootmode = "shadowrootmode", Src = "src", Srcset = "srcset",
         Start = "start", Style = "style", Title = "title", Type = "type", Value = "value",
     }
 }
@@ -58,7 +58,7 @@ impl Tag {
     /// Whether the element begins a line of its own.
     pub(crate) fn is_block(self) -> bool {
         use Tag::{
-            Address, Article, Aside, Blockquote, Body, Caption, Center, Dd, Details, Dialog, Dir, Div, Dl, Dt,
+            Address, Article, Aside, Blockquote, Body, Button, Caption, Center, Dd, Details, Dialog, Dir, Div, Dl, Dt,
             Fieldset, Figcaption, Figure, Footer, Form, Frameset, H1, H2, H3, H4, H5, H6, Header, Hgroup, Hr, Legend,
             Li, Listing, Main, Menu, Nav, Ol, Optgroup, P, Plaintext, Pre, Root, Search, Section, Summary, Table,
             Tbody, Td, Tfoot, Th, Thead, Tr, Ul, Xmp,
@@ -70,6 +70,7 @@ impl Tag {
                 | Aside
                 | Blockquote
                 | Body
+                | Button
                 | Caption
                 | Center
                 | Dd
@@ -136,6 +137,7 @@ impl Tag {
                     | Tag::Legend
                     | Tag::Optgroup
                     | Tag::Body
+                    | Tag::Button
             )
     }
 
@@ -163,12 +165,10 @@ impl Tag {
             self,
             Tag::Applet
                 | Tag::Audio
-                | Tag::Button
                 | Tag::Canvas
                 | Tag::Datalist
                 | Tag::Embed
                 | Tag::Iframe
-                | Tag::Noscript
                 | Tag::Object
                 | Tag::Option
                 | Tag::Optgroup
@@ -176,7 +176,6 @@ impl Tag {
                 | Tag::Select
                 | Tag::Style
                 | Tag::Svg
-                | Tag::Template
                 | Tag::Textarea
                 | Tag::Video
                 | Tag::Rp

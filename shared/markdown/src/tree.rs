@@ -5,7 +5,7 @@
 //! [`MAX_DEPTH`] elements open, as browsers do: what is deeper becomes a sibling. So every walk of
 //! a tree, recursive or not, is bounded, and building one takes linear time.
 
-use std::{cell::RefCell, ops::Range, rc::Rc};
+use std::{borrow::Cow, cell::RefCell, ops::Range, rc::Rc};
 
 use lol_html::{
     DocumentContentHandlers, ElementContentHandlers, HtmlRewriter, Selector, Settings,
@@ -143,7 +143,7 @@ impl Tree {
     /// Reads a page; `selector` marks the nodes it matches.
     pub(crate) fn parse(html: &str, selector: Option<&Selector>) -> Self {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
-        let html = &html[..html.floor_char_boundary(1 << 30)];
+        let html = &*with_noscript(&html[..html.floor_char_boundary(1 << 30)]);
         let builder = Rc::new(RefCell::new(Builder::new(html.len())));
         let (on_element, on_text, on_match) = (Rc::clone(&builder), Rc::clone(&builder), Rc::clone(&builder));
         let mut settings = Settings::new()
@@ -170,7 +170,7 @@ impl Tree {
                 on_match.borrow_mut().select();
                 Ok(())
             });
-            settings = settings.append_element_content_handler((std::borrow::Cow::Borrowed(selector), mark));
+            settings = settings.append_element_content_handler((Cow::Borrowed(selector), mark));
         }
         let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
         // No handler fails and memory is not limited, so what can fail here never does; if it did,
@@ -364,7 +364,7 @@ impl Builder {
 
     fn element(&mut self, html: &str, tag: Tag, element: &Element<'_, '_>) -> Id {
         let first = self.tree.attrs.len() as u32;
-        let (mut hidden, mut aria_hidden) = (tag == Tag::Template, false);
+        let (mut hidden, mut aria_hidden) = (matches!(tag, Tag::Template | Tag::Noscript), false);
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
             let name = lower(&html[name.bytes()], Attr::from_name);
@@ -376,6 +376,8 @@ impl Builder {
                 Attr::Hidden => hidden |= !value.eq_ignore_ascii_case("until-found"),
                 Attr::AriaHidden => aria_hidden = value.eq_ignore_ascii_case("true"),
                 Attr::Style => hidden |= hides(value),
+                // A browser's open shadow tree, written out.
+                Attr::Shadowrootmode => hidden = false,
                 _ => {}
             }
             let span = self.store(value, true);
@@ -486,6 +488,27 @@ impl Builder {
         self.tree.nodes[ROOT].end = self.tree.nodes.len() as u32;
         self.tree
     }
+}
+
+/// A name for `<noscript>` that is as long and has no rules of its own: browsers that run scripts take
+/// its content for text, but an application's page that nobody ran has all it says in there.
+const NOSCRIPT: &str = "no-scrpt";
+
+/// The page with its `<noscript>` elements readable.
+fn with_noscript(html: &str) -> Cow<'_, str> {
+    let places: Vec<usize> = ["noscript", "NOSCRIPT"]
+        .into_iter()
+        .flat_map(|name| memchr::memmem::find_iter(html.as_bytes(), name))
+        .filter(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"))
+        .collect();
+    if places.is_empty() {
+        return Cow::Borrowed(html);
+    }
+    let mut readable = html.to_owned();
+    for at in places {
+        readable.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
+    }
+    Cow::Owned(readable)
 }
 
 /// The kind of element that a start tag's source opens.

@@ -25,14 +25,12 @@ impl<'a> Subject<'a> {
 
     /// A whole process, from before it is started until it has ended with exit status `code`.
     pub(crate) fn process(name: impl Into<String>, mut command: Command, code: i32) -> Self {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Self::new(name, move || {
-            let started = Instant::now();
-            let status = command.status().with_context(|| format!("cannot run {}", line(&command)))?;
-            let took = started.elapsed();
-            ensure!(status.code() == Some(code), "{}: {status}", line(&command));
-            Ok(took)
-        })
+        Self::new(name, move || timed(&mut command, code))
+    }
+
+    /// Several processes one after another, all of which succeed.
+    pub(crate) fn processes(name: impl Into<String>, mut commands: [Command; 2]) -> Self {
+        Self::new(name, move || commands.iter_mut().map(|command| timed(command, 0)).sum())
     }
 
     /// The same subject with a goal: the most that its median ratio to the baseline may be.
@@ -43,13 +41,13 @@ impl<'a> Subject<'a> {
 }
 
 /// Runs every subject once in each of `rounds` rounds, after `warm_up` rounds that do not count, and
-/// prints medians and ratios; the first subject is the baseline.
+/// prints medians and ratios, which it returns; the first subject is the baseline.
 pub(crate) fn compare(
     label: &str,
     warm_up: usize,
     rounds: usize,
     mut subjects: Vec<Subject<'_>>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<f64>> {
     let mut samples = vec![Vec::with_capacity(rounds); subjects.len()];
     ticking(&format!("{label}: {rounds} rounds of {} subjects", subjects.len()), || {
         for round in 0..warm_up + rounds {
@@ -65,13 +63,25 @@ pub(crate) fn compare(
         anyhow::Ok(())
     })?;
     println!("\n| {label} | median ms | ratio | goal |\n|---|---:|---:|---|");
+    let mut ratios = vec![];
     for (subject, own) in subjects.iter().zip(&samples) {
         let ratio = median(own.iter().zip(&samples[0]).map(|(own, base)| own / base));
         let goal = subject.goal.map_or(String::new(), |goal| format!("at most {goal}x: {}", verdict(ratio <= goal)));
+        ratios.push(ratio);
         println!("| {} | {:.2} | {ratio:.2}x | {goal} |", subject.name, median(own.iter().copied()));
     }
     println!();
-    Ok(())
+    Ok(ratios)
+}
+
+/// Runs `command` until it has ended with exit status `code`, and returns the time it took.
+fn timed(command: &mut Command, code: i32) -> anyhow::Result<Duration> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let started = Instant::now();
+    let status = command.status().with_context(|| format!("cannot run {}", line(command)))?;
+    let took = started.elapsed();
+    ensure!(status.code() == Some(code), "{}: {status}", line(command));
+    Ok(took)
 }
 
 /// How a goal was met, in a table.

@@ -4,11 +4,11 @@ use std::{fs, path::Path, process::Command};
 
 use anyhow::Context;
 
-use super::harness::{Subject, compare, verdict};
-use crate::{
-    discovery::folders,
-    process::{cargo, quiet, root},
+use super::{
+    harness::{Subject, compare, verdict},
+    release_build,
 };
+use crate::{discovery::folders, process::root};
 
 /// A tool without a browser: 600 KB.
 const SMALL: u64 = 600_000;
@@ -16,8 +16,7 @@ const SMALL: u64 = 600_000;
 const BROWSER: u64 = 3_000_000;
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    quiet("building the executables", &mut cargo(&["build", "--release", "--locked", "--workspace", "--bins"]))?;
-    let built = root().join("target/release");
+    let built = release_build()?;
     let folder = root().join("target/bench");
     fs::create_dir_all(&folder)?;
     let file = folder.join("small.txt");

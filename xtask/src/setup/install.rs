@@ -6,9 +6,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
-use crate::process::{on_path, shown};
+use crate::process::{is_root, on_path, shown};
 
 /// One package manager, and how it is asked.
 struct Manager {
@@ -69,7 +69,14 @@ pub(super) fn run() -> anyhow::Result<()> {
         offered_by_apt()?;
     }
     let words: Vec<&str> = manager.install.iter().chain(manager.packages).copied().collect();
-    shown(&mut privileged(&words, manager.root)?).with_context(|| format!("the installation failed.\n{BY_HAND}"))
+    let install = || shown(&mut privileged(&words, manager.root)?);
+    let mut installed = install();
+    if installed.is_err() && manager.program == "apt-get" {
+        // What the lists name may have left the server since.
+        shown(&mut privileged(&["apt-get", "update"], true)?)?;
+        installed = install();
+    }
+    installed.map_err(|error| anyhow!("{error:#}\n{BY_HAND}"))
 }
 
 /// Checks that apt knows a real package, after an update where it knows none.
@@ -115,9 +122,4 @@ fn privileged(words: &[&str], root: bool) -> anyhow::Result<Command> {
         command.stdin(Stdio::null());
     }
     Ok(command)
-}
-
-fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output();
-    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }

@@ -1,7 +1,14 @@
 //! What of a page is its content.
 
+mod blocks;
+mod choose;
+mod features;
+mod model;
+mod names;
+
+use self::blocks::{Blocks, NO_BLOCK};
 use crate::{
-    tag::{Attr, Tag},
+    tag::Tag,
     tree::{Id, ROOT, Tree},
 };
 
@@ -59,29 +66,63 @@ pub(crate) fn selected(tree: &Tree) -> Option<Vec<bool>> {
 
 /// The nodes of the page's main content.
 pub(crate) fn main_content(tree: &Tree) -> Vec<bool> {
-    let mut keep = visible(tree);
-    let main = (1..tree.len()).find(|&id| tree.tag(id) == Tag::Main || tree.attr(id, Attr::Role) == Some("main"));
-    let length = |range: std::ops::Range<Id>| range.map(|id| tree.text(id).trim().len()).sum::<usize>();
-    if let Some(main) = main.filter(|&main| length(tree.subtree(main)) > 200) {
-        let inside = tree.subtree(main);
-        let ancestors: Vec<Id> = tree.ancestors(main).collect();
-        for (id, keep) in keep.iter_mut().enumerate() {
-            *keep &= inside.contains(&id) || ancestors.contains(&id);
+    let blocks = Blocks::new(tree);
+    let chances = choose::chances(tree, &blocks);
+    let mut chosen = choose::choose(&blocks.list, &chances);
+    pictures(&blocks, &mut chosen);
+    let mut keep = vec![false; tree.len()];
+    for id in (1..tree.len()).rev() {
+        let block = blocks.of_node[id];
+        if block != NO_BLOCK && chosen[block as usize] && !is_invisible(tree, id) {
+            keep[id] = true;
+        }
+        if keep[id] {
+            keep[tree.parent(id)] = true;
         }
     }
-    let mut id = 1;
-    while id < tree.len() {
-        let boilerplate = matches!(tree.tag(id), Tag::Nav | Tag::Footer | Tag::Aside | Tag::Form | Tag::Dialog)
-            || matches!(
-                tree.attr(id, Attr::Role),
-                Some("navigation" | "banner" | "contentinfo" | "search" | "complementary" | "dialog" | "alertdialog")
-            );
-        if boilerplate && length(tree.subtree(id)) * 2 < length(0..tree.len()) {
-            keep[tree.subtree(id)].fill(false);
-            id = tree.subtree(id).end;
-        } else {
-            id += 1;
+    // Between what is kept, line breaks and rules are part of it.
+    for id in 1..tree.len() {
+        if matches!(tree.tag(id), Tag::Br | Tag::Hr | Tag::Input | Tag::Wbr) && keep[tree.parent(id)] {
+            keep[id] = true;
+        }
+        if matches!(tree.tag(id), Tag::Pre | Tag::Math) && keep[id] {
+            keep[tree.subtree(id)].fill(true);
         }
     }
     keep
+}
+
+/// Inline content that only a machine reads: an icon's name, the picture of a formula.
+fn is_invisible(tree: &Tree, id: Id) -> bool {
+    let hides = |id: Id| {
+        let node = tree.node(id);
+        node.aria_hidden && !node.tag.is_block() && node.tag != Tag::Text && !holds_formula(tree, id)
+    };
+    hides(id) || (tree.tag(id) == Tag::Text && tree.ancestors(id).take(2).any(hides))
+}
+
+/// A block of pictures alone is content where the blocks on both sides are.
+fn pictures(blocks: &Blocks, chosen: &mut [bool]) {
+    let is_picture = |at: usize| blocks.list[at].counts.words == 0.0;
+    let mut before = false;
+    let mut at = 0;
+    while at < chosen.len() {
+        if !is_picture(at) {
+            before = chosen[at];
+            at += 1;
+            continue;
+        }
+        let end = (at..chosen.len()).find(|&next| !is_picture(next)).unwrap_or(chosen.len());
+        let after = chosen.get(end).copied().unwrap_or(false);
+        chosen[at..end].fill(before && after);
+        at = end;
+    }
+}
+
+/// What training needs of a page: every block's text, and its features.
+#[cfg(feature = "training")]
+pub(crate) fn examples(tree: &Tree) -> (Vec<String>, Vec<f32>) {
+    let blocks = Blocks::new(tree);
+    let features = features::features(tree, &blocks);
+    ((0..blocks.list.len()).map(|at| features::text(tree, &blocks, at)).collect(), features.values)
 }

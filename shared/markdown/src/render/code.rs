@@ -10,18 +10,19 @@ impl Renderer<'_> {
     /// Writes a `<pre>` as a fenced block.
     pub(super) fn code_block(&mut self, id: Id) {
         let text = self.code_text(id);
-        let text = text.strip_prefix('\n').unwrap_or(&text).trim_end_matches('\n');
-        if is_gutter(text) {
+        // The line end right after `<pre>` is not part of it.
+        let opens_with_text = self.children(id).next().is_some_and(|first| self.tree.tag(first) == Tag::Text);
+        let text = if opens_with_text { text.strip_prefix('\n').unwrap_or(&text) } else { &text };
+        let text = if self.everything { text.strip_suffix('\n').unwrap_or(text) } else { text.trim_end() };
+        if is_gutter(text) || (!self.everything && text.trim().is_empty()) {
             return;
         }
         self.last_list = None;
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest.max(2) + 1);
         self.lines.line(&format!("{fence}{}", self.language(id)));
-        if !text.is_empty() {
-            for line in text.split('\n') {
-                self.lines.line(line);
-            }
+        for line in text.split('\n').filter(|_| !text.is_empty()) {
+            self.lines.line(line);
         }
         self.lines.block(&fence);
     }

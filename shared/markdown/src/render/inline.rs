@@ -120,9 +120,10 @@ impl Inline {
         }
     }
 
-    pub(super) fn code(&mut self, source: String) {
+    /// Adds code; what is only white space counts as such unless `blank` code is wanted.
+    pub(super) fn code(&mut self, source: String, blank: bool) {
         let lead = source.starts_with(is_space);
-        if source.trim_matches(is_space).is_empty() {
+        if source.is_empty() || (!blank && source.trim_matches(is_space).is_empty()) {
             return self.text(&source);
         }
         self.settle(Some(if lead { ' ' } else { 'x' }));
@@ -135,6 +136,13 @@ impl Inline {
     pub(super) fn done(&mut self, markdown: String) {
         self.settle(Some('x'));
         self.pieces.push(Piece::Done(markdown));
+    }
+
+    /// Begins the marks that wait for content, though there is none.
+    pub(super) fn begin_marks(&mut self) {
+        if !self.waiting.is_empty() {
+            self.settle(Some('x'));
+        }
     }
 
     pub(super) fn line_break(&mut self) {

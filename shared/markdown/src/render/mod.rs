@@ -22,15 +22,17 @@ use crate::{
     urls,
 };
 
-/// Renders the nodes of `tree` that `keep` holds; links are resolved against `base`.
-pub(crate) fn render(tree: &Tree, keep: &[bool], base: Option<&Url>) -> String {
+/// Renders the nodes of `tree` that `keep` holds; links are resolved against `base`. With
+/// `everything`, blocks and links that have nothing in them are written too.
+pub(crate) fn render(tree: &Tree, keep: &[bool], base: Option<&Url>, everything: bool) -> String {
     let mut has_block = vec![false; tree.len()];
     for id in (1..tree.len()).rev() {
         if keep[id] && (has_block[id] || tree.tag(id).is_block()) {
             has_block[tree.parent(id)] = true;
         }
     }
-    let mut renderer = Renderer { tree, keep, base, has_block, lines: Lines::default(), link: None, last_list: None };
+    let mut renderer =
+        Renderer { tree, keep, base, everything, has_block, lines: Lines::default(), link: None, last_list: None };
     renderer.blocks(ROOT);
     renderer.lines.finish()
 }
@@ -39,6 +41,8 @@ struct Renderer<'t> {
     tree: &'t Tree,
     keep: &'t [bool],
     base: Option<&'t Url>,
+    /// Whether what is empty is written too.
+    everything: bool,
     /// Whether a node has a block inside.
     has_block: Vec<bool>,
     lines: Lines,
@@ -169,7 +173,7 @@ impl<'t> Renderer<'t> {
     }
 
     fn contain(&mut self, container: &Container<'_>, id: Id) {
-        if self.has_content(id) {
+        if self.everything || self.has_content(id) {
             self.lines.open(container);
             self.blocks(id);
             self.last_list = None;
@@ -203,9 +207,9 @@ impl<'t> Renderer<'t> {
     fn heading(&mut self, id: Id, level: u8) {
         let run: Vec<Id> = self.children(id).collect();
         let text = self.inline_text(&run, Place::Heading);
-        if !text.is_empty() {
+        if self.everything || !text.is_empty() {
             let marks = "#".repeat(usize::from(level));
-            self.lines_of(&format!("{marks} {text}"));
+            self.lines_of(format!("{marks} {text}").trim_end());
         }
     }
 
@@ -328,6 +332,9 @@ impl<'t> Renderer<'t> {
         }
         inline.open(mark);
         self.inline_children(id, inline, place);
+        if self.everything && matches!(mark, Mark::Link(_)) {
+            inline.begin_marks();
+        }
         inline.close();
     }
 
@@ -351,7 +358,7 @@ impl<'t> Renderer<'t> {
                 if linked {
                     self.inline_children(id, inline, place);
                 } else {
-                    inline.code(self.code_text(id));
+                    inline.code(self.code_text(id), self.everything);
                 }
             }
             Tag::A => {

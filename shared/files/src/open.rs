@@ -1,0 +1,148 @@
+//! Opening exactly the place that was checked.
+//!
+//! On Linux, `openat2` with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS` follows no link at all, so a
+//! directory that is swapped for a link after the check fails to open. Where the kernel does not
+//! have it (before 5.6, other Unixes, some sandboxes), the path is walked one name at a time with
+//! `O_NOFOLLOW`, which is as safe and slower. Windows has neither and is not supported yet.
+
+use std::fs::File;
+
+use ragmaker_tool::Error;
+
+use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, Place};
+
+impl Place {
+    /// Opens the regular file that is here, to read it.
+    ///
+    /// Nothing else is ever opened: a FIFO would wait for its writer, a device may act on it.
+    pub fn open(&self) -> Result<File, Error> {
+        let file = system::open(self)?;
+        let metadata = file.metadata().map_err(|error| crate::io_error(&error, &self.path()))?;
+        if metadata.is_file() { Ok(file) } else { Err(self.not_a_file("it is not a regular file")) }
+    }
+
+    /// Refuses a place that is no directory.
+    pub fn check_directory(&self) -> Result<(), Error> {
+        let path = self.path();
+        if path.is_dir() {
+            return Ok(());
+        }
+        Err(NOT_A_DIRECTORY
+            .error(format!("{} is not a directory", path.display()))
+            .detail("path", path.to_string_lossy()))
+    }
+
+    pub(crate) fn not_a_file(&self, what: &str) -> Error {
+        let path = self.path();
+        let code = if path.is_dir() { IS_A_DIRECTORY } else { NOT_A_REGULAR_FILE };
+        let what = if code == IS_A_DIRECTORY { "it is a directory" } else { what };
+        code.error(format!("{}: {what}", path.display())).detail("path", path.to_string_lossy())
+    }
+}
+
+#[cfg(unix)]
+pub(crate) mod system {
+    use super::{Error, File, Place};
+    use crate::{PATH_CHANGED, io_error};
+    use rustix::{
+        fd::{AsFd, OwnedFd},
+        fs::{CWD, FileType, Mode, OFlags},
+        io::Errno,
+    };
+    use std::path::Path;
+
+    pub(super) fn open(place: &Place) -> Result<File, Error> {
+        let fail = |errno: Errno| failure(errno, place);
+        let root = root(place).map_err(fail)?;
+        let handle = beneath(&root, &place.relative, PATH_ONLY).map_err(fail)?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&handle).map_err(fail)?.st_mode);
+        match kind {
+            FileType::RegularFile => {}
+            FileType::Fifo => return Err(place.not_a_file("it is a FIFO")),
+            FileType::Socket => return Err(place.not_a_file("it is a socket")),
+            FileType::CharacterDevice | FileType::BlockDevice => return Err(place.not_a_file("it is a device")),
+            _ => return Err(place.not_a_file("it is not a regular file")),
+        }
+        if is_made_up(&handle) {
+            return Err(place.not_a_file("the kernel makes it up as it is read"));
+        }
+        // Not blocking, in case it has become a FIFO meanwhile.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        beneath(&root, &place.relative, flags).map(File::from).map_err(fail)
+    }
+
+    /// A handle of the root that `place` is beneath.
+    pub(crate) fn root(place: &Place) -> rustix::io::Result<OwnedFd> {
+        rustix::fs::open(&place.root.path, OFlags::DIRECTORY | OFlags::CLOEXEC | PATH_ONLY, Mode::empty())
+    }
+
+    /// A handle that names a file without opening it, where the system has that.
+    #[cfg(target_os = "linux")]
+    pub(crate) const PATH_ONLY: OFlags = OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) const PATH_ONLY: OFlags = OFlags::NONBLOCK;
+
+    /// Opens `relative` beneath `root` and follows no link.
+    pub(crate) fn beneath(root: &OwnedFd, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let flags = flags | OFlags::CLOEXEC;
+        let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::ResolveFlags;
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+            match rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve) {
+                Err(Errno::NOSYS | Errno::PERM) => {}
+                result => return result,
+            }
+        }
+        walk(root, relative, flags)
+    }
+
+    /// The same, one name at a time.
+    pub(super) fn walk(root: &OwnedFd, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let mut directory: Option<OwnedFd> = None;
+        let mut names = relative.components().peekable();
+        while let Some(name) = names.next() {
+            let at = directory.as_ref().map_or(root.as_fd(), AsFd::as_fd);
+            let last = names.peek().is_none();
+            let flags = if last { flags } else { PATH_ONLY | OFlags::DIRECTORY | OFlags::CLOEXEC };
+            let opened = rustix::fs::openat(at, name.as_os_str(), flags | OFlags::NOFOLLOW, Mode::empty())?;
+            // With O_PATH, O_NOFOLLOW opens the link itself.
+            if FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode) == FileType::Symlink {
+                return Err(Errno::LOOP);
+            }
+            if last {
+                return Ok(opened);
+            }
+            directory = Some(opened);
+        }
+        rustix::fs::openat(CWD, ".", flags, Mode::empty())
+    }
+
+    /// Whether a file is one of `/proc` or `/sys`, which look regular.
+    #[cfg(target_os = "linux")]
+    fn is_made_up(handle: &OwnedFd) -> bool {
+        const PROC: i64 = 0x9FA0;
+        const SYSFS: i64 = 0x6265_6572;
+        const DEBUGFS: i64 = 0x6462_6720;
+        const CGROUP2: i64 = 0x6367_7270;
+        rustix::fs::fstatfs(handle).is_ok_and(|system| [PROC, SYSFS, DEBUGFS, CGROUP2].contains(&system.f_type))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_made_up(_: &OwnedFd) -> bool {
+        false
+    }
+
+    pub(crate) fn failure(errno: Errno, place: &Place) -> Error {
+        let path = place.path();
+        match errno {
+            // The path had no links when it was checked.
+            Errno::LOOP | Errno::XDEV => PATH_CHANGED
+                .error(format!("{} became a link while it was opened", path.display()))
+                .detail("path", path.to_string_lossy()),
+            Errno::NOENT => crate::place::not_found(&path),
+            errno => io_error(&errno.into(), &path),
+        }
+    }
+}

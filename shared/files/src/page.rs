@@ -1,0 +1,83 @@
+//! A part of a list that every client takes, and how to go on.
+
+use ragmaker_tool::{Code, Error, JsonSchema, OUTPUT_LIMIT, json};
+use serde::Serialize;
+
+/// What was asked for begins after the end.
+pub const OFFSET_BEYOND_END: Code = Code::new("OFFSET_BEYOND_END", "Choose a smaller --offset.");
+
+/// Characters that are kept for everything but the list.
+const AROUND: usize = 2500;
+/// What an element takes beside itself: its line, its indent, its comma.
+const LINE: usize = 7;
+
+/// A part of a list.
+#[derive(Debug)]
+pub struct Page<T> {
+    /// The elements.
+    pub items: Vec<T>,
+    /// How many the whole list has.
+    pub total: usize,
+    /// How to go on, where something is left.
+    pub next: Option<Next>,
+}
+
+/// The arguments that continue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Next {
+    /// How many elements to leave out.
+    pub offset: usize,
+}
+
+impl<T: Serialize> Page<T> {
+    /// The elements of `all` from `offset` on, each made printable by `show`: `limit` of them, or
+    /// without it as many as an answer takes.
+    pub fn cut<S>(all: Vec<S>, offset: usize, limit: Option<usize>, show: impl Fn(S) -> T) -> Result<Self, Error> {
+        let total = all.len();
+        if offset > 0 && offset >= total {
+            return Err(OFFSET_BEYOND_END
+                .error(format!("there are {total} entries: none is left after {offset}"))
+                .detail("total", total));
+        }
+        let charset = json::Charset::from_env();
+        let mut budget = OUTPUT_LIMIT - AROUND;
+        let mut items = vec![];
+        for one in all.into_iter().skip(offset).take(limit.unwrap_or(usize::MAX)) {
+            let item = show(one);
+            if limit.is_none() {
+                let cost = json::cost(&item, charset) + LINE;
+                // One element is always returned, or nobody could go on.
+                if cost > budget && !items.is_empty() {
+                    break;
+                }
+                budget = budget.saturating_sub(cost);
+            }
+            items.push(item);
+        }
+        let end = offset + items.len();
+        Ok(Self { items, total, next: (end < total).then_some(Next { offset: end }) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_join_to_the_whole() {
+        let all: Vec<String> = (0..5000).map(|n| format!("entry {n} 日本")).collect();
+        let (mut joined, mut offset) = (vec![], 0);
+        loop {
+            let page = Page::cut(all.clone(), offset, None, |one| one).unwrap();
+            assert!(json::cost(&page.items, json::Charset::Utf8) < OUTPUT_LIMIT - 1000);
+            assert_eq!(page.total, 5000);
+            joined.extend(page.items);
+            let Some(next) = page.next else { break };
+            offset = next.offset;
+        }
+        assert_eq!(joined, all);
+        assert_eq!(Page::cut(all.clone(), 10, Some(4000), |one| one).unwrap().items.len(), 4000);
+        assert!(Page::cut(all, 5000, None, |one| one).unwrap_err().is(OFFSET_BEYOND_END));
+        assert_eq!(Page::<String>::cut(Vec::<String>::new(), 0, None, |one| one).unwrap().next, None);
+    }
+}

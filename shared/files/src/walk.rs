@@ -1,0 +1,93 @@
+//! Walking the files beneath a place, with what is ignored left out.
+
+use std::path::{Path, PathBuf};
+
+use ignore::{
+    WalkBuilder,
+    overrides::{Override, OverrideBuilder},
+};
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+
+use crate::{Kind, Place, ignored::IGNORE_FILES};
+
+/// How a tree is walked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Walk<'a> {
+    /// Globs of files to keep; all, if there are none.
+    pub include: &'a [String],
+    /// Globs of files to leave out.
+    pub exclude: &'a [String],
+    /// How many levels to go down; without it, all.
+    pub depth: Option<usize>,
+    /// Whether to keep what ignore files list.
+    pub no_ignore: bool,
+    /// Whether to keep names that begin with a dot.
+    pub hidden: bool,
+}
+
+/// A walk of the tree at `place`. Links are not followed: what they lead to is found where it is.
+pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
+    let path = place.path();
+    let mut builder = WalkBuilder::new(&path);
+    let ignored = !walk.no_ignore && place.root.kind == Kind::ProjectRoot;
+    builder
+        .max_depth(walk.depth)
+        .hidden(!walk.hidden)
+        .follow_links(false)
+        .git_ignore(ignored)
+        .git_exclude(ignored)
+        .git_global(false)
+        .ignore(ignored)
+        .parents(ignored)
+        .require_git(false);
+    if ignored {
+        for name in &IGNORE_FILES[2..] {
+            builder.add_custom_ignore_filename(name);
+        }
+    }
+    let mut globs = OverrideBuilder::new(&path);
+    let patterns = walk.include.iter().cloned().chain(walk.exclude.iter().map(|pattern| format!("!{pattern}")));
+    for pattern in patterns {
+        globs.add(&pattern).map_err(|error| bad_glob(&pattern, &error.to_string()))?;
+    }
+    // Git's own directory is nobody's content.
+    builder.filter_entry(|entry| entry.file_name() != ".git");
+    let globs = globs.build().map_err(|error| bad_glob("", &error.to_string()))?;
+    builder.overrides(globs);
+    Ok(builder)
+}
+
+/// A glob as it is matched against paths beneath a directory.
+pub struct Glob(Override);
+
+impl Glob {
+    /// The glob `pattern` for paths beneath `base`; one without a slash matches names at any depth.
+    pub fn new(base: &Path, pattern: &str) -> Result<Self, Error> {
+        let fail = |error: ignore::Error| bad_glob(pattern, &error.to_string());
+        // A glob is no negation here.
+        let literal = pattern.strip_prefix('!').map_or(pattern.to_owned(), |rest| format!("\\!{rest}"));
+        let mut builder = OverrideBuilder::new(base);
+        builder.add(&literal).map_err(fail)?;
+        builder.build().map_err(fail).map(Self)
+    }
+
+    /// Whether a file at `path`, which is absolute, matches.
+    pub fn matches(&self, path: &Path) -> bool {
+        self.0.matched(path, false).is_whitelist()
+    }
+}
+
+fn bad_glob(pattern: &str, reason: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{pattern:?} is no glob: {reason}"))
+        .remedy("Write a glob such as **/*.md; * stays within a name and ** crosses directories.")
+        .detail("glob", pattern)
+}
+
+/// `path` as text; what is not UTF-8 in it is shown as U+FFFD, and the second value says so.
+pub fn shown(path: PathBuf) -> (String, bool) {
+    match path.into_os_string().into_string() {
+        Ok(text) => (text, false),
+        Err(raw) => (raw.to_string_lossy().into_owned(), true),
+    }
+}

@@ -1,0 +1,105 @@
+//! The model: two boosted forests of oblivious trees, trained by `training/train.py`.
+//!
+//! An oblivious tree asks the same question at every node of a level, so its leaf is the number
+//! that its answers spell: all blocks of a page are answered at once, column by column, without a
+//! branch. The weights are read where they lie in the executable.
+
+use std::sync::OnceLock;
+
+/// See `training/train.py` for the layout.
+static WEIGHTS: &[u8] = include_bytes!("weights.bin");
+
+/// A table of numbers, one column after the other.
+pub(super) struct Table {
+    rows: usize,
+    columns: Vec<f32>,
+}
+
+impl Table {
+    /// The table whose rows are `values`, `width` numbers each.
+    pub(super) fn from_rows(values: &[f32], width: usize) -> Self {
+        let rows = values.len() / width.max(1);
+        let mut columns = vec![0.0; values.len()];
+        for (at, row) in values.chunks_exact(width.max(1)).enumerate() {
+            for (column, value) in row.iter().enumerate() {
+                columns[column * rows + at] = *value;
+            }
+        }
+        Self { rows, columns }
+    }
+
+    pub(super) fn push(&mut self, column: impl IntoIterator<Item = f32>) {
+        self.columns.extend(column);
+    }
+
+    fn column(&self, at: usize) -> &[f32] {
+        self.columns.get(at * self.rows..(at + 1) * self.rows).unwrap_or_default()
+    }
+}
+
+struct Tree {
+    splits: Vec<(u16, f32)>,
+    leaves: Vec<f32>,
+}
+
+/// A boosted forest.
+pub(super) struct Forest {
+    bias: f32,
+    trees: Vec<Tree>,
+}
+
+impl Forest {
+    /// The chance of each row to be content.
+    pub(super) fn chances(&self, table: &Table) -> Vec<f32> {
+        let mut sums = vec![self.bias; table.rows];
+        let mut leaf = vec![0_u16; table.rows];
+        for tree in &self.trees {
+            leaf.fill(0);
+            for (level, &(feature, border)) in tree.splits.iter().enumerate() {
+                for (leaf, value) in leaf.iter_mut().zip(table.column(usize::from(feature))) {
+                    *leaf |= u16::from(*value > border) << level;
+                }
+            }
+            for (sum, leaf) in sums.iter_mut().zip(&leaf) {
+                *sum += tree.leaves[usize::from(*leaf)];
+            }
+        }
+        for sum in &mut sums {
+            *sum = 1.0 / (1.0 + (-*sum).exp());
+        }
+        sums
+    }
+}
+
+/// The forests: the first sees a block, the second also what the first thinks of those around it.
+pub(super) fn forests() -> &'static (Forest, Forest) {
+    static FORESTS: OnceLock<(Forest, Forest)> = OnceLock::new();
+    FORESTS.get_or_init(|| {
+        let mut bytes = Bytes(WEIGHTS);
+        (bytes.forest(), bytes.forest())
+    })
+}
+
+struct Bytes(&'static [u8]);
+
+impl Bytes {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (head, rest) = self.0.split_first_chunk().expect("the weights are whole");
+        self.0 = rest;
+        *head
+    }
+
+    fn number(&mut self) -> f32 {
+        f32::from_le_bytes(self.take())
+    }
+
+    fn forest(&mut self) -> Forest {
+        let (trees, depth) = (u32::from_le_bytes(self.take()), u32::from_le_bytes(self.take()));
+        let bias = self.number();
+        let tree = |bytes: &mut Self| Tree {
+            splits: (0..depth).map(|_| (u16::from_le_bytes(bytes.take()), bytes.number())).collect(),
+            leaves: (0..1 << depth).map(|_| bytes.number()).collect(),
+        };
+        Forest { bias, trees: (0..trees).map(|_| tree(self)).collect() }
+    }
+}

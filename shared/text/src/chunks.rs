@@ -1,0 +1,69 @@
+//! The text of a part of a file, a piece at a time.
+
+use std::io;
+
+use crate::{Decode, Source};
+
+/// How many bytes are read at a time.
+const BLOCK: usize = 64 * 1024;
+
+/// The text of `start..end` of a source, from the `skip`th character on, in pieces.
+pub struct Chunks<'a, D> {
+    source: &'a Source,
+    at: u64,
+    end: u64,
+    /// Characters that are still to be left out.
+    skip: u64,
+    decoder: D,
+    block: Vec<u8>,
+    text: String,
+}
+
+impl<'a, D: Decode> Chunks<'a, D> {
+    /// Decodes from `start`, where a character begins, to `end`.
+    pub fn new(source: &'a Source, start: u64, end: u64, skip: u64, decoder: D) -> Self {
+        Self { source, at: start, end, skip, decoder, block: vec![], text: String::new() }
+    }
+
+    /// The next piece, which is not empty; `None` at the end.
+    #[expect(clippy::should_implement_trait, reason = "it lends its buffer, which an iterator can not")]
+    pub fn next(&mut self) -> io::Result<Option<&str>> {
+        while self.at < self.end {
+            let wanted = usize::try_from(self.end - self.at).unwrap_or(BLOCK).min(BLOCK);
+            self.block.resize(wanted, 0);
+            let count = self.source.read_at(self.at, &mut self.block)?;
+            self.at += count as u64;
+            // A file that has shrunk ends here.
+            let last = self.at >= self.end || count < wanted;
+            if last {
+                self.at = self.end;
+            }
+            self.text.clear();
+            self.decoder.decode(&self.block[..count], last, &mut self.text);
+            let start = self.skipped();
+            if start < self.text.len() {
+                return Ok(Some(&self.text[start..]));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where the first character that is wanted is in the piece at hand.
+    fn skipped(&mut self) -> usize {
+        if self.skip == 0 {
+            return 0;
+        }
+        let wanted = usize::try_from(self.skip).unwrap_or(usize::MAX);
+        if let Some((at, _)) = self.text.char_indices().nth(wanted) {
+            self.skip = 0;
+            return at;
+        }
+        self.skip -= self.text.chars().count() as u64;
+        self.text.len()
+    }
+
+    /// Whether there were bytes so far that are no text.
+    pub fn lossy(&self) -> bool {
+        self.decoder.lossy()
+    }
+}

@@ -1,0 +1,64 @@
+//! Bytes that are read at offsets: a file, or what came through a pipe.
+
+use std::{fs::File, io};
+
+/// Bytes that are read at offsets and never as a whole.
+#[derive(Debug)]
+pub enum Source {
+    /// An open file and its size when it was opened: what is appended later is not seen.
+    File(File, u64),
+    /// Bytes in memory.
+    Memory(Vec<u8>),
+}
+
+impl Source {
+    /// The content of `file` as it is now.
+    pub fn file(file: File) -> io::Result<Self> {
+        let size = file.metadata()?.len();
+        Ok(Self::File(file, size))
+    }
+
+    /// The number of bytes.
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::File(_, size) => *size,
+            Self::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Fills `buffer` with the bytes at `offset`; fewer only at the end, which a file that shrinks
+    /// meanwhile reaches early.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.size().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(left);
+        match self {
+            Self::Memory(bytes) => {
+                let start = bytes.len() - left;
+                buffer[..wanted].copy_from_slice(&bytes[start..start + wanted]);
+                Ok(wanted)
+            }
+            Self::File(file, _) => {
+                let mut filled = 0;
+                while filled < wanted {
+                    match read_once(file, &mut buffer[filled..wanted], offset + filled as u64) {
+                        Ok(0) => break,
+                        Ok(count) => filled += count,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(filled)
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_once(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_once(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}

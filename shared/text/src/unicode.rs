@@ -1,0 +1,195 @@
+//! Unicode's own encodings: found by their mark, by their zeros, or by being valid.
+
+/// One of Unicode's encodings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unicode {
+    /// UTF-8, and so ASCII.
+    Utf8,
+    /// UTF-16, little end first.
+    Utf16Le,
+    /// UTF-16, big end first.
+    Utf16Be,
+    /// UTF-32, little end first.
+    Utf32Le,
+    /// UTF-32, big end first.
+    Utf32Be,
+}
+
+impl Unicode {
+    /// Every one of them.
+    pub const ALL: [Self; 5] = [Self::Utf8, Self::Utf16Le, Self::Utf16Be, Self::Utf32Le, Self::Utf32Be];
+
+    /// The name in the registry of the Internet.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "UTF-8",
+            Self::Utf16Le => "UTF-16LE",
+            Self::Utf16Be => "UTF-16BE",
+            Self::Utf32Le => "UTF-32LE",
+            Self::Utf32Be => "UTF-32BE",
+        }
+    }
+
+    /// The bytes that U+000A takes, which are the width of a code unit.
+    pub const fn newline(self) -> &'static [u8] {
+        match self {
+            Self::Utf8 => b"\n",
+            Self::Utf16Le => b"\n\0",
+            Self::Utf16Be => b"\0\n",
+            Self::Utf32Le => b"\n\0\0\0",
+            Self::Utf32Be => b"\0\0\0\n",
+        }
+    }
+
+    /// The byte order mark.
+    pub const fn mark(self) -> &'static [u8] {
+        match self {
+            Self::Utf8 => b"\xEF\xBB\xBF",
+            Self::Utf16Le => b"\xFF\xFE",
+            Self::Utf16Be => b"\xFE\xFF",
+            Self::Utf32Le => b"\xFF\xFE\0\0",
+            Self::Utf32Be => b"\0\0\xFE\xFF",
+        }
+    }
+}
+
+/// What the start of a file says about its encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sniffed {
+    /// A Unicode text, with the length of its byte order mark.
+    Unicode(Unicode, usize),
+    /// Something else: an older encoding, or no text at all.
+    Other,
+}
+
+/// Looks at `head`, the start of a file or the part of it from where it stops being plain ASCII.
+///
+/// A byte order mark decides. Without one, zeros on one side of most pairs are UTF-16; valid
+/// UTF-8 is UTF-8, unless it has other control characters than text has, or the escapes of
+/// ISO-2022; and UTF-8 with few bad bytes among much that is good is UTF-8 with bad bytes.
+pub fn sniff(head: &[u8]) -> Sniffed {
+    // The mark of UTF-16LE begins that of UTF-32LE, so the longer ones come first.
+    for unicode in [Unicode::Utf32Le, Unicode::Utf32Be, Unicode::Utf8, Unicode::Utf16Le, Unicode::Utf16Be] {
+        if head.starts_with(unicode.mark()) {
+            return Sniffed::Unicode(unicode, unicode.mark().len());
+        }
+    }
+    if let Some(unicode) = utf16_by_zeros(head) {
+        return Sniffed::Unicode(unicode, 0);
+    }
+    if has_iso2022(head) || is_binary(head) || !is_mostly_utf8(head) {
+        return Sniffed::Other;
+    }
+    Sniffed::Unicode(Unicode::Utf8, 0)
+}
+
+/// UTF-16 without a mark: text in it has spaces, newlines or Latin letters, whose high bytes are
+/// zeros, all on the same side; and it decodes.
+fn utf16_by_zeros(head: &[u8]) -> Option<Unicode> {
+    let pairs = head.as_chunks::<2>().0;
+    if pairs.is_empty() {
+        return None;
+    }
+    // A plain character: a printable ASCII one or white space.
+    let plain = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    let little = pairs.iter().filter(|pair| pair[1] == 0 && plain(pair[0])).count();
+    let big = pairs.iter().filter(|pair| pair[0] == 0 && plain(pair[1])).count();
+    let (unicode, hits, misses) =
+        if little >= big { (Unicode::Utf16Le, little, big) } else { (Unicode::Utf16Be, big, little) };
+    // One in fifty: a line of Japanese has at least its newline.
+    if hits == 0 || hits * 50 < pairs.len() || misses * 20 > hits {
+        return None;
+    }
+    let unit = |pair: &[u8; 2]| {
+        if unicode == Unicode::Utf16Le { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) }
+    };
+    let odd = char::decode_utf16(pairs.iter().map(unit))
+        .filter(|c| match c {
+            Ok(c) => c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}' | '\u{1b}') || is_unassigned(*c),
+            Err(_) => true,
+        })
+        .count();
+    // The last pair may be half of a character.
+    (odd * 50 <= pairs.len() + 49).then_some(unicode)
+}
+
+/// Noncharacters and private use: what bytes that are no text look like as UTF-16.
+fn is_unassigned(c: char) -> bool {
+    matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{fff8}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// The escapes by which ISO-2022-JP and its like change between character sets.
+fn has_iso2022(head: &[u8]) -> bool {
+    head.windows(3).any(|bytes| matches!(bytes, [0x1B, b'$', b'@' | b'B' | b'A' | b')'] | [0x1B, b'(', b'J' | b'I']))
+}
+
+/// Whether `head` has more control characters than any text: one in twenty. Escapes of a terminal
+/// are text.
+pub(crate) fn is_binary(head: &[u8]) -> bool {
+    let odd = head.iter().filter(|&&b| matches!(b, 0..=6 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)).count();
+    odd * 20 > head.len()
+}
+
+/// Whether `head` is UTF-8, all of it or nearly so.
+fn is_mostly_utf8(head: &[u8]) -> bool {
+    let (mut good, mut bad) = (0_usize, 0_usize);
+    let mut chunks = head.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        // A character that the sample cuts is not bad.
+        let cut = chunks.peek().is_none() && chunk.invalid().first().is_some_and(|&lead| lead >= 0xC2);
+        bad += usize::from(!chunk.invalid().is_empty() && !cut);
+        if bad > 64 && bad * 10 > good {
+            return false;
+        }
+    }
+    bad == 0 || bad * 10 <= good
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    #[test]
+    fn marks_zeros_and_validity() {
+        let is = |head: &[u8], unicode, mark| assert_eq!(sniff(head), Sniffed::Unicode(unicode, mark), "{head:?}");
+        is(b"", Unicode::Utf8, 0);
+        is(b"plain\n", Unicode::Utf8, 0);
+        is("日本語\n".as_bytes(), Unicode::Utf8, 0);
+        is(b"\xEF\xBB\xBFx", Unicode::Utf8, 3);
+        is(b"\xFF\xFEx\0", Unicode::Utf16Le, 2);
+        is(b"\xFF\xFE\0\0x\0\0\0", Unicode::Utf32Le, 4);
+        is(&units("日本語の文章です。\n二行目。\n", u16::to_le_bytes), Unicode::Utf16Le, 0);
+        is(&units("日本語の文章です。\n二行目。\n", u16::to_be_bytes), Unicode::Utf16Be, 0);
+        is(&units("hello\r\n", u16::to_le_bytes), Unicode::Utf16Le, 0);
+        is(b"\x1B[31mred\x1B[0m\n", Unicode::Utf8, 0);
+        let mut spoiled = "日本語の文章です。".repeat(10).into_bytes();
+        spoiled.splice(9..9, [0xFF, 0xFE, 0x80]);
+        is(&spoiled, Unicode::Utf8, 0);
+    }
+
+    #[test]
+    fn the_rest_is_left_to_others() {
+        for other in [
+            &b"\x93\xFA\x96{\x8C\xEA\n"[..],
+            b"\x1B$BF|K\\8l\x1B(B\n",
+            b"caf\xE9\n",
+            b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3E\0\x01\0\0\0",
+            b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0",
+        ] {
+            assert_eq!(sniff(other), Sniffed::Other, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_character_that_the_sample_cuts_is_not_bad() {
+        let text = "日".repeat(10);
+        for end in 1..text.len() {
+            assert_eq!(sniff(&text.as_bytes()[..end]), Sniffed::Unicode(Unicode::Utf8, 0));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! `ragmaker-find-files`.
+
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_find_files::Args>()
+}

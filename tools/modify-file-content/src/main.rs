@@ -1,0 +1,5 @@
+//! `ragmaker-modify-file-content`.
+
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_modify_file_content::Args>()
+}

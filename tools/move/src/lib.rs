@@ -1,0 +1,85 @@
+//! `ragmaker-move`: a file or a directory under another name.
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_files::{ALREADY_EXISTS, Asked, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, shown};
+use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool};
+use serde::Serialize;
+
+/// Move or rename a file or a directory, in one step.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+#[serde(rename_all = "kebab-case")]
+pub struct Args {
+    /// what to move; a relative path starts at the project root, a link is moved itself
+    #[argh(option)]
+    pub source_path: String,
+    /// its new path, name included; missing directories are made
+    #[argh(option)]
+    pub destination_path: String,
+    /// replace a file or an empty directory that is there
+    #[argh(switch)]
+    pub overwrite: bool,
+    /// directory that relative paths start at (default: the nearest project, else the working directory)
+    #[argh(option)]
+    pub project_root: Option<String>,
+    /// another directory that may be changed, as rw=DIR; may be repeated
+    #[argh(option)]
+    pub allow_root: Vec<String>,
+}
+
+/// What was moved.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The absolute path where it was.
+    pub source_path: String,
+    /// The absolute path where it is.
+    pub destination_path: String,
+    /// Whether something was replaced.
+    pub replaced: bool,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations =
+        Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: false };
+    const ERRORS: &'static [Code] = &[
+        ALREADY_EXISTS,
+        DIRECTORY_NOT_EMPTY,
+        CROSS_DEVICE,
+        ragmaker_files::FILE_NOT_FOUND,
+        ragmaker_files::PATH_NOT_ALLOWED,
+        ragmaker_files::PATH_NOT_WRITABLE,
+        ragmaker_files::PERMISSION_DENIED,
+        ragmaker_files::SYMLINK_LOOP,
+        ragmaker_files::PATH_CHANGED,
+        ragmaker_files::IS_A_DIRECTORY,
+        ragmaker_files::NOT_A_REGULAR_FILE,
+        ragmaker_files::ROOT_NOT_USABLE,
+        ragmaker_files::ROOT_TOO_BROAD,
+        ragmaker_files::IO_ERROR,
+    ];
+
+    fn run(self) -> Result<Answer, Error> {
+        let asked = Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &[] };
+        let roots = Roots::discover(asked)?;
+        let source = roots.entry_to_write(&self.source_path)?;
+        source.is_directory()?;
+        let destination = roots.entry_to_write(&self.destination_path)?;
+        let there = destination.path().symlink_metadata();
+        if !self.overwrite && there.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+            let inside = destination.path().join(source.path().file_name().unwrap_or_default());
+            return Err(ALREADY_EXISTS
+                .error(format!("{} is a directory", destination.path().display()))
+                .remedy(format!("To move into it, use --destination-path {}.", inside.display()))
+                .detail("path", destination.path().to_string_lossy()));
+        }
+        source.move_to(&destination, self.overwrite)?;
+        Ok(Answer {
+            source_path: shown(source.path()).0,
+            destination_path: shown(destination.path()).0,
+            replaced: there.is_ok(),
+        })
+    }
+}

@@ -1,0 +1,5 @@
+//! `ragmaker-move`.
+
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_move::Args>()
+}

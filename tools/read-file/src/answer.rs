@@ -1,0 +1,224 @@
+//! What the tool prints.
+
+use std::{cell::Cell, io, rc::Rc};
+
+use ragmaker_text::{Chunks, Source, UnicodeDecoder};
+use ragmaker_tool::JsonSchema;
+use serde::{Serialize, Serializer, ser};
+use serde_json::{Map, Value};
+
+use crate::media::Base64;
+
+/// A file, or a page of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The absolute path that was used; `-` is standard input.
+    pub path: String,
+    /// The text, newlines as they are in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+    /// The bytes in base64, of what is no text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
+    /// What the file is by its content.
+    pub kind: Kind,
+    /// Its MIME type.
+    pub mime_type: &'static str,
+    /// The width of an image in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
+    /// The height of an image in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<usize>,
+    /// The encoding that a text is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// How its first lines end: lf, crlf, cr, mixed or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newline: Option<&'static str>,
+    /// Whether bytes that are no text of the encoding are shown as U+FFFD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lossy: Option<Lossy>,
+    /// The number of lines in the file; null where it is too large to count (over 256 MiB) or no text.
+    pub total_lines: Option<u64>,
+    /// The first and the last line returned, counted from 1; null where that was not counted.
+    pub range: Option<Range>,
+    /// Whether something is left after this page.
+    pub truncated: bool,
+    /// The arguments to change to continue; null when nothing is left.
+    pub next: Option<Map<String, Value>>,
+    /// Where this page stands, in words.
+    pub message: String,
+    /// The size of the file in bytes.
+    pub size: u64,
+    /// When it was last changed, in UTC; null for standard input.
+    pub modified: Option<String>,
+    /// The SHA-256 of the whole file; null for one over 16 MiB.
+    pub sha256: Option<String>,
+}
+
+impl Answer {
+    /// What is known of a file before it is read.
+    pub(crate) fn of(path: String, modified: Option<String>) -> Self {
+        Self {
+            path,
+            content: None,
+            data: None,
+            kind: Kind::Text,
+            mime_type: "text/plain",
+            width: None,
+            height: None,
+            encoding: None,
+            newline: None,
+            lossy: None,
+            total_lines: None,
+            range: None,
+            truncated: false,
+            next: None,
+            message: String::new(),
+            size: 0,
+            modified,
+            sha256: None,
+        }
+    }
+}
+
+/// What a file is by its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Text in some encoding.
+    Text,
+    /// A picture.
+    Image,
+    /// A PDF document.
+    Pdf,
+    /// Anything else.
+    Binary,
+}
+
+/// The bytes of a file, printed as base64.
+pub struct Data(pub Source);
+
+impl Serialize for Data {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let failure = Cell::new(None);
+        let done = serializer.collect_str(&Base64 { source: &self.0, failure: &failure })?;
+        failure.into_inner().map_or(Ok(done), |error: io::Error| Err(ser::Error::custom(error)))
+    }
+}
+
+/// Lines, counted from 1, both included.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
+pub struct Range {
+    /// The first line.
+    pub start_line: u64,
+    /// The last line.
+    pub end_line: u64,
+}
+
+/// Text that is at hand, or that is read as it is printed.
+pub enum Content {
+    /// Text at hand.
+    Page(String),
+    /// A part of a file that may be larger than memory.
+    Stream(Stream),
+}
+
+/// Whether text was lossy: known when the content has been printed.
+#[derive(Clone, Debug, Default)]
+pub struct Lossy(Rc<Cell<bool>>);
+
+impl Lossy {
+    /// What is known before it is printed.
+    pub fn new(lossy: bool) -> Self {
+        Self(Rc::new(Cell::new(lossy)))
+    }
+
+    /// Says that it was, if it was.
+    pub fn add(&self, lossy: bool) {
+        self.0.set(self.0.get() || lossy);
+    }
+}
+
+/// A part of a file.
+pub struct Stream {
+    /// The file.
+    pub source: Source,
+    /// Its encoding.
+    pub decoder: fn() -> UnicodeDecoder,
+    /// Where the part begins, in bytes.
+    pub start: u64,
+    /// Where it ends.
+    pub end: u64,
+    /// How many characters to leave out.
+    pub skip: u64,
+    /// Where to say that bytes were no text.
+    pub lossy: Lossy,
+}
+
+impl Serialize for Lossy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.get().serialize(serializer)
+    }
+}
+
+/// Types that are printed as another type.
+macro_rules! printed_as {
+    ($($own:ty: $printed:ty),*) => {$(
+        impl JsonSchema for $own {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                <$printed>::schema_name()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                <$printed>::json_schema(generator)
+            }
+        }
+    )*};
+}
+
+printed_as!(Lossy: bool, Content: String, Data: String);
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Page(text) => serializer.serialize_str(text),
+            Self::Stream(stream) => {
+                let failure = Cell::new(None);
+                let done = serializer.collect_str(&Printed { stream, failure: &failure })?;
+                // The text has ended early: the JSON must not look whole.
+                failure.into_inner().map_or(Ok(done), |error: io::Error| Err(ser::Error::custom(error)))
+            }
+        }
+    }
+}
+
+/// A stream as `serde` takes text of unknown length: by its `Display`.
+struct Printed<'a> {
+    stream: &'a Stream,
+    failure: &'a Cell<Option<io::Error>>,
+}
+
+impl std::fmt::Display for Printed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Stream { source, decoder, start, end, skip, lossy } = self.stream;
+        let mut chunks = Chunks::new(source, *start, *end, *skip, decoder());
+        loop {
+            match chunks.next() {
+                Ok(Some(text)) => f.write_str(text)?,
+                Ok(None) => break,
+                Err(error) => {
+                    self.failure.set(Some(error));
+                    break;
+                }
+            }
+        }
+        lossy.add(chunks.lossy());
+        Ok(())
+    }
+}

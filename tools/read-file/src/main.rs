@@ -1,0 +1,5 @@
+//! `ragmaker-read-file`.
+
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_read_file::Args>()
+}

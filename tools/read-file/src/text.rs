@@ -1,0 +1,222 @@
+//! A text file: its encoding, the lines that are wanted, the answer.
+
+use std::{io, path::Path};
+
+use ragmaker_files::io_error;
+use ragmaker_text::{
+    Chunks, Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder,
+    lines::{Lines, Span},
+    sniff,
+};
+use ragmaker_tool::{Code, Error, OUTPUT_LIMIT, json};
+use serde_json::{Map, Value};
+
+use crate::{
+    answer::{Answer, Content, Lossy, Range, Stream},
+    decoded::{Decoded, decode},
+    page::Page,
+    wanted::{self, Wanted},
+};
+
+/// The lines that were asked for begin after the last one.
+pub const OFFSET_BEYOND_END: Code = Code::new("OFFSET_BEYOND_END", "Choose a smaller offset.");
+
+/// Lines are counted in files up to this size (256 MiB); a larger one is read only as far as needed.
+const COUNT_UP_TO: u64 = 256 << 20;
+
+/// Characters that are kept for everything but the text.
+const AROUND: usize = 1500;
+
+/// A text and how to read it.
+struct Text {
+    source: Source,
+    unicode: Unicode,
+    /// Where it begins, after a byte order mark.
+    begin: u64,
+    /// The name of the encoding it is in, or was in before it was decoded.
+    encoding: String,
+    /// Whether it was lossy to decode it.
+    lossy: bool,
+}
+
+/// Reads what is wanted of `source`; `answer` is what is known of it. Gives them back if it is no text.
+pub(crate) fn read(
+    source: Source,
+    encoding: Option<&str>,
+    wanted: &Wanted,
+    answer: Answer,
+) -> Result<Result<Answer, (Source, Answer)>, Error> {
+    let path = answer.path.clone();
+    let fail = |error: io::Error| io_error(&error, Path::new(&path));
+    let mut text = match identify(source, encoding).map_err(fail)? {
+        Ok(text) => text,
+        Err(source) => match decode(&source, encoding)? {
+            Some(decoded) => Text::from(decoded),
+            None => return Ok(Err((source, answer))),
+        },
+    };
+    let mut found = text.find(wanted).map_err(fail)?;
+    if encoding.is_none() && text.is_older_than_it_began(&found.1).map_err(fail)? {
+        match decode(&text.source, None)? {
+            Some(decoded) => text = Text::from(decoded),
+            None => return Ok(Err((text.source, answer))),
+        }
+        found = text.find(wanted).map_err(fail)?;
+    }
+    let (Some(start), span) = found else {
+        let total = found.1.total.unwrap_or_default();
+        return Err(OFFSET_BEYOND_END
+            .error(format!("{path} has {total} lines: the first one wanted is after the last"))
+            .remedy(format!("The last line is --offset {}.", total.saturating_sub(1)))
+            .detail("path", path)
+            .detail("total_lines", total));
+    };
+    text.answer(wanted, start, &span, answer).map(Ok).map_err(fail)
+}
+
+/// The encoding of `source` where it is one of Unicode's; else `source` itself.
+fn identify(source: Source, encoding: Option<&str>) -> io::Result<Result<Text, Source>> {
+    let head = sample(&source, 0)?;
+    let sniffed = match encoding {
+        None => sniff(&head),
+        Some(label) => {
+            let named = Unicode::ALL.into_iter().find(|unicode| unicode.name().eq_ignore_ascii_case(label));
+            named.map_or(Sniffed::Other, |unicode| {
+                let marked = head.starts_with(unicode.mark());
+                Sniffed::Unicode(unicode, if marked { unicode.mark().len() } else { 0 })
+            })
+        }
+    };
+    Ok(match sniffed {
+        Sniffed::Unicode(unicode, mark) => {
+            let encoding = unicode.name().to_owned();
+            Ok(Text { source, unicode, begin: mark as u64, encoding, lossy: false })
+        }
+        Sniffed::Other => Err(source),
+    })
+}
+
+fn sample(source: &Source, at: u64) -> io::Result<Vec<u8>> {
+    let left = usize::try_from(source.size().saturating_sub(at)).unwrap_or(SAMPLE);
+    let mut sample = vec![0; SAMPLE.min(left)];
+    let read = source.read_at(at, &mut sample)?;
+    sample.truncate(read);
+    Ok(sample)
+}
+
+impl From<Decoded> for Text {
+    fn from(decoded: Decoded) -> Self {
+        let Decoded { source, encoding, lossy } = decoded;
+        Self { source, unicode: Unicode::Utf8, begin: 0, encoding, lossy }
+    }
+}
+
+impl Text {
+    /// Where the lines that are wanted are.
+    fn find(&self, wanted: &Wanted) -> io::Result<(Option<u64>, Span)> {
+        let lines = Lines { source: &self.source, begin: self.begin, newline: self.unicode.newline() };
+        match wanted.lines {
+            wanted::Lines::From { offset, limit, .. } => lines.from_start(offset, limit, COUNT_UP_TO),
+            wanted::Lines::Tail(count) => lines.from_end(count, COUNT_UP_TO).map(|span| (Some(span.start), span)),
+        }
+    }
+
+    /// Whether a text that began as ASCII is in another encoding from where it stops being that,
+    /// as far as it was read.
+    fn is_older_than_it_began(&self, span: &Span) -> io::Result<bool> {
+        let undecided = self.unicode == Unicode::Utf8 && self.begin == 0 && self.encoding == "UTF-8";
+        if !undecided || span.ascii < SAMPLE as u64 || span.ascii >= self.source.size() {
+            return Ok(false);
+        }
+        let sample = sample(&self.source, span.ascii)?;
+        Ok(!sample.is_ascii() && sniff(&sample) == Sniffed::Other)
+    }
+
+    fn answer(self, wanted: &Wanted, start: u64, span: &Span, answer: Answer) -> io::Result<Answer> {
+        let newline = self.newline()?;
+        let decoder = decoder_of(self.unicode);
+        let lossy = Lossy::new(self.lossy);
+        let size = self.source.size();
+        let limit = match wanted.lines {
+            wanted::Lines::From { limit, .. } => limit,
+            wanted::Lines::Tail(_) => None,
+        };
+        let first = span.before;
+        let (content, shown, next) = if let Some(limit) = limit {
+            let offset = first.unwrap_or_default();
+            let shown = span.total.map_or(limit, |total| limit.min(total.saturating_sub(offset)));
+            let next = (span.end < size).then(|| wanted.next(shown, None));
+            let stream = Stream {
+                source: self.source,
+                decoder,
+                start,
+                end: span.end,
+                skip: wanted.column,
+                lossy: lossy.clone(),
+            };
+            (Content::Stream(stream), shown, next)
+        } else {
+            let mut chunks = Chunks::new(&self.source, start, span.end, wanted.column, decoder());
+            let budget = OUTPUT_LIMIT - AROUND - answer.path.chars().count().min(2000) * 6;
+            let page = Page::fill(&mut chunks, budget, json::Charset::from_env())?;
+            lossy.add(chunks.lossy());
+            let ended = page.text.bytes().filter(|&byte| byte == b'\n').count() as u64;
+            let open = !page.text.is_empty() && !page.text.ends_with('\n');
+            let shown = ended + u64::from(open);
+            let within = open.then(|| page.text.rsplit('\n').next().unwrap_or_default().chars().count() as u64);
+            let next = page.cut.then(|| wanted.next(shown, within));
+            (Content::Page(page.text), shown, next)
+        };
+        let range =
+            first.filter(|_| shown > 0).map(|before| Range { start_line: before + 1, end_line: before + shown });
+        Ok(Answer {
+            content: Some(content),
+            encoding: Some(self.encoding),
+            newline: Some(newline.name()),
+            lossy: Some(lossy),
+            total_lines: span.total,
+            range,
+            truncated: next.is_some(),
+            message: message(range, shown, span.total, next.as_ref()),
+            next,
+            ..answer
+        })
+    }
+
+    /// How the lines in the first sample end.
+    fn newline(&self) -> io::Result<Newline> {
+        let mut text = String::new();
+        UnicodeDecoder::new(self.unicode).decode(&sample(&self.source, self.begin)?, false, &mut text);
+        // A carriage return that the sample cuts from its newline says nothing.
+        let whole = if text.len() + 8 < SAMPLE { &text } else { text.trim_end_matches('\r') };
+        Ok(Newline::of(whole))
+    }
+}
+
+fn decoder_of(unicode: Unicode) -> fn() -> UnicodeDecoder {
+    match unicode {
+        Unicode::Utf8 => || UnicodeDecoder::new(Unicode::Utf8),
+        Unicode::Utf16Le => || UnicodeDecoder::new(Unicode::Utf16Le),
+        Unicode::Utf16Be => || UnicodeDecoder::new(Unicode::Utf16Be),
+        Unicode::Utf32Le => || UnicodeDecoder::new(Unicode::Utf32Le),
+        Unicode::Utf32Be => || UnicodeDecoder::new(Unicode::Utf32Be),
+    }
+}
+
+fn message(range: Option<Range>, shown: u64, total: Option<u64>, next: Option<&Map<String, Value>>) -> String {
+    let total = total.map_or_else(String::new, |total| format!(" of {total}"));
+    let lines = match range {
+        _ if shown == 0 => return "There are no lines here.".to_owned(),
+        None => format!("{shown} lines near the end"),
+        Some(Range { start_line, end_line }) if start_line == end_line => format!("Line {start_line}{total}"),
+        Some(Range { start_line, end_line }) => format!("Lines {start_line}-{end_line}{total}"),
+    };
+    match next {
+        None if range.is_some_and(|range| range.start_line == 1) => format!("{lines}: nothing is left."),
+        None => format!("{lines}: the last page."),
+        Some(next) => {
+            let arguments: Vec<_> = next.iter().map(|(name, value)| format!("--{name} {value}")).collect();
+            format!("{lines}. Continue with {}.", arguments.join(" "))
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Which part of a text is wanted, in the three ways agents ask for it.
+
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use serde_json::{Map, Value};
+
+use crate::Args;
+
+/// Which part of a text is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) lines: Lines,
+    /// Characters of the first line to leave out.
+    pub(crate) column: u64,
+}
+
+/// Which lines are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// From a line on, counted from 0, as many as a limit says or as a page takes.
+    From { offset: u64, limit: Option<u64>, dialect: Dialect },
+    /// So many from the end.
+    Tail(u64),
+}
+
+/// How the lines were asked for, and so how to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// By `--offset` and `--limit`.
+    Offset,
+    /// By `--start-line`.
+    StartLine,
+    /// By `--start-line` or not, and `--end-line`.
+    EndLine,
+}
+
+impl Wanted {
+    pub(crate) fn new(args: &Args) -> Result<Self, Error> {
+        let given: Vec<&str> = [
+            (args.offset.is_some(), "--offset"),
+            (args.limit.is_some(), "--limit"),
+            (args.start_line.is_some(), "--start-line"),
+            (args.end_line.is_some(), "--end-line"),
+            (args.tail.is_some(), "--tail"),
+        ]
+        .into_iter()
+        .filter_map(|(given, name)| given.then_some(name))
+        .collect();
+        let conflict = |other: &str| {
+            Err(ARGUMENT_ERROR
+                .error(format!("{} can not be used with {other}", given[0]))
+                .remedy("Use --offset with --limit, --start-line with --end-line, or --tail alone.")
+                .detail("argument", given[0]))
+        };
+        let lines = match (args.offset, args.limit, args.start_line, args.end_line, args.tail) {
+            (None, None, None, None, Some(tail)) => Lines::Tail(tail),
+            (.., Some(_)) => return conflict("--tail"),
+            (offset, limit, None, None, None) => {
+                Lines::From { offset: offset.unwrap_or_default(), limit, dialect: Dialect::Offset }
+            }
+            (None, limit, start, None, None) => {
+                let offset = start.map_or(0, |start| start.get() - 1);
+                Lines::From { offset, limit, dialect: Dialect::StartLine }
+            }
+            (None, None, start, Some(end), None) => {
+                let start = start.map_or(1, ragmaker_tool::Within::get);
+                let Some(lines) = (end.get() + 1).checked_sub(start).filter(|lines| *lines > 0) else {
+                    return Err(ARGUMENT_ERROR
+                        .error(format!("--end-line {} is before --start-line {start}", end.get()))
+                        .remedy("Both count from 1, and both lines are returned.")
+                        .detail("argument", "--end-line"));
+                };
+                Lines::From { offset: start - 1, limit: Some(lines), dialect: Dialect::EndLine }
+            }
+            _ => return conflict(given[given.len() - 1]),
+        };
+        Ok(Self { lines, column: args.column_offset })
+    }
+
+    /// The arguments that continue after `shown` lines; `within` is how many characters of the
+    /// last of them were shown, where it was cut.
+    pub(crate) fn next(&self, shown: u64, within: Option<u64>) -> Map<String, Value> {
+        let mut next = Map::new();
+        let whole = if within.is_some() { shown.saturating_sub(1) } else { shown };
+        match self.lines {
+            Lines::Tail(lines) => _ = next.insert("tail".to_owned(), (lines - whole).into()),
+            Lines::From { offset, dialect: Dialect::Offset, .. } => {
+                next.insert("offset".to_owned(), (offset + whole).into());
+            }
+            Lines::From { offset, limit, dialect } => {
+                let start = offset + whole + 1;
+                next.insert("start-line".to_owned(), start.into());
+                if let (Dialect::EndLine, Some(limit)) = (dialect, limit) {
+                    next.insert("end-line".to_owned(), (start + limit - 1).into());
+                }
+            }
+        }
+        match within {
+            Some(column) if whole == 0 => _ = next.insert("column-offset".to_owned(), (self.column + column).into()),
+            Some(column) => _ = next.insert("column-offset".to_owned(), column.into()),
+            None if self.column > 0 => _ = next.insert("column-offset".to_owned(), 0.into()),
+            None => {}
+        }
+        next
+    }
+}

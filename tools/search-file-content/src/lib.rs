@@ -1,0 +1,154 @@
+//! `ragmaker-search-file-content`: lines that match, in files of any encoding.
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_files::{Asked, Next, Page, Roots, Walk, shown, walk};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, Tool};
+use serde::Serialize;
+
+mod search;
+
+pub use search::Match;
+
+/// Nothing matches.
+pub const NO_MATCHES: Code = Code::new(
+    "NO_MATCHES",
+    "Try --ignore-case, --fixed, another expression or another --path; --no-ignore looks into ignored files.",
+);
+
+/// Search the text of files for a regular expression, in any encoding.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub struct Args {
+    /// regular expression to search lines for, as ripgrep takes it
+    #[argh(option)]
+    pub pattern: String,
+    /// file or directory to search; a relative path starts at the project root
+    #[argh(option, default = "String::from(\".\")")]
+    pub path: String,
+    /// glob of files to search, such as *.md; may be repeated
+    #[argh(option)]
+    pub include: Vec<String>,
+    /// take the pattern as plain text
+    #[argh(switch)]
+    pub fixed: bool,
+    /// let upper case and lower case match each other
+    #[argh(switch)]
+    pub ignore_case: bool,
+    /// lines to return before and after each match
+    #[argh(option, default = "0")]
+    pub context: usize,
+    /// most matches to return; without it as many as every client takes
+    #[argh(option)]
+    pub max_matches: Option<usize>,
+    /// how many matches to leave out, as `next` says
+    #[argh(option, default = "0")]
+    pub offset: usize,
+    /// search files that an ignore file lists, too
+    #[argh(switch)]
+    pub no_ignore: bool,
+    /// search files whose names begin with a dot, too
+    #[argh(switch)]
+    pub hidden: bool,
+    /// directory that relative paths start at (default: the nearest project, else the working directory)
+    #[argh(option)]
+    pub project_root: Option<String>,
+    /// another directory that may be read; may be repeated
+    #[argh(option)]
+    pub allow_root: Vec<String>,
+    /// knowledge base that may be read, a directory with a catalog.json; may be repeated
+    #[argh(option)]
+    pub kb_root: Vec<String>,
+}
+
+/// The lines that match.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The absolute path that was searched.
+    pub path: String,
+    /// The matches, in the order of their paths.
+    pub matches: Vec<Match>,
+    /// How many lines match.
+    pub total: usize,
+    /// Whether there are more than were returned.
+    pub truncated: bool,
+    /// The arguments that continue; null when nothing is left.
+    pub next: Option<Next>,
+    /// How many files were searched.
+    pub files_searched: usize,
+    /// What could not be searched, and why; binary files are not among it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations =
+        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
+    const ERRORS: &'static [Code] = &[
+        NO_MATCHES,
+        ragmaker_files::OFFSET_BEYOND_END,
+        ragmaker_files::NOT_A_REGULAR_FILE,
+        ragmaker_files::PATH_IGNORED,
+        ragmaker_files::FILE_NOT_FOUND,
+        ragmaker_files::PATH_NOT_ALLOWED,
+        ragmaker_files::PERMISSION_DENIED,
+        ragmaker_files::SYMLINK_LOOP,
+        ragmaker_files::PATH_CHANGED,
+        ragmaker_files::ROOT_NOT_USABLE,
+        ragmaker_files::ROOT_TOO_BROAD,
+        ragmaker_files::IO_ERROR,
+    ];
+
+    fn run(self) -> Result<Answer, Error> {
+        let asked =
+            Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
+        let place = Roots::discover(asked)?.place(&self.path)?;
+        let base = place.path();
+        let matcher = grep_regex::RegexMatcherBuilder::new()
+            .case_insensitive(self.ignore_case)
+            .fixed_strings(self.fixed)
+            .line_terminator(Some(b'\n'))
+            .build(&self.pattern)
+            .map_err(|error| {
+                ARGUMENT_ERROR
+                    .error(format!("--pattern can not be {:?}: {error}", self.pattern))
+                    .remedy("Escape what is meant as it is, or add --fixed.")
+                    .detail("argument", "--pattern")
+            })?;
+        let search = search::Search { matcher, context: self.context };
+        let found = if base.is_dir() {
+            let options =
+                Walk { include: &self.include, no_ignore: self.no_ignore, hidden: self.hidden, ..Walk::default() };
+            search.tree(&mut walk(&place, options)?)
+        } else {
+            if !self.no_ignore {
+                place.check_ignored()?;
+            }
+            search.file(&base, place.open()?)
+        };
+        let mut unreadable = found.unreadable;
+        unreadable.truncate(20);
+        if found.matches.is_empty() {
+            let (pattern, base) = (&self.pattern, shown(base).0);
+            return Err(NO_MATCHES
+                .error(format!("{pattern:?} matches no line of {} files in {base}", found.files))
+                .detail("path", base)
+                .detail("files_searched", found.files)
+                .detail("unreadable", unreadable));
+        }
+        let page = Page::cut(found.matches, self.offset, self.max_matches, |one| one)?;
+        Ok(Answer {
+            path: shown(base).0,
+            matches: page.items,
+            total: page.total,
+            truncated: page.next.is_some(),
+            next: page.next,
+            files_searched: found.files,
+            unreadable,
+        })
+    }
+}

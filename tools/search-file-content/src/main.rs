@@ -1,0 +1,5 @@
+//! `ragmaker-search-file-content`.
+
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_search_file_content::Args>()
+}

@@ -1,0 +1,123 @@
+//! `ragmaker-search-file-content` from outside.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct Tree {
+    _temp: TempDir,
+    root: PathBuf,
+}
+
+impl Tree {
+    fn new() -> Self {
+        let temp = TempDir::new().unwrap();
+        let root = temp.path().canonicalize().unwrap().join("project");
+        fs::create_dir_all(root.join(".ragmaker")).unwrap();
+        Self { _temp: temp, root }
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-search-file-content"));
+        command.args(arguments).current_dir(&self.root).stdin(Stdio::null());
+        for variable in ["PROJECT_ROOT", "ALLOWED_ROOTS", "KB_ROOTS", "ALLOW_BROAD_ROOTS", "ASCII_JSON"] {
+            command.env_remove(format!("RAGMAKER_{variable}"));
+        }
+        command.env("XDG_DATA_HOME", self.root.join("../data"));
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Value {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stderr.is_empty());
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn error(&self, arguments: &[&str]) -> (String, Value) {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+        assert!(!output.status.success());
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        (error["error_code"].as_str().unwrap().to_owned(), error)
+    }
+}
+
+fn lines(answer: &Value) -> Vec<(u64, u64, &str)> {
+    let matches = answer["matches"].as_array().unwrap().iter();
+    matches.map(|m| (m["line"].as_u64().unwrap(), m["column"].as_u64().unwrap(), m["text"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn lines_that_match() {
+    let tree = Tree::new();
+    let a = tree.write("a.md", "one\nTwo two\r\nthree\n");
+    tree.write("sub/b.txt", "日本 two\n");
+    tree.write("ignored.log", "two\n");
+    tree.write(".gitignore", "*.log\n");
+    let found = tree.run(&["--pattern", "two"]);
+    assert_eq!(lines(&found), [(2, 5, "Two two"), (1, 4, "日本 two")]);
+    assert_eq!((&found["total"], &found["files_searched"], &found["truncated"]), (&json!(2), &json!(2), &json!(false)));
+    assert_eq!(found["matches"][0]["path"], json!(a));
+    assert_eq!(lines(&tree.run(&["--pattern", "TWO", "--ignore-case", "--include", "*.md"])), [(2, 1, "Two two")]);
+    assert_eq!(tree.run(&["--pattern", "two", "--no-ignore"])["total"], 3);
+    let context = tree.run(&["--pattern", "Two", "--context", "1", "--path", "a.md"]);
+    assert_eq!(
+        (&context["matches"][0]["before"], &context["matches"][0]["after"]),
+        (&json!(["one"]), &json!(["three"]))
+    );
+    let first = tree.run(&["--pattern", "two", "--max-matches", "1"]);
+    assert_eq!(
+        (&first["truncated"], &first["next"], &first["total"]),
+        (&json!(true), &json!({"offset": 1}), &json!(2))
+    );
+    assert_eq!(tree.error(&["--pattern", "absent"]).0, "NO_MATCHES");
+    assert_eq!(tree.error(&["--pattern", "("]).0, "ARGUMENT_ERROR");
+    assert_eq!(tree.error(&["--pattern", "(", "--fixed"]).0, "NO_MATCHES");
+    assert_eq!(tree.error(&["--pattern", "two", "--path", "ignored.log"]).0, "PATH_IGNORED");
+}
+
+#[test]
+fn it_sees_what_read_file_sees() {
+    let tree = Tree::new();
+    let text = "これは日本語の文章です。文字コードを調べます。\n二行目に目標があります。\n";
+    for (name, encoding) in [("s", encoding_rs::SHIFT_JIS), ("e", encoding_rs::EUC_JP), ("j", encoding_rs::ISO_2022_JP)]
+    {
+        tree.write(name, encoding.encode(text).0);
+    }
+    tree.write("u", text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    tree.write("late", [b"ascii\n".repeat(20_000), encoding_rs::EUC_JP.encode(text).0.into_owned()].concat());
+    let found = tree.run(&["--pattern", "目標"]);
+    let expected = (2, 5, "二行目に目標があります。");
+    assert_eq!(lines(&found), [expected, expected, (20_002, 5, expected.2), expected, expected]);
+    tree.write("binary", [&b"\x7FELF\0\0\0\0\x01\x02\x03\x04"[..], text.as_bytes()].concat());
+    tree.write("dirty", [text.repeat(3).as_bytes(), b"\xFF\0\n"].concat());
+    assert_eq!(tree.run(&["--pattern", "目標", "--path", "dirty"])["total"], 3);
+}
+
+#[test]
+fn long_lines_and_many_matches_are_bounded() {
+    let tree = Tree::new();
+    tree.write("long", "x".repeat(100_000) + "needle" + &"y".repeat(100_000));
+    let found = tree.run(&["--pattern", "needle"]);
+    assert_eq!(found["matches"][0]["column"], 100_001);
+    let text = found["matches"][0]["text"].as_str().unwrap();
+    assert!(text.len() <= 500 && text.contains("needle"));
+    tree.write("many", "needle\n".repeat(5000));
+    let output = tree.command(&["--pattern", "needle"]).output().unwrap();
+    assert!(output.stdout.len() < 29_000);
+    let page: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&page["total"], &page["truncated"]), (&json!(5001), &json!(true)));
+}

@@ -1,0 +1,5 @@
+//! `ragmaker-write-file`.
+
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_write_file::Args>()
+}
