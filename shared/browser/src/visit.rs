@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::{
     address, challenge,
-    codes::{NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
+    codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
     driver::{self, Trouble},
     network::{Document, navigation_failed, net_error},
     profile::Profile,
@@ -158,10 +158,18 @@ impl Visit<'_> {
 
     fn take(&self, want: Want<'_>) -> Result<(Page, Value), Error> {
         let deadline = Instant::now() + self.timeout.unwrap_or(DEFAULT_TIMEOUT);
-        let in_use = InUse::enter(self.profile, self.visible, deadline)?;
-        let result = driver::runtime(self.in_tab(want, &in_use, deadline));
-        in_use.leave();
-        result
+        let mut again = true;
+        loop {
+            let in_use = InUse::enter(self.profile, self.visible, deadline)?;
+            let was_open = in_use.was_open;
+            let result = driver::runtime(self.in_tab(want, &in_use, deadline));
+            in_use.leave();
+            match result {
+                // The browser that was open went away: the next one is started at once.
+                Err(error) if error.is(BROWSER_LOST) && was_open && again => again = false,
+                result => return result,
+            }
+        }
     }
 
     async fn in_tab(&self, want: Want<'_>, in_use: &InUse, deadline: Instant) -> Result<(Page, Value), Error> {
