@@ -1,8 +1,10 @@
 //! A project that visits the site: what every test of the browser tools begins with.
 
 use std::{
-    fs,
+    fs, iter, panic,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
 };
 
 use saphyr::{LoadableYamlNode, YamlOwned};
@@ -78,7 +80,7 @@ impl Visitor {
     /// The files that were saved, in the order of their names.
     pub fn saved(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.project.path().join(SAVED)).into_iter().flatten();
-        let mut files: Vec<_> = entries.map(|entry| entry.expect("the folder can be read").path()).collect();
+        let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.sort();
         files
     }
@@ -134,6 +136,10 @@ pub struct Saved {
 
 impl Saved {
     /// What a run of `ragmaker-browser-extract` saved.
+    ///
+    /// # Panics
+    ///
+    /// Where it failed.
     pub fn by(run: &Output) -> Self {
         Self::read(Path::new(run.answer()["file_path"].as_str().expect("the answer names the file")))
     }
@@ -166,4 +172,25 @@ impl Saved {
     pub fn has_line(&self, line: &str) -> bool {
         self.markdown.lines().any(|own| own.trim() == line)
     }
+}
+
+/// Does `work` with each of `items`, `width` of them at once, and returns what it made of them in
+/// their order.
+///
+/// # Panics
+///
+/// Where the work does.
+pub fn at_once<T: Sync, R: Send>(width: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, work) = (AtomicUsize::new(0), &work);
+    let worker = || {
+        let turns = iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&turn| turn < items.len()));
+        turns.map(|turn| (turn, work(&items[turn]))).collect::<Vec<_>>()
+    };
+    let mut done = thread::scope(|scope| {
+        let workers: Vec<_> = (0..width).map(|_| scope.spawn(worker)).collect();
+        let done = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic)));
+        done.flatten().collect::<Vec<_>>()
+    });
+    done.sort_by_key(|(turn, _)| *turn);
+    done.into_iter().map(|(_, made)| made).collect()
 }

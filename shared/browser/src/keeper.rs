@@ -8,7 +8,7 @@
 use std::{
     env, fs,
     io::{BufRead, BufReader, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitCode, Stdio},
     sync::mpsc,
     time::{Duration, Instant},
@@ -192,14 +192,8 @@ fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Running, Child),
             .detail("pid", pid));
     }
     let _ = fs::remove_file(profile.folder().join("DevToolsActivePort"));
-    let mut child = Command::new(&driver)
-        .arg("--port=0")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| BROWSER_FAILED.error(format!("cannot start {}: {error}", driver.display())))?;
-    let result = launched(profile, launch, &browser, &mut child);
+    let (mut child, version, port) = start_driver(&driver)?;
+    let result = launched(profile, launch, &browser, &version, port);
     if result.is_err() {
         let _ = child.kill();
         let _ = child.wait();
@@ -208,28 +202,43 @@ fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Running, Child),
     result.map(|running| (running, child))
 }
 
-fn launched(
-    profile: &Profile,
-    launch: &Launch,
-    browser: &std::path::Path,
-    child: &mut Child,
-) -> Result<Running, Error> {
+/// Starts the driver, and returns its version and its port with it. It may fail to get the port
+/// that it chose, so it may choose three times.
+fn start_driver(program: &Path) -> Result<(Child, String, u16), Error> {
     let until = Instant::now() + START;
-    let (mut version, mut port) = (String::new(), None);
-    let mut lines = lines(child);
-    while port.is_none() {
-        let line = lines.next(until).ok_or_else(|| BROWSER_FAILED.error("ChromeDriver did not start"))?;
-        if let Some(rest) = line.strip_prefix("Starting ChromeDriver ") {
-            version = rest.split('.').next().unwrap_or_default().to_owned();
-        } else if let Some(rest) = line.strip_prefix("ChromeDriver was started successfully on port ") {
-            port = rest.trim_end_matches('.').parse().ok();
+    let mut last = String::new();
+    for _ in 0..3 {
+        let mut child = Command::new(program)
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| BROWSER_FAILED.error(format!("cannot start {}: {error}", program.display())))?;
+        let mut version = String::new();
+        let mut lines = lines(&mut child);
+        while let Some(line) = lines.next(until) {
+            if let Some(rest) = line.strip_prefix("Starting ChromeDriver ") {
+                version = rest.split('.').next().unwrap_or_default().to_owned();
+            } else if let Some(rest) = line.strip_prefix("ChromeDriver was started successfully on port ")
+                && let Ok(port) = rest.trim_end_matches('.').parse()
+            {
+                return Ok((child, version, port));
+            }
+            last = line;
         }
+        let _ = child.kill();
+        let _ = child.wait();
     }
-    let port = port.unwrap_or_default();
+    Err(BROWSER_FAILED.error(format!("ChromeDriver did not start: {last}")))
+}
+
+fn launched(profile: &Profile, launch: &Launch, browser: &Path, version: &str, port: u16) -> Result<Running, Error> {
+    let until = Instant::now() + START;
     // Chromium's sandbox does not work for root; elsewhere it is left out only where it must be.
     let mut sandbox = !is_root();
     let launched = loop {
-        let options = options(profile, launch, browser, &version, sandbox);
+        let options = options(profile, launch, browser, version, sandbox);
         match driver::runtime(Driver::launch(port, &options, until)) {
             Err(error) if sandbox && error.message().contains("Chrome failed to start") => sandbox = false,
             result => break result?,
@@ -267,7 +276,7 @@ fn is_root() -> bool {
 }
 
 /// The capabilities that the browser is launched with.
-fn options(profile: &Profile, launch: &Launch, browser: &std::path::Path, version: &str, sandbox: bool) -> Value {
+fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sandbox: bool) -> Value {
     let platform = match env::consts::OS {
         "macos" => "Macintosh; Intel Mac OS X 10_15_7",
         "windows" => "Windows NT 10.0; Win64; x64",

@@ -6,7 +6,7 @@
 
 use std::{
     fs,
-    io::{Read, Seek, Write},
+    io::{self, Read, Seek, Write},
     path::PathBuf,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -171,11 +171,14 @@ impl Tab {
         }
         let handle =
             DevTools::connect(running).and_then(|mut browser| browser.open_tab(running.headless)).map_err(lost)?;
+        let mut patience = PULSE;
         loop {
             // The driver looks into some tab when it attaches, and hangs if that one's page is
-            // busy: it does not say which it takes, so trying again is what helps.
-            let patience = deadline.min(Instant::now() + PULSE);
-            match Driver::attach(running.driver_port, running.debug_port, patience).await {
+            // busy: it does not say which it takes, so trying again is what helps. It may as well
+            // be the machine that is busy, so each try gets longer.
+            let until = deadline.min(Instant::now() + patience);
+            patience *= 2;
+            match Driver::attach(running.driver_port, running.debug_port, until).await {
                 Ok(driver) => {
                     driver.switch_to(&handle, deadline).await.map_err(Trouble::into_error)?;
                     return Self::prepare(profile, running, driver, handle, deadline).await;
@@ -199,9 +202,17 @@ impl Tab {
         deadline: Instant,
     ) -> Result<Self, Error> {
         let path = profile.tabs_folder().join(&handle);
-        let file = private(&path)
-            .map_err(|error| BROWSER_LOST.error(format!("cannot write to the browser's profile: {error}")))?;
-        file.try_lock_exclusive().map_err(|_| BROWSER_LOST.error("a new tab is in use already"))?;
+        let own = || {
+            // Locked before it has its name, so that nobody takes it for one that was left behind.
+            let unnamed = profile.tabs_folder().join(format!(".{handle}"));
+            let file = private(&unnamed)?;
+            file.try_lock_exclusive()?;
+            fs::rename(&unnamed, &path)?;
+            Ok(file)
+        };
+        let file = own().map_err(|error: io::Error| {
+            BROWSER_LOST.error(format!("cannot write to the browser's profile: {error}"))
+        })?;
         driver
             .devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline)
             .await

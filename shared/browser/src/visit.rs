@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::{
     address, challenge,
-    codes::{NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
+    codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
     driver::{self, Trouble},
     network::{Document, navigation_failed, net_error},
     profile::Profile,
@@ -158,10 +158,18 @@ impl Visit<'_> {
 
     fn take(&self, want: Want<'_>) -> Result<(Page, Value), Error> {
         let deadline = Instant::now() + self.timeout.unwrap_or(DEFAULT_TIMEOUT);
-        let in_use = InUse::enter(self.profile, self.visible, deadline)?;
-        let result = driver::runtime(self.in_tab(want, &in_use, deadline));
-        in_use.leave();
-        result
+        let mut again = true;
+        loop {
+            let in_use = InUse::enter(self.profile, self.visible, deadline)?;
+            let was_open = in_use.was_open;
+            let result = driver::runtime(self.in_tab(want, &in_use, deadline));
+            in_use.leave();
+            match result {
+                // The browser that was open went away: the next one is started at once.
+                Err(error) if error.is(BROWSER_LOST) && was_open && again => again = false,
+                result => return result,
+            }
+        }
     }
 
     async fn in_tab(&self, want: Want<'_>, in_use: &InUse, deadline: Instant) -> Result<(Page, Value), Error> {
@@ -231,10 +239,13 @@ impl Stay<'_> {
         let (page, content) = match self.visit.target {
             Target::Load(url) => self.load(url).await?,
             Target::Show(url) => match self.show(url).await? {
-                Some(shown) => shown,
+                Some(shown) => self.told_from_a_challenge(shown).await?,
                 None => self.load(url).await?,
             },
-            Target::Latest => self.settle(self.visit.wait_for).await?,
+            Target::Latest => {
+                let shown = self.settle(self.visit.wait_for).await?;
+                self.told_from_a_challenge(shown).await?
+            }
         };
         if page.challenge.is_some() { self.outwait_challenge(page, content).await } else { Ok((page, content)) }
     }
@@ -248,6 +259,17 @@ impl Stay<'_> {
         let (_, remembered) = self.tab.remembered();
         let same = [remembered, url.as_str()].into_iter().any(|url| address::page(url) == address::page(&shown.0.url));
         Ok(same.then_some(shown))
+    }
+
+    /// A challenge is told from a refusal by its headers, which are not kept: a page that was
+    /// refused is asked for again.
+    async fn told_from_a_challenge(&mut self, shown: (Page, Value)) -> Result<(Page, Value), Error> {
+        match Url::parse(&self.url) {
+            Ok(url) if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) => {
+                self.load(&url).await
+            }
+            _ => Ok(shown),
+        }
     }
 
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
@@ -288,6 +310,7 @@ impl Stay<'_> {
         // Something of the time has to be left for taking the content.
         let cap = (begun + CAP).min(begun + self.deadline.saturating_duration_since(begun).mul_f32(0.8));
         let mut suspect = begun + SUSPICION;
+        let mut answered = false;
         loop {
             let capped = wait_for.is_none() && Instant::now() >= cap;
             let arguments = vec![json!(wait_for), json!(capped), json!(self.want.chosen)];
@@ -299,6 +322,8 @@ impl Stay<'_> {
                     debug_assert!(!words.contains("JavascriptError"), "{words}");
                     Value::Null
                 }
+                // The deadline came during one of many looks: what was late is the element.
+                Err(Trouble::Late) if answered && wait_for.is_some() => Value::Null,
                 Err(trouble) => return Err(self.failed(trouble)),
             };
             let ready = match answer[0].as_str() {
@@ -312,8 +337,9 @@ impl Stay<'_> {
             if let Some(ready) = ready {
                 return self.taken(ready, answer).await;
             }
+            answered |= !answer.is_null();
             let now = Instant::now();
-            if now > suspect {
+            if now > suspect && now < self.deadline {
                 // A document that broke off never comes to an end that it could tell of.
                 self.learn_of_the_document(true).await?;
                 suspect = now + SUSPICION;

@@ -12,7 +12,7 @@ const facts = () => {
   const captcha = [...document.querySelectorAll(".h-captcha,.g-recaptcha,.cf-turnstile,iframe[src*='hcaptcha.com'],iframe[src*='/recaptcha/'],#recaptcha,form#captcha-form")]
     .some((element) => element.dataset.size !== "invisible" && !element.closest(".grecaptcha-badge"));
   const marks = [];
-  if (window._cf_chl_opt || has("#challenge-form,#challenge-running,#challenge-stage,#cf-challenge-running") || source("/cdn-cgi/challenge-platform/h/")) marks.push("cloudflare");
+  if (window._cf_chl_opt || has("#challenge-form[action*=__cf_chl_],#challenge-running,#challenge-stage,#cf-challenge-running") || source("/cdn-cgi/challenge-platform/h/")) marks.push("cloudflare");
   if (source("captcha-delivery.com")) marks.push("datadome");
   if (has("#px-captcha,#px-captcha-wrapper")) marks.push("perimeterx");
   if (has("#sec-if-cpt-container,#sec-cpt-if,#akam-challenge") || source("/_sec/cp_challenge/")) marks.push("akamai");

@@ -1,7 +1,7 @@
 // The page as HTML, with open shadow roots and frames of the same origin put where they show; with a
 // selector, only what it matches, or null where that is nothing.
 const take = (selector) => {
-  const inner = (frame) => { try { return frame.contentDocument?.body; } catch { return null; } };
+  const inner = (frame) => { try { return (frame.checkVisibility?.() ?? true) ? frame.contentDocument?.body : null; } catch { return null; } };
   const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => element.shadowRoot || (/^i?frame$/.test(element.localName) && inner(element)));
   if (!/html|xml/.test(document.contentType) || /(^text|\/)xml$/.test(document.contentType)) {
     return String(document.body?.innerText ?? document.documentElement?.textContent ?? "").toWellFormed();

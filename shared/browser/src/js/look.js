@@ -3,7 +3,9 @@ const look = (selector) => {
   const now = performance.now();
   if (selector !== null) {
     try {
-      if (document.readyState !== "loading" && document.querySelector(selector)) return "selector";
+      // What is still coming in after this long may never end: what is there is there.
+      const parsed = document.readyState !== "loading" || now > 3000;
+      if (parsed && document.querySelector(selector)) return "selector";
     } catch { return "bad-selector"; }
     return "wait";
   }
