@@ -53,7 +53,7 @@ pub struct Args {
     /// read the files of a folder and not those of folders in it
     #[argh(switch)]
     pub no_recursive: bool,
-    /// read what is left out by default too: node_modules, target, lock files and their like
+    /// read what is left out by default too: folders such as target, lock files
     #[argh(switch)]
     pub no_default_excludes: bool,
     /// read files that an ignore file lists, too
