@@ -170,15 +170,15 @@ impl Place {
             Err(Errno::NOENT) if make => {}
             result => return result.map_err(fail),
         }
-        let mut made = PathBuf::new();
+        let mut path = PathBuf::new();
         let mut parent = beneath(&root, Path::new(""), flags).map_err(fail)?;
-        for name in relative.iter() {
-            made.push(name);
+        for name in relative {
+            path.push(name);
             match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(fail(errno)),
             }
-            parent = beneath(&root, &made, flags).map_err(fail)?;
+            parent = beneath(&root, &path, flags).map_err(fail)?;
         }
         Ok(parent)
     }

@@ -22,6 +22,7 @@ pub use error::{
     PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, PERMISSION_DENIED, ROOT_NOT_USABLE, ROOT_TOO_BROAD, SYMLINK_LOOP, io_error,
 };
 pub use ignored::{IGNORE_FILES, Ignored};
+pub use open::Opener;
 pub use page::{Next, OFFSET_BEYOND_END, Page};
 pub use place::Place;
 pub use roots::{Asked, Candidate, Kind, MARKERS, Root, Roots, Source};

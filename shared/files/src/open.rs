@@ -5,7 +5,7 @@
 //! have it (before 5.6, other Unixes, some sandboxes), the path is walked one name at a time with
 //! `O_NOFOLLOW`, which is as safe and slower. Windows has neither and is not supported yet.
 
-use std::fs::File;
+use std::{fs::File, io, path::Path};
 
 use ragmaker_tool::Error;
 
@@ -40,7 +40,36 @@ impl Place {
     }
 }
 
-#[cfg(unix)]
+/// Opens files beneath a directory that is being walked, as safely as [`Place::open`].
+#[derive(Debug)]
+pub struct Opener {
+    directory: rustix::fd::OwnedFd,
+    path: std::path::PathBuf,
+}
+
+impl Place {
+    /// An opener for the files beneath this directory.
+    pub fn opener(&self) -> Result<Opener, Error> {
+        let fail = |errno| system::failure(errno, self);
+        let root = system::root(self).map_err(fail)?;
+        let flags = system::PATH_ONLY | rustix::fs::OFlags::DIRECTORY;
+        let directory = system::beneath(&root, &self.relative, flags).map_err(fail)?;
+        Ok(Opener { directory, path: self.path() })
+    }
+}
+
+impl Opener {
+    /// Opens the file at `path`, which is beneath the directory, to read it. What has become
+    /// something else than a regular file since it was found is an error.
+    pub fn open(&self, path: &Path) -> io::Result<File> {
+        use rustix::fs::OFlags;
+        let relative = path.strip_prefix(&self.path).map_err(io::Error::other)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::from(system::beneath(&self.directory, relative, flags)?);
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+    }
+}
+
 pub(crate) mod system {
     use super::{Error, File, Place};
     use crate::{PATH_CHANGED, io_error};

@@ -66,7 +66,7 @@ impl Roots {
     pub fn entry_to_write(&self, text: &str) -> Result<Place, Error> {
         let path = self.project().path.join(self.named(text)?);
         let (Some(parent), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
-            return Err(self.refuse_root(&path));
+            return Err(refuse_root(&path));
         };
         let real = real_path(parent)?.join(name);
         self.writable(&path, &real)
@@ -78,7 +78,7 @@ impl Roots {
         let place = within.min_by_key(|(root, relative)| (relative.components().count(), !root.writable));
         let Some((root, relative)) = place else { return Err(self.outside(path, real)) };
         if relative.as_os_str().is_empty() {
-            return Err(self.refuse_root(real));
+            return Err(refuse_root(real));
         }
         if !root.writable {
             let (shown, root) = (real.display(), root.path.display());
@@ -89,13 +89,6 @@ impl Roots {
                 .detail("rule", "writes stay beneath the project root and the roots that are marked rw="));
         }
         Ok(Place { root: root.clone(), relative: relative.to_path_buf() })
-    }
-
-    fn refuse_root(&self, path: &Path) -> Error {
-        PATH_NOT_WRITABLE
-            .error(format!("{} is a root itself, or above it", path.display()))
-            .remedy("Name something beneath the project root.")
-            .detail("path", path.to_string_lossy())
     }
 
     /// The deepest root that `real`, a path without links, is in.
@@ -146,6 +139,13 @@ impl Roots {
             _ => PathBuf::from(text),
         })
     }
+}
+
+fn refuse_root(path: &Path) -> Error {
+    PATH_NOT_WRITABLE
+        .error(format!("{} is a root itself, or above it", path.display()))
+        .remedy("Name something beneath the project root.")
+        .detail("path", path.to_string_lossy())
 }
 
 /// Where `path`, which is absolute, really is: every link in it followed; for a path that does not

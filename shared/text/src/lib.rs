@@ -6,6 +6,7 @@
 
 mod chunks;
 mod decode;
+mod fitting;
 pub mod legacy;
 pub mod lines;
 mod newline;
@@ -14,6 +15,7 @@ mod unicode;
 
 pub use chunks::Chunks;
 pub use decode::{Decode, UnicodeDecoder};
+pub use fitting::{fitting, printed};
 pub use newline::Newline;
 pub use source::Source;
 pub use unicode::{Sniffed, Unicode, sniff};

@@ -130,7 +130,7 @@ impl Tool for Args {
 fn resolve(roots: &Roots, path: &str) -> Resolved {
     let read = roots.place(path);
     let write = roots.place_to_write(path);
-    let place = read.as_ref().or(write.as_ref()).ok().map(|place| place.path());
+    let place = read.as_ref().or(write.as_ref()).ok().map(ragmaker_files::Place::path);
     let ignored = read.as_ref().ok().and_then(|place| place.check_ignored().err());
     let rule = |root: &Root| format!("beneath the {} {}", root.kind.name(), root.path.display());
     let read_rule = match (&read, &ignored) {

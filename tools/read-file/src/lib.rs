@@ -72,7 +72,7 @@ pub struct Args {
     /// number of lines to return from the end
     #[argh(option)]
     pub tail: Option<u64>,
-    /// encoding of the text, such as shift_jis, where the one that is found is wrong
+    /// encoding of the text, such as Shift-JIS, where the one that is found is wrong
     #[argh(option)]
     pub encoding: Option<String>,
     /// how to show the file: auto, text or base64

@@ -60,6 +60,22 @@ pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer
     })
 }
 
+/// Kinds of files that are no text, by their first bytes.
+const KNOWN: [(&[u8], &str); 12] = [
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\x1F\x8B", "application/gzip"),
+    (b"\x7FELF", "application/x-elf"),
+    (b"MZ", "application/vnd.microsoft.portable-executable"),
+    (b"\0asm", "application/wasm"),
+    (b"OggS", "audio/ogg"),
+    (b"fLaC", "audio/flac"),
+    (b"ID3", "audio/mpeg"),
+    (b"\x1A\x45\xDF\xA3", "video/webm"),
+    (b"SQLite format 3\0", "application/vnd.sqlite3"),
+    (b"7z\xBC\xAF\x27\x1C", "application/x-7z-compressed"),
+];
+
 fn recognize(source: &Source) -> io::Result<Media> {
     let mut head = vec![0; SAMPLE.min(usize::try_from(source.size()).unwrap_or(SAMPLE))];
     let read = source.read_at(0, &mut head)?;
@@ -71,20 +87,6 @@ fn recognize(source: &Source) -> io::Result<Media> {
         let read = source.read_at(0, &mut whole)?;
         return Ok(Media { kind: Kind::Image, mime_type, size: imagesize::blob_size(&whole[..read]).ok() });
     }
-    const KNOWN: [(&[u8], &str); 12] = [
-        (b"%PDF-", "application/pdf"),
-        (b"PK\x03\x04", "application/zip"),
-        (b"\x1F\x8B", "application/gzip"),
-        (b"\x7FELF", "application/x-elf"),
-        (b"MZ", "application/vnd.microsoft.portable-executable"),
-        (b"\0asm", "application/wasm"),
-        (b"OggS", "audio/ogg"),
-        (b"fLaC", "audio/flac"),
-        (b"ID3", "audio/mpeg"),
-        (b"\x1A\x45\xDF\xA3", "video/webm"),
-        (b"SQLite format 3\0", "application/vnd.sqlite3"),
-        (b"7z\xBC\xAF\x27\x1C", "application/x-7z-compressed"),
-    ];
     let known = KNOWN.iter().find(|(signature, _)| head.starts_with(signature));
     let mime_type = known.map_or("application/octet-stream", |(_, mime_type)| mime_type);
     let kind = if mime_type == "application/pdf" { Kind::Pdf } else { Kind::Binary };

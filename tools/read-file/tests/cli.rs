@@ -278,7 +278,7 @@ fn what_is_no_text() {
     assert_eq!((&image["width"], &image["height"], &image["truncated"]), (&json!(1), &json!(1), &json!(false)));
     assert!(image["data"].as_str().unwrap().starts_with("iVBORw0KGgo"));
 
-    tree.write("large.png", [PNG, &[0; 40_000]].concat());
+    tree.write("large.png", [PNG.to_vec(), vec![0; 40_000]].concat());
     let large = tree.read(&["--path", "large.png"]);
     assert_eq!(
         (&large["truncated"], &large["next"], &large["data"]),

@@ -123,7 +123,7 @@ impl Tool for Args {
         let found = if base.is_dir() {
             let options =
                 Walk { include: &self.include, no_ignore: self.no_ignore, hidden: self.hidden, ..Walk::default() };
-            search.tree(&mut walk(&place, options)?)
+            search.tree(&mut walk(&place, options)?, &place.opener()?)
         } else {
             if !self.no_ignore {
                 place.check_ignored()?;

@@ -5,7 +5,7 @@ use std::{fs::File, io, path::Path, sync::Mutex};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
-use ragmaker_files::{WalkBuilder, WalkState, shown};
+use ragmaker_files::{Opener, WalkBuilder, WalkState, shown};
 use ragmaker_text::{
     Decode, SAMPLE, Source, Unicode,
     legacy::{Encoding, Identified, identify, identify_sample},
@@ -62,7 +62,7 @@ impl Search {
     }
 
     /// Searches every file of a walk, on every processor.
-    pub(crate) fn tree(&self, walk: &mut WalkBuilder) -> Found {
+    pub(crate) fn tree(&self, walk: &mut WalkBuilder, opener: &Opener) -> Found {
         let all = Mutex::new(Found::default());
         walk.build_parallel().run(|| {
             let mut worker = self.clone().worker();
@@ -71,7 +71,7 @@ impl Search {
                 match entry {
                     Err(error) => share.own.unreadable.push(error.to_string()),
                     Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                        match File::open(entry.path()) {
+                        match opener.open(entry.path()) {
                             Ok(file) => worker.search(entry.path(), file, &mut share.own),
                             Err(error) => share.own.unreadable.push(format!("{}: {error}", entry.path().display())),
                         }

@@ -1,0 +1,54 @@
+//! What holds for any file: paging by `next` gives back exactly its text.
+
+use std::fs;
+
+use proptest::prelude::*;
+use ragmaker_tool::{Tool, arguments};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+/// Reads `path` page by page, the first with the arguments `first`, and joins the contents.
+fn paged(path: &str, first: Value) -> String {
+    let Value::Object(mut given) = first else { panic!("an object") };
+    given.insert("path".into(), path.into());
+    let root = std::path::Path::new(path).parent().unwrap();
+    given.insert("project-root".into(), root.to_str().into());
+    let mut text = String::new();
+    loop {
+        let args = arguments::from_json::<ragmaker_read_file::Args>(given.clone()).unwrap();
+        let page = serde_json::to_value(args.run().unwrap()).unwrap();
+        text += page["content"].as_str().unwrap();
+        let next: Map<String, Value> = match page["next"].clone() {
+            Value::Object(next) => next,
+            _ => return text,
+        };
+        given.extend(next);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pages_join_to_the_text(
+        lines in prop::collection::vec("[a\"\\\\\u{1}\r日😀 ]{0,40}", 0..60),
+        repeat in 1_usize..60, limit in 1_u64..50, join in prop::sample::select(vec!["\n", "\r\n", ""]),
+    ) {
+        let text = lines.join(join).repeat(repeat) + "A plain line keeps it text. ";
+        let temp = TempDir::new().unwrap();
+        let path = temp.path().canonicalize().unwrap().join("file");
+        let units = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+        for bytes in [
+            [b"\xEF\xBB\xBF", text.as_bytes()].concat(),
+            [b"\xFF\xFE".to_vec(), units(u16::to_le_bytes)].concat(),
+            [b"\xFE\xFF".to_vec(), units(u16::to_be_bytes)].concat(),
+        ] {
+            fs::write(&path, bytes).unwrap();
+            let path = path.to_str().unwrap();
+            let total = text.split_inclusive('\n').count();
+            for first in [json!({}), json!({"limit": limit}), json!({"end-line": limit}), json!({"tail": total})] {
+                prop_assert!(paged(path, first.clone()) == text, "{} {:?}", first, text);
+            }
+        }
+    }
+}

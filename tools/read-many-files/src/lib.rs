@@ -1,0 +1,293 @@
+//! `ragmaker-read-many-files`: the texts of files, folders and globs in one answer.
+
+use std::{collections::BTreeSet, io::Read, path::PathBuf};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_files::{Asked, Glob, Place, Roots, Walk, io_error, shown, walk};
+use ragmaker_text::legacy::Text;
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool, json};
+use serde::Serialize;
+
+/// None of the paths gave a text.
+pub const NO_FILES: Code =
+    Code::new("NO_FILES", "See details.skipped for the reasons; ragmaker-find-files finds files.");
+
+/// What is seldom meant by a folder: what tools make, and what they keep.
+const DEFAULT_EXCLUDES: [&str; 10] = [
+    "node_modules/",
+    "target/",
+    "dist/",
+    "build/",
+    "__pycache__/",
+    ".venv/",
+    "*.lock",
+    "package-lock.json",
+    "*.min.js",
+    "*.map",
+];
+
+/// The largest file that is taken in; ragmaker-read-file reads larger ones (64 MiB).
+const MAX: u64 = 64 << 20;
+
+/// Characters that are kept for everything but the texts.
+const AROUND: usize = 4000;
+/// Characters that one file takes beside its text and its path.
+const FILE: usize = 200;
+/// How many of the files that were skipped are listed.
+const SKIPPED: usize = 20;
+
+/// Read the text of many files at once; one that can not be read does not fail the others.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+#[serde(rename_all = "kebab-case")]
+pub struct Args {
+    /// file, folder or glob to read; relative ones start at the project root; may be repeated
+    #[argh(option)]
+    pub path: Vec<String>,
+    /// glob of files to read in folders, such as *.md; may be repeated
+    #[argh(option)]
+    pub include: Vec<String>,
+    /// glob of files to leave out in folders; may be repeated
+    #[argh(option)]
+    pub exclude: Vec<String>,
+    /// read the files of a folder and not those of folders in it
+    #[argh(switch)]
+    pub no_recursive: bool,
+    /// read what is left out by default too: folders such as target, lock files
+    #[argh(switch)]
+    pub no_default_excludes: bool,
+    /// read files that an ignore file lists, too
+    #[argh(switch)]
+    pub no_ignore: bool,
+    /// how many files to leave out, as `next` says
+    #[argh(option, default = "0")]
+    pub offset: usize,
+    /// characters of the first file to leave out, as `next` says
+    #[argh(option, default = "0")]
+    pub column_offset: usize,
+    /// directory that relative paths start at (default: the nearest project, else the working directory)
+    #[argh(option)]
+    pub project_root: Option<String>,
+    /// another directory that may be read; may be repeated
+    #[argh(option)]
+    pub allow_root: Vec<String>,
+    /// knowledge base that may be read, a directory with a catalog.json; may be repeated
+    #[argh(option)]
+    pub kb_root: Vec<String>,
+}
+
+/// The texts of files.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The files, in the order they were named; those of a folder by path.
+    pub files: Vec<FileText>,
+    /// What was not read, and why; at most 20 of them.
+    pub skipped: Vec<Skipped>,
+    /// How many files there are to read.
+    pub total: usize,
+    /// Whether something is left.
+    pub truncated: bool,
+    /// The arguments that continue; null when nothing is left.
+    pub next: Option<Next>,
+}
+
+/// The text of a file.
+#[derive(Serialize, JsonSchema)]
+pub struct FileText {
+    /// The absolute path.
+    pub path: String,
+    /// The text, or the part of it that this answer takes.
+    pub content: String,
+    /// The encoding that it was in.
+    pub encoding: &'static str,
+    /// Whether bytes that are no text of the encoding are shown as U+FFFD.
+    pub lossy: bool,
+    /// The number of lines in the file.
+    pub total_lines: usize,
+    /// Whether the text goes on in the next answer.
+    pub truncated: bool,
+}
+
+/// A file that was not read.
+#[derive(Serialize, JsonSchema)]
+pub struct Skipped {
+    /// Its path.
+    pub path: String,
+    /// Why, with the code of the error.
+    pub reason: String,
+}
+
+/// The arguments that continue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Next {
+    /// How many files to leave out.
+    pub offset: usize,
+    /// How many characters of the next file to leave out.
+    pub column_offset: usize,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations =
+        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
+    const ERRORS: &'static [Code] = &[
+        NO_FILES,
+        ragmaker_files::FILE_NOT_FOUND,
+        ragmaker_files::PATH_NOT_ALLOWED,
+        ragmaker_files::PERMISSION_DENIED,
+        ragmaker_files::SYMLINK_LOOP,
+        ragmaker_files::PATH_CHANGED,
+        ragmaker_files::ROOT_NOT_USABLE,
+        ragmaker_files::ROOT_TOO_BROAD,
+        ragmaker_files::IO_ERROR,
+    ];
+
+    fn run(self) -> Result<Answer, Error> {
+        if self.path.is_empty() {
+            return Err(ARGUMENT_ERROR
+                .error("--path is required")
+                .remedy("Add --path VALUE; it may be repeated.")
+                .detail("argument", "--path"));
+        }
+        let asked =
+            Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
+        let roots = Roots::discover(asked)?;
+        let mut skipped = vec![];
+        let paths = self.paths(&roots, &mut skipped)?;
+        let total = paths.len();
+        let charset = json::Charset::from_env();
+        let mut budget = OUTPUT_LIMIT - AROUND;
+        let (mut files, mut next) = (vec![], None);
+        for (index, path) in paths.into_iter().enumerate().skip(self.offset) {
+            let shown_path = shown(path.clone()).0;
+            let text = match self.read(&roots, &shown_path) {
+                Ok(text) => text,
+                Err(error) => {
+                    skipped.push(Skipped { path: shown_path, reason: error.to_string() });
+                    continue;
+                }
+            };
+            let left_out = if index == self.offset { self.column_offset } else { 0 };
+            let start = text.text.char_indices().nth(left_out).map_or(text.text.len(), |(at, _)| at);
+            let cost = FILE + json::cost(&shown_path, charset);
+            if cost + FILE > budget && !files.is_empty() {
+                next = Some(Next { offset: index, column_offset: 0 });
+                break;
+            }
+            let rest = &text.text[start..];
+            let content = ragmaker_text::fitting(rest, budget.saturating_sub(cost).max(FILE), charset);
+            budget = budget.saturating_sub(cost + json::cost(&content, charset));
+            let cut = content.len() < rest.len();
+            if cut && content.is_empty() {
+                next = Some(Next { offset: index, column_offset: left_out });
+                break;
+            }
+            if cut {
+                next = Some(Next { offset: index, column_offset: left_out + content.chars().count() });
+            }
+            files.push(FileText {
+                path: shown_path,
+                content: content.to_owned(),
+                encoding: text.identified.encoding.name(),
+                lossy: text.lossy,
+                total_lines: text.text.lines().count(),
+                truncated: cut,
+            });
+            if cut {
+                break;
+            }
+        }
+        skipped.truncate(SKIPPED);
+        if files.is_empty() {
+            let reasons: Vec<_> = skipped.iter().map(|one| format!("{}: {}", one.path, one.reason)).collect();
+            return Err(NO_FILES.error("none of the paths gave a text").detail("skipped", reasons));
+        }
+        Ok(Answer { files, skipped, total, truncated: next.is_some(), next })
+    }
+}
+
+impl Args {
+    /// Every file that is meant, once.
+    fn paths(&self, roots: &Roots, skipped: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, Error> {
+        let (mut seen, mut paths) = (BTreeSet::new(), vec![]);
+        for path in &self.path {
+            let found = match roots.place(path) {
+                Ok(place) if place.path().is_dir() => self.files_in(&place, None)?,
+                Ok(place) => vec![place.path()],
+                Err(error) => match self.matching(roots, path)? {
+                    Some(found) if !found.is_empty() => found,
+                    globbed => {
+                        let reason =
+                            globbed.map_or_else(|| error.to_string(), |_| "no file matches the glob".to_owned());
+                        skipped.push(Skipped { path: path.clone(), reason });
+                        continue;
+                    }
+                },
+            };
+            paths.extend(found.into_iter().filter(|path| seen.insert(path.clone())));
+        }
+        Ok(paths)
+    }
+
+    /// The files that `path` matches as a glob; `None` if it is none.
+    fn matching(&self, roots: &Roots, path: &str) -> Result<Option<Vec<PathBuf>>, Error> {
+        if !path.contains(['*', '?', '[', '{']) {
+            return Ok(None);
+        }
+        // The directories before the first name with a wildcard need no search.
+        let names: Vec<&str> = path.split('/').collect();
+        let plain = names.iter().take_while(|name| !name.contains(['*', '?', '[', '{'])).count();
+        let directory = match names[..plain].join("/") {
+            none if none.is_empty() => {
+                if path.starts_with('/') {
+                    "/".to_owned()
+                } else {
+                    ".".to_owned()
+                }
+            }
+            directory => directory,
+        };
+        let Ok(place) = roots.place(&directory) else { return Ok(Some(vec![])) };
+        self.files_in(&place, Some(&names[plain..].join("/"))).map(Some)
+    }
+
+    fn files_in(&self, place: &Place, pattern: Option<&str>) -> Result<Vec<PathBuf>, Error> {
+        let defaults = DEFAULT_EXCLUDES.iter().filter(|_| !self.no_default_excludes).map(ToString::to_string);
+        let exclude: Vec<String> = defaults.chain(self.exclude.iter().cloned()).collect();
+        let options = Walk {
+            include: &self.include,
+            exclude: &exclude,
+            depth: self.no_recursive.then_some(1),
+            no_ignore: self.no_ignore,
+            hidden: false,
+        };
+        // A pattern with a slash is meant from its directory on.
+        let glob = pattern.map(|pattern| Glob::new(&place.path(), &format!("/{pattern}"))).transpose()?;
+        let mut files: Vec<_> = walk(place, options)?
+            .build()
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+            .map(ragmaker_files::DirEntry::into_path)
+            .filter(|path| glob.as_ref().is_none_or(|glob| glob.matches(path)))
+            .collect();
+        files.sort_unstable();
+        Ok(files)
+    }
+
+    fn read(&self, roots: &Roots, path: &str) -> Result<Text, Error> {
+        let place = roots.place(path)?;
+        if !self.no_ignore {
+            place.check_ignored()?;
+        }
+        let mut bytes = vec![];
+        let read = place.open()?.take(MAX + 1).read_to_end(&mut bytes);
+        read.map_err(|error| io_error(&error, &place.path()))?;
+        if bytes.len() as u64 > MAX {
+            return Err(NO_FILES.error("it has more than 64 MiB: use ragmaker-read-file"));
+        }
+        Text::decode(bytes).map_err(|_| NO_FILES.error("it is no text"))
+    }
+}

@@ -1,0 +1,5 @@
+//! `ragmaker-read-many-files`.
+
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_read_many_files::Args>()
+}
