@@ -86,10 +86,6 @@ impl Encoding {
 
 /// A decoder of any encoding.
 #[derive(Debug)]
-<<<<<<< HEAD
-#[allow(clippy::large_enum_variant, reason = "one of them exists at a time")]
-=======
->>>>>>> files
 pub enum Decoder {
     /// Of one of Unicode's own.
     Unicode(UnicodeDecoder),
