@@ -82,7 +82,15 @@ fn failed(error: &io::Error, path: &Path) -> Error {
 /// Whether the bytes are those of a file that everybody knows is no page.
 fn is_binary(bytes: &[u8]) -> bool {
     const MAGIC: [&[u8]; 10] = [
-        b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xFF\xD8\xFF", b"\x1F\x8B", b"\x7FELF", b"RIFF", b"OggS",
+        b"%PDF-",
+        b"PK\x03\x04",
+        b"\x89PNG",
+        b"GIF8",
+        b"\xFF\xD8\xFF",
+        b"\x1F\x8B",
+        b"\x7FELF",
+        b"RIFF",
+        b"OggS",
         b"\xFD7zXZ",
     ];
     MAGIC.iter().any(|magic| bytes.starts_with(magic)) && !bytes[..bytes.len().min(4096)].contains(&b'<')
