@@ -98,7 +98,8 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
     let title =
         title.or_else(|| Some(squeeze(&head.title)).filter(|title| !title.is_empty())).or_else(|| heading(tree));
     let lang = head.lang.clone().or_else(|| meta(&["og:locale", "content-language", "dc.language"]));
-    let url = head.canonical.as_deref().and_then(|href| urls::resolve(href, base)).map(Into::into);
+    let absolute = |url: &String| Url::parse(url).is_ok();
+    let url = head.canonical.as_deref().and_then(|href| urls::resolve(href, base)).map(Into::into).filter(absolute);
     Metadata {
         title: without_site(title.unwrap_or_default(), site_name.as_deref()),
         lang: lang.map(|lang| lang.trim().replace('_', "-")).filter(|lang| !lang.is_empty()),
@@ -109,7 +110,7 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
             .or(facts.published)
             .or_else(|| time(tree)),
         description: meta(&["description", "og:description", "twitter:description"]),
-        url: url.or_else(|| meta(&["og:url"])),
+        url: url.or_else(|| meta(&["og:url"]).filter(absolute)),
         site_name,
     }
 }
