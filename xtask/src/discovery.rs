@@ -42,6 +42,7 @@ fn entries() -> Vec<Value> {
         ragmaker_move,
         ragmaker_project_info,
         ragmaker_read_file,
+        ragmaker_read_many_files,
         ragmaker_search_file_content,
         ragmaker_write_file,
     ]

@@ -87,8 +87,8 @@ fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
     {
         return label(name);
     }
-    let metas = head.match_indices("<meta").filter_map(|(at, _)| head[at..].split('>').next());
-    metas.filter_map(charset_parameter).next()
+    let mut metas = head.match_indices("<meta").filter_map(|(at, _)| head[at..].split('>').next());
+    metas.find_map(charset_parameter)
 }
 
 /// The charset after `charset=`, in a header or a tag.

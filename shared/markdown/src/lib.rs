@@ -99,10 +99,13 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
     };
     let tree = Tree::parse(html, selector.as_ref());
     let base = metadata::base_url(&tree.head, options.base_url);
-    let keep = match options.scope {
-        Scope::Main => extract::main_content(&tree),
-        Scope::Whole => extract::visible(&tree),
-        Scope::Selector(_) => extract::selected(&tree).ok_or(Error::NothingSelected)?,
+    let address = metadata::address(&tree, options.base_url);
+    let (keep, page_type) = match options.scope {
+        Scope::Main => extract::main_content(&tree, address.as_ref()),
+        Scope::Whole => (extract::visible(&tree), extract::kind(&tree, address.as_ref())),
+        Scope::Selector(_) => {
+            (extract::selected(&tree).ok_or(Error::NothingSelected)?, extract::kind(&tree, address.as_ref()))
+        }
     };
     let everything = options.scope != Scope::Main;
     let markdown = render::render(&tree, &keep, base.as_ref(), everything);
@@ -117,7 +120,7 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
         author: metadata.author,
         published: metadata.published,
         description: metadata.description,
-        page_type: metadata.page_type,
+        page_type,
         url: metadata.url,
         words: count_words(&markdown),
         markdown,
@@ -142,9 +145,26 @@ fn count_words(text: &str) -> usize {
     words
 }
 
-/// The blocks of a page as the model that chooses the main content sees them: the text of each, and
-/// the features of all, row by row.
+/// The blocks of a page as the model that chooses the main content sees them.
 #[cfg(feature = "training")]
-pub fn training_examples(html: &str) -> (Vec<String>, Vec<f32>) {
-    extract::examples(&Tree::parse(html, None))
+#[derive(Debug, Default)]
+pub struct Examples {
+    /// The text of each.
+    pub texts: Vec<String>,
+    /// The features of all, row by row.
+    pub features: Vec<f32>,
+    /// How many of them, at the end of every row, are about the page.
+    pub of_page: usize,
+    /// The first block inside and the first after each of the elements around each block.
+    pub reach: Vec<u32>,
+    /// The group of similar blocks that each belongs to.
+    pub kin: Vec<u32>,
+}
+
+/// Shows a page to training.
+#[cfg(feature = "training")]
+pub fn training_examples(html: &str, address: Option<&Url>) -> Examples {
+    let tree = Tree::parse(html, None);
+    let address = metadata::address(&tree, address);
+    extract::examples(&tree, address.as_ref())
 }

@@ -35,6 +35,19 @@ pub enum PageType {
     Service,
 }
 
+impl PageType {
+    /// Every kind, in the order in which the model knows them.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Article,
+        Self::Documentation,
+        Self::Forum,
+        Self::Product,
+        Self::Collection,
+        Self::Listing,
+        Self::Service,
+    ];
+}
+
 /// What a page says about itself.
 #[derive(Debug, Default)]
 pub(crate) struct Metadata {
@@ -44,7 +57,6 @@ pub(crate) struct Metadata {
     pub(crate) author: Option<String>,
     pub(crate) published: Option<String>,
     pub(crate) description: Option<String>,
-    pub(crate) page_type: PageType,
     pub(crate) url: Option<String>,
 }
 
@@ -55,6 +67,17 @@ pub(crate) fn base_url(head: &Head, given: Option<&Url>) -> Option<Url> {
         (Some(base), None) => Url::parse(base).ok(),
         (None, given) => given.cloned(),
     }
+}
+
+/// The address of the page: the one that is given, else the one that it states.
+pub(crate) fn address(tree: &Tree, given: Option<&Url>) -> Option<Url> {
+    let stated = || {
+        tree.head
+            .canonical
+            .as_deref()
+            .or_else(|| tree.head.metas.iter().find(|(name, _)| name == "og:url").map(|(_, url)| url.as_str()))
+    };
+    given.cloned().or_else(|| Url::parse(stated()?).ok())
 }
 
 /// Reads the metadata of a page.
@@ -75,7 +98,8 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
     let title =
         title.or_else(|| Some(squeeze(&head.title)).filter(|title| !title.is_empty())).or_else(|| heading(tree));
     let lang = head.lang.clone().or_else(|| meta(&["og:locale", "content-language", "dc.language"]));
-    let url = head.canonical.as_deref().and_then(|href| urls::resolve(href, base)).map(Into::into);
+    let absolute = |url: &String| Url::parse(url).is_ok();
+    let url = head.canonical.as_deref().and_then(|href| urls::resolve(href, base)).map(Into::into).filter(absolute);
     Metadata {
         title: without_site(title.unwrap_or_default(), site_name.as_deref()),
         lang: lang.map(|lang| lang.trim().replace('_', "-")).filter(|lang| !lang.is_empty()),
@@ -86,8 +110,7 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
             .or(facts.published)
             .or_else(|| time(tree)),
         description: meta(&["description", "og:description", "twitter:description"]),
-        page_type: PageType::default(),
-        url: url.or_else(|| meta(&["og:url"])),
+        url: url.or_else(|| meta(&["og:url"]).filter(absolute)),
         site_name,
     }
 }

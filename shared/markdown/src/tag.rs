@@ -47,7 +47,7 @@ names! {
         Align = "align", Alt = "alt", AriaHidden = "aria-hidden", AriaLabel = "aria-label", Checked = "checked",
         Class = "class", Colspan = "colspan", Content = "content", DataLang = "data-lang",
         DataLanguage = "data-language", DataLazySrc = "data-lazy-src", DataOriginal = "data-original",
-        DataSrc = "data-src", DataSrcset = "data-srcset", Datetime = "datetime", Display = "display",
+        DataSrc = "data-src", DataSrcset = "data-srcset", DataTestid = "data-testid", Datetime = "datetime", Display = "display",
         Encoding = "encoding", Hidden = "hidden", Href = "href", Id = "id", Itemprop = "itemprop",
         Itemtype = "itemtype", Lang = "lang", Role = "role", Rowspan = "rowspan", Shadowrootmode = "shadowrootmode", Src = "src", Srcset = "srcset",
         Start = "start", Style = "style", Title = "title", Type = "type", Value = "value",

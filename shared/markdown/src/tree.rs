@@ -4,6 +4,10 @@
 //! follows the HTML standard's rules for implied end tags and table scopes, and keeps no more than
 //! [`MAX_DEPTH`] elements open, as browsers do: what is deeper becomes a sibling. So every walk of
 //! a tree, recursive or not, is bounded, and building one takes linear time.
+//!
+//! A page whose tags overlap, such as `<b><p></b>`, needs the whole of the standard's tree
+//! construction. Such a page, where it is not built to make that slow, goes through `html2text`'s
+//! parser (html5ever) first, and `lol_html` reads what that writes.
 
 use std::{borrow::Cow, cell::RefCell, ops::Range, rc::Rc};
 
@@ -142,6 +146,15 @@ impl Tree {
 
     /// Reads a page; `selector` marks the nodes it matches.
     pub(crate) fn parse(html: &str, selector: Option<&Selector>) -> Self {
+        let (tree, overlaps) = Self::read(html, selector);
+        if !overlaps {
+            return tree;
+        }
+        repaired(html).map_or(tree, |html| Self::read(&html, selector).0)
+    }
+
+    /// Reads a page as it is; whether its tags overlap in a way that can be repaired.
+    fn read(html: &str, selector: Option<&Selector>) -> (Self, bool) {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
         let html = &*with_noscript(&html[..html.floor_char_boundary(1 << 30)]);
         let builder = Rc::new(RefCell::new(Builder::new(html.len())));
@@ -178,7 +191,11 @@ impl Tree {
         if rewriter.write(html.as_bytes()).is_ok() {
             let _ = rewriter.end();
         }
-        builder.take().finish()
+        let mut builder = builder.take();
+        let overlaps =
+            builder.overlaps && builder.lost_formatting <= MAX_LOST && !builder.too_deep && html.len() <= MAX_REPAIRED;
+        builder.finish();
+        (builder.tree, overlaps)
     }
 }
 
@@ -212,6 +229,12 @@ struct Builder {
     sink: Sink,
     /// The node that the last start tag made.
     latest: Option<Id>,
+    /// Whether an end tag closed across what a simple nesting allows.
+    overlaps: bool,
+    /// How many formatting elements ended without an end tag; the standard reopens them.
+    lost_formatting: usize,
+    /// Whether more elements were open than are kept.
+    too_deep: bool,
 }
 
 impl Builder {
@@ -307,21 +330,20 @@ impl Builder {
                 self.latest = Some(ROOT);
                 return None;
             }
-            Tag::Head | Tag::Frameset => return None,
             Tag::Base => {
-                self.tree.head.base = self.tree.head.base.take().or_else(|| value("href").map(decoded));
+                self.tree.head.base = self.tree.head.base.take().or_else(|| value("href").as_deref().map(decoded));
                 return None;
             }
             Tag::Meta => {
                 let name = value("property").or_else(|| value("name")).or_else(|| value("itemprop"));
                 if let (Some(name), Some(content)) = (name, value("content")) {
-                    self.tree.head.metas.push((name.trim().to_ascii_lowercase(), decoded(content)));
+                    self.tree.head.metas.push((name.trim().to_ascii_lowercase(), decoded(&content)));
                 }
                 return None;
             }
             Tag::Link => {
                 if value("rel").is_some_and(|rel| rel.eq_ignore_ascii_case("canonical")) {
-                    self.tree.head.canonical = value("href").map(decoded);
+                    self.tree.head.canonical = value("href").as_deref().map(decoded);
                 }
                 return None;
             }
@@ -342,7 +364,7 @@ impl Builder {
                 }
                 return Some(Open::Script);
             }
-            Tag::Style => return None,
+            Tag::Head | Tag::Frameset | Tag::Style => return None,
             _ => {}
         }
         if self.in_svg() {
@@ -391,6 +413,7 @@ impl Builder {
     }
 
     fn open(&mut self, id: Id) {
+        self.too_deep |= self.open.len() >= MAX_DEPTH;
         if self.open.len() < MAX_DEPTH {
             self.open.push(id);
             self.open_paragraphs += usize::from(self.tree.tag(id) == Tag::P);
@@ -403,6 +426,7 @@ impl Builder {
         {
             self.tree.nodes[id].end = self.tree.nodes.len() as u32;
             self.open_paragraphs -= usize::from(self.tree.tag(id) == Tag::P);
+            self.lost_formatting += usize::from(self.tree.tag(id).is_formatting());
         }
     }
 
@@ -473,21 +497,48 @@ impl Builder {
         for depth in (1..self.open.len()).rev() {
             let at = self.open[depth];
             if at == id {
-                return self.close_to(depth);
+                let inside = &self.open[depth + 1..];
+                let formatting = self.tree.tag(id).is_formatting();
+                self.overlaps |= formatting && inside.iter().any(|&id| self.tree.tag(id).is_block());
+                self.close_to(depth + 1);
+                self.close_top();
+                self.lost_formatting -= usize::from(formatting);
+                return;
             }
             // An end tag in a cell ends nothing outside of the table.
-            if at < id || (!table_part && matches!(self.tree.tag(at), Tag::Td | Tag::Th | Tag::Table | Tag::Caption)) {
+            if at < id {
+                break;
+            }
+            if !table_part && matches!(self.tree.tag(at), Tag::Td | Tag::Th | Tag::Table | Tag::Caption) {
+                self.overlaps = true;
                 return;
             }
         }
+        // It had ended before its end tag.
+        self.overlaps |= self.tree.tag(id).is_formatting();
     }
 
-    fn finish(mut self) -> Tree {
+    fn finish(&mut self) {
         self.flush();
         self.close_to(1);
         self.tree.nodes[ROOT].end = self.tree.nodes.len() as u32;
-        self.tree
     }
+}
+
+/// The largest page that is repaired, in bytes.
+const MAX_REPAIRED: usize = 4 << 20;
+
+/// The most formatting elements without an end tag in a page that is repaired: the standard reopens
+/// all of them in every block that follows.
+const MAX_LOST: usize = 48;
+
+/// The page as the standard's tree construction nests it.
+fn repaired(html: &str) -> Option<String> {
+    let html = with_noscript(html);
+    let page = html2text::config::plain().parse_html(html.as_bytes()).ok()?;
+    let mut out = Vec::with_capacity(html.len() + html.len() / 8);
+    page.serialize(&mut out).ok()?;
+    String::from_utf8(out).ok()
 }
 
 /// A name for `<noscript>` that is as long and has no rules of its own: browsers that run scripts take
@@ -530,9 +581,9 @@ fn lower<T>(name: &str, look_up: impl Fn(&str) -> T) -> T {
     }
 }
 
-fn decoded(source: String) -> String {
+fn decoded(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
-    entities::decode(&source, true, &mut out);
+    entities::decode(source, true, &mut out);
     out
 }
 

@@ -7,8 +7,8 @@
 
 PAGES holds truth.jsonl.gz (one JSON object per page: id, url, type, main_content, with, without) and
 pages/ID.html.gz.  Every figure printed is of pages whose domain the model has not seen: five folds,
-no domain in two of them.  The model is two boosted forests of oblivious trees (Prokhorenkova et al.
-2018, CatBoost): the first sees a block, the second also what the first thinks of the blocks around it.
+no domain in two of them.  The model is boosted forests of oblivious trees (Prokhorenkova et al.
+2018, CatBoost): one for each kind of page, then two for blocks, of which the first sees a block, the second also what the first thinks of the blocks around it.
 """
 import argparse, collections, gzip, hashlib, json, os, re, struct, subprocess, sys, tempfile
 from urllib.parse import urlparse
@@ -29,12 +29,13 @@ def read_pages(folder, examples):
             path = os.path.join(scratch, page["id"] + ".html")
             with open(path, "wb") as out:
                 out.write(gzip.open(os.path.join(folder, "pages", page["id"] + ".html.gz")).read())
-            paths.append(path)
+            # Some pages come without their address.
+            paths.append(path + "\t" + (page["url"] or "" if int(page["id"]) % 6 else ""))
         data = subprocess.run([examples], input="\n".join(paths).encode(), stdout=subprocess.PIPE, check=True).stdout
     at = 0
     for page in truth:
-        count, width = struct.unpack_from("<II", data, at)
-        at += 8
+        count, width, around, of_page = struct.unpack_from("<IIII", data, at)
+        at += 16
         texts = []
         for _ in range(count):
             (length,) = struct.unpack_from("<I", data, at)
@@ -46,6 +47,11 @@ def read_pages(folder, examples):
         if not count:
             page["features"] = np.zeros((0, truth[0]["features"].shape[1]), "f4")
         at += 4 * count * width
+        page["own"] = page["features"][0, -of_page:] if count else np.zeros(of_page, "f4")
+        page["reach"] = np.frombuffer(data, "<u4", 2 * count * around, at).reshape(count, around, 2)
+        at += 8 * count * around
+        page["kin"] = np.frombuffer(data, "<u4", count, at)
+        at += 4 * count
         page["labels"] = label(page)
         page["fold"] = fold(page)
     return truth
@@ -119,6 +125,14 @@ def report(name, pages, keeps):
 def choose(page, chances, bar=None):
     """The blocks whose choice has the highest expected F1 (Lewis 1995, Ye et al. 2012)."""
     sizes = page["features"][:, 0].astype(float)
+    chances = chances.copy()
+    said = set()
+    for at in np.argsort(-chances, kind="stable"):  # a text that stands there twice is said once
+        words = tuple(page["words"][at])
+        if len(words) >= 6 and page["features"][at, 11] != 9:
+            if words in said:
+                chances[at] = 0
+            said.add(words)
     order = np.argsort(-chances, kind="stable")
     mass = np.cumsum(sizes[order] * chances[order])
     size = np.cumsum(sizes[order])
@@ -140,6 +154,12 @@ def fit(rows, labels, weights, trees, depth, rate, seed=1):
     return model
 
 
+def fit_kinds(pages):
+    """For each kind of page, a forest that tells it from the others."""
+    rows = np.stack([page["own"] for page in pages])
+    return [fit(rows, np.array([float(page["type"] == kind) for page in pages]), None, 40, 4, 0.1) for kind in KINDS]
+
+
 def chance(model, rows):
     return 1 / (1 + np.exp(-model.predict(rows, prediction_type="RawFormulaVal")))
 
@@ -147,30 +167,37 @@ def chance(model, rows):
 def context(page, first):
     """What the second forest sees beside the features: the first one's opinion of the blocks around."""
     count = len(first)
-    logit = first
     sizes = np.sqrt(page["features"][:, 0].astype(float) + 0.5)
-    columns = [logit]
+    columns = [first]
     for step in (1, 2, 3):
-        columns += [np.concatenate([np.full(min(step, count), -1.0), logit[:-step]])[:count],
-                    np.concatenate([logit[step:], np.full(min(step, count), -1.0)])[-count:]]
+        columns += [np.concatenate([np.full(min(step, count), -1.0), first[:-step]])[:count],
+                    np.concatenate([first[step:], np.full(min(step, count), -1.0)])[-count:]]
     for reach in (4, 10, 25):
         before, after = np.zeros(count), np.zeros(count)
-        mass = np.concatenate([[0], np.cumsum(logit * sizes)])
+        mass = np.concatenate([[0], np.cumsum(first * sizes)])
         size = np.concatenate([[0], np.cumsum(sizes)])
         for at in range(count):
             low, high = max(0, at - reach), min(count, at + reach + 1)
             before[at] = (mass[at] - mass[low]) / (size[at] - size[low]) if at > low else -1
             after[at] = (mass[high] - mass[at + 1]) / (size[high] - size[at + 1]) if high > at + 1 else -1
         columns += [before, after]
-    total = (logit * sizes).sum() / sizes.sum() if count else 0
-    columns += [np.full(count, total), np.full(count, logit.max() if count else 0)]
-    seen = np.concatenate([[0], np.cumsum(logit * sizes)])[:count]
+    total = (first * sizes).sum() / sizes.sum() if count else 0
+    columns += [np.full(count, total), np.full(count, first.max() if count else 0)]
+    seen = np.concatenate([[0], np.cumsum(first * sizes)])[:count]
     columns += [seen / (seen.max() + 1e-6) if count else seen]
+    mass = np.concatenate([[0], np.cumsum(first * sizes)])
+    size = np.concatenate([[0], np.cumsum(sizes)])
+    for level in range(page["reach"].shape[1] if count else 0):
+        low, high = page["reach"][:, level, 0], page["reach"][:, level, 1]
+        columns.append((mass[high] - mass[low]) / np.maximum(size[high] - size[low], 1e-6))
+    groups = np.bincount(page["kin"], first * sizes) / np.bincount(page["kin"], sizes)
+    columns += [groups[page["kin"]], np.bincount(page["kin"])[page["kin"]]]
     return np.stack(columns, 1).astype(np.float32)
 
 
 def stack(pages, rows):
     parts = []
+    pages = [page for page in pages if page["texts"]]
     for page in pages:
         known = np.flatnonzero(~np.isnan(page["labels"]))
         picked = np.random.default_rng(int(page["id"])).permutation(known)[:ROWS]
@@ -200,17 +227,25 @@ def main():
     report("everything", pages, [np.ones(len(page["texts"]), bool) for page in pages])
     report("best possible", pages, [np.nan_to_num(page["labels"]) >= 0.5 for page in pages])
 
-    first = lambda page: page["features"]
+    for held in range(FOLDS):
+        for kind, model in enumerate(fit_kinds([page for page in pages if page["fold"] != held])):
+            for page in pages:
+                if page["fold"] == held:
+                    page.setdefault("kinds", np.zeros(len(KINDS), "f4"))[kind] = chance(model, page["own"][None])[0]
+    right = np.mean([KINDS[np.argmax(page["kinds"])] == page["type"] for page in pages])
+    print(f"kind of page: {right:.3f} right", flush=True)
+
+    first = lambda page: np.concatenate([page["features"], np.tile(page["kinds"], (len(page["texts"]), 1))], 1)
     for held in range(FOLDS):
         model = fit(*stack([page for page in pages if page["fold"] != held], first), options.trees[0], options.depth, options.rate)
         for page in pages:
             if page["fold"] == held and len(page["texts"]):
-                page["first"] = chance(model, page["features"])
+                page["first"] = chance(model, first(page))
     for page in pages:
         page.setdefault("first", np.zeros(len(page["texts"])))
     report("first forest", pages, [choose(page, page["first"]) for page in pages])
 
-    second = lambda page: np.concatenate([page["features"], context(page, page["first"])], 1)
+    second = lambda page: np.concatenate([first(page), context(page, page["first"])], 1)
     for held in range(FOLDS):
         model = fit(*stack([page for page in pages if page["fold"] != held], second), options.trees[1], options.depth, options.rate)
         for page in pages:
@@ -220,7 +255,8 @@ def main():
     for bar in (0.3, 0.4, 0.5):
         report(f"both, at {bar}", pages, [page["second"] >= bar for page in pages])
     if options.out:
-        forests = [fit(*stack(pages, first), options.trees[0], options.depth, options.rate),
+        forests = fit_kinds(pages) + [
+                   fit(*stack(pages, first), options.trees[0], options.depth, options.rate),
                    fit(*stack(pages, second), options.trees[1], options.depth, options.rate)]
         with open(options.out, "wb") as out:
             for forest in forests:

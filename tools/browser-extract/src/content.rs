@@ -1,5 +1,7 @@
 //! From what the browser shows to Markdown, by the kind of document it is.
 
+use std::path::Path;
+
 use ragmaker_browser::{Page, codes::NOT_A_PAGE};
 use ragmaker_markdown::{Document, Error as Conversion, Options, PageType, Scope, convert};
 use ragmaker_tool::{Code, Error};
@@ -58,8 +60,9 @@ fn no_page(page: &Page) -> Error {
 }
 
 fn is_markdown(url: &str) -> bool {
-    let path = Url::parse(url).map(|url| url.path().to_ascii_lowercase()).unwrap_or_default();
-    path.ends_with(".md") || path.ends_with(".markdown")
+    let url = Url::parse(url).ok();
+    let extension = url.as_ref().and_then(|url| Path::new(url.path()).extension()?.to_str());
+    extension.is_some_and(|extension| ["md", "markdown"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }
 
 /// `text` as a code block that no run of backticks in it can end.

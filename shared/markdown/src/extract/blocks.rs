@@ -114,7 +114,8 @@ pub(super) struct Block {
     pub(super) counts: Counts,
     /// How many blocks of the page have the same text.
     pub(super) copies: u32,
-    hash: u64,
+    /// Of its text without white space.
+    pub(super) hash: u64,
     /// Bold words.
     pub(super) strong: f32,
     pub(super) in_code: bool,
@@ -211,12 +212,12 @@ impl Blocks {
                 }
                 Tag::A if tree.attr(id, Attr::Href).is_some() => {
                     link_end = end;
-                    if current != NO_BLOCK {
-                        blocks.list[current as usize].counts.links += 1.0;
-                    } else {
-                        // Counted with the first block inside.
+                    if current == NO_BLOCK {
+                        // Counted with what is around it: the block inside has not begun.
                         let container = open.last().map_or(ROOT, |&(id, _)| id);
                         blocks.sums[container].links += 1.0;
+                    } else {
+                        blocks.list[current as usize].counts.links += 1.0;
                     }
                 }
                 Tag::B | Tag::Strong => strong_end = end,
@@ -269,6 +270,27 @@ impl Blocks {
             self.sums[tree.parent(id)].add(&counts);
         }
     }
+}
+
+/// For every block, a number that it shares with the blocks that stand in elements of the same tags
+/// and first classes, four levels up: the titles of a grid's cards, the prices, the cells of a column.
+pub(super) fn kin(tree: &Tree, blocks: &Blocks) -> Vec<u32> {
+    let mut numbers: HashMap<u64, u32> = HashMap::new();
+    let mut kin = Vec::with_capacity(blocks.list.len());
+    for block in &blocks.list {
+        let around = std::iter::once(block.container).chain(tree.ancestors(block.container)).take(4);
+        let hash = around.fold(0xCBF2_9CE4_8422_2325, |hash: u64, id| {
+            let class = tree.attr(id, Attr::Class).unwrap_or_default();
+            let class = class.split_ascii_whitespace().next().unwrap_or_default();
+            class
+                .bytes()
+                .chain([tree.tag(id) as u8, 0])
+                .fold(hash, |hash, b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3))
+        });
+        let next = numbers.len() as u32;
+        kin.push(*numbers.entry(hash).or_insert(next));
+    }
+    kin
 }
 
 /// For every element, how many of its siblings have the same tag and first class.

@@ -1,61 +1,99 @@
 //! What the model sees of a block: numbers about it, its neighbours, the elements around it, the page.
 
+use std::collections::HashSet;
+
+use url::Url;
+
 use super::{
     blocks::{Block, Blocks, Counts},
-    names::{self, Hints, KINDS},
+    names::{self, Hints, KINDS, PHRASES},
 };
 use crate::{
-    tag::{Attr, Tag},
+    tag::Tag,
     tree::{Id, ROOT, Tree},
 };
 
 /// How many elements around a block are looked at.
-const AROUND: usize = 6;
-
-/// Per-block numbers for all blocks of a page, row by row.
-pub(super) struct Features {
-    pub(super) width: usize,
-    pub(super) values: Vec<f32>,
-}
+pub(super) const AROUND: usize = 6;
 
 /// What every block of a page shares.
 struct Page {
     total: Counts,
     words_before: Vec<f32>,
+    /// For every node, the words before it.
+    before_node: Vec<f32>,
     heading: usize,
     title: Vec<u64>,
+    /// The pairs of words in the page's description, and in its JSON-LD.
+    described: [HashSet<u64>; 2],
     own: Vec<f32>,
 }
 
-/// Computes the features of every block.
-pub(super) fn features(tree: &Tree, blocks: &Blocks) -> Features {
-    let (all, near) = hints(tree);
-    let page = page(tree, blocks, &all);
-    let mut out = Features { width: 0, values: vec![] };
-    let mut around = ([0; AROUND], usize::MAX);
-    for (at, block) in blocks.list.iter().enumerate() {
-        let row = out.values.len();
-        if out.width > 0 && row == out.width {
-            out.values.reserve(out.width * blocks.list.len());
+/// The features of a page's blocks, each row made when it is asked for: all of them would take far
+/// more room than the page.
+pub(super) struct Features<'p> {
+    tree: &'p Tree,
+    blocks: &'p Blocks,
+    page: Page,
+    all: Vec<Hints>,
+    near: Vec<Hints>,
+    /// What each block says, and the heading before it.
+    said: Vec<[u16; 2]>,
+    /// The elements around each block, from inside out.
+    around: Vec<[u32; AROUND]>,
+}
+
+impl<'p> Features<'p> {
+    pub(super) fn new(tree: &'p Tree, blocks: &'p Blocks, address: Option<&Url>) -> Self {
+        let (all, near) = hints(tree);
+        let page = page(tree, blocks, &all, address);
+        let mut said = Vec::with_capacity(blocks.list.len());
+        let mut around: Vec<[u32; AROUND]> = Vec::with_capacity(blocks.list.len());
+        let mut heading = 0;
+        for (at, block) in blocks.list.iter().enumerate() {
+            let words = if block.counts.words < 16.0 { names::said(&block_text(tree, blocks, at)) } else { 0 };
+            if tree.tag(block.container).heading_level().is_some() {
+                heading = words;
+            }
+            said.push([words, heading]);
+            let before = at.checked_sub(1).filter(|&before| blocks.list[before].container == block.container);
+            around.push(match before {
+                Some(before) => around[before],
+                None => surroundings(tree, blocks, block.container, page.total.words).map(|id| id as u32),
+            });
         }
-        if around.1 != block.container {
-            around = (surroundings(tree, blocks, block.container, page.total.words), block.container);
-        }
-        let put = &mut out.values;
-        own(tree, blocks, at, &page, put);
+        Self { tree, blocks, page, all, near, said, around }
+    }
+
+    /// The features of the page itself, which end every row.
+    pub(super) fn of_page(&self) -> &[f32] {
+        &self.page.own
+    }
+
+    /// The elements around a block, from inside out.
+    pub(super) fn around(&self, at: usize) -> impl Iterator<Item = Id> + '_ {
+        self.around[at].iter().map(|&id| id as Id)
+    }
+
+    /// Appends the features of one block.
+    pub(super) fn row(&self, at: usize, put: &mut Vec<f32>) {
+        let (tree, blocks, page) = (self.tree, self.blocks, &self.page);
+        let container = blocks.list[at].container;
+        own(tree, blocks, at, page, put);
         for step in [-2_isize, -1, 1, 2] {
             neighbour(tree, blocks, at, step, put);
         }
-        for id in around.0 {
-            element(tree, blocks, id, &page, put);
+        for id in self.around(at) {
+            element(tree, blocks, id, page, put);
         }
-        let (all, near) = (all[block.container], near[block.container]);
-        put.extend((0..KINDS).map(|kind| f32::from(u8::from(all >> kind & 1 == 1))));
-        put.extend((0..KINDS).map(|kind| f32::from(u8::from(near >> kind & 1 == 1))));
+        for hints in [self.all[container], self.near[container]] {
+            put.extend((0..KINDS).map(|kind| f32::from(u8::from(hints >> kind & 1 == 1))));
+        }
+        for bits in self.said[at] {
+            put.extend((0..PHRASES).map(|kind| f32::from(u8::from(bits >> kind & 1 == 1))));
+        }
         put.extend_from_slice(&page.own);
-        out.width = out.values.len() - row;
     }
-    out
 }
 
 fn ratio(part: f32, whole: f32) -> f32 {
@@ -78,7 +116,7 @@ fn hints(tree: &Tree) -> (Vec<Hints>, Vec<Hints>) {
     (all, near)
 }
 
-fn page(tree: &Tree, blocks: &Blocks, all: &[Hints]) -> Page {
+fn page(tree: &Tree, blocks: &Blocks, all: &[Hints], address: Option<&Url>) -> Page {
     let total = blocks.sums[ROOT];
     let mut words_before = Vec::with_capacity(blocks.list.len());
     let mut words = 0.0;
@@ -86,9 +124,24 @@ fn page(tree: &Tree, blocks: &Blocks, all: &[Hints]) -> Page {
         words_before.push(words);
         words += block.counts.words;
     }
+    let mut before_node = vec![total.words; tree.len()];
+    let mut at = blocks.list.len();
+    let mut before = total.words;
+    for id in (0..tree.len()).rev() {
+        while at > 0 && blocks.list[at - 1].first >= id {
+            at -= 1;
+            before = words_before[at];
+        }
+        before_node[id] = before;
+    }
     let title =
         tree.head.metas.iter().find(|(name, _)| name == "og:title").map_or(&tree.head.title, |(_, title)| title);
     let title = words_of(title);
+    let descriptions = tree.head.metas.iter().filter(|(name, _)| name.ends_with("description"));
+    let described = [
+        descriptions.flat_map(|(_, text)| pairs(text, 200)).collect(),
+        tree.head.json_ld.iter().flat_map(|json| pairs(json, 20_000)).collect(),
+    ];
     // The heading that says what the title says, else the first of the first level.
     let heading_at = |block: &Block| tree.tag(block.container).heading_level();
     let mut heading = (0.0, 0);
@@ -146,20 +199,34 @@ fn page(tree: &Tree, blocks: &Blocks, all: &[Hints]) -> Page {
         in_main(26),
         in_main(28),
     ];
+    own.extend(names::of_address(address));
     own.extend([23, 25, 26, 22].map(|bit: u32| f32::from(u8::from(body >> bit & 1 == 1))));
-    Page { total, words_before, heading: heading.1, title, own }
+    Page { total, words_before, before_node, heading: heading.1, title, described, own }
+}
+
+/// The hashes of a text's pairs of words.
+fn pairs(text: &str, most: usize) -> impl Iterator<Item = u64> {
+    let mut before = 0;
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(most);
+    words.filter_map(move |word| {
+        let hash = hash(word);
+        let pair = before ^ hash.rotate_left(21);
+        let first = before == 0;
+        before = hash;
+        (!first).then_some(pair)
+    })
+}
+
+fn hash(word: &str) -> u64 {
+    word.chars()
+        .flat_map(char::to_lowercase)
+        .fold(7, |hash: u64, c| (hash ^ u64::from(c)).wrapping_mul(0x0100_0000_01B3))
 }
 
 /// The hashes of a text's words.
 fn words_of(text: &str) -> Vec<u64> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64);
-    words
-        .map(|word| {
-            word.chars()
-                .flat_map(char::to_lowercase)
-                .fold(7, |hash: u64, c| (hash ^ u64::from(c)).wrapping_mul(0x0100_0000_01B3))
-        })
-        .collect()
+    words.map(hash).collect()
 }
 
 /// The elements around a block that differ in what they hold: the nearest four from inside out,
@@ -211,7 +278,18 @@ fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>)
     let block = &blocks.list[at];
     let counts = &block.counts;
     let count = blocks.list.len() as f32;
-    let text = if counts.words < 40.0 { words_of(&block_text(tree, blocks, at)) } else { vec![] };
+    let source = block_text(tree, blocks, at);
+    let text = if counts.words < 40.0 { words_of(&source) } else { vec![] };
+    let told = page.described.each_ref().map(|known| {
+        let (mut all, mut found) = (0.0, 0.0);
+        if !known.is_empty() {
+            for pair in pairs(&source, 80) {
+                all += 1.0;
+                found += f32::from(u8::from(known.contains(&pair)));
+            }
+        }
+        ratio(found, all)
+    });
     let titled = text.iter().filter(|word| page.title.contains(word)).count() as f32;
     put.extend([
         counts.words,
@@ -242,6 +320,7 @@ fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>)
         (at as f32 - page.heading as f32) / count,
         ratio(titled, text.len() as f32),
     ]);
+    put.extend(told);
     // How far the last heading is, and how deep it stands.
     let last = (0..at).rev().take(40).find(|&before| tree.tag(blocks.list[before].container).heading_level().is_some());
     let level = last.and_then(|last| tree.tag(blocks.list[last].container).heading_level()).unwrap_or(7);
@@ -311,8 +390,9 @@ fn element(tree: &Tree, blocks: &Blocks, id: Id, page: &Page, put: &mut Vec<f32>
         ratio(sum.prose, page.total.prose),
         f32::from(blocks.alike[id]),
         f32::from(kind),
+        ratio(page.before_node[id], page.total.words),
+        ratio(page.total.words - page.before_node[id] - sum.words, page.total.words),
     ]);
-    let _ = Attr::Class;
 }
 
 /// The text of a block, for training.

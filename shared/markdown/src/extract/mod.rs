@@ -6,8 +6,11 @@ mod features;
 mod model;
 mod names;
 
+use url::Url;
+
 use self::blocks::{Blocks, NO_BLOCK};
 use crate::{
+    metadata::PageType,
     tag::Tag,
     tree::{Id, ROOT, Tree},
 };
@@ -64,11 +67,16 @@ pub(crate) fn selected(tree: &Tree) -> Option<Vec<bool>> {
     any.then_some(keep)
 }
 
-/// The nodes of the page's main content.
-pub(crate) fn main_content(tree: &Tree) -> Vec<bool> {
+/// What kind of page it is.
+pub(crate) fn kind(tree: &Tree, address: Option<&Url>) -> PageType {
+    choose::opinion(tree, &Blocks::new(tree), address).kind
+}
+
+/// The nodes of the page's main content, and what kind of page it is.
+pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, PageType) {
     let blocks = Blocks::new(tree);
-    let chances = choose::chances(tree, &blocks);
-    let mut chosen = choose::choose(&blocks.list, &chances);
+    let opinion = choose::opinion(tree, &blocks, address);
+    let mut chosen = choose::choose(tree, &blocks.list, &opinion.chances);
     pictures(&blocks, &mut chosen);
     let mut keep = vec![false; tree.len()];
     for id in (1..tree.len()).rev() {
@@ -89,7 +97,7 @@ pub(crate) fn main_content(tree: &Tree) -> Vec<bool> {
             keep[tree.subtree(id)].fill(true);
         }
     }
-    keep
+    (keep, opinion.kind)
 }
 
 /// Inline content that only a machine reads: an icon's name, the picture of a formula.
@@ -119,10 +127,22 @@ fn pictures(blocks: &Blocks, chosen: &mut [bool]) {
     }
 }
 
-/// What training needs of a page: every block's text, and its features.
+/// What training needs of a page.
 #[cfg(feature = "training")]
-pub(crate) fn examples(tree: &Tree) -> (Vec<String>, Vec<f32>) {
+pub(crate) fn examples(tree: &Tree, address: Option<&Url>) -> crate::Examples {
     let blocks = Blocks::new(tree);
-    let features = features::features(tree, &blocks);
-    ((0..blocks.list.len()).map(|at| features::text(tree, &blocks, at)).collect(), features.values)
+    let features = features::Features::new(tree, &blocks, address);
+    let mut examples =
+        crate::Examples { of_page: features.of_page().len(), kin: blocks::kin(tree, &blocks), ..Default::default() };
+    for at in 0..blocks.list.len() {
+        examples.texts.push(features::text(tree, &blocks, at));
+        features.row(at, &mut examples.features);
+        for id in features.around(at) {
+            let inside = tree.subtree(id);
+            for end in [inside.start, inside.end] {
+                examples.reach.push(blocks.list.partition_point(|block| block.first < end) as u32);
+            }
+        }
+    }
+    examples
 }

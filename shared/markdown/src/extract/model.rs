@@ -1,10 +1,12 @@
-//! The model: two boosted forests of oblivious trees, trained by `training/train.py`.
+//! The model: boosted forests of oblivious trees, trained by `training/train.py`.
 //!
 //! An oblivious tree asks the same question at every node of a level, so its leaf is the number
 //! that its answers spell: all blocks of a page are answered at once, column by column, without a
 //! branch. The weights are read where they lie in the executable.
 
-use std::sync::OnceLock;
+use std::{ops::Range, sync::OnceLock};
+
+use crate::metadata::PageType;
 
 /// See `training/train.py` for the layout.
 static WEIGHTS: &[u8] = include_bytes!("weights.bin");
@@ -26,6 +28,18 @@ impl Table {
             }
         }
         Self { rows, columns }
+    }
+
+    /// A table with no column yet.
+    pub(super) fn empty(rows: usize) -> Self {
+        Self { rows, columns: vec![] }
+    }
+
+    /// Adds the columns of another table, of which it has the rows in `range`.
+    pub(super) fn append(&mut self, other: &Self, range: Range<usize>) {
+        for column in other.columns.chunks_exact(other.rows.max(1)) {
+            self.columns.extend_from_slice(&column[range.clone()]);
+        }
     }
 
     pub(super) fn push(&mut self, column: impl IntoIterator<Item = f32>) {
@@ -71,12 +85,23 @@ impl Forest {
     }
 }
 
-/// The forests: the first sees a block, the second also what the first thinks of those around it.
-pub(super) fn forests() -> &'static (Forest, Forest) {
-    static FORESTS: OnceLock<(Forest, Forest)> = OnceLock::new();
-    FORESTS.get_or_init(|| {
+/// Everything that was learned.
+pub(super) struct Model {
+    /// For each kind of page, what tells it from the others.
+    pub(super) kinds: Vec<Forest>,
+    /// Sees a block.
+    pub(super) first: Forest,
+    /// Sees also what the first thinks of the blocks around.
+    pub(super) second: Forest,
+}
+
+/// The model, read once.
+pub(super) fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| {
         let mut bytes = Bytes(WEIGHTS);
-        (bytes.forest(), bytes.forest())
+        let kinds = PageType::ALL.iter().map(|_| bytes.forest()).collect();
+        Model { kinds, first: bytes.forest(), second: bytes.forest() }
     })
 }
 

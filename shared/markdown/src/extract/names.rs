@@ -230,7 +230,7 @@ const WORDS: [&[&str]; KINDS - 12] = [
 /// The hints of one element's own names, tag and role.
 pub(super) fn own(tree: &Tree, id: Id) -> Hints {
     let mut hints = 0;
-    for name in [Attr::Class, Attr::Id] {
+    for name in [Attr::Class, Attr::Id, Attr::Itemprop, Attr::DataTestid, Attr::AriaLabel] {
         if let Some(value) = tree.attr(id, name) {
             hints |= of_names(value);
         }
@@ -301,4 +301,210 @@ fn hint(word: &str) -> Hints {
     });
     let letter = usize::from(word.as_bytes()[0] - b'a');
     by_letter[letter].iter().filter(|(known, _)| *known == word).fold(0, |hints, (_, hint)| hints | hint)
+}
+
+/// How many kinds of phrase there are.
+pub(super) const PHRASES: usize = 10;
+
+/// What short texts around content say, by what they are for; a few languages that the model met.
+const SAID: [&[&str]; PHRASES] = [
+    &[
+        "cookie",
+        "privacy",
+        "terms",
+        "copyright",
+        "rights",
+        "reserved",
+        "legal",
+        "imprint",
+        "impressum",
+        "datenschutz",
+        "confidentialité",
+        "プライバシー",
+        "隐私",
+    ],
+    &["subscribe", "newsletter", "email", "inbox", "abonnieren", "购读", "登録"],
+    &["log", "login", "sign", "account", "register", "anmelden", "connexion", "ログイン", "登录", "로그인"],
+    &[
+        "cart",
+        "checkout",
+        "wishlist",
+        "basket",
+        "buy",
+        "shipping",
+        "delivery",
+        "returns",
+        "warenkorb",
+        "panier",
+        "カート",
+        "购物车",
+    ],
+    &[
+        "share",
+        "follow",
+        "tweet",
+        "facebook",
+        "twitter",
+        "instagram",
+        "linkedin",
+        "youtube",
+        "pinterest",
+        "whatsapp",
+        "シェア",
+    ],
+    &["comment", "comments", "reply", "replies", "kommentare", "commentaires", "コメント", "评论", "댓글"],
+    &[
+        "related",
+        "recommended",
+        "similar",
+        "popular",
+        "trending",
+        "latest",
+        "recent",
+        "also",
+        "more",
+        "featured",
+        "ähnliche",
+        "関連",
+        "相关",
+        "관련",
+    ],
+    &[
+        "menu",
+        "search",
+        "skip",
+        "home",
+        "contact",
+        "navigation",
+        "back",
+        "next",
+        "previous",
+        "page",
+        "filter",
+        "sort",
+        "results",
+        "show",
+        "load",
+        "view",
+    ],
+    &["review", "reviews", "rating", "ratings", "stars", "verified", "helpful", "customer", "bewertungen", "レビュー"],
+    &[
+        "posted",
+        "author",
+        "published",
+        "updated",
+        "ago",
+        "minutes",
+        "min",
+        "read",
+        "views",
+        "likes",
+        "joined",
+        "member",
+        "tags",
+        "category",
+    ],
+];
+
+/// The kinds of phrase that a text has words of.
+pub(super) fn said(text: &str) -> u16 {
+    let mut said = 0;
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).take(16) {
+        let word = word.to_lowercase();
+        for (kind, words) in SAID.iter().enumerate() {
+            said |= u16::from(words.contains(&word.as_str())) << kind;
+        }
+    }
+    said
+}
+
+/// What the words of an address hint at, and how it is built: the last numbers are its depth, the
+/// hyphens and digits of its last part, and whether it has a query. All are -1 without an address.
+pub(super) fn of_address(address: Option<&url::Url>) -> [f32; 11] {
+    const PARTS: [&[&str]; 7] = [
+        &["product", "products", "p", "dp", "item", "itm", "sku", "pd", "ip"],
+        &[
+            "collection",
+            "collections",
+            "category",
+            "categories",
+            "c",
+            "catalog",
+            "shop",
+            "store",
+            "cat",
+            "browse",
+            "all",
+        ],
+        &[
+            "forum",
+            "forums",
+            "thread",
+            "threads",
+            "topic",
+            "t",
+            "questions",
+            "discussion",
+            "discussions",
+            "comments",
+            "showthread",
+            "viewtopic",
+            "community",
+            "answers",
+            "qa",
+            "r",
+        ],
+        &[
+            "docs",
+            "doc",
+            "documentation",
+            "wiki",
+            "guide",
+            "guides",
+            "reference",
+            "manual",
+            "api",
+            "learn",
+            "help",
+            "tutorial",
+            "handbook",
+        ],
+        &[
+            "blog", "news", "article", "articles", "post", "posts", "story", "stories", "magazine", "insights",
+            "opinion",
+        ],
+        &[
+            "service",
+            "services",
+            "solutions",
+            "solution",
+            "about",
+            "company",
+            "pricing",
+            "features",
+            "platform",
+            "industries",
+            "consulting",
+        ],
+        &["tag", "tags", "topics", "archive", "search", "list", "jobs", "top", "best", "index", "events", "directory"],
+    ];
+    let Some(address) = address else { return [-1.0; 11] };
+    let mut numbers = [0.0; 11];
+    let path = address.path().to_ascii_lowercase();
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let host = address.host_str().unwrap_or_default();
+    let words = parts.iter().flat_map(|part| part.split(['-', '_', '.'])).chain(host.split('.'));
+    for word in words {
+        for (kind, known) in PARTS.iter().enumerate() {
+            if known.contains(&word) {
+                numbers[kind] = 1.0;
+            }
+        }
+    }
+    let last = parts.last().copied().unwrap_or_default();
+    numbers[7] = parts.len() as f32;
+    numbers[8] = last.matches(['-', '_']).count() as f32;
+    numbers[9] = last.bytes().filter(u8::is_ascii_digit).count() as f32;
+    numbers[10] = f32::from(u8::from(address.query().is_some()));
+    numbers
 }

@@ -4,7 +4,7 @@
 //! emphasis; then written, each delimiter checked against `CommonMark`'s flanking rules. Emphasis
 //! that no delimiter can express, such as next to a letter with punctuation inside, stays HTML.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use crate::{tree::Id, urls};
 
@@ -54,11 +54,13 @@ pub(super) struct Inline {
     /// The marks that are open, waiting ones included.
     pub(super) open: Vec<Mark>,
     space: Space,
+    /// The last character written; none at the start of a line.
+    last: Option<char>,
 }
 
 impl Inline {
     pub(super) fn new() -> Self {
-        Self { pieces: vec![], text: String::new(), waiting: vec![], open: vec![], space: Space::None }
+        Self { pieces: vec![], text: String::new(), waiting: vec![], open: vec![], space: Space::None, last: None }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -66,7 +68,7 @@ impl Inline {
     }
 
     fn settle(&mut self, next: Option<char>) {
-        let last = self.last_char();
+        let last = self.last;
         let spaced = match (self.space, last, next) {
             (Space::None, ..) | (_, None, _) => false,
             // Line ends between ideographs are the source's, not the text's.
@@ -80,19 +82,10 @@ impl Inline {
         self.pieces.extend(self.waiting.drain(..).map(Piece::Open));
     }
 
-    /// The last character written; none at the start of a line.
-    fn last_char(&self) -> Option<char> {
-        self.pieces.iter().rev().find_map(|piece| match piece {
-            Piece::Text(range) => Some(self.text[range.clone()].chars().next_back()),
-            Piece::Open(_) | Piece::Close(_) => None,
-            Piece::Code(_) | Piece::Done(_) => Some(Some('x')),
-            Piece::Break => Some(None),
-        })?
-    }
-
     fn put_text(&mut self, text: &str) {
         let start = self.text.len();
         self.text.push_str(text);
+        self.last = text.chars().next_back().or(self.last);
         match self.pieces.last_mut() {
             Some(Piece::Text(range)) => range.end = self.text.len(),
             _ => self.pieces.push(Piece::Text(start..self.text.len())),
@@ -127,6 +120,7 @@ impl Inline {
             return self.text(&source);
         }
         self.settle(Some(if lead { ' ' } else { 'x' }));
+        self.last = Some('x');
         match self.pieces.last_mut() {
             Some(Piece::Code(before)) => before.push_str(&source),
             _ => self.pieces.push(Piece::Code(source)),
@@ -135,6 +129,7 @@ impl Inline {
 
     pub(super) fn done(&mut self, markdown: String) {
         self.settle(Some('x'));
+        self.last = Some('x');
         self.pieces.push(Piece::Done(markdown));
     }
 
@@ -147,12 +142,13 @@ impl Inline {
 
     pub(super) fn line_break(&mut self) {
         self.space = Space::None;
+        self.last = None;
         self.pieces.push(Piece::Break);
     }
 
     /// A line break unless a line has just begun.
     pub(super) fn fresh_line(&mut self) {
-        if self.last_char().is_some() {
+        if self.last.is_some() {
             self.line_break();
         }
     }
@@ -362,8 +358,9 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
     if line_start && place == Place::Paragraph {
         start = escape_line_start(text, next.is_none(), !out.is_empty(), out);
     }
-    let mut before = out.chars().next_back().unwrap_or(' ');
+    let before = out.chars().next_back().unwrap_or(' ');
     let mut copied = start;
+    let tildes = text.bytes().filter(|b| *b == b'~').count();
     let bytes = text.as_bytes();
     for at in start..bytes.len() {
         let b = bytes[at];
@@ -378,14 +375,14 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
             b'`' => true,
             b'*' => !(previous.is_whitespace() && following.is_whitespace()),
             b'_' => {
-                !(previous.is_alphanumeric() && following.is_alphanumeric())
-                    && !(previous.is_whitespace() && following.is_whitespace())
+                let within = |is: fn(char) -> bool| is(previous) && is(following);
+                !within(char::is_alphanumeric) && !within(char::is_whitespace)
             }
             b'[' => in_link || (following == '^'),
             b']' => in_link || matches!(following, '(' | '[' | ':'),
             b'<' => following.is_ascii_alphabetic() || matches!(following, '/' | '!' | '?'),
             b'&' => urls::looks_like_reference(tail),
-            b'~' => previous == '~' || tail.contains('~') || text[..at].contains('~'),
+            b'~' => tildes > 1,
             b'|' => place == Place::Cell,
             _ => place == Place::Heading && tail.is_empty() && next.is_none(),
         };
@@ -394,9 +391,7 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
             out.push('\\');
             copied = at;
         }
-        before = char::from(b);
     }
-    let _ = before;
     out.push_str(&text[copied..]);
 }
 
@@ -446,8 +441,8 @@ pub(super) fn escape_plain(text: &str, place: Place, out: &mut String) {
 
 fn code_span(source: &str, place: Place, out: &mut String) {
     let text = source.replace(['\n', '\r'], " ");
-    let runs: Vec<usize> = text.split(|c| c != '`').map(str::len).collect();
-    let fence = (1..).find(|length| !runs.contains(length)).unwrap_or(1);
+    let runs: HashSet<usize> = text.split(|c| c != '`').map(str::len).collect();
+    let fence = (1..=runs.len() + 1).find(|length| !runs.contains(length)).unwrap_or(1);
     let padded = text.starts_with('`') || text.ends_with('`') || (text.starts_with(' ') && text.ends_with(' '));
     let fence = "`".repeat(fence);
     out.push_str(&fence);

@@ -21,8 +21,8 @@ pub(super) struct Lines {
     first: Option<String>,
     /// The gap before the next line, and the length of the prefix that a blank line in it has.
     gap: Option<(Gap, usize)>,
-    /// The length of the prefix outside every open container, and what the container set aside.
-    open: Vec<usize>,
+    /// Of every open container, the length of the prefix outside it, and of what was written before it.
+    open: Vec<(usize, usize)>,
     /// Containers that were opened too deep to be shown.
     unshown: usize,
 }
@@ -39,7 +39,7 @@ impl Lines {
             self.unshown += 1;
             return;
         }
-        self.open.push(self.prefix.len());
+        self.open.push((self.prefix.len(), self.out.len()));
         match *container {
             Container::Quote => {
                 if let Some(first) = &mut self.first {
@@ -59,11 +59,12 @@ impl Lines {
             self.unshown -= 1;
             return;
         }
-        if self.first.is_some() {
-            // Nothing was written inside: an empty item still is one.
+        let (prefix, written) = self.open.pop().unwrap_or_default();
+        if self.out.len() == written {
+            // Nothing was written inside: what is empty still is there.
             self.line("");
         }
-        self.prefix.truncate(self.open.pop().unwrap_or_default());
+        self.prefix.truncate(prefix);
         self.blank();
     }
 

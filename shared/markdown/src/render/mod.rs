@@ -1,6 +1,7 @@
 //! A tree as GitHub-flavoured Markdown.
 //!
-//! One walk in document order; depth is bounded by [`crate::tree::MAX_DEPTH`], so recursion is safe.
+//! `html2text`'s own renderer can not be told to escape text, fence code or write pipe tables, so
+//! this one replaces it. One walk in document order; depth is bounded by [`crate::tree::MAX_DEPTH`], so recursion is safe.
 //! Nothing is wrapped: a paragraph is a line. What GFM can not say degrades to what reads best.
 
 mod code;
