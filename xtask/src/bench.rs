@@ -2,6 +2,7 @@
 
 mod browser;
 mod catalog;
+mod files;
 mod floor;
 mod harness;
 mod memory;
@@ -27,6 +28,7 @@ enum What {
     Start(Start),
     Browser(Browser),
     Catalog(Catalog),
+    Files(Files),
 }
 
 /// start-up time and size of the executables, beside cat
@@ -44,11 +46,17 @@ struct Browser {}
 #[argh(subcommand, name = "catalog", help_triggers("-h", "--help"))]
 struct Catalog {}
 
+/// the file tools, beside cat, tail, ls and ripgrep
+#[derive(FromArgs)]
+#[argh(subcommand, name = "files", help_triggers("-h", "--help"))]
+struct Files {}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match arguments.what {
         What::Start(Start {}) => start::run(),
         What::Browser(Browser {}) => browser::run(),
         What::Catalog(Catalog {}) => catalog::run(),
+        What::Files(Files {}) => files::run(),
     }
 }
 
