@@ -136,10 +136,10 @@ fn plain(schema: &mut Schema, for_arguments: bool) {
         }
         if let Some(Value::Array(any)) = schema.get_mut("anyOf") {
             any.retain(|one| one["type"] != "null");
-            if let [only] = any.as_slice() {
-                if let Ok(only) = Schema::try_from(only.clone()) {
-                    *schema = only;
-                }
+            if let [only] = any.as_slice()
+                && let Ok(only) = Schema::try_from(only.clone())
+            {
+                *schema = only;
             }
         }
     }

@@ -12,6 +12,12 @@ pub const OUTPUT_ERROR: Code = Code::new("OUTPUT_ERROR", "Check where standard o
 pub const INTERNAL_ERROR: Code =
     Code::new("INTERNAL_ERROR", "This is a defect in the tool: please report it with the command line used.");
 
+/// The most that one text of an error costs, in characters of ASCII JSON.
+///
+/// What the caller wrote is quoted in errors, and may be of any length. A message, an advice and
+/// two facts of this length still stay below [`crate::OUTPUT_LIMIT`].
+const TEXT_LIMIT: usize = 6_000;
+
 /// A stable name for one kind of failure, and the advice that usually helps.
 ///
 /// A code is declared beside the code that can fail with it, and listed in [`crate::Tool::ERRORS`]
@@ -38,7 +44,7 @@ impl Code {
         Error(Box::new(Failure {
             status: "error",
             error_code: self.name,
-            message: message.into(),
+            message: bounded(message.into()),
             remediation_suggestion: self.remedy.into(),
             details: Map::new(),
         }))
@@ -63,14 +69,18 @@ impl Error {
     /// The same error with other advice than its code's.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.0.remediation_suggestion = remedy.into();
+        self.0.remediation_suggestion = bounded(remedy.into());
         self
     }
 
     /// The same error with one more fact for programs.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.0.details.insert(name.to_owned(), value.into());
+        let value = match value.into() {
+            Value::String(text) => bounded(text).into(),
+            other => other,
+        };
+        self.0.details.insert(name.to_owned(), value);
         self
     }
 
@@ -103,9 +113,36 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// `text`, cut to what an error may hold.
+fn bounded(mut text: String) -> String {
+    let mut left = TEXT_LIMIT;
+    let end = text.char_indices().find_map(|(at, c)| {
+        let cost = match c {
+            '"' | '\\' => 2,
+            ' '..='~' => 1,
+            _ => 6 * c.len_utf16(),
+        };
+        match left.checked_sub(cost) {
+            Some(rest) => left = rest,
+            None => return Some(at),
+        }
+        None
+    });
+    if let Some(end) = end {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        OUTPUT_LIMIT,
+        json::{Charset, cost},
+    };
+    use proptest::prelude::*;
 
     #[test]
     fn an_error_serializes_to_what_clients_read() {
@@ -119,5 +156,15 @@ mod tests {
         assert!(error.is(GONE));
         let other = serde_json::to_value(error.remedy("Wait.")).unwrap();
         assert_eq!(other["remediation_suggestion"], "Wait.");
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_caller_wrote_does_not_flood_the_client(text in ".{0,9}", times in 0..20_000_usize) {
+            let long = text.repeat(times);
+            let error = ARGUMENT_ERROR.error(&long).remedy(&long).detail("argument", long.clone()).detail("value", long.clone());
+            prop_assert!(cost(&error, Charset::Ascii) < OUTPUT_LIMIT);
+            prop_assert!(long.len() > 1_000 || error.message() == long);
+        }
     }
 }

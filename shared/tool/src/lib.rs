@@ -43,4 +43,8 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     const ERRORS: &'static [Code];
     /// Does the work.
     fn run(self) -> Result<Self::Answer, Error>;
+    /// What is printed in the place of JSON, where the caller asked for the bare text.
+    fn plain(_answer: &Self::Answer) -> Option<&str> {
+        None
+    }
 }

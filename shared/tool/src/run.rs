@@ -60,7 +60,13 @@ pub fn main<T: Tool>() -> ExitCode {
 
 fn run<T: Tool>(charset: Charset) -> Result<(), Error> {
     let text = match arguments::from_process::<T>()? {
-        Parsed::Work(tool) => return print(&tool.run().map_err(listed::<T>)?, charset),
+        Parsed::Work(tool) => {
+            let answer = tool.run().map_err(listed::<T>)?;
+            return match T::plain(&answer) {
+                Some(text) => written(io::stdout().write_all(text.as_bytes())),
+                None => print(&answer, charset),
+            };
+        }
         Parsed::Help(text) => text,
         Parsed::Version => format!("{} {}\n", T::NAME, T::VERSION),
         Parsed::Describe => format!("{:#}\n", describe::entry::<T>()),

@@ -12,6 +12,10 @@ pub struct Within<const MIN: u64, const MAX: u64>(u64);
 
 impl<const MIN: u64, const MAX: u64> Within<MIN, MAX> {
     /// `value` where it is within the bounds; a constant outside them does not compile.
+    ///
+    /// # Panics
+    ///
+    /// Where `value` is outside them and not a constant.
     pub const fn new(value: u64) -> Self {
         assert!(MIN <= value && value <= MAX, "the value is within its bounds");
         Self(value)

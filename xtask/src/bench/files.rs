@@ -26,7 +26,7 @@ struct Row {
 }
 
 /// Builds the tools, makes the files, runs each comparison side by side and prints the table.
-pub fn run() -> Result<()> {
+pub(super) fn run() -> Result<()> {
     let built = Command::new("cargo")
         .args(["build", "--release", "-q", "-p", "ragmaker-read-file"])
         .args(["-p", "ragmaker-search-file-content", "-p", "ragmaker-list-directory"])
@@ -154,7 +154,16 @@ impl Data {
                 what: "search, the crates cache : rg --json",
                 ours: tool(
                     search,
-                    &["--path", &cache, "--allow-root", &cache, "--pattern", "Ordering::Acq", "--max-matches", "1000000"],
+                    &[
+                        "--path",
+                        &cache,
+                        "--allow-root",
+                        &cache,
+                        "--pattern",
+                        "Ordering::Acq",
+                        "--max-matches",
+                        "1000000",
+                    ],
                 ),
                 // An allowed root is searched with what its ignore files list.
                 theirs: theirs("rg", &["--json", "--no-ignore", "Ordering::Acq", &cache]),
@@ -240,7 +249,7 @@ fn timed(command: &mut Command) -> Result<(f64, f64)> {
         looked += before.elapsed();
     }
     ensure!(child.wait()?.success(), "{command:?} failed");
-    Ok(((started.elapsed() - looked).as_secs_f64() * 1000.0, memory))
+    Ok((started.elapsed().saturating_sub(looked).as_secs_f64() * 1000.0, memory))
 }
 
 fn high_water(status: &Path) -> Option<f64> {

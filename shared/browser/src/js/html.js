@@ -1,0 +1,45 @@
+// The page as HTML, with open shadow roots and frames of the same origin put where they show; with a
+// selector, only what it matches, or null where that is nothing.
+const take = (selector) => {
+  const inner = (frame) => { try { return (frame.checkVisibility?.() ?? true) ? frame.contentDocument?.body : null; } catch { return null; } };
+  const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => element.shadowRoot || (/^i?frame$/.test(element.localName) && inner(element)));
+  if (!/html|xml/.test(document.contentType) || /(^text|\/)xml$/.test(document.contentType)) {
+    return String(document.body?.innerText ?? document.documentElement?.textContent ?? "").toWellFormed();
+  }
+  const flat = (root) => {
+    const pairs = (a, b) => {
+      const left = a.children, right = b.children;
+      for (let i = right.length - 1; i >= 0; i--) {
+        const element = left[i];
+        if (element.shadowRoot) {
+          const slots = flat(element.shadowRoot);
+          // Where a component shows its children, they stay; else its own tree is what shows.
+          for (const slot of slots.querySelectorAll("slot")) slot.replaceWith(...(slot.name ? element.querySelectorAll(`:scope > [slot="${CSS.escape(slot.name)}"]`) : [...element.childNodes].filter((node) => !node.slot)).values().map((node) => node.cloneNode(true)));
+          right[i].replaceChildren(slots);
+        } else if (/^i?frame$/.test(element.localName) && inner(element)) {
+          const box = document.createElement("div");
+          box.append(...flat(inner(element)).childNodes);
+          right[i].replaceWith(box);
+        } else {
+          pairs(element, right[i]);
+        }
+      }
+    };
+    if (root.nodeType === Node.DOCUMENT_FRAGMENT_NODE) {
+      // A shadow root can not be cloned; its children can.
+      const fragment = document.createDocumentFragment();
+      fragment.append(...[...root.childNodes].map((node) => node.cloneNode(true)));
+      pairs(root, fragment);
+      return fragment;
+    }
+    const copy = root.cloneNode(true);
+    pairs(root, copy);
+    return copy;
+  };
+  const markup = (root) => (hosts(root).length > 0 ? flat(root) : root).outerHTML;
+  if (selector === null) return markup(document.documentElement).toWellFormed();
+  const chosen = [...document.querySelectorAll(selector)];
+  // What is inside another chosen element is there already.
+  const outer = chosen.filter((element) => !chosen.some((other) => other !== element && other.contains(element)));
+  return outer.length === 0 ? null : outer.map(markup).join("\n").toWellFormed();
+};

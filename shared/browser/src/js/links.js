@@ -1,0 +1,86 @@
+// What a person could follow, in the page's order: rendered links to http and https addresses,
+// through open shadow roots and frames of the same origin, each page once, as [text, href].
+const take = () => {
+  const LONGEST_TEXT = 200, LONGEST_ADDRESS = 4096;
+  const here = location.href.split("#")[0];
+  const found = new Map();
+  const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
+  const visible = (link) => {
+    if (link.localName === "area") {
+      // An area has no box of its own: it shows where an image uses its map.
+      const map = link.closest("map")?.name;
+      return !!map && [...link.getRootNode().querySelectorAll("img[usemap]")].some((image) => image.useMap === `#${map}` && visible(image));
+    }
+    if (!(link.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true)) return false;
+    const view = link.ownerDocument.defaultView;
+    const parts = link.firstElementChild ? [link, ...link.querySelectorAll("img,svg,picture")] : [link];
+    for (const part of parts) {
+      for (const box of part.getClientRects()) {
+        // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
+        if (box.width > 1 && box.height > 1 && box.right + view.scrollX > 0 && box.bottom + view.scrollY > 0) return true;
+      }
+    }
+    return false;
+  };
+  // The accessible name, after https://www.w3.org/TR/accname-1.2/ as far as links need it.
+  const name = (link) => {
+    const root = link.getRootNode();
+    const labels = !link.hasAttribute("aria-labelledby") ? [] : link.getAttribute("aria-labelledby").split(/\s+/).filter(Boolean)
+      .map((id) => root.getElementById?.(id)?.textContent ?? "");
+    // The text as it is shown has to be asked for only where something inside may be hidden.
+    const shown = (part) => (part.firstElementChild && part.innerText) ?? part.textContent;
+    const content = (part) => {
+      if (!part.querySelector("img,svg,[aria-label]")) return shown(part);
+      return [...part.childNodes].map((child) => {
+        if (child.nodeType === Node.TEXT_NODE) return child.data;
+        if (child.nodeType !== Node.ELEMENT_NODE || !child.checkVisibility({ visibilityProperty: true })) return "";
+        const own = child.getAttribute("aria-label") ?? child.getAttribute("alt");
+        if (own !== null) return ` ${own} `;
+        if (child.localName === "svg") return ` ${child.querySelector("title")?.textContent ?? ""} `;
+        const apart = child.localName === "br" || getComputedStyle(child).display !== "inline" ? " " : "";
+        return apart + content(child) + apart;
+      }).join("");
+    };
+    for (const text of [labels.join(" "), link.getAttribute("aria-label"), content(link), link.getAttribute("alt"), link.title]) {
+      const squeezed = squeeze(text);
+      if (squeezed) return [...squeezed.slice(0, LONGEST_TEXT * 2).toWellFormed()].slice(0, LONGEST_TEXT).join("");
+    }
+    return "";
+  };
+  const address = (link) => {
+    // An empty address is that of this very page: a button in the guise of a link.
+    if ((link.getAttribute("href") ?? link.getAttribute("xlink:href")).trim() === "") return null;
+    let href = link.href;
+    if (typeof href !== "string") {
+      try { href = new URL(href.baseVal, link.baseURI).href; } catch { return null; }
+    }
+    if (!/^https?:/.test(href) || href.length > LONGEST_ADDRESS || !URL.canParse(href)) return null;
+    const [page, fragment] = href.split(/#(.*)/s);
+    // A place on this very page is not somewhere to go, unless an application routes by it.
+    if (page === here && fragment !== undefined && !/^[/!]/.test(fragment)) return null;
+    return href.toWellFormed();
+  };
+  // Places on a page are one page.
+  const page = (href) => /#[/!]/.test(href) ? href : href.split("#")[0];
+  const walk = (root) => {
+    // One pass in the page's order: a link, a shadow root and a frame each where it stands.
+    const walker = (root.ownerDocument ?? root).createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
+    for (let element = walker.currentNode; element; element = walker.nextNode()) {
+      if (element.nodeType !== Node.ELEMENT_NODE) continue;
+      if ((element.localName === "a" || element.localName === "area") && (element.hasAttribute("href") || element.hasAttribute("xlink:href"))) {
+        const href = address(element);
+        if (href !== null && !found.get(page(href))?.[0] && visible(element)) {
+          found.set(page(href), [name(element), found.get(page(href))?.[1] ?? href]);
+        }
+      }
+      if (element.shadowRoot) walk(element.shadowRoot);
+      if (element.localName === "iframe" || element.localName === "frame") {
+        let inner = null;
+        try { inner = element.contentDocument; } catch { }
+        if (inner && (element.checkVisibility?.() ?? true)) walk(inner);
+      }
+    }
+  };
+  walk(document);
+  return [...found.values()];
+};

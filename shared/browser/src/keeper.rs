@@ -1,0 +1,350 @@
+//! The process that starts a browser and watches over it: the keeper.
+//!
+//! A tool ends, or is killed, at any moment; its browser must neither die with it nor stay for
+//! ever. So the tool starts its own executable a second time, as the keeper, which starts the
+//! driver and the browser and closes them when nobody has used them for long enough: at once for a
+//! browser that was started for one call, after the idle time for one that `browser-open` left.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitCode, Stdio},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tool::{Code, Error};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    codes::{BROWSER_FAILED, SESSION_ERRORS},
+    devtools::{self, DevTools},
+    driver::{self, Driver},
+    find::Program,
+    process,
+    profile::{Profile, Running},
+};
+
+/// The first argument of a keeper.
+const KEEP: &str = "--keep-browser";
+
+/// How long the driver and the browser may take to start.
+const START: Duration = Duration::from_mins(1);
+
+/// What a browser is to be started like.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Launch {
+    pub(crate) headless: bool,
+    pub(crate) stays: bool,
+    pub(crate) idle_seconds: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Order {
+    session: String,
+    launch: Launch,
+}
+
+/// What the keeper tells the tool that started it, in one line.
+#[derive(Serialize, Deserialize)]
+enum Report {
+    Running(Running),
+    Failed(Value),
+}
+
+/// Starts a keeper with a browser on `profile` and waits until the browser can be used. The caller
+/// holds the start lock, and has made sure that no browser runs on the profile.
+pub(crate) fn start(profile: &Profile, launch: &Launch, deadline: Instant) -> Result<Running, Error> {
+    let failed = |what: &str| BROWSER_FAILED.error(what).detail("session", profile.session());
+    let order = json!(Order { session: profile.session().to_owned(), launch: launch.clone() });
+    let program = env::current_exe().map_err(|error| failed(&format!("cannot find this executable: {error}")))?;
+    let mut command = Command::new(program);
+    command.arg(KEEP).arg(order.to_string()).env(process::MARK, profile.folder());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    detach(&mut command);
+    let mut keeper = command.spawn().map_err(|error| failed(&format!("cannot start the browser's keeper: {error}")))?;
+    let mut lines = lines(&mut keeper);
+    let line = lines.next(deadline.min(Instant::now() + START)).ok_or_else(|| {
+        // A start that comes too late would leave a browser that nobody knows of.
+        process::end_all(profile.folder(), None);
+        failed("the browser did not start in time")
+    })?;
+    match serde_json::from_str(&line) {
+        Ok(Report::Running(running)) => Ok(running),
+        Ok(Report::Failed(report)) => Err(received(&report)),
+        Err(_) => Err(failed("the browser's keeper ended before the browser was up")),
+    }
+}
+
+/// Leaves the terminal and the process group of the tool, which may end at any time.
+fn detach(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::creation_flags(command, 0x0000_0208); // DETACHED_PROCESS | NEW_PROCESS_GROUP
+}
+
+/// An error that came over from the keeper.
+fn received(report: &Value) -> Error {
+    let text = |key: &str| report[key].as_str().unwrap_or_default().to_owned();
+    let known = |code: &&Code| report["error_code"] == code.name();
+    let code = SESSION_ERRORS.iter().find(known).copied().unwrap_or(BROWSER_FAILED);
+    let details = report["details"].as_object().into_iter().flatten();
+    let error = code.error(text("message")).remedy(text("remediation_suggestion"));
+    details.fold(error, |error, (name, value)| error.detail(name, value.clone()))
+}
+
+/// Becomes the keeper if this process was started as one; the `main` of every tool that opens a
+/// browser begins with it.
+pub fn run_if_asked() -> Option<ExitCode> {
+    let mut arguments = env::args_os().skip(1);
+    if arguments.next()? != KEEP {
+        return None;
+    }
+    let order: Order = serde_json::from_str(arguments.next()?.to_str()?).ok()?;
+    let profile = Profile::at(order.session, PathBuf::from(env::var_os(process::MARK)?));
+    Some(keep(&profile, &order.launch))
+}
+
+fn keep(profile: &Profile, launch: &Launch) -> ExitCode {
+    let (report, kept) = match start_browser(profile, launch) {
+        Ok((running, driver)) => (Report::Running(running.clone()), Some((running, driver))),
+        Err(error) => (Report::Failed(json!(error)), None),
+    };
+    if let Ok(line) = serde_json::to_string(&report) {
+        // The tool may be gone by now; then nobody uses the browser, and it is closed below.
+        let _ = writeln!(std::io::stdout(), "{line}");
+    }
+    let Some((running, driver)) = kept else { return ExitCode::FAILURE };
+    watch(profile, &running, driver);
+    ExitCode::SUCCESS
+}
+
+/// Waits until the browser has to go, and closes it.
+fn watch(profile: &Profile, started: &Running, mut driver: Child) {
+    // The tool that asked for the browser uses it by now, unless it was killed meanwhile.
+    let mut pause = Duration::from_millis(500);
+    loop {
+        std::thread::sleep(pause);
+        pause = Duration::from_millis(200);
+        let Some(running) = profile.running().filter(|running| running.keeper_pid == started.keeper_pid) else {
+            // Closed by a tool, which ends us too if we are slow; or replaced after a failure.
+            let _ = driver.kill();
+            return;
+        };
+        let broken = !matches!(driver.try_wait(), Ok(None)) || !driver::listens(running.debug_port);
+        let idle = !running.stays || profile.unused_for() > Duration::from_secs(running.idle_seconds);
+        if !broken && !idle {
+            continue;
+        }
+        let Ok(_start) = profile.lock_start(Instant::now()) else { continue };
+        // What is broken is of no use to those who use it: they have to start anew.
+        let unused = profile.lock_unused();
+        if broken || unused.is_some() {
+            close(profile, Some(std::process::id()));
+            let _ = driver.kill();
+            let _ = driver.wait();
+            return;
+        }
+    }
+}
+
+/// Closes the browser on `profile`, cleanly where it still answers, and ends all that is left of
+/// it but for the process `except`. The caller holds the start lock. Returns whether anything ran.
+pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
+    let running = profile.running();
+    let mut open = false;
+    if let Some(running) = &running
+        && let Ok(browser) = DevTools::connect(running)
+    {
+        open = true;
+        let _ = browser.quit();
+        // The socket closes early; the process is gone when its cookies are written.
+        let until = Instant::now() + Duration::from_secs(10);
+        while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    open |= process::end_all(profile.folder(), except);
+    profile.forget();
+    if holder(profile).is_none() {
+        for left in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {
+            let _ = fs::remove_file(profile.folder().join(left));
+        }
+    }
+    open
+}
+
+/// The living process that holds the profile's own lock.
+fn holder(profile: &Profile) -> Option<u32> {
+    let target = fs::read_link(profile.folder().join("SingletonLock")).ok()?;
+    let pid = target.to_str()?.rsplit_once('-')?.1.parse().ok()?;
+    process::runs(pid).then_some(pid)
+}
+
+fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Running, Child), Error> {
+    let (browser, driver) = (Program::Chromium.find()?, Program::ChromeDriver.find()?);
+    if let Some(pid) = holder(profile) {
+        return Err(crate::codes::PROFILE_IN_USE
+            .error(format!("another browser (process {pid}) uses the profile {}", profile.folder().display()))
+            .detail("pid", pid));
+    }
+    let _ = fs::remove_file(profile.folder().join("DevToolsActivePort"));
+    let (mut child, version, port) = start_driver(&driver)?;
+    let result = launched(profile, launch, &browser, &version, port);
+    if result.is_err() {
+        let _ = child.kill();
+        let _ = child.wait();
+        process::end_all(profile.folder(), Some(std::process::id()));
+    }
+    result.map(|running| (running, child))
+}
+
+/// Starts the driver, and returns its version and its port with it. It may fail to get the port
+/// that it chose, so it may choose three times.
+fn start_driver(program: &Path) -> Result<(Child, String, u16), Error> {
+    let until = Instant::now() + START;
+    let mut last = String::new();
+    for _ in 0..3 {
+        let mut child = Command::new(program)
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| BROWSER_FAILED.error(format!("cannot start {}: {error}", program.display())))?;
+        let mut version = String::new();
+        let mut lines = lines(&mut child);
+        while let Some(line) = lines.next(until) {
+            if let Some(rest) = line.strip_prefix("Starting ChromeDriver ") {
+                version = rest.split('.').next().unwrap_or_default().to_owned();
+            } else if let Some(rest) = line.strip_prefix("ChromeDriver was started successfully on port ")
+                && let Ok(port) = rest.trim_end_matches('.').parse()
+            {
+                return Ok((child, version, port));
+            }
+            last = line;
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    Err(BROWSER_FAILED.error(format!("ChromeDriver did not start: {last}")))
+}
+
+fn launched(profile: &Profile, launch: &Launch, browser: &Path, version: &str, port: u16) -> Result<Running, Error> {
+    let until = Instant::now() + START;
+    // Chromium's sandbox does not work for root; elsewhere it is left out only where it must be.
+    let mut sandbox = !is_root();
+    let launched = loop {
+        let options = options(profile, launch, browser, version, sandbox);
+        match driver::runtime(Driver::launch(port, &options, until)) {
+            Err(error) if sandbox && error.message().contains("Chrome failed to start") => sandbox = false,
+            result => break result?,
+        }
+    };
+    let (debug_port, debug_path) = devtools::endpoint(profile.folder())
+        .ok_or_else(|| BROWSER_FAILED.error("the browser does not say where it can be reached"))?;
+    let running = Running {
+        driver_port: port,
+        debug_port,
+        debug_path,
+        launch_session: launched.session,
+        browser_pid: launched.pid,
+        browser: launched.browser,
+        headless: launch.headless,
+        sandbox,
+        stays: launch.stays,
+        idle_seconds: launch.idle_seconds,
+        keeper_pid: std::process::id(),
+    };
+    profile
+        .record(&running)
+        .map_err(|error| BROWSER_FAILED.error(format!("cannot write to {}: {error}", profile.folder().display())))?;
+    Ok(running)
+}
+
+fn is_root() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata("/proc/self").is_ok_and(|data| data.uid() == 0)
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// The capabilities that the browser is launched with.
+fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sandbox: bool) -> Value {
+    let platform = match env::consts::OS {
+        "macos" => "Macintosh; Intel Mac OS X 10_15_7",
+        "windows" => "Windows NT 10.0; Win64; x64",
+        _ => "X11; Linux x86_64",
+    };
+    let mut args = vec![
+        format!("--user-data-dir={}", profile.folder().display()),
+        // Without a window the browser would name itself HeadlessChrome.
+        format!(
+            "--user-agent=Mozilla/5.0 ({platform}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{version}.0.0.0 Safari/537.36"
+        ),
+        "--disable-blink-features=AutomationControlled".into(),
+        "--no-first-run".into(),
+        "--no-default-browser-check".into(),
+        "--hide-crash-restore-bubble".into(),
+        "--disable-background-networking".into(),
+        "--disable-component-update".into(),
+        "--disable-sync".into(),
+        // Several tabs work at once: none may be slowed down for not being in front.
+        "--disable-backgrounding-occluded-windows".into(),
+        "--disable-renderer-backgrounding".into(),
+        "--disable-background-timer-throttling".into(),
+        "--window-size=1280,1024".into(),
+    ];
+    if launch.headless {
+        args.extend(["--headless=new".into(), "--disable-gpu".into()]);
+    }
+    if !sandbox {
+        args.push("--no-sandbox".into());
+    }
+    json!({
+        "browserName": "chrome",
+        "pageLoadStrategy": "none",
+        "unhandledPromptBehavior": "accept",
+        "goog:loggingPrefs": {"performance": "ALL"},
+        "goog:chromeOptions": {
+            "binary": browser,
+            "args": args,
+            "excludeSwitches": ["enable-automation", "disable-popup-blocking", "enable-logging"],
+            "perfLoggingPrefs": {"enableNetwork": true, "enablePage": false},
+            "prefs": {
+                // Session cookies are kept over a close only by a browser that opens again what was open.
+                "session.restore_on_startup": 1,
+                "download.prompt_for_download": false,
+                "credentials_enable_service": false,
+            },
+        },
+    })
+}
+
+/// What a child process prints, line by line, with a deadline for each.
+struct Lines(mpsc::Receiver<String>);
+
+fn lines(child: &mut Child) -> Lines {
+    let (send, receive) = mpsc::channel();
+    if let Some(output) = child.stdout.take() {
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                // A reader that has seen enough does not stop the child from printing.
+                let _ = send.send(line);
+            }
+        });
+    }
+    Lines(receive)
+}
+
+impl Lines {
+    fn next(&mut self, deadline: Instant) -> Option<String> {
+        self.0.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+    }
+}

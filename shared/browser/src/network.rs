@@ -1,0 +1,132 @@
+//! What the tab's network events tell of the document: the response that brought it, and whether it
+//! broke off.
+
+use ragmaker_tool::Error;
+use serde_json::{Map, Value};
+
+use crate::codes::NAVIGATION_FAILED;
+
+/// The request for a document and what became of it.
+#[derive(Default)]
+pub(crate) struct Document {
+    request: Option<String>,
+    response: Value,
+    failure: Option<String>,
+}
+
+impl Document {
+    /// The document that the request called `request` is for.
+    pub(crate) fn requested(request: Option<&str>) -> Self {
+        Self { request: request.map(str::to_owned), ..Self::default() }
+    }
+
+    /// Takes in an event of the tab whose outermost frame is `frame`.
+    pub(crate) fn take_in(&mut self, mut event: Value, frame: &str) {
+        let params = event["params"].take();
+        if params["type"] != "Document" {
+            return;
+        }
+        let ours = params["requestId"].as_str() == self.request.as_deref();
+        match event["method"].as_str() {
+            // A page that leads elsewhere makes another request for the same frame. The events of
+            // a redirect carry the request's own name again.
+            Some("Network.requestWillBeSent") if params["frameId"] == frame && !ours => {
+                *self = Self::requested(params["requestId"].as_str());
+            }
+            Some("Network.responseReceived") if ours => self.response = params["response"].clone(),
+            Some("Network.loadingFailed") if ours => self.failure = params["errorText"].as_str().map(str::to_owned),
+            _ => {}
+        }
+    }
+
+    /// Why the document broke off after it had begun to come, if it did.
+    pub(crate) fn broke_off(&self) -> Option<&str> {
+        self.failure.as_deref().filter(|failure| !self.response.is_null() && *failure != "net::ERR_ABORTED")
+    }
+
+    /// The HTTP status; 0 where no response is known.
+    pub(crate) fn status(&self) -> u16 {
+        self.response["status"].as_u64().and_then(|status| status.try_into().ok()).unwrap_or_default()
+    }
+
+    /// The media type.
+    pub(crate) fn media_type(&self) -> Option<&str> {
+        self.response["mimeType"].as_str()
+    }
+
+    /// The headers, their names in lower case.
+    pub(crate) fn headers(&self) -> Value {
+        let headers = self.response["headers"].as_object().into_iter().flatten();
+        headers.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect::<Map<_, _>>().into()
+    }
+}
+
+/// The browser's name for a failure within the words of the driver.
+pub(crate) fn net_error(words: &str) -> Option<&str> {
+    let name = &words[words.find("net::ERR_")?..];
+    name.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, ':' | '_')).next()
+}
+
+/// The error for a page that could not be loaded, `net_error` being the browser's name for why.
+pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
+    let why = match net_error.trim_start_matches("net::") {
+        "ERR_CONNECTION_REFUSED" => "the server refused the connection",
+        "ERR_NAME_NOT_RESOLVED" => "the host's name is not known",
+        "ERR_TOO_MANY_REDIRECTS" => "the server redirects in a circle",
+        "ERR_UNSAFE_REDIRECT" => "the server redirects to an address that may not be opened",
+        "ERR_EMPTY_RESPONSE"
+        | "ERR_CONNECTION_RESET"
+        | "ERR_CONNECTION_CLOSED"
+        | "ERR_INCOMPLETE_CHUNKED_ENCODING"
+        | "ERR_CONTENT_LENGTH_MISMATCH" => "the server broke the connection",
+        "ERR_ABORTED" => "the browser refused what the server answered",
+        "ERR_INVALID_HTTP_RESPONSE" => "the server does not speak HTTP",
+        "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" => "the server does not answer",
+        "ERR_INTERNET_DISCONNECTED" | "ERR_NETWORK_CHANGED" | "ERR_ADDRESS_UNREACHABLE" => {
+            "there is no way to the server"
+        }
+        name if name.starts_with("ERR_CERT_") => "the server's certificate is not trusted",
+        name if name.starts_with("ERR_SSL_") => "the server does not speak TLS properly",
+        _ => "the browser could not load it",
+    };
+    NAVIGATION_FAILED.error(format!("cannot open {url}: {why}")).detail("url", url).detail("net_error", net_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn event(method: &str, request: &str, mut more: Value) -> Value {
+        let mut params = json!({"type": "Document", "requestId": request, "frameId": "F"});
+        params.as_object_mut().unwrap().append(more.as_object_mut().unwrap());
+        json!({"method": method, "params": params})
+    }
+
+    #[test]
+    fn only_the_document_itself_counts() {
+        let mut document = Document::requested(Some("new"));
+        let response =
+            |status: u16| json!({"response": {"status": status, "mimeType": "text/html", "headers": {"Server": "x"}}});
+        document.take_in(event("Network.requestWillBeSent", "old", json!({})), "F");
+        document.take_in(event("Network.responseReceived", "old", response(200)), "F");
+        document.take_in(event("Network.requestWillBeSent", "new", json!({})), "F");
+        assert_eq!((document.status(), document.media_type()), (0, None));
+        document.take_in(event("Network.requestWillBeSent", "frame", json!({"frameId": "inner"})), "F");
+        document.take_in(event("Network.responseReceived", "frame", response(404)), "F");
+        document.take_in(event("Network.responseReceived", "new", response(403)), "F");
+        assert_eq!((document.status(), &document.headers()), (403, &json!({"server": "x"})));
+        assert_eq!(document.broke_off(), None);
+        document.take_in(event("Network.loadingFailed", "new", json!({"errorText": "net::ERR_CONNECTION_RESET"})), "F");
+        assert_eq!(document.broke_off(), Some("net::ERR_CONNECTION_RESET"));
+    }
+
+    #[test]
+    fn a_failure_is_found_in_the_driver_s_words() {
+        assert_eq!(
+            net_error("unknown error: net::ERR_NAME_NOT_RESOLVED\\n (Session"),
+            Some("net::ERR_NAME_NOT_RESOLVED")
+        );
+        assert_eq!(net_error("unknown error"), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! Our own processes, told from all others by what they were started with.
+//!
+//! The keeper, the driver and the browser all carry the profile's path in an environment variable.
+//! So they are found again when every file about them is lost, whoever was killed when, and a
+//! process that merely got a number of theirs is never taken for one.
+
+use std::{
+    ffi::OsString,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
+
+/// The environment variable that marks a process of ours; its value is the profile's folder.
+pub(crate) const MARK: &str = "RAGMAKER_BROWSER_PROFILE";
+
+/// The processes that were started for the profile in `folder`, and those of its browser.
+pub(crate) fn of_profile(folder: &Path) -> Vec<u32> {
+    let mut mark = OsString::from(MARK);
+    mark.push("=");
+    mark.push(folder);
+    let mut system = System::new();
+    let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).without_tasks();
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, what);
+    let marked = system.processes().values().filter(|process| process.environ().contains(&mark));
+    marked.map(|process| process.pid().as_u32()).filter(|&pid| pid != std::process::id()).collect()
+}
+
+/// Ends every process of the profile in `folder` but `except`, and waits until they are gone.
+/// Returns whether there were any.
+pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
+    let until = Instant::now() + Duration::from_secs(5);
+    let mut any = false;
+    loop {
+        let left: Vec<u32> = of_profile(folder).into_iter().filter(|&pid| Some(pid) != except).collect();
+        if left.is_empty() || Instant::now() > until {
+            return any;
+        }
+        any = true;
+        for pid in left {
+            end(pid);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a process with this number runs (and is not merely waiting to be reaped).
+pub(crate) fn runs(pid: u32) -> bool {
+    process(pid).is_some_and(|status| !matches!(status, sysinfo::ProcessStatus::Zombie | sysinfo::ProcessStatus::Dead))
+}
+
+fn process(pid: u32) -> Option<sysinfo::ProcessStatus> {
+    let pid = sysinfo::Pid::from_u32(pid);
+    let mut system = System::new();
+    system.refresh_processes_specifics(
+        ProcessesToUpdate::Some(&[pid]),
+        true,
+        ProcessRefreshKind::nothing().without_tasks(),
+    );
+    system.process(pid).map(sysinfo::Process::status)
+}
+
+fn end(pid: u32) {
+    let pid = sysinfo::Pid::from_u32(pid);
+    let mut system = System::new();
+    system.refresh_processes_specifics(
+        ProcessesToUpdate::Some(&[pid]),
+        true,
+        ProcessRefreshKind::nothing().without_tasks(),
+    );
+    if let Some(process) = system.process(pid) {
+        process.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[cfg(unix)]
+    #[test]
+    fn only_marked_processes_are_found_and_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ours = Command::new("sleep").arg("60").env(MARK, folder.path()).spawn().unwrap();
+        let mut other = Command::new("sleep").arg("60").env(MARK, folder.path().join("x")).spawn().unwrap();
+        assert_eq!(of_profile(folder.path()), [ours.id()]);
+        std::thread::scope(|scope| {
+            scope.spawn(|| end_all(folder.path(), None));
+            assert!(!ours.wait().unwrap().success());
+        });
+        assert!(!runs(ours.id()) && runs(other.id()));
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}

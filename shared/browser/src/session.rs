@@ -1,0 +1,141 @@
+//! Getting hold of a session's browser: reaching the one that runs, or starting one; and closing it.
+
+use std::time::{Duration, Instant};
+
+use ragmaker_tool::Error;
+
+use crate::{
+    driver::listens,
+    find::Program,
+    keeper::{self, Launch},
+    profile::{Lock, Profile, Running},
+};
+
+/// After how many seconds without use a browser closes, unless `browser-open` is told otherwise.
+pub const IDLE_SECONDS: u64 = 30 * 60;
+
+/// How long closing may wait for another call that starts or closes the same browser.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(70);
+
+/// A browser in use; it is not closed for being idle while this lives.
+pub(crate) struct InUse {
+    pub(crate) running: Running,
+    /// Whether it ran before.
+    pub(crate) was_open: bool,
+    profile: Profile,
+    lock: Option<Lock>,
+}
+
+impl InUse {
+    /// Reaches the browser on `profile`, or starts one that goes when its last user goes.
+    pub(crate) fn enter(profile: &Profile, visible: bool, deadline: Instant) -> Result<Self, Error> {
+        let launch = Launch { headless: !visible, stays: false, idle_seconds: IDLE_SECONDS };
+        profile.create()?;
+        let lock = profile.lock_use(deadline)?;
+        if let Some(running) = usable(profile, visible) {
+            return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
+        }
+        drop(lock);
+        Self::start(profile, launch, deadline)
+    }
+
+    fn start(profile: &Profile, mut launch: Launch, deadline: Instant) -> Result<Self, Error> {
+        // What is missing is said before anything else is done.
+        Program::Chromium.find()?;
+        Program::ChromeDriver.find()?;
+        let start = profile.lock_start(deadline)?;
+        // Somebody else may have been faster.
+        if let Some(running) = usable(profile, !launch.headless) {
+            let lock = profile.lock_use(deadline)?;
+            return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
+        }
+        if let Some(old) = profile.running() {
+            // What broke, or lacks a window, comes back the way it was meant to stay.
+            launch.stays |= old.stays;
+            launch.idle_seconds = if old.stays { old.idle_seconds } else { launch.idle_seconds };
+            if reachable(&old) {
+                // Others may work in it: it is not closed under their hands.
+                while profile.lock_unused().is_none() && Instant::now() < deadline {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            }
+        }
+        keeper::close(profile, None);
+        // Taken before there is a browser, so that its keeper never sees it unused.
+        let lock = profile.lock_use(deadline)?;
+        let running = keeper::start(profile, &launch, deadline)?;
+        drop(start);
+        Ok(Self { running, was_open: false, profile: profile.clone(), lock: Some(lock) })
+    }
+
+    /// Stops using the browser. One that was started for calls alone is closed by the last of them.
+    pub(crate) fn leave(mut self) {
+        self.lock = None;
+        if self.profile.running().is_none_or(|running| running.stays) {
+            return;
+        }
+        // Where another call holds the lock, it is the one that starts, uses or closes.
+        let Ok(_start) = self.profile.lock_start(Instant::now() + CLOSE_PATIENCE) else { return };
+        let ours = self
+            .profile
+            .running()
+            .is_some_and(|running| !running.stays && running.keeper_pid == self.running.keeper_pid);
+        if ours && let Some(_unused) = self.profile.lock_unused() {
+            keeper::close(&self.profile, None);
+        }
+    }
+}
+
+/// A browser that was left open.
+#[derive(Debug)]
+pub struct Opened {
+    /// Whether it ran before.
+    pub already_open: bool,
+    /// Its name and version.
+    pub browser: String,
+    /// Its main process.
+    pub pid: Option<u32>,
+    /// Whether Chromium's sandbox is on.
+    pub sandbox: bool,
+    /// Whether it has no window.
+    pub headless: bool,
+}
+
+/// Leaves a browser running on `profile`, which closes itself after `idle_seconds` without use.
+pub fn open(profile: &Profile, visible: bool, idle_seconds: u64) -> Result<Opened, Error> {
+    let deadline = Instant::now() + CLOSE_PATIENCE;
+    profile.create()?;
+    let lock = profile.lock_use(deadline)?;
+    let in_use = if let Some(running) = usable(profile, visible) {
+        InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) }
+    } else {
+        drop(lock);
+        InUse::start(profile, Launch { headless: !visible, stays: true, idle_seconds }, deadline)?
+    };
+    let _start = profile.lock_start(deadline)?;
+    if let Some(running) = profile.running().filter(|running| running.keeper_pid == in_use.running.keeper_pid) {
+        let stays = Running { stays: true, idle_seconds, ..running };
+        let _ = profile.record(&stays);
+    }
+    let Running { browser, browser_pid, sandbox, headless, .. } = in_use.running.clone();
+    Ok(Opened { already_open: in_use.was_open, browser, pid: browser_pid, sandbox, headless })
+}
+
+/// Closes the browser on `profile` and ends all that is left of earlier ones. Returns whether
+/// anything was open.
+pub fn close(profile: &Profile) -> Result<bool, Error> {
+    if !profile.folder().is_dir() {
+        return Ok(false);
+    }
+    profile.create()?;
+    let _start = profile.lock_start(Instant::now() + CLOSE_PATIENCE)?;
+    Ok(keeper::close(profile, None))
+}
+
+fn reachable(running: &Running) -> bool {
+    listens(running.driver_port) && listens(running.debug_port)
+}
+
+fn usable(profile: &Profile, visible: bool) -> Option<Running> {
+    profile.running().filter(|running| !(visible && running.headless) && reachable(running))
+}

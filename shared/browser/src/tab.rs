@@ -1,0 +1,305 @@
+//! Tabs that calls borrow: one call to a tab at a time, and the page stays for the next.
+//!
+//! Each tab has a file named by its handle. Whoever locks the file has the tab; what the file says
+//! of the tab's page holds only if the last borrower gave it back in order. So a tab whose borrower
+//! was killed, or ran out of time on a page that does not answer, is never used again: it is closed.
+
+use std::{
+    fs,
+    io::{self, Read, Seek, Write},
+    path::PathBuf,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use fs2::FileExt;
+use ragmaker_tool::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    codes::{BROWSER_BUSY, BROWSER_LOST},
+    devtools::DevTools,
+    driver::{Driver, Trouble},
+    profile::{Profile, Running, private},
+};
+
+/// The most tabs that are kept for later calls.
+const KEPT: usize = 8;
+
+/// How long a page that is not busy may take to answer.
+pub(crate) const PULSE: Duration = Duration::from_secs(2);
+
+/// The file that says that the tab the browser was launched with is in use as one of ours.
+const LAUNCHED: &str = ".launched";
+
+/// The script that every document of a tab begins with.
+const WATCH: &str = include_str!("js/watch.js");
+
+/// What is remembered of a tab between calls.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Memory {
+    /// The WebDriver session of the tab.
+    session: String,
+    /// The address that was asked for, and the one it led to; empty where no page was loaded.
+    requested: String,
+    url: String,
+    /// When it was given back, in milliseconds since 1970.
+    at: u64,
+    /// How many pages the driver has kept network events of.
+    unread: u32,
+}
+
+/// Which of the tabs that lie idle a call wants.
+#[derive(Clone, Copy)]
+pub(crate) enum Wish<'a> {
+    /// Any that answers.
+    Any,
+    /// One that shows this page, by the address asked for or the one it led to; else any.
+    Showing(&'a str),
+    /// The one that was used last.
+    Latest,
+}
+
+/// A borrowed tab.
+pub(crate) struct Tab {
+    pub(crate) driver: Driver,
+    /// Its handle, which is the id of its outermost frame as well.
+    pub(crate) handle: String,
+    file: fs::File,
+    path: PathBuf,
+    memory: Memory,
+    running: Running,
+    /// Whether it was used before; then its page may hang, or a person may have closed it.
+    pub(crate) resumed: bool,
+    /// Whether it shows the page that was wished for, as far as is known.
+    pub(crate) fresh: bool,
+}
+
+/// A tab file that this process has locked.
+struct Claim {
+    file: fs::File,
+    path: PathBuf,
+    handle: String,
+    memory: Option<Memory>,
+}
+
+impl Tab {
+    /// Borrows a tab of the running browser, by `wish` or, failing that, a new one.
+    pub(crate) async fn borrow(
+        profile: &Profile,
+        running: &Running,
+        wish: Wish<'_>,
+        deadline: Instant,
+    ) -> Result<Option<Self>, Error> {
+        loop {
+            let (mut claims, taken) = claims(profile);
+            claims.sort_by_key(|claim| std::cmp::Reverse(claim.memory.as_ref().map_or(0, |memory| memory.at)));
+            let (idle, dead): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.memory.is_some());
+            for claim in dead {
+                claim.dispose(running, None).await;
+            }
+            let mut idle: Vec<Claim> = idle.into_iter().collect();
+            let shows = |claim: &Claim, page: &str| {
+                claim.memory.as_ref().is_some_and(|memory| {
+                    [&memory.requested, &memory.url].iter().any(|url| crate::address::page(url) == page)
+                })
+            };
+            let index = match wish {
+                Wish::Showing(url) => idle
+                    .iter()
+                    .position(|claim| shows(claim, crate::address::page(url)))
+                    .or_else(|| (!idle.is_empty()).then(|| idle.len() - 1)),
+                Wish::Latest => {
+                    idle.iter().position(|claim| claim.memory.as_ref().is_some_and(|memory| !memory.url.is_empty()))
+                }
+                // The page used last is the likeliest to be wanted again: take the oldest.
+                Wish::Any => (!idle.is_empty()).then(|| idle.len() - 1),
+            };
+            let Some(index) = index else {
+                if matches!(wish, Wish::Latest) {
+                    if taken == 0 {
+                        return Ok(None);
+                    }
+                    // The page is in somebody's hands: wait for it.
+                    if Instant::now() >= deadline {
+                        return Err(BROWSER_BUSY.error("another call works on the page and has not finished"));
+                    }
+                    drop(idle);
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    continue;
+                }
+                drop(idle);
+                return Self::open(profile, running, deadline).await.map(Some);
+            };
+            let claim = idle.swap_remove(index);
+            drop(idle);
+            let fresh = match wish {
+                Wish::Showing(url) => shows(&claim, crate::address::page(url)),
+                Wish::Latest => true,
+                Wish::Any => false,
+            };
+            let Some(memory) = claim.memory.clone() else { continue };
+            return Self::resume(claim, memory, running, fresh, deadline).await.map(Some);
+        }
+    }
+
+    /// Takes up a tab that lay idle. Whether its page still answers shows when it is asked something.
+    async fn resume(
+        claim: Claim,
+        memory: Memory,
+        running: &Running,
+        fresh: bool,
+        deadline: Instant,
+    ) -> Result<Self, Error> {
+        claim.mark_borrowed();
+        let driver =
+            Driver::resume(running.driver_port, &memory.session, deadline).await.map_err(Trouble::into_error)?;
+        let Claim { file, path, handle, .. } = claim;
+        Ok(Self { driver, handle, file, path, memory, running: running.clone(), resumed: true, fresh })
+    }
+
+    /// Opens a new tab with a WebDriver session of its own.
+    async fn open(profile: &Profile, running: &Running, deadline: Instant) -> Result<Self, Error> {
+        let lost = |_| BROWSER_LOST.error("the browser went away during the call");
+        // The session that launched the browser has a tab already: the first call takes it.
+        if fs::File::create_new(profile.tabs_folder().join(LAUNCHED)).is_ok() {
+            let driver = Driver::resume(running.driver_port, &running.launch_session, deadline)
+                .await
+                .map_err(Trouble::into_error)?;
+            let handle = driver.window(deadline).await.map_err(Trouble::into_error)?;
+            return Self::prepare(profile, running, driver, handle, deadline).await;
+        }
+        let handle =
+            DevTools::connect(running).and_then(|mut browser| browser.open_tab(running.headless)).map_err(lost)?;
+        let mut patience = PULSE;
+        loop {
+            // The driver looks into some tab when it attaches, and hangs if that one's page is
+            // busy: it does not say which it takes, so trying again is what helps. It may as well
+            // be the machine that is busy, so each try gets longer.
+            let until = deadline.min(Instant::now() + patience);
+            patience *= 2;
+            match Driver::attach(running.driver_port, running.debug_port, until).await {
+                Ok(driver) => {
+                    driver.switch_to(&handle, deadline).await.map_err(Trouble::into_error)?;
+                    return Self::prepare(profile, running, driver, handle, deadline).await;
+                }
+                Err(Trouble::Late) if Instant::now() < deadline => {
+                    let _ = DevTools::connect(running).and_then(|mut browser| browser.open_tab(running.headless));
+                }
+                Err(Trouble::Late) => {
+                    return Err(BROWSER_BUSY.error("the browser's other pages keep it too busy for a new tab"));
+                }
+                Err(other) => return Err(other.into_error()),
+            }
+        }
+    }
+
+    async fn prepare(
+        profile: &Profile,
+        running: &Running,
+        driver: Driver,
+        handle: String,
+        deadline: Instant,
+    ) -> Result<Self, Error> {
+        let path = profile.tabs_folder().join(&handle);
+        let own = || {
+            // Locked before it has its name, so that nobody takes it for one that was left behind.
+            let unnamed = profile.tabs_folder().join(format!(".{handle}"));
+            let file = private(&unnamed)?;
+            file.try_lock_exclusive()?;
+            fs::rename(&unnamed, &path)?;
+            Ok(file)
+        };
+        let file = own().map_err(|error: io::Error| {
+            BROWSER_LOST.error(format!("cannot write to the browser's profile: {error}"))
+        })?;
+        driver
+            .devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline)
+            .await
+            .map_err(Trouble::into_error)?;
+        driver
+            .devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}), deadline)
+            .await
+            .map_err(Trouble::into_error)?;
+        let memory = Memory { session: driver.session.clone(), ..Memory::default() };
+        Ok(Self { driver, handle, file, path, memory, running: running.clone(), resumed: false, fresh: false })
+    }
+
+    /// Gives the tab back with the page it shows, for later calls to use.
+    pub(crate) async fn give_back(mut self, requested: &str, url: &str, profile: &Profile) {
+        self.memory.requested = requested.to_owned();
+        self.memory.url = url.to_owned();
+        self.memory.at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let open = fs::read_dir(profile.tabs_folder()).into_iter().flatten().count();
+        if open > KEPT && self.driver.session != self.running.launch_session {
+            return self.dispose().await;
+        }
+        if let Ok(text) = serde_json::to_vec(&self.memory) {
+            let _ = self.file.rewind().and_then(|()| self.file.write_all(&text));
+        }
+    }
+
+    /// Closes the tab, whatever its page is doing.
+    pub(crate) async fn dispose(self) {
+        let claim = Claim { file: self.file, path: self.path, handle: self.handle, memory: None };
+        claim.dispose(&self.running, Some(self.driver)).await;
+    }
+
+    /// The network events since the last time. They are asked for only where they matter, and
+    /// otherwise now and then, lest they pile up in the driver.
+    pub(crate) async fn network_events(&mut self, needed: bool, deadline: Instant) -> Vec<Value> {
+        self.memory.unread += 1;
+        if !needed && self.memory.unread < 8 {
+            return vec![];
+        }
+        self.memory.unread = 0;
+        self.driver.network_events(deadline).await.unwrap_or_default()
+    }
+
+    /// The page that was asked for and the one it led to, as remembered.
+    pub(crate) fn remembered(&self) -> (&str, &str) {
+        (&self.memory.requested, &self.memory.url)
+    }
+}
+
+impl Claim {
+    /// Until the tab is given back in order, its file says nothing.
+    fn mark_borrowed(&self) {
+        let _ = self.file.set_len(0);
+    }
+
+    async fn dispose(self, running: &Running, driver: Option<Driver>) {
+        self.mark_borrowed();
+        if let Ok(mut browser) = DevTools::connect(running) {
+            let _ = browser.close_tab(&self.handle);
+        }
+        if let Some(driver) = driver.filter(|driver| driver.session != running.launch_session) {
+            driver.detach(Instant::now() + PULSE).await;
+        }
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Locks every tab that nobody has borrowed; also says how many somebody has.
+fn claims(profile: &Profile) -> (Vec<Claim>, usize) {
+    let (mut claims, mut taken) = (vec![], 0);
+    for entry in fs::read_dir(profile.tabs_folder()).into_iter().flatten().flatten() {
+        let Ok(handle) = entry.file_name().into_string() else { continue };
+        if handle.starts_with('.') {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(mut file) = fs::OpenOptions::new().read(true).write(true).open(&path) else { continue };
+        if file.try_lock_exclusive().is_err() {
+            taken += 1;
+            continue;
+        }
+        let mut text = vec![];
+        let memory = file.read_to_end(&mut text).ok().and_then(|_| serde_json::from_slice(&text).ok());
+        // It may have been closed between the look at the folder and the lock.
+        if path.exists() {
+            claims.push(Claim { file, path, handle, memory });
+        }
+    }
+    (claims, taken)
+}

@@ -1,0 +1,451 @@
+//! A visit: going to a page in a borrowed tab, waiting until its content is there, taking it.
+
+use std::{
+    io::{self, BufRead, IsTerminal},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::{
+    address, challenge,
+    codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
+    driver::{self, Trouble},
+    network::{Document, navigation_failed, net_error},
+    profile::Profile,
+    session::InUse,
+    tab::{PULSE, Tab, Wish},
+};
+
+/// How long a page may go on loading after it has begun to answer: then what is there is taken.
+const CAP: Duration = Duration::from_secs(10);
+
+/// How long a page may keep on loading before the network is asked whether it still comes.
+const SUSPICION: Duration = Duration::from_secs(1);
+
+/// How long a challenge gets to clear itself where no person watches.
+const CHALLENGE_PATIENCE: Duration = Duration::from_secs(6);
+
+/// How long a person gets to solve a challenge.
+const HUMAN_PATIENCE: Duration = Duration::from_mins(5);
+
+/// The time a call may take when it is not told otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the page is left alone between two looks at it.
+const PAUSE: Duration = Duration::from_millis(8);
+
+const LOOK: &str = include_str!("js/look.js");
+const FACTS: &str = include_str!("js/facts.js");
+const LINKS: &str = include_str!("js/links.js");
+const HTML: &str = include_str!("js/html.js");
+const COLLECT: &str = include_str!("js/collect.js");
+
+/// How often a challenge is looked at.
+const CHALLENGE_PAUSE: Duration = Duration::from_millis(250);
+
+/// What ended the wait for the page's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ready {
+    /// The page is loaded and quiet.
+    Idle,
+    /// It did not become quiet in time; what was there was taken.
+    Cap,
+    /// The element that was waited for is there.
+    Selector,
+}
+
+/// A link: its accessible name and its absolute address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Link {
+    /// The accessible name.
+    pub text: String,
+    /// The absolute address.
+    pub href: String,
+}
+
+/// What a page says of itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Facts {
+    pub(crate) url: String,
+    base: String,
+    title: String,
+    pub(crate) status: u16,
+    #[serde(rename = "type")]
+    content_type: String,
+    pub(crate) marks: Vec<String>,
+    pub(crate) words: u64,
+    pub(crate) fields: u64,
+    pub(crate) links: u64,
+}
+
+/// A loaded page.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its address, after redirects.
+    pub url: String,
+    /// What relative addresses on it are relative to.
+    pub base: String,
+    /// Its title, of 500 characters at the most.
+    pub title: String,
+    /// The HTTP status that the server answered with; 0 where the browser does not know it.
+    pub http_status: u16,
+    /// Its media type, such as `text/html`; empty where the server sent an error and nothing else.
+    pub content_type: String,
+    /// What ended the wait for its content.
+    pub ready: Ready,
+    /// The vendor of the bot challenge that stands in the page's place, if one does.
+    pub challenge: Option<&'static str>,
+}
+
+/// Which page a call is about.
+#[derive(Clone, Copy)]
+pub enum Target<'a> {
+    /// This one, loaded anew.
+    Load(&'a Url),
+    /// This one, as a tab of the session shows it, or else loaded.
+    Show(&'a Url),
+    /// The one that the session used last.
+    Latest,
+}
+
+/// How a call uses the browser.
+#[derive(Clone, Copy)]
+pub struct Visit<'a> {
+    /// The session's profile.
+    pub profile: &'a Profile,
+    /// The page.
+    pub target: Target<'a>,
+    /// Whether a person watches: the browser has a window, and a challenge is left to the person.
+    pub visible: bool,
+    /// The time that the call may take; [`DEFAULT_TIMEOUT`] unless given.
+    pub timeout: Option<Duration>,
+    /// A selector to wait for, in place of a quiet page.
+    pub wait_for: Option<&'a str>,
+}
+
+/// What is wanted of the page: the script that takes it, and the script's argument.
+#[derive(Clone, Copy)]
+struct Want<'a> {
+    script: &'static str,
+    chosen: Option<&'a str>,
+}
+
+impl Visit<'_> {
+    /// Goes to the page and takes the links that a person could follow there, in the page's order,
+    /// each address once.
+    ///
+    /// A browser that runs is used and left running; else one is started, and closed in the end.
+    pub fn links(&self) -> Result<(Page, Vec<Link>), Error> {
+        let (page, links) = self.take(Want { script: LINKS, chosen: None })?;
+        let pairs: Vec<(String, String)> = serde_json::from_value(links).unwrap_or_default();
+        Ok((page, pairs.into_iter().map(|(text, href)| Link { text, href }).collect()))
+    }
+
+    /// Goes to the page and takes it as HTML as the browser shows it; the text itself where it is
+    /// no HTML. With a CSS `selector`, takes only the elements that it matches; nothing where it
+    /// matches none.
+    pub fn html(&self, selector: Option<&str>) -> Result<(Page, Option<String>), Error> {
+        let (page, html) = self.take(Want { script: HTML, chosen: selector })?;
+        Ok((page, if let Value::String(html) = html { Some(html) } else { None }))
+    }
+
+    fn take(&self, want: Want<'_>) -> Result<(Page, Value), Error> {
+        let deadline = Instant::now() + self.timeout.unwrap_or(DEFAULT_TIMEOUT);
+        let mut again = true;
+        loop {
+            let in_use = InUse::enter(self.profile, self.visible, deadline)?;
+            let was_open = in_use.was_open;
+            let result = driver::runtime(self.in_tab(want, &in_use, deadline));
+            in_use.leave();
+            match result {
+                // The browser that was open went away: the next one is started at once.
+                Err(error) if error.is(BROWSER_LOST) && was_open && again => again = false,
+                result => return result,
+            }
+        }
+    }
+
+    async fn in_tab(&self, want: Want<'_>, in_use: &InUse, deadline: Instant) -> Result<(Page, Value), Error> {
+        let wish = match self.target {
+            Target::Load(_) => Wish::Any,
+            Target::Show(url) => Wish::Showing(url.as_str()),
+            Target::Latest => Wish::Latest,
+        };
+        let script = [LOOK, FACTS, want.script, COLLECT].join("\n");
+        loop {
+            let tab = Tab::borrow(self.profile, &in_use.running, wish, deadline).await?;
+            let tab = tab.ok_or_else(|| NO_PAGE.error("this session has no open page"))?;
+            let url = match self.target {
+                Target::Load(url) | Target::Show(url) => url.as_str().to_owned(),
+                Target::Latest => tab.remembered().0.to_owned(),
+            };
+            let script = script.clone();
+            let mut stay =
+                Stay { visit: self, want, script, document: Document::default(), url, tab, deadline, stale: false };
+            let result = stay.work().await;
+            let Stay { tab, url, stale, .. } = stay;
+            match &result {
+                Ok((page, _)) => tab.give_back(&url, &page.url, self.profile).await,
+                Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
+                    tab.give_back("", "", self.profile).await;
+                }
+                Err(error) if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) => {
+                    tab.give_back(&url, &url, self.profile).await;
+                }
+                // A page that failed to answer may go on failing: its tab is not kept.
+                Err(_) => tab.dispose().await,
+            }
+            // What was left behind in a tab is no reason for this call to fail: there are others.
+            if !stale || result.is_ok() {
+                return result;
+            }
+        }
+    }
+}
+
+/// A visit under way, in its tab.
+struct Stay<'a> {
+    visit: &'a Visit<'a>,
+    want: Want<'a>,
+    /// The script that looks whether the content is there and takes it.
+    script: String,
+    document: Document,
+    /// The address that was asked for.
+    url: String,
+    tab: Tab,
+    deadline: Instant,
+    /// Whether the tab was of no use, before this call had done anything with it.
+    stale: bool,
+}
+
+impl Stay<'_> {
+    async fn work(&mut self) -> Result<(Page, Value), Error> {
+        // The page that an earlier call left may hang by now, and hold up all that is asked of its
+        // tab; or a person has closed the tab.
+        if self.tab.resumed {
+            let pulse = self.tab.driver.execute("return 1", vec![], self.deadline.min(Instant::now() + PULSE)).await;
+            if let Err(trouble) = pulse {
+                self.stale = true;
+                return Err(self.failed(trouble));
+            }
+        }
+        let (page, content) = match self.visit.target {
+            Target::Load(url) => self.load(url).await?,
+            Target::Show(url) => match self.show(url).await? {
+                Some(shown) => self.told_from_a_challenge(shown).await?,
+                None => self.load(url).await?,
+            },
+            Target::Latest => {
+                let shown = self.settle(self.visit.wait_for).await?;
+                self.told_from_a_challenge(shown).await?
+            }
+        };
+        if page.challenge.is_some() { self.outwait_challenge(page, content).await } else { Ok((page, content)) }
+    }
+
+    /// Takes the page as the tab shows it, if it still does.
+    async fn show(&mut self, url: &Url) -> Result<Option<(Page, Value)>, Error> {
+        if !self.tab.fresh {
+            return Ok(None);
+        }
+        let shown = self.settle(self.visit.wait_for).await?;
+        let (_, remembered) = self.tab.remembered();
+        let same = [remembered, url.as_str()].into_iter().any(|url| address::page(url) == address::page(&shown.0.url));
+        Ok(same.then_some(shown))
+    }
+
+    /// A challenge is told from a refusal by its headers, which are not kept: a page that was
+    /// refused is asked for again.
+    async fn told_from_a_challenge(&mut self, shown: (Page, Value)) -> Result<(Page, Value), Error> {
+        match Url::parse(&self.url) {
+            Ok(url) if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) => {
+                self.load(&url).await
+            }
+            _ => Ok(shown),
+        }
+    }
+
+    async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
+        let params = json!({"url": url.as_str()});
+        let answer = self.tab.driver.devtools("Page.navigate", params, self.deadline).await;
+        let answer = match answer {
+            Ok(answer) => answer,
+            // The driver may word the browser's own failure as one of the command.
+            Err(Trouble::Failed(words)) if words.contains("net::ERR_") => json!({"errorText": net_error(&words)}),
+            Err(trouble) => return Err(self.failed(trouble)),
+        };
+        self.document = Document::requested(answer["loaderId"].as_str());
+        match answer["errorText"].as_str() {
+            None if answer["isDownload"] != true => self.settle(self.visit.wait_for).await,
+            // Chromium shows a page of its own for an error status without a body.
+            Some("net::ERR_HTTP_RESPONSE_CODE_FAILURE") => {
+                self.learn_of_the_document(true).await?;
+                let facts = Facts { url: self.url.clone(), status: self.document.status(), ..Facts::default() };
+                Ok((self.page(facts, Ready::Idle), Value::Null))
+            }
+            Some("net::ERR_ABORTED") | None => {
+                self.learn_of_the_document(true).await?;
+                match (self.document.status(), self.document.media_type()) {
+                    (204 | 205, _) => Err(self.not_a_page("the server answered that there is nothing to show")),
+                    (_, Some(media)) => {
+                        Err(self.not_a_page(&format!("the URL is a download of type {media}, not a page")))
+                    }
+                    (_, None) => Err(navigation_failed(url.as_str(), "net::ERR_ABORTED")),
+                }
+            }
+            Some(error) => Err(navigation_failed(url.as_str(), error)),
+        }
+    }
+
+    /// Waits until the page's content is there, and takes it.
+    async fn settle(&mut self, wait_for: Option<&str>) -> Result<(Page, Value), Error> {
+        let begun = Instant::now();
+        // Something of the time has to be left for taking the content.
+        let cap = (begun + CAP).min(begun + self.deadline.saturating_duration_since(begun).mul_f32(0.8));
+        let mut suspect = begun + SUSPICION;
+        let mut answered = false;
+        loop {
+            let capped = wait_for.is_none() && Instant::now() >= cap;
+            let arguments = vec![json!(wait_for), json!(capped), json!(self.want.chosen)];
+            // A page that is busy answers late, and at the deadline not at all.
+            let answer = match self.tab.driver.execute(&self.script, arguments, self.deadline).await {
+                Ok(answer) => answer,
+                // The page is on its way to another one.
+                Err(Trouble::Failed(words)) if Instant::now() + PAUSE < self.deadline => {
+                    debug_assert!(!words.contains("JavascriptError"), "{words}");
+                    Value::Null
+                }
+                // The deadline came during one of many looks: what was late is the element.
+                Err(Trouble::Late) if answered && wait_for.is_some() => Value::Null,
+                Err(trouble) => return Err(self.failed(trouble)),
+            };
+            let ready = match answer[0].as_str() {
+                Some("idle") => Some(Ready::Idle),
+                Some("selector") => Some(Ready::Selector),
+                Some("bad-selector") => return Err(not_css("--wait-for", wait_for)),
+                Some("bad-choice") => return Err(not_css("--selector", self.want.chosen)),
+                Some(_) if capped => Some(Ready::Cap),
+                _ => None,
+            };
+            if let Some(ready) = ready {
+                return self.taken(ready, answer).await;
+            }
+            answered |= !answer.is_null();
+            let now = Instant::now();
+            if now > suspect && now < self.deadline {
+                // A document that broke off never comes to an end that it could tell of.
+                self.learn_of_the_document(true).await?;
+                suspect = now + SUSPICION;
+            }
+            if let Some(selector) = wait_for.filter(|_| now + PAUSE >= self.deadline) {
+                return Err(SELECTOR_NOT_FOUND
+                    .error(format!("nothing on the page matched {selector:?} in time"))
+                    .remedy("Check the selector, or raise --timeout.")
+                    .detail("selector", selector));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn taken(&mut self, ready: Ready, mut answer: Value) -> Result<(Page, Value), Error> {
+        let facts: Facts = serde_json::from_value(answer[1].take()).unwrap_or_default();
+        if facts.url.starts_with("chrome-error:") {
+            return Err(navigation_failed(&self.url, "net::ERR_FAILED"));
+        }
+        address::allow(&facts.url)?;
+        self.learn_of_the_document(challenge::suspicious(facts.status)).await?;
+        if facts.content_type == "application/pdf" {
+            return Err(self.not_a_page("the URL is a PDF, not a page"));
+        }
+        Ok((self.page(facts, ready), answer[2].take()))
+    }
+
+    fn page(&self, facts: Facts, ready: Ready) -> Page {
+        Page {
+            challenge: challenge::vendor(&facts, &self.document.headers()),
+            url: facts.url,
+            base: facts.base,
+            title: facts.title,
+            http_status: facts.status,
+            content_type: facts.content_type,
+            ready,
+        }
+    }
+
+    /// Takes in what the network events tell of the document, where that is `needed`.
+    async fn learn_of_the_document(&mut self, needed: bool) -> Result<(), Error> {
+        for event in self.tab.network_events(needed, self.deadline).await {
+            self.document.take_in(event, &self.tab.handle);
+        }
+        self.document.broke_off().map_or(Ok(()), |net_error| Err(navigation_failed(&self.url, net_error)))
+    }
+
+    /// Waits for a challenge to go: by itself, or by the hand of the person at the window, who may
+    /// also press Enter in the terminal to go on.
+    async fn outwait_challenge(&mut self, mut page: Page, mut content: Value) -> Result<(Page, Value), Error> {
+        let visible = self.visit.visible;
+        let patience = if visible { self.visit.timeout.unwrap_or(HUMAN_PATIENCE) } else { CHALLENGE_PATIENCE };
+        let until = Instant::now() + patience;
+        if visible {
+            self.deadline = self.deadline.max(until + DEFAULT_TIMEOUT);
+        }
+        let enter = visible.then(enter_pressed).flatten();
+        while page.challenge.is_some() && Instant::now() < until && Instant::now() + CHALLENGE_PAUSE < self.deadline {
+            if enter.as_ref().is_some_and(|enter| enter.try_recv().is_ok()) {
+                break;
+            }
+            tokio::time::sleep(CHALLENGE_PAUSE).await;
+            (page, content) = self.settle(None).await?;
+        }
+        match self.visit.wait_for {
+            Some(_) if page.challenge.is_none() => self.settle(self.visit.wait_for).await,
+            _ => Ok((page, content)),
+        }
+    }
+
+    fn not_a_page(&self, what: &str) -> Error {
+        NOT_A_PAGE
+            .error(what)
+            .detail("url", self.url.as_str())
+            .detail("content_type", self.document.media_type())
+            .detail("http_status", self.document.status())
+    }
+
+    fn failed(&self, trouble: Trouble) -> Error {
+        let error = match trouble {
+            Trouble::Late => TIMEOUT.error("the page did not answer in time"),
+            Trouble::Crashed => PAGE_CRASHED.error("the page crashed its tab"),
+            other => other.into_error(),
+        };
+        error.detail("url", self.url.as_str())
+    }
+}
+
+fn not_css(argument: &str, selector: Option<&str>) -> Error {
+    let selector = selector.unwrap_or_default();
+    ARGUMENT_ERROR
+        .error(format!("{argument} can not be {selector:?}: it is not a CSS selector"))
+        .detail("argument", argument)
+}
+
+/// Tells when the person at the terminal presses Enter; nothing where nobody sits there.
+fn enter_pressed() -> Option<mpsc::Receiver<()>> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return None;
+    }
+    eprintln!("A bot challenge is in the window: solve it there, or press Enter to go on as it is.");
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        if io::stdin().lock().read_line(&mut String::new()).is_ok() {
+            let _ = send.send(());
+        }
+    });
+    Some(receive)
+}

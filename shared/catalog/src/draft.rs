@@ -1,0 +1,154 @@
+//! The catalog to be: written beside the old one, and put in its place in one step.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use ragmaker_tool::{Code, Error};
+
+use crate::{file::Source, splice::Edit};
+
+/// The changed catalog could not be written; the file is as it was.
+pub const CATALOG_NOT_WRITABLE: Code = Code::new(
+    "CATALOG_NOT_WRITABLE",
+    "The catalog is as it was: check the permissions of its folder and the space on its disk.",
+);
+
+/// The bytes that are copied at once.
+const CHUNK: usize = 256 * 1024;
+
+/// The bytes after which a long copy is sent to the disk, which then works while more is copied.
+const FLUSH: usize = 4 << 20;
+
+pub(crate) fn not_writable(file: &Path, reason: &dyn std::fmt::Display) -> Error {
+    CATALOG_NOT_WRITABLE
+        .error(format!("the catalog {} can not be written: {reason}", file.display()))
+        .detail("path", file.to_string_lossy())
+}
+
+/// The file beside the catalog `file` that serves `purpose`: `.catalog.json.lock`.
+pub(crate) fn sibling(file: &Path, purpose: &str) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(file.file_name().unwrap_or_default());
+    name.push(".");
+    name.push(purpose);
+    file.with_file_name(name)
+}
+
+/// A file on its way to become the catalog; it is removed where it does not.
+pub(crate) struct Draft {
+    path: PathBuf,
+    new: File,
+    /// How much of the old catalog it already has.
+    copied: u64,
+    /// How much of that the disk was not told of yet.
+    unsent: usize,
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // After a commit there is none; otherwise the next writer would remove it as well.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Draft {
+    /// An empty draft of the catalog `file`.
+    pub(crate) fn begin(file: &Path) -> io::Result<Self> {
+        let old = match fs::metadata(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(found?),
+        };
+        if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is marked read-only"));
+        }
+        // One name, so that what a killed writer left is taken away by the next.
+        let path = sibling(file, "tmp");
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let new = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let draft = Self { path, new, copied: 0, unsent: 0 };
+        if let Some(old) = old {
+            keep_attributes(&draft.new, &old)?;
+        }
+        Ok(draft)
+    }
+
+    /// Takes the next bytes of the old catalog, in the expectation that it changes near its end.
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.new.write_all(bytes)?;
+        self.copied += bytes.len() as u64;
+        self.unsent += bytes.len();
+        if self.unsent >= FLUSH {
+            self.unsent = 0;
+            self.new.sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// Becomes `old` with `edits` made.
+    pub(crate) fn write(&mut self, old: &Source, edits: &[Edit]) -> io::Result<()> {
+        let mut kept = self.copied.min(edits.first().map_or(old.length(), |edit| edit.at.start));
+        if kept < self.copied {
+            self.new.set_len(kept)?;
+            self.new.seek(SeekFrom::Start(kept))?;
+        }
+        for edit in edits {
+            self.copy(old, kept, edit.at.start)?;
+            self.new.write_all(edit.new.as_bytes())?;
+            kept = edit.at.end;
+        }
+        self.copy(old, kept, old.length())
+    }
+
+    fn copy(&mut self, old: &Source, start: u64, end: u64) -> io::Result<()> {
+        let mut from = old.range(start, end);
+        let mut buffer = vec![0; CHUNK.min((end - start) as usize)];
+        loop {
+            match from.read(&mut buffer)? {
+                0 => return Ok(()),
+                length => self.new.write_all(&buffer[..length])?,
+            }
+        }
+    }
+
+    /// Takes the place of the catalog `file`: readers see the old or the new.
+    pub(crate) fn commit(self, file: &Path) -> io::Result<()> {
+        self.new.sync_all()?;
+        fs::rename(&self.path, file)?;
+        sync_folder(file.parent().unwrap_or(file))
+    }
+}
+
+fn keep_attributes(new: &File, old: &fs::Metadata) -> io::Result<()> {
+    let made = new.metadata()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
+            // Only root may give files away; for others a file of their own is as good.
+            let _ = fchown(new, Some(old.uid()), Some(old.gid()));
+        }
+    }
+    if made.permissions() == old.permissions() { Ok(()) } else { new.set_permissions(old.permissions()) }
+}
+
+/// Makes the rename itself outlast a power cut, where the system has a way to say so.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}

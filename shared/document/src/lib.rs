@@ -1,0 +1,204 @@
+//! A saved page: a Markdown file with YAML front matter, named after its address.
+//!
+//! The same page always gets the same file, so that fetching it again replaces it, and two pages
+//! never share one. What the address or the title holds can neither leave the folder nor break the
+//! front matter.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use percent_encoding::percent_decode_str;
+use ragmaker_tool::{
+    Code, Error,
+    json::{self, Charset},
+};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+/// The document could not be written.
+pub const OUTPUT_DIR_NOT_WRITABLE: Code =
+    Code::new("OUTPUT_DIR_NOT_WRITABLE", "Name a folder that can be written to as --output-dir.");
+
+/// The most bytes of a file name before its hash; file systems allow 255 in all.
+const READABLE: usize = 120;
+
+/// A page to be saved.
+#[derive(Clone, Debug)]
+pub struct Document<'a> {
+    /// The address of the page.
+    pub source_url: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// When it was fetched, in RFC 3339.
+    pub fetched_at: &'a str,
+    /// What else is known of it, in the order of the front matter.
+    pub fields: &'a [(&'a str, &'a str)],
+    /// Its content.
+    pub markdown: &'a str,
+}
+
+impl Document<'_> {
+    /// The file's text: front matter, a blank line, the content.
+    pub fn text(&self) -> String {
+        let mut text = String::from("---\n");
+        let own = [("title", self.title), ("source_url", self.source_url), ("fetched_at", self.fetched_at)];
+        for (name, value) in own.iter().chain(self.fields) {
+            // Writing to a string can not fail.
+            let _ = writeln!(text, "{name}: {}", scalar(value));
+        }
+        text.push_str("---\n\n");
+        text.push_str(self.markdown.trim_end());
+        text.push('\n');
+        text
+    }
+
+    /// Writes the file to `folder`, which is made where it is missing, and returns its absolute
+    /// path. The file is there whole, in the place of an older one, or not at all.
+    pub fn save(&self, folder: &Path) -> Result<PathBuf, Error> {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let path = folder.join(file_name(self.source_url));
+        let write = || {
+            fs::create_dir_all(&folder)?;
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(".ragmaker-").suffix(".tmp");
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let mut file = builder.tempfile_in(&folder)?;
+            file.write_all(self.text().as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        write().map_err(|error: std::io::Error| {
+            OUTPUT_DIR_NOT_WRITABLE
+                .error(format!("cannot write {}: {error}", path.display()))
+                .detail("path", path.to_string_lossy())
+        })?;
+        Ok(path)
+    }
+}
+
+/// `text` as a YAML double-quoted scalar, which every JSON string is, once it has none of the
+/// characters that YAML does not allow to stand for themselves.
+fn scalar(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')).collect();
+    let mut bytes = vec![];
+    // Serializing a string to memory can not fail.
+    let _ = json::write(&text, Charset::Utf8, &mut bytes);
+    String::from_utf8_lossy(&bytes).trim_end().to_owned()
+}
+
+/// The file name of the page at `url`: its host and path as far as they are readable, and a hash of
+/// the whole address.
+///
+/// ```
+/// assert_eq!(ragmaker_document::file_name("https://example.com/docs/intro.html?v=2"), "example.com-docs-intro.html-v-2-f71f4d8c19.md");
+/// ```
+pub fn file_name(url: &str) -> String {
+    let digest = Sha256::digest(url.as_bytes());
+    let hash: String = digest.iter().take(5).fold(String::new(), |mut hash, byte| {
+        let _ = write!(hash, "{byte:02x}");
+        hash
+    });
+    let readable = Url::parse(url).map_or_else(
+        |_| url.to_owned(),
+        |url| {
+            let host = url.host_str().unwrap_or_default().trim_start_matches("www.");
+            let rest =
+                [Some(url.path()), url.query(), url.fragment()].into_iter().flatten().collect::<Vec<_>>().join("/");
+            format!("{host}/{}", percent_decode_str(&rest).decode_utf8_lossy())
+        },
+    );
+    let mut name = String::new();
+    for c in readable.chars() {
+        let c = if c.is_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
+        if name.len() + c.len_utf8() > READABLE {
+            break;
+        }
+        // No run of dashes, no dots that mean a folder, no hidden file.
+        let doubled = matches!(c, '-' | '.') && name.chars().next_back().is_none_or(|last| matches!(last, '-' | '.'));
+        if !doubled {
+            name.push(c);
+        }
+    }
+    let name = name.trim_end_matches(['-', '.']);
+    if name.is_empty() { format!("page-{hash}.md") } else { format!("{name}-{hash}.md") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use saphyr::{LoadableYamlNode, Yaml};
+
+    #[test]
+    fn names_are_readable_and_stay_in_their_folder() {
+        let stem = |url: &str| file_name(url).rsplit_once('-').unwrap().0.to_owned();
+        assert_eq!(stem("https://www.example.com/"), "example.com");
+        assert_eq!(stem("https://ja.example.org/wiki/%E6%97%A5%E6%9C%AC%E8%AA%9E"), "ja.example.org-wiki-日本語");
+        assert_eq!(stem("https://x.example/../../etc/passwd"), "x.example-etc-passwd");
+        assert_eq!(stem("http://127.0.0.1:8000/a/%2e%2e%2f%2e%2e/b?c=/../d"), "127.0.0.1-a-b-c-d");
+        assert_ne!(file_name("https://x.example/A"), file_name("https://x.example/a"));
+    }
+
+    #[test]
+    fn a_page_saved_again_replaces_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a b/日本");
+        let mut page = Document {
+            source_url: "https://x.example/p",
+            title: "A: \"b\"\n---\n# c",
+            fetched_at: "2026-01-02T03:04:05Z",
+            fields: &[("lang", "en")],
+            markdown: "# One\n",
+        };
+        let first = page.save(&deep).unwrap();
+        page.markdown = "# Two\n\n\n";
+        assert_eq!(page.save(&deep).unwrap(), first);
+        let text = fs::read_to_string(&first).unwrap();
+        assert_eq!(
+            text,
+            "---\ntitle: \"A: \\\"b\\\"\\n---\\n# c\"\nsource_url: \"https://x.example/p\"\nfetched_at: \"2026-01-02T03:04:05Z\"\nlang: \"en\"\n---\n\n# Two\n"
+        );
+        assert_eq!(fs::read_dir(&deep).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_can_not_be_written_is_said_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "x").unwrap();
+        let page = Document { source_url: "https://x.example/", title: "", fetched_at: "", fields: &[], markdown: "x" };
+        assert!(page.save(&file).unwrap_err().is(OUTPUT_DIR_NOT_WRITABLE));
+        // A folder where the file should be.
+        fs::create_dir(folder.path().join(file_name(page.source_url))).unwrap();
+        assert!(page.save(folder.path()).unwrap_err().is(OUTPUT_DIR_NOT_WRITABLE));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn any_address_names_a_plain_file(url in r"(https?://|)[a-z./%]{0,12}.*") {
+            let name = file_name(&url);
+            prop_assert!(name.len() < 160 && Path::new(&name).extension().is_some_and(|extension| extension == "md") && !name.starts_with('.') && !name.contains(".."), "{name}");
+            prop_assert!(name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')), "{name}");
+            prop_assert_eq!(Path::new(&name).components().count(), 1);
+            prop_assert_eq!(&name, &file_name(&url));
+        }
+
+        #[test]
+        fn front_matter_always_parses(title in any::<String>(), url in ".*") {
+            let page = Document { source_url: &url, title: &title, fetched_at: "t", fields: &[("author", &title)], markdown: "text" };
+            let text = page.text();
+            let front = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).unwrap().0;
+            let yaml = Yaml::load_from_str(front).unwrap();
+            let expected: String = title.chars().filter(|c| !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')).collect();
+            prop_assert_eq!(yaml[0]["title"].as_str(), Some(expected.as_str()));
+            prop_assert_eq!(yaml[0]["author"].as_str(), Some(expected.as_str()));
+        }
+    }
+}

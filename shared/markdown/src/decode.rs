@@ -1,0 +1,165 @@
+//! Bytes to text: the charset that the page, or whoever sent it, says; else the one it looks like.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// How far into a page its `<meta>` may say the charset: browsers look at the first kilobyte,
+/// pages that begin with a long comment say it later.
+const PRESCAN: usize = 4096;
+
+/// How much of a page is looked at to guess its charset.
+const GUESS: usize = 256 * 1024;
+
+/// Decodes a page.
+///
+/// In this order: a byte order mark, UTF-8 that is valid throughout, the charset parameter of
+/// `content_type`, `<meta>` or an XML declaration, a guess. Valid UTF-8 comes early because a
+/// wrong declaration is far more common than text that is UTF-8 by accident.
+pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>, &'static Encoding) {
+    if let Some((encoding, length)) = Encoding::for_bom(bytes) {
+        return (encoding.decode_without_bom_handling(&bytes[length..]).0, encoding);
+    }
+    let declared = content_type.and_then(charset_parameter).or_else(|| declared_in(bytes));
+    // An escape-based charset is ASCII to the eye of a UTF-8 validator.
+    let escapes = bytes.contains(&0x1B);
+    if !escapes && !bytes.contains(&0) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => return (Cow::Borrowed(text), UTF_8),
+            // Cut off in the middle of a character.
+            Err(error) if error.error_len().is_none() => return (String::from_utf8_lossy(bytes), UTF_8),
+            Err(_) => {}
+        }
+    }
+    let encoding = match declared {
+        Some(encoding) if encoding != UTF_8 && plausible(encoding, bytes) => encoding,
+        Some(encoding) if encoding == UTF_8 && mostly_utf8(bytes) => UTF_8,
+        _ => guess(bytes),
+    };
+    (encoding.decode_without_bom_handling(bytes).0, encoding)
+}
+
+/// Whether `bytes` hold little that is not UTF-8: a page cut in the middle of a character, or with
+/// one bad comment.
+fn mostly_utf8(bytes: &[u8]) -> bool {
+    let (mut good, mut bad) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        good += chunk.valid().bytes().filter(|b| !b.is_ascii()).count();
+        bad += chunk.invalid().len();
+    }
+    bad * 20 <= good || bad <= 3
+}
+
+/// Whether a declared charset can be true: a multi-byte one leaves few errors.
+fn plausible(encoding: &'static Encoding, bytes: &[u8]) -> bool {
+    if encoding.is_single_byte() {
+        return true;
+    }
+    let sample = &bytes[..bytes.len().min(GUESS)];
+    let high = sample.iter().filter(|b| !b.is_ascii()).count();
+    let (text, _) = encoding.decode_without_bom_handling(sample);
+    let errors = text.chars().filter(|&c| c == '\u{FFFD}').count();
+    errors * 10 <= high || errors <= 2
+}
+
+fn guess(bytes: &[u8]) -> &'static Encoding {
+    // UTF-16 without its mark: every other byte of markup is zero.
+    let sample = &bytes[..bytes.len().min(1024)];
+    let zeros = |parity: usize| sample.iter().skip(parity).step_by(2).filter(|b| **b == 0).count();
+    if zeros(1) * 5 > sample.len() && zeros(0) * 20 < sample.len() {
+        return UTF_16LE;
+    }
+    if zeros(0) * 5 > sample.len() && zeros(1) * 20 < sample.len() {
+        return UTF_16BE;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(&bytes[..bytes.len().min(GUESS)], true);
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+/// The charset that a page declares near its start.
+fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN)]).to_ascii_lowercase();
+    if head.starts_with("<?xml")
+        && let Some((declaration, _)) = head.split_once("?>")
+        && let Some((_, name)) = declaration.split_once("encoding=")
+    {
+        return label(name);
+    }
+    let mut metas = head.match_indices("<meta").filter_map(|(at, _)| head[at..].split('>').next());
+    metas.find_map(charset_parameter)
+}
+
+/// The charset after `charset=`, in a header or a tag.
+fn charset_parameter(text: &str) -> Option<&'static Encoding> {
+    let at = text.to_ascii_lowercase().find("charset")?;
+    let value = text[at + "charset".len()..].trim_start().strip_prefix('=')?;
+    label(value)
+}
+
+fn label(text: &str) -> Option<&'static Encoding> {
+    let text = text.trim_start_matches([' ', '"', '\'', '\t', '\n']);
+    let name = text.split(['"', '\'', ' ', ';', '>', '/', '?']).next()?;
+    let encoding = Encoding::for_label(name.as_bytes())?;
+    // A page whose declaration was readable is no UTF-16; what says x-user-defined means this.
+    let ascii = encoding.is_ascii_compatible() || encoding == encoding_rs::ISO_2022_JP;
+    match encoding.name() {
+        _ if !ascii => Some(UTF_8),
+        "x-user-defined" => Some(WINDOWS_1252),
+        _ => Some(encoding),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use encoding_rs::{EUC_JP, GB18030, GBK, ISO_2022_JP, SHIFT_JIS, WINDOWS_1251};
+
+    fn read(bytes: &[u8]) -> (String, &'static Encoding) {
+        let (text, encoding) = decode(bytes, None);
+        (text.into_owned(), encoding)
+    }
+
+    #[test]
+    fn a_declared_charset_is_used() {
+        for (encoding, text) in [
+            (SHIFT_JIS, "日本語のページです"),
+            (EUC_JP, "日本語のページです"),
+            (GBK, "这是一个中文网页"),
+            (GB18030, "这是一个中文网页"),
+            (WINDOWS_1251, "Это страница"),
+            (ISO_2022_JP, "日本語のページです"),
+        ] {
+            let html = format!("<html><head><meta charset=\"{}\"></head>{text}", encoding.name());
+            let (bytes, ..) = encoding.encode(&html);
+            assert_eq!(read(&bytes), (html.clone(), encoding));
+            let (bytes, ..) = encoding.encode(text);
+            let header = format!("text/html; charset={}", encoding.name());
+            assert_eq!(decode(&bytes, Some(&header)).0, text);
+        }
+    }
+
+    #[test]
+    fn an_undeclared_charset_is_guessed() {
+        let text = "これは文字コードを宣言していない日本語のページです。内容は普通の文章です。".repeat(4);
+        for encoding in [SHIFT_JIS, EUC_JP] {
+            let (bytes, ..) = encoding.encode(&text);
+            assert_eq!(read(&bytes), (text.clone(), encoding));
+        }
+        let units: Vec<u8> = "<p>plain text</p>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(read(&units), ("<p>plain text</p>".to_owned(), UTF_16LE));
+    }
+
+    #[test]
+    fn a_wrong_declaration_does_not_matter() {
+        let html = "<meta charset=iso-8859-1>déjà vu 日本";
+        assert_eq!(read(html.as_bytes()), (html.to_owned(), UTF_8));
+        let (bytes, ..) =
+            WINDOWS_1252.encode("<meta charset=utf-8>d\u{e9}j\u{e0} vu, na\u{ef}vet\u{e9}, \u{e9}t\u{e9}");
+        assert!(read(&bytes).0.contains("déjà vu"));
+        assert_eq!(read(b"\xEF\xBB\xBFx"), ("x".to_owned(), UTF_8));
+        assert_eq!(read(b"\xFF\xFEx\0"), ("x".to_owned(), UTF_16LE));
+        assert_eq!(read("cut off: é".as_bytes().split_last().unwrap().1).0, "cut off: \u{FFFD}");
+    }
+}

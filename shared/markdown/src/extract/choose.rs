@@ -1,0 +1,158 @@
+//! From each block's chance to be content to the blocks that are chosen.
+
+use std::{collections::HashSet, ops::Range};
+
+use url::Url;
+
+use super::{
+    blocks::{Block, Blocks, kin},
+    features::{AROUND, Features},
+    model::{Table, model},
+};
+use crate::{metadata::PageType, tag::Tag, tree::Tree};
+
+/// A block with a smaller chance is never chosen.
+const FLOOR: f32 = 0.12;
+
+/// How many blocks are looked at together.
+const CHUNK: usize = 2048;
+
+/// What the model makes of a page.
+pub(super) struct Opinion {
+    /// The chance of every block to be content.
+    pub(super) chances: Vec<f32>,
+    pub(super) kind: PageType,
+}
+
+/// Asks the model about a page.
+pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Opinion {
+    let features = Features::new(tree, blocks, address);
+    let model = model();
+    let of_page = Table::from_rows(features.of_page(), features.of_page().len());
+    let kinds: Vec<f32> = model.kinds.iter().map(|forest| forest.chances(&of_page)[0]).collect();
+    let likeliest = (0..kinds.len()).max_by(|&a, &b| kinds[a].total_cmp(&kinds[b]));
+    let kind = likeliest.map_or(PageType::default(), |at| PageType::ALL[at]);
+    let count = blocks.list.len();
+    let table = |range: Range<usize>| {
+        let mut rows = vec![];
+        let mut width = 0;
+        for at in range {
+            let start = rows.len();
+            features.row(at, &mut rows);
+            rows.extend_from_slice(&kinds);
+            width = rows.len() - start;
+        }
+        Table::from_rows(&rows, width)
+    };
+    let chunks = || (0..count).step_by(CHUNK).map(|start| start..(start + CHUNK).min(count));
+    let mut first = Vec::with_capacity(count);
+    let mut latest = None;
+    for range in chunks() {
+        let table = latest.insert(table(range));
+        first.extend(model.first.chances(table));
+    }
+    let mut seen = context(&blocks.list, &first);
+    families(&mut seen, tree, blocks, &features, &first);
+    let mut chances = Vec::with_capacity(count);
+    for range in chunks() {
+        // What is left of the first round is all there is to a page of usual size.
+        let mut table = latest.take().filter(|_| count <= CHUNK).unwrap_or_else(|| table(range.clone()));
+        table.append(&seen, range);
+        chances.extend(model.second.chances(&table));
+    }
+    Opinion { chances, kind }
+}
+
+/// What the second forest sees beside the features; `training/train.py` has the same.
+fn context(blocks: &[Block], opinion: &[f32]) -> Table {
+    let count = opinion.len();
+    let mut table = Table::empty(count);
+    let at = |index: Option<usize>| index.and_then(|index| opinion.get(index)).copied().unwrap_or(-1.0);
+    table.push(opinion.iter().copied());
+    for step in 1..=3 {
+        table.push((0..count).map(|index| at(index.checked_sub(step))));
+        table.push((0..count).map(|index| at(index.checked_add(step))));
+    }
+    let sizes = blocks.iter().map(|block| (block.counts.words + 0.5).sqrt());
+    let (mut mass, mut size) = (vec![0.0], vec![0.0]);
+    for (opinion, weight) in opinion.iter().zip(sizes) {
+        mass.push(mass[mass.len() - 1] + opinion * weight);
+        size.push(size[size.len() - 1] + weight);
+    }
+    let mean =
+        |from: usize, to: usize| if to > from { (mass[to] - mass[from]) / (size[to] - size[from]) } else { -1.0 };
+    for reach in [4, 10, 25] {
+        table.push((0..count).map(|index| mean(index.saturating_sub(reach), index)));
+        table.push((0..count).map(|index| mean(index + 1, (index + reach + 1).min(count))));
+    }
+    let total = mean(0, count).max(0.0);
+    table.push(std::iter::repeat_n(total, count));
+    let highest = opinion.iter().copied().fold(0.0, f32::max);
+    table.push(std::iter::repeat_n(highest, count));
+    let most = count.checked_sub(1).map_or(0.0, |last| mass[last]) + 1e-6;
+    table.push((0..count).map(|index| mass[index] / most));
+    table
+}
+
+/// What the first forest thinks of the elements around a block, and of the blocks that are built
+/// like it.
+fn families(table: &mut Table, tree: &Tree, blocks: &Blocks, features: &Features<'_>, opinion: &[f32]) {
+    let weight = |at: usize| (blocks.list[at].counts.words + 0.5).sqrt();
+    let mut sums = vec![(0.0_f32, 0.0_f32); tree.len()];
+    for (at, block) in blocks.list.iter().enumerate() {
+        let sum = &mut sums[block.container];
+        *sum = (sum.0 + opinion[at] * weight(at), sum.1 + weight(at));
+    }
+    for id in (1..tree.len()).rev() {
+        let inner = sums[id];
+        let sum = &mut sums[tree.parent(id)];
+        *sum = (sum.0 + inner.0, sum.1 + inner.1);
+    }
+    for level in 0..AROUND {
+        table.push((0..opinion.len()).map(|at| {
+            let (mass, size) = features.around(at).nth(level).map_or((0.0, 0.0), |id| sums[id]);
+            mass / size.max(1e-6)
+        }));
+    }
+    let kin = kin(tree, blocks);
+    let mut groups = vec![(0.0_f32, 0.0_f32, 0.0_f32); kin.len()];
+    for (at, &group) in kin.iter().enumerate() {
+        let sum = &mut groups[group as usize];
+        *sum = (sum.0 + opinion[at] * weight(at), sum.1 + weight(at), sum.2 + 1.0);
+    }
+    table.push(kin.iter().map(|&group| groups[group as usize].0 / groups[group as usize].1));
+    table.push(kin.iter().map(|&group| groups[group as usize].2));
+}
+
+/// The blocks whose choice has the highest expected F1: by falling chance, as many as pay (Ye et
+/// al., "Optimizing F-measure: a tale of two approaches", 2012).
+pub(super) fn choose(tree: &Tree, blocks: &[Block], chances: &[f32]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..blocks.len()).collect();
+    order.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
+    // A text that stands on the page several times, for screens of several sizes, is said once.
+    let mut said = HashSet::new();
+    let mut chances = chances.to_vec();
+    for &at in &order {
+        let block = &blocks[at];
+        if block.counts.words >= 6.0 && tree.tag(block.container) != Tag::Pre && !said.insert(block.hash) {
+            chances[at] = 0.0;
+        }
+    }
+    order.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
+    let expected: f32 = blocks.iter().zip(&chances).map(|(block, chance)| block.counts.words * chance).sum();
+    let (mut mass, mut size) = (0.0, 0.0);
+    let mut best = (0.0, 0);
+    for (rank, &at) in order.iter().enumerate() {
+        mass += blocks[at].counts.words * chances[at];
+        size += blocks[at].counts.words;
+        let value = 2.0 * mass / (size + expected + 1e-9);
+        if value > best.0 {
+            best = (value, rank + 1);
+        }
+    }
+    let mut chosen = vec![false; blocks.len()];
+    for &at in &order[..best.1] {
+        chosen[at] = chances[at] >= FLOOR;
+    }
+    chosen
+}

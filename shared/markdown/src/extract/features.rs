@@ -1,0 +1,402 @@
+//! What the model sees of a block: numbers about it, its neighbours, the elements around it, the page.
+
+use std::collections::HashSet;
+
+use url::Url;
+
+use super::{
+    blocks::{Block, Blocks, Counts},
+    names::{self, Hints, KINDS, PHRASES},
+};
+use crate::{
+    tag::Tag,
+    tree::{Id, ROOT, Tree},
+};
+
+/// How many elements around a block are looked at.
+pub(super) const AROUND: usize = 6;
+
+/// What every block of a page shares.
+struct Page {
+    total: Counts,
+    words_before: Vec<f32>,
+    /// For every node, the words before it.
+    before_node: Vec<f32>,
+    heading: usize,
+    title: Vec<u64>,
+    /// The pairs of words in the page's description, and in its JSON-LD.
+    described: [HashSet<u64>; 2],
+    own: Vec<f32>,
+}
+
+/// The features of a page's blocks, each row made when it is asked for: all of them would take far
+/// more room than the page.
+pub(super) struct Features<'p> {
+    tree: &'p Tree,
+    blocks: &'p Blocks,
+    page: Page,
+    all: Vec<Hints>,
+    near: Vec<Hints>,
+    /// What each block says, and the heading before it.
+    said: Vec<[u16; 2]>,
+    /// The elements around each block, from inside out.
+    around: Vec<[u32; AROUND]>,
+}
+
+impl<'p> Features<'p> {
+    pub(super) fn new(tree: &'p Tree, blocks: &'p Blocks, address: Option<&Url>) -> Self {
+        let (all, near) = hints(tree);
+        let page = page(tree, blocks, &all, address);
+        let mut said = Vec::with_capacity(blocks.list.len());
+        let mut around: Vec<[u32; AROUND]> = Vec::with_capacity(blocks.list.len());
+        let mut heading = 0;
+        for (at, block) in blocks.list.iter().enumerate() {
+            let words = if block.counts.words < 16.0 { names::said(&block_text(tree, blocks, at)) } else { 0 };
+            if tree.tag(block.container).heading_level().is_some() {
+                heading = words;
+            }
+            said.push([words, heading]);
+            let before = at.checked_sub(1).filter(|&before| blocks.list[before].container == block.container);
+            around.push(match before {
+                Some(before) => around[before],
+                None => surroundings(tree, blocks, block.container, page.total.words).map(|id| id as u32),
+            });
+        }
+        Self { tree, blocks, page, all, near, said, around }
+    }
+
+    /// The features of the page itself, which end every row.
+    pub(super) fn of_page(&self) -> &[f32] {
+        &self.page.own
+    }
+
+    /// The elements around a block, from inside out.
+    pub(super) fn around(&self, at: usize) -> impl Iterator<Item = Id> + '_ {
+        self.around[at].iter().map(|&id| id as Id)
+    }
+
+    /// Appends the features of one block.
+    pub(super) fn row(&self, at: usize, put: &mut Vec<f32>) {
+        let (tree, blocks, page) = (self.tree, self.blocks, &self.page);
+        let container = blocks.list[at].container;
+        own(tree, blocks, at, page, put);
+        for step in [-2_isize, -1, 1, 2] {
+            neighbour(tree, blocks, at, step, put);
+        }
+        for id in self.around(at) {
+            element(tree, blocks, id, page, put);
+        }
+        for hints in [self.all[container], self.near[container]] {
+            put.extend((0..KINDS).map(|kind| f32::from(u8::from(hints >> kind & 1 == 1))));
+        }
+        for bits in self.said[at] {
+            put.extend((0..PHRASES).map(|kind| f32::from(u8::from(bits >> kind & 1 == 1))));
+        }
+        put.extend_from_slice(&page.own);
+    }
+}
+
+fn ratio(part: f32, whole: f32) -> f32 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+/// The hints of all elements around each node, and of the nearest three.
+fn hints(tree: &Tree) -> (Vec<Hints>, Vec<Hints>) {
+    let mut own = vec![0; tree.len()];
+    let (mut all, mut near) = (own.clone(), own.clone());
+    for id in 1..tree.len() {
+        if tree.tag(id) == Tag::Text {
+            continue;
+        }
+        own[id] = names::own(tree, id);
+        let parent = tree.parent(id);
+        all[id] = all[parent] | own[id];
+        near[id] = own[id] | own[parent] | own[tree.parent(parent)];
+    }
+    (all, near)
+}
+
+fn page(tree: &Tree, blocks: &Blocks, all: &[Hints], address: Option<&Url>) -> Page {
+    let total = blocks.sums[ROOT];
+    let mut words_before = Vec::with_capacity(blocks.list.len());
+    let mut words = 0.0;
+    for block in &blocks.list {
+        words_before.push(words);
+        words += block.counts.words;
+    }
+    let mut before_node = vec![total.words; tree.len()];
+    let mut at = blocks.list.len();
+    let mut before = total.words;
+    for id in (0..tree.len()).rev() {
+        while at > 0 && blocks.list[at - 1].first >= id {
+            at -= 1;
+            before = words_before[at];
+        }
+        before_node[id] = before;
+    }
+    let title =
+        tree.head.metas.iter().find(|(name, _)| name == "og:title").map_or(&tree.head.title, |(_, title)| title);
+    let title = words_of(title);
+    let descriptions = tree.head.metas.iter().filter(|(name, _)| name.ends_with("description"));
+    let described = [
+        descriptions.flat_map(|(_, text)| pairs(text, 200)).collect(),
+        tree.head.json_ld.iter().flat_map(|json| pairs(json, 20_000)).collect(),
+    ];
+    // The heading that says what the title says, else the first of the first level.
+    let heading_at = |block: &Block| tree.tag(block.container).heading_level();
+    let mut heading = (0.0, 0);
+    for (at, block) in blocks.list.iter().enumerate() {
+        let Some(level) = heading_at(block) else { continue };
+        let text = words_of(&tree.text_content(block.container));
+        let common = text.iter().filter(|word| title.contains(word)).count() as f32;
+        let score = 2.0 * ratio(common, text.len() as f32 + title.len() as f32) + if level == 1 { 0.3 } else { 0.0 };
+        if score > heading.0 + 0.001 {
+            heading = (score, at);
+        }
+    }
+    let kind = tree.head.metas.iter().find(|(name, _)| name == "og:type").map_or("", |(_, kind)| kind.as_str());
+    let json = |word: &str| f32::from(u8::from(tree.head.json_ld.iter().any(|json| json.contains(word))));
+    let body = names::of_names(&tree.head.body_names);
+    let count = |tag: Tag| (1..tree.len()).filter(|&id| tree.tag(id) == tag).count() as f32;
+    let repeated = blocks.alike.iter().copied().max().unwrap_or(0);
+    let in_main = |bit: usize| {
+        let words: f32 = blocks
+            .list
+            .iter()
+            .filter(|block| all[block.container] >> bit & 1 == 1)
+            .map(|block| block.counts.words)
+            .sum();
+        ratio(words, total.words)
+    };
+    let mut own = vec![
+        (1.0 + total.words).ln(),
+        (1.0 + total.blocks).ln(),
+        ratio(total.linked, total.words),
+        ratio(total.prose, total.words),
+        ratio(total.money, total.blocks),
+        ratio(total.headings, total.blocks),
+        ratio(total.images, total.blocks),
+        ratio(total.digits, total.chars),
+        f32::from(u8::from(kind.contains("article"))),
+        f32::from(u8::from(kind.contains("product"))),
+        f32::from(u8::from(kind.contains("website"))),
+        json("Article\"") + json("Posting\""),
+        json("\"Product\""),
+        json("QAPage") + json("DiscussionForum"),
+        json("ItemList") + json("CollectionPage"),
+        json("LocalBusiness") + json("Service\"") + json("FAQPage"),
+        (1.0 + count(Tag::Article)).ln(),
+        (1.0 + count(Tag::Time)).ln(),
+        (1.0 + count(Tag::Table)).ln(),
+        (1.0 + count(Tag::Pre)).ln(),
+        count(Tag::Main),
+        (1.0 + f32::from(repeated)).ln(),
+        heading.1 as f32 / (1.0 + blocks.list.len() as f32),
+        in_main(34),
+        in_main(35),
+        in_main(23),
+        in_main(25),
+        in_main(26),
+        in_main(28),
+    ];
+    own.extend(names::of_address(address));
+    own.extend([23, 25, 26, 22].map(|bit: u32| f32::from(u8::from(body >> bit & 1 == 1))));
+    Page { total, words_before, before_node, heading: heading.1, title, described, own }
+}
+
+/// The hashes of a text's pairs of words.
+fn pairs(text: &str, most: usize) -> impl Iterator<Item = u64> {
+    let mut before = 0;
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(most);
+    words.filter_map(move |word| {
+        let hash = hash(word);
+        let pair = before ^ hash.rotate_left(21);
+        let first = before == 0;
+        before = hash;
+        (!first).then_some(pair)
+    })
+}
+
+fn hash(word: &str) -> u64 {
+    word.chars()
+        .flat_map(char::to_lowercase)
+        .fold(7, |hash: u64, c| (hash ^ u64::from(c)).wrapping_mul(0x0100_0000_01B3))
+}
+
+/// The hashes of a text's words.
+fn words_of(text: &str) -> Vec<u64> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64);
+    words.map(hash).collect()
+}
+
+/// The elements around a block that differ in what they hold: the nearest four from inside out,
+/// and the outermost two that do not hold nearly the whole page.
+fn surroundings(tree: &Tree, blocks: &Blocks, container: Id, total: f32) -> [Id; AROUND] {
+    let mut chain = vec![container];
+    for id in tree.ancestors(container) {
+        let inner = chain[chain.len() - 1];
+        if blocks.sums[id].blocks > blocks.sums[inner].blocks {
+            chain.push(id);
+        } else {
+            // A wrapper says the same as what it wraps, from further out.
+            let last = chain.len() - 1;
+            if last > 0 {
+                chain[last] = id;
+            }
+        }
+    }
+    let mut around = [ROOT; AROUND];
+    for (slot, id) in around[..4].iter_mut().zip(&chain) {
+        *slot = *id;
+    }
+    let mut outer = chain.iter().rev().filter(|&&id| blocks.sums[id].words < total * 0.97);
+    around[4] = outer.next().copied().unwrap_or(container);
+    around[5] = outer.next().copied().unwrap_or(around[4]);
+    around
+}
+
+fn shape(tree: &Tree, block: &Block) -> f32 {
+    f32::from(match tree.tag(block.container) {
+        Tag::H1 => 14_u8,
+        Tag::H2 => 13,
+        Tag::H3 => 12,
+        Tag::H4 | Tag::H5 | Tag::H6 => 11,
+        Tag::P => 10,
+        Tag::Pre => 9,
+        Tag::Blockquote => 8,
+        Tag::Dd | Tag::Dt => 7,
+        Tag::Td | Tag::Th => 6,
+        Tag::Li => 5,
+        Tag::Summary | Tag::Figcaption | Tag::Caption => 4,
+        Tag::Div | Tag::Section | Tag::Article => 3,
+        Tag::Button | Tag::Legend => 1,
+        _ => 2,
+    })
+}
+
+fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>) {
+    let block = &blocks.list[at];
+    let counts = &block.counts;
+    let count = blocks.list.len() as f32;
+    let source = block_text(tree, blocks, at);
+    let text = if counts.words < 40.0 { words_of(&source) } else { vec![] };
+    let told = page.described.each_ref().map(|known| {
+        let (mut all, mut found) = (0.0, 0.0);
+        if !known.is_empty() {
+            for pair in pairs(&source, 80) {
+                all += 1.0;
+                found += f32::from(u8::from(known.contains(&pair)));
+            }
+        }
+        ratio(found, all)
+    });
+    let titled = text.iter().filter(|word| page.title.contains(word)).count() as f32;
+    put.extend([
+        counts.words,
+        ratio(counts.chars, counts.words),
+        ratio(counts.linked, counts.words),
+        counts.stops,
+        ratio(counts.stops, counts.words),
+        ratio(counts.digits, counts.chars),
+        ratio(counts.capitals, counts.chars),
+        ratio(block.strong, counts.words),
+        counts.images,
+        counts.links,
+        counts.money,
+        shape(tree, block),
+        f32::from(u8::from(block.in_code)),
+        f32::from(u8::from(matches!(block.last_char, '.' | '!' | '?' | '。' | '！' | '？' | '…' | '"' | '”'))),
+        f32::from(u8::from(block.last_char == ':')),
+        f32::from(u8::from(matches!(block.first_char, '©' | '|' | '»' | '›' | '→' | '/' | '#' | '@' | '+' | '-'))),
+        f32::from(u8::from(block.first_char.is_uppercase())),
+        f32::from(u8::from(block.first_char.is_ascii_digit())),
+        block.copies as f32,
+        f32::from(tree.node(block.container).depth),
+        at as f32 / count,
+        ratio(page.words_before[at], page.total.words),
+        page.words_before[at],
+        page.total.words - page.words_before[at],
+        at as f32 - page.heading as f32,
+        (at as f32 - page.heading as f32) / count,
+        ratio(titled, text.len() as f32),
+    ]);
+    put.extend(told);
+    // How far the last heading is, and how deep it stands.
+    let last = (0..at).rev().take(40).find(|&before| tree.tag(blocks.list[before].container).heading_level().is_some());
+    let level = last.and_then(|last| tree.tag(blocks.list[last].container).heading_level()).unwrap_or(7);
+    put.push(last.map_or(41.0, |last| (at - last) as f32));
+    put.push(f32::from(level));
+    // What the five blocks before and after are like.
+    for window in [at.saturating_sub(5)..at, at + 1..(at + 6).min(blocks.list.len())] {
+        let mut sum = [0.0_f32; 3];
+        for near in &blocks.list[window] {
+            sum[0] += near.counts.words;
+            sum[1] += near.counts.linked;
+            sum[2] += near.counts.prose;
+        }
+        put.extend([sum[0], ratio(sum[1], sum[0]), sum[2]]);
+    }
+}
+
+fn block_text(tree: &Tree, blocks: &Blocks, at: usize) -> String {
+    let first = blocks.list[at].first;
+    let end = tree.subtree(blocks.list[at].container).end;
+    let mut text = String::new();
+    for id in first..end {
+        match blocks.of_node[id] {
+            block if block as usize == at => text.push_str(tree.text(id)),
+            super::blocks::NO_BLOCK => {}
+            _ => break,
+        }
+    }
+    text
+}
+
+fn neighbour(tree: &Tree, blocks: &Blocks, at: usize, step: isize, put: &mut Vec<f32>) {
+    match at.checked_add_signed(step).and_then(|at| blocks.list.get(at)) {
+        Some(block) => put.extend([
+            block.counts.words,
+            ratio(block.counts.linked, block.counts.words),
+            shape(tree, block),
+            f32::from(tree.node(block.container).depth) - f32::from(tree.node(blocks.list[at].container).depth),
+        ]),
+        None => put.extend([-1.0, 0.0, 0.0, -99.0]),
+    }
+}
+
+fn element(tree: &Tree, blocks: &Blocks, id: Id, page: &Page, put: &mut Vec<f32>) {
+    let sum = &blocks.sums[id];
+    let kind: u8 = match tree.tag(id) {
+        Tag::Article => 9,
+        Tag::Main => 8,
+        Tag::Section => 7,
+        Tag::P | Tag::Td | Tag::Dd | Tag::Blockquote => 6,
+        Tag::Div => 5,
+        Tag::Table | Tag::Tbody | Tag::Tr => 4,
+        Tag::Ol | Tag::Dl => 3,
+        Tag::Ul | Tag::Li => 2,
+        Tag::Nav | Tag::Footer | Tag::Header | Tag::Aside | Tag::Form => 1,
+        _ => 0,
+    };
+    put.extend([
+        ratio(sum.words, page.total.words),
+        sum.words,
+        ratio(sum.linked, sum.words),
+        ratio(sum.prose, sum.words),
+        ratio(sum.words, sum.blocks),
+        sum.blocks,
+        ratio(sum.headings, sum.blocks),
+        ratio(sum.images, sum.blocks),
+        ratio(sum.prose, page.total.prose),
+        f32::from(blocks.alike[id]),
+        f32::from(kind),
+        ratio(page.before_node[id], page.total.words),
+        ratio(page.total.words - page.before_node[id] - sum.words, page.total.words),
+    ]);
+}
+
+/// The text of a block, for training.
+#[cfg(feature = "training")]
+pub(super) fn text(tree: &Tree, blocks: &Blocks, at: usize) -> String {
+    block_text(tree, blocks, at)
+}

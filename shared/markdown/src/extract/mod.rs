@@ -1,0 +1,148 @@
+//! What of a page is its content.
+
+mod blocks;
+mod choose;
+mod features;
+mod model;
+mod names;
+
+use url::Url;
+
+use self::blocks::{Blocks, NO_BLOCK};
+use crate::{
+    metadata::PageType,
+    tag::Tag,
+    tree::{Id, ROOT, Tree},
+};
+
+/// Every node that a reader can see.
+pub(crate) fn visible(tree: &Tree) -> Vec<bool> {
+    let shown = shown(tree);
+    let length =
+        |keep: &[bool]| (0..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim().len()).sum::<usize>();
+    let everything = vec![true; tree.len()];
+    // A page that hides most of itself waits for a script to show it.
+    if length(&shown) * 2 < length(&everything) { everything } else { shown }
+}
+
+/// Whether each node is shown: neither it nor what it is in is hidden.
+fn shown(tree: &Tree) -> Vec<bool> {
+    let mut shown = vec![true; tree.len()];
+    let mut id = 0;
+    while id < tree.len() {
+        let node = tree.node(id);
+        let inline_only = node.aria_hidden && !node.tag.is_block();
+        if (node.hidden || inline_only) && id != ROOT && !holds_formula(tree, id) {
+            shown[tree.subtree(id)].fill(false);
+            id = tree.subtree(id).end;
+        } else {
+            id += 1;
+        }
+    }
+    shown
+}
+
+/// Formulas hide their source for screen readers beside the picture of it.
+fn holds_formula(tree: &Tree, id: Id) -> bool {
+    tree.subtree(id).len() < 4096 && tree.subtree(id).any(|id| tree.tag(id) == Tag::Math)
+}
+
+/// The nodes that the caller's selector matches; none if there are none.
+pub(crate) fn selected(tree: &Tree) -> Option<Vec<bool>> {
+    let mut keep = vec![false; tree.len()];
+    let mut any = false;
+    let mut id = 0;
+    while id < tree.len() {
+        if tree.node(id).selected {
+            any = true;
+            keep[tree.subtree(id)].fill(true);
+            for ancestor in tree.ancestors(id) {
+                keep[ancestor] = true;
+            }
+            id = tree.subtree(id).end;
+        } else {
+            id += 1;
+        }
+    }
+    any.then_some(keep)
+}
+
+/// What kind of page it is.
+pub(crate) fn kind(tree: &Tree, address: Option<&Url>) -> PageType {
+    choose::opinion(tree, &Blocks::new(tree), address).kind
+}
+
+/// The nodes of the page's main content, and what kind of page it is.
+pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, PageType) {
+    let blocks = Blocks::new(tree);
+    let opinion = choose::opinion(tree, &blocks, address);
+    let mut chosen = choose::choose(tree, &blocks.list, &opinion.chances);
+    pictures(&blocks, &mut chosen);
+    let mut keep = vec![false; tree.len()];
+    for id in (1..tree.len()).rev() {
+        let block = blocks.of_node[id];
+        if block != NO_BLOCK && chosen[block as usize] && !is_invisible(tree, id) {
+            keep[id] = true;
+        }
+        if keep[id] {
+            keep[tree.parent(id)] = true;
+        }
+    }
+    // Between what is kept, line breaks and rules are part of it.
+    for id in 1..tree.len() {
+        if matches!(tree.tag(id), Tag::Br | Tag::Hr | Tag::Input | Tag::Wbr) && keep[tree.parent(id)] {
+            keep[id] = true;
+        }
+        if matches!(tree.tag(id), Tag::Pre | Tag::Math) && keep[id] {
+            keep[tree.subtree(id)].fill(true);
+        }
+    }
+    (keep, opinion.kind)
+}
+
+/// Inline content that only a machine reads: an icon's name, the picture of a formula.
+fn is_invisible(tree: &Tree, id: Id) -> bool {
+    let hides = |id: Id| {
+        let node = tree.node(id);
+        node.aria_hidden && !node.tag.is_block() && node.tag != Tag::Text && !holds_formula(tree, id)
+    };
+    hides(id) || (tree.tag(id) == Tag::Text && tree.ancestors(id).take(2).any(hides))
+}
+
+/// A block of pictures alone is content where the blocks on both sides are.
+fn pictures(blocks: &Blocks, chosen: &mut [bool]) {
+    let is_picture = |at: usize| blocks.list[at].counts.words == 0.0;
+    let mut before = false;
+    let mut at = 0;
+    while at < chosen.len() {
+        if !is_picture(at) {
+            before = chosen[at];
+            at += 1;
+            continue;
+        }
+        let end = (at..chosen.len()).find(|&next| !is_picture(next)).unwrap_or(chosen.len());
+        let after = chosen.get(end).copied().unwrap_or(false);
+        chosen[at..end].fill(before && after);
+        at = end;
+    }
+}
+
+/// What training needs of a page.
+#[cfg(feature = "training")]
+pub(crate) fn examples(tree: &Tree, address: Option<&Url>) -> crate::Examples {
+    let blocks = Blocks::new(tree);
+    let features = features::Features::new(tree, &blocks, address);
+    let mut examples =
+        crate::Examples { of_page: features.of_page().len(), kin: blocks::kin(tree, &blocks), ..Default::default() };
+    for at in 0..blocks.list.len() {
+        examples.texts.push(features::text(tree, &blocks, at));
+        features.row(at, &mut examples.features);
+        for id in features.around(at) {
+            let inside = tree.subtree(id);
+            for end in [inside.start, inside.end] {
+                examples.reach.push(blocks.list.partition_point(|block| block.first < end) as u32);
+            }
+        }
+    }
+    examples
+}

@@ -1,0 +1,208 @@
+//! What a page says about itself: `<meta>`, Open Graph, JSON-LD.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use url::Url;
+
+use crate::{
+    tag::{Attr, Tag},
+    tree::{Head, Tree},
+    urls,
+};
+
+/// The most bytes of one JSON-LD script that are read.
+const MAX_JSON: usize = 1 << 20;
+
+/// What kind of page a page is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageType {
+    /// One text: news, a post, an essay.
+    #[default]
+    Article,
+    /// Reference, a manual, a wiki.
+    Documentation,
+    /// A discussion: a thread, questions and answers.
+    Forum,
+    /// One thing for sale.
+    Product,
+    /// Many things for sale.
+    Collection,
+    /// Links to many texts.
+    Listing,
+    /// What an organisation offers.
+    Service,
+}
+
+impl PageType {
+    /// Every kind, in the order in which the model knows them.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Article,
+        Self::Documentation,
+        Self::Forum,
+        Self::Product,
+        Self::Collection,
+        Self::Listing,
+        Self::Service,
+    ];
+}
+
+/// What a page says about itself.
+#[derive(Debug, Default)]
+pub(crate) struct Metadata {
+    pub(crate) title: String,
+    pub(crate) lang: Option<String>,
+    pub(crate) site_name: Option<String>,
+    pub(crate) author: Option<String>,
+    pub(crate) published: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) url: Option<String>,
+}
+
+/// The address that the page's links are relative to.
+pub(crate) fn base_url(head: &Head, given: Option<&Url>) -> Option<Url> {
+    match (&head.base, given) {
+        (Some(base), Some(given)) => given.join(base).ok().or_else(|| Some(given.clone())),
+        (Some(base), None) => Url::parse(base).ok(),
+        (None, given) => given.cloned(),
+    }
+}
+
+/// The address of the page: the one that is given, else the one that it states.
+pub(crate) fn address(tree: &Tree, given: Option<&Url>) -> Option<Url> {
+    let stated = || {
+        tree.head
+            .canonical
+            .as_deref()
+            .or_else(|| tree.head.metas.iter().find(|(name, _)| name == "og:url").map(|(_, url)| url.as_str()))
+    };
+    given.cloned().or_else(|| Url::parse(stated()?).ok())
+}
+
+/// Reads the metadata of a page.
+pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
+    let head = &tree.head;
+    let meta = |names: &[&str]| {
+        let found = names
+            .iter()
+            .find_map(|name| head.metas.iter().find(|(key, content)| key == name && !content.trim().is_empty()));
+        found.map(|(_, content)| squeeze(content))
+    };
+    let mut facts = Facts::default();
+    for source in &head.json_ld {
+        facts.read(source);
+    }
+    let site_name = meta(&["og:site_name", "application-name"]).or(facts.site_name);
+    let title = meta(&["og:title"]).or(facts.headline).or_else(|| meta(&["twitter:title", "dc.title"]));
+    let title =
+        title.or_else(|| Some(squeeze(&head.title)).filter(|title| !title.is_empty())).or_else(|| heading(tree));
+    let lang = head.lang.clone().or_else(|| meta(&["og:locale", "content-language", "dc.language"]));
+    let absolute = |url: &String| Url::parse(url).is_ok();
+    let url = head.canonical.as_deref().and_then(|href| urls::resolve(href, base)).map(Into::into).filter(absolute);
+    Metadata {
+        title: without_site(title.unwrap_or_default(), site_name.as_deref()),
+        lang: lang.map(|lang| lang.trim().replace('_', "-")).filter(|lang| !lang.is_empty()),
+        author: meta(&["author", "article:author", "dc.creator", "parsely-author"])
+            .filter(|author| !author.starts_with("http"))
+            .or(facts.author),
+        published: meta(&["article:published_time", "datepublished", "date", "dc.date", "parsely-pub-date"])
+            .or(facts.published)
+            .or_else(|| time(tree)),
+        description: meta(&["description", "og:description", "twitter:description"]),
+        url: url.or_else(|| meta(&["og:url"]).filter(absolute)),
+        site_name,
+    }
+}
+
+fn squeeze(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn heading(tree: &Tree) -> Option<String> {
+    let heading = (0..tree.len()).find(|&id| tree.tag(id) == Tag::H1)?;
+    Some(squeeze(&tree.text_content(heading))).filter(|title| !title.is_empty())
+}
+
+fn time(tree: &Tree) -> Option<String> {
+    let first = (0..tree.len()).find(|&id| tree.tag(id) == Tag::Time)?;
+    tree.attr(first, Attr::Datetime).map(str::trim).filter(|time| !time.is_empty()).map(str::to_owned)
+}
+
+/// The title without the site's name at its end.
+fn without_site(title: String, site: Option<&str>) -> String {
+    let Some(site) = site else { return title };
+    let Some(rest) = title.strip_suffix(site) else { return title };
+    let bare = rest.trim_end();
+    match bare.strip_suffix(['|', '-', '–', '—', '·', '•', ':', '«', '»']) {
+        Some(bare) if !bare.trim().is_empty() => bare.trim_end().to_owned(),
+        _ => title,
+    }
+}
+
+/// What JSON-LD tells.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    headline: Option<String>,
+    author: Option<String>,
+    published: Option<String>,
+    site_name: Option<String>,
+}
+
+impl Facts {
+    fn read(&mut self, source: &str) {
+        if source.len() > MAX_JSON {
+            return;
+        }
+        // serde_json refuses what is nested too deep, so walking the value is bounded.
+        if let Ok(value) = serde_json::from_str::<Value>(source.trim()) {
+            self.walk(&value);
+        }
+    }
+
+    fn walk(&mut self, value: &Value) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| self.walk(value)),
+            Value::Object(object) => {
+                if let Some(graph) = object.get("@graph") {
+                    self.walk(graph);
+                }
+                let kinds = kinds(value);
+                let is_text = kinds
+                    .iter()
+                    .any(|kind| kind.ends_with("Article") || kind.ends_with("Posting") || *kind == "Report");
+                let is_site = kinds.iter().any(|kind| *kind == "WebSite" || kind.ends_with("Organization"));
+                let text = |name: &str| object.get(name).and_then(name_of);
+                if is_text {
+                    self.headline = self.headline.take().or_else(|| text("headline"));
+                    self.author = self.author.take().or_else(|| text("author"));
+                    self.published = self.published.take().or_else(|| text("datePublished"));
+                    self.site_name = self.site_name.take().or_else(|| text("publisher"));
+                } else if is_site {
+                    self.site_name = self.site_name.take().or_else(|| text("name"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The types of a JSON-LD node.
+fn kinds(value: &Value) -> Vec<&str> {
+    match &value["@type"] {
+        Value::String(kind) => vec![kind],
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => vec![],
+    }
+}
+
+/// A text, a thing's name, or the names of several.
+fn name_of(value: &Value) -> Option<String> {
+    let name = match value {
+        Value::String(text) => squeeze(text),
+        Value::Object(object) => squeeze(object.get("name")?.as_str()?),
+        Value::Array(values) => values.iter().filter_map(name_of).collect::<Vec<_>>().join(", "),
+        _ => return None,
+    };
+    Some(name).filter(|name| !name.is_empty() && !name.starts_with("http"))
+}

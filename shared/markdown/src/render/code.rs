@@ -1,0 +1,137 @@
+//! Code: every space kept, the language found, line numbers left out.
+
+use super::Renderer;
+use crate::{
+    tag::{Attr, Tag},
+    tree::{Id, ROOT},
+};
+
+impl Renderer<'_> {
+    /// Writes a `<pre>` as a fenced block.
+    pub(super) fn code_block(&mut self, id: Id) {
+        let text = self.code_text(id);
+        // The line end right after `<pre>` is not part of it.
+        let opens_with_text = self.children(id).next().is_some_and(|first| self.tree.tag(first) == Tag::Text);
+        let text = if opens_with_text { text.strip_prefix('\n').unwrap_or(&text) } else { &text };
+        let text = if self.everything { text.strip_suffix('\n').unwrap_or(text) } else { text.trim_end() };
+        if is_gutter(text) || (!self.everything && text.trim().is_empty()) {
+            return;
+        }
+        self.last_list = None;
+        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(longest.max(2) + 1);
+        self.lines.line(&format!("{fence}{}", self.language(id)));
+        for line in text.split('\n').filter(|_| !text.is_empty()) {
+            self.lines.line(line);
+        }
+        self.lines.block(&fence);
+    }
+
+    /// The text of code as it is shown: line breaks for `<br>` and blocks, gutters left out.
+    pub(super) fn code_text(&self, id: Id) -> String {
+        let mut out = String::new();
+        self.collect_code(id, &mut out);
+        out
+    }
+
+    fn collect_code(&self, id: Id, out: &mut String) {
+        for child in self.children(id) {
+            match self.tree.tag(child) {
+                Tag::Text => out.push_str(self.tree.text(child)),
+                Tag::Br => out.push('\n'),
+                _ if self.is_line_number(child) => {}
+                tag if tag.is_block() => {
+                    if !out.is_empty() && !out.ends_with('\n') {
+                        out.push('\n');
+                    }
+                    self.collect_code(child, out);
+                    if !out.ends_with('\n') {
+                        out.push('\n');
+                    }
+                }
+                _ => self.collect_code(child, out),
+            }
+        }
+    }
+
+    fn is_line_number(&self, id: Id) -> bool {
+        self.tree.attr(id, Attr::Class).is_some_and(|class| {
+            class.split_ascii_whitespace().any(|class| {
+                matches!(
+                    class.to_ascii_lowercase().as_str(),
+                    "lineno"
+                        | "linenos"
+                        | "ln"
+                        | "line-number"
+                        | "line-numbers"
+                        | "line-numbers-rows"
+                        | "gutter"
+                        | "linenumber"
+                        | "linenumbers"
+                        | "blob-num"
+                        | "rouge-gutter"
+                        | "hljs-ln-numbers"
+                )
+            })
+        }) && self.tree.text_content(id).chars().all(|c| c.is_ascii_digit() || c.is_whitespace() || c == '|')
+    }
+
+    /// The language that the code's classes, or those right around it, name.
+    fn language(&self, id: Id) -> String {
+        let code = self.children(id).find(|&child| self.tree.tag(child) == Tag::Code);
+        let around = self.tree.ancestors(id).take(3).filter(|&ancestor| ancestor != ROOT && self.hugs(ancestor, id));
+        code.into_iter()
+            .chain([id])
+            .chain(around)
+            .find_map(|id| {
+                let attr = |name| self.tree.attr(id, name).filter(|name| is_language(name));
+                attr(Attr::DataLang)
+                    .or_else(|| attr(Attr::DataLanguage))
+                    .map(str::to_owned)
+                    .or_else(|| self.tree.attr(id, Attr::Class).and_then(language_in))
+                    .or_else(|| attr(Attr::Lang).filter(|_| self.tree.tag(id) == Tag::Pre).map(str::to_owned))
+            })
+            .unwrap_or_default()
+    }
+
+    /// Whether `outer` has hardly more in it than `inner`.
+    fn hugs(&self, outer: Id, inner: Id) -> bool {
+        self.tree.subtree(outer).len() <= self.tree.subtree(inner).len() + 64
+            && self.tree.descendants(outer).filter(|&id| self.tree.tag(id) == Tag::Pre).count() <= 2
+    }
+}
+
+/// Whether `text` is a column of line numbers.
+pub(super) fn is_gutter(text: &str) -> bool {
+    let mut lines = text.split_whitespace();
+    let Some(Ok(first)) = lines.next().map(str::parse::<u32>) else { return false };
+    let mut expected = first;
+    let counted = lines.all(|line| {
+        expected = expected.saturating_add(1);
+        line.parse() == Ok(expected)
+    });
+    counted && expected > first + 1
+}
+
+fn is_language(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() < 32
+        && !matches!(name, "none" | "plaintext" | "default" | "text" | "nohighlight" | "notranslate")
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'))
+}
+
+fn language_in(class: &str) -> Option<String> {
+    const PREFIXES: [&str; 5] = ["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-"];
+    let classes: Vec<&str> = class.split([' ', '\t', '\n', ';']).filter(|class| !class.is_empty()).collect();
+    let prefixed = classes.iter().find_map(|class| {
+        PREFIXES.iter().find_map(|prefix| class.strip_prefix(prefix)).filter(|name| !name.is_empty() && *name != "none")
+    });
+    // `brush: js`, `sourceCode python`, `hljs rust`
+    let after = |word: &str| {
+        let at = classes.iter().position(|class| *class == word)?;
+        classes.get(at + 1).filter(|name| is_language(name)).copied()
+    };
+    let name = prefixed.or_else(|| after("brush:")).or_else(|| after("sourceCode")).or_else(|| after("hljs"))?;
+    let plain = !name.contains(['`', '\n']) && !matches!(name, "plaintext" | "default" | "none");
+    plain.then(|| name.to_owned())
+}

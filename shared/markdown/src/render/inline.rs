@@ -1,0 +1,461 @@
+//! Text within a block: emphasis, links, code, images, and the escapes that keep text text.
+//!
+//! A block's inline content is first gathered as [`Piece`]s, white space collapsed and moved out of
+//! emphasis; then written, each delimiter checked against `CommonMark`'s flanking rules. Emphasis
+//! that no delimiter can express, such as next to a letter with punctuation inside, stays HTML.
+
+use std::{collections::HashSet, ops::Range};
+
+use crate::{tree::Id, urls};
+
+/// What encloses a part of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Strong,
+    Em,
+    Del,
+    Sub,
+    Sup,
+    Link(Id),
+}
+
+#[derive(Debug)]
+enum Piece {
+    Text(Range<usize>),
+    Open(Mark),
+    Close(Mark),
+    Code(String),
+    /// Finished Markdown: an image, mathematics.
+    Done(String),
+    Break,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Space {
+    None,
+    Blank,
+    LineEnd,
+}
+
+/// Where a block's inline content stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Paragraph,
+    Heading,
+    Cell,
+}
+
+/// The inline content of one block.
+pub(super) struct Inline {
+    pieces: Vec<Piece>,
+    text: String,
+    /// Marks that were opened with nothing in them yet.
+    waiting: Vec<Mark>,
+    /// The marks that are open, waiting ones included.
+    pub(super) open: Vec<Mark>,
+    space: Space,
+    /// The last character written; none at the start of a line.
+    last: Option<char>,
+}
+
+impl Inline {
+    pub(super) fn new() -> Self {
+        Self { pieces: vec![], text: String::new(), waiting: vec![], open: vec![], space: Space::None, last: None }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.iter().all(|piece| matches!(piece, Piece::Break))
+    }
+
+    fn settle(&mut self, next: Option<char>) {
+        let last = self.last;
+        let spaced = match (self.space, last, next) {
+            (Space::None, ..) | (_, None, _) => false,
+            // Line ends between ideographs are the source's, not the text's.
+            (Space::LineEnd, Some(last), Some(next)) => !(is_ideograph(last) && is_ideograph(next)),
+            _ => true,
+        };
+        if spaced {
+            self.put_text(" ");
+        }
+        self.space = Space::None;
+        self.pieces.extend(self.waiting.drain(..).map(Piece::Open));
+    }
+
+    fn put_text(&mut self, text: &str) {
+        let start = self.text.len();
+        self.text.push_str(text);
+        self.last = text.chars().next_back().or(self.last);
+        match self.pieces.last_mut() {
+            Some(Piece::Text(range)) => range.end = self.text.len(),
+            _ => self.pieces.push(Piece::Text(start..self.text.len())),
+        }
+    }
+
+    /// Adds text as the source has it.
+    pub(super) fn text(&mut self, source: &str) {
+        let mut rest = source;
+        loop {
+            let word = rest.trim_start_matches(is_space);
+            if word.len() < rest.len() {
+                let line_end = rest[..rest.len() - word.len()].contains('\n');
+                if self.space == Space::None {
+                    self.space = if line_end { Space::LineEnd } else { Space::Blank };
+                }
+            }
+            let end = word.find(is_space).unwrap_or(word.len());
+            if end == 0 {
+                return;
+            }
+            self.settle(word.chars().next());
+            self.put_text(&word[..end]);
+            rest = &word[end..];
+        }
+    }
+
+    /// Adds code; what is only white space counts as such unless `blank` code is wanted.
+    pub(super) fn code(&mut self, source: String, blank: bool) {
+        let lead = source.starts_with(is_space);
+        if source.is_empty() || (!blank && source.trim_matches(is_space).is_empty()) {
+            return self.text(&source);
+        }
+        self.settle(Some(if lead { ' ' } else { 'x' }));
+        self.last = Some('x');
+        match self.pieces.last_mut() {
+            Some(Piece::Code(before)) => before.push_str(&source),
+            _ => self.pieces.push(Piece::Code(source)),
+        }
+    }
+
+    pub(super) fn done(&mut self, markdown: String) {
+        self.settle(Some('x'));
+        self.last = Some('x');
+        self.pieces.push(Piece::Done(markdown));
+    }
+
+    /// Begins the marks that wait for content, though there is none.
+    pub(super) fn begin_marks(&mut self) {
+        if !self.waiting.is_empty() {
+            self.settle(Some('x'));
+        }
+    }
+
+    pub(super) fn line_break(&mut self) {
+        self.space = Space::None;
+        self.last = None;
+        self.pieces.push(Piece::Break);
+    }
+
+    /// A line break unless a line has just begun.
+    pub(super) fn fresh_line(&mut self) {
+        if self.last.is_some() {
+            self.line_break();
+        }
+    }
+
+    pub(super) fn space(&mut self) {
+        self.text(" ");
+    }
+
+    pub(super) fn open(&mut self, mark: Mark) {
+        self.open.push(mark);
+        self.waiting.push(mark);
+    }
+
+    pub(super) fn close(&mut self) {
+        let Some(mark) = self.open.pop() else { return };
+        if self.waiting.pop().is_some() {
+            return;
+        }
+        let breaks = self.pieces.iter().rev().take_while(|piece| matches!(piece, Piece::Break)).count();
+        self.pieces.insert(self.pieces.len() - breaks, Piece::Close(mark));
+    }
+
+    /// The content as Markdown; two line breaks in a row outside of any mark are a `\n\n`.
+    pub(super) fn write(mut self, place: Place, mut link_end: impl FnMut(Id, &mut String)) -> String {
+        while matches!(self.pieces.last(), Some(Piece::Break)) {
+            self.pieces.pop();
+        }
+        let lead = self.pieces.iter().take_while(|piece| matches!(piece, Piece::Break)).count();
+        self.pieces.drain(..lead);
+        self.join_runs();
+        let partners = self.partners();
+        let mut out = String::with_capacity(self.text.len() + 16);
+        let mut delimiters: Vec<&'static str> = vec![];
+        let mut links = 0;
+        // The length of `out` after the latest delimiter, to see what touches it.
+        let mut touched = usize::MAX;
+        for (at, piece) in self.pieces.iter().enumerate() {
+            match piece {
+                Piece::Text(range) => {
+                    let text = &self.text[range.clone()];
+                    let next = self.pieces.get(at + 1).map(|_| self.first_char(at + 1));
+                    escape(text, next, links > 0, place, &mut out);
+                }
+                Piece::Code(source) => code_span(source, place, &mut out),
+                Piece::Done(markdown) => out.push_str(markdown),
+                Piece::Break => match place {
+                    Place::Cell => out.push_str("<br>"),
+                    Place::Heading => out.push(' '),
+                    Place::Paragraph if links == 0 && delimiters.is_empty() && out.ends_with("\\\n") => {
+                        out.truncate(out.len() - 2);
+                        out.push_str("\n\n");
+                    }
+                    Place::Paragraph if out.ends_with('\n') => {}
+                    Place::Paragraph => out.push_str("\\\n"),
+                },
+                Piece::Open(Mark::Link(_)) => {
+                    links += 1;
+                    if out.ends_with('!') && !out.ends_with("\\!") {
+                        out.insert(out.len() - 1, '\\');
+                    }
+                    out.push('[');
+                }
+                Piece::Close(Mark::Link(id)) => {
+                    links -= 1;
+                    out.push_str("](");
+                    link_end(*id, &mut out);
+                    out.push(')');
+                }
+                Piece::Open(mark) => {
+                    let close = partners[at];
+                    let around = [
+                        out.chars().next_back().unwrap_or('\n'),
+                        self.first_char(at + 1),
+                        self.last_char_before(close),
+                        self.first_char(close + 1),
+                    ];
+                    let same = |delimiter: &&str| {
+                        let c = delimiter.as_bytes()[0];
+                        (touched == out.len() && out.as_bytes().last() == Some(&c))
+                            || delimiters.iter().any(|open| *mark == Mark::Em && open == delimiter)
+                            || delimiters.iter().any(|open| *mark == Mark::Strong && open == delimiter)
+                    };
+                    let choices: &[&'static str] = match mark {
+                        Mark::Strong => &["**", "__"],
+                        Mark::Em => &["*", "_"],
+                        Mark::Del => &["~~"],
+                        _ => &[],
+                    };
+                    let chosen = choices.iter().find(|delimiter| !same(delimiter) && flanks(delimiter, around));
+                    delimiters.push(chosen.copied().unwrap_or_default());
+                    out.push_str(chosen.copied().unwrap_or(html_tag(*mark)));
+                    touched = if chosen.is_some() { out.len() } else { usize::MAX };
+                }
+                Piece::Close(mark) => {
+                    let delimiter = delimiters.pop().unwrap_or_default();
+                    if delimiter.is_empty() {
+                        out.push_str("</");
+                        out.push_str(&html_tag(*mark)[1..]);
+                    } else {
+                        out.push_str(delimiter);
+                        touched = out.len();
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Joins emphasis that ends where the same begins again.
+    fn join_runs(&mut self) {
+        let mut joined: Vec<Piece> = Vec::with_capacity(self.pieces.len());
+        for piece in self.pieces.drain(..) {
+            match (&piece, joined.last()) {
+                (Piece::Open(open), Some(Piece::Close(close))) if open == close && !matches!(open, Mark::Link(_)) => {
+                    joined.pop();
+                }
+                (Piece::Text(range), Some(Piece::Text(before))) if before.end == range.start => {
+                    let start = before.start;
+                    joined.pop();
+                    joined.push(Piece::Text(start..range.end));
+                }
+                _ => joined.push(piece),
+            }
+        }
+        self.pieces = joined;
+    }
+
+    /// For every opening mark, the index of its closing one.
+    fn partners(&self) -> Vec<usize> {
+        let mut partners = vec![self.pieces.len(); self.pieces.len()];
+        let mut open = vec![];
+        for (at, piece) in self.pieces.iter().enumerate() {
+            match piece {
+                Piece::Open(_) => open.push(at),
+                Piece::Close(_) => {
+                    if let Some(start) = open.pop() {
+                        partners[start] = at;
+                    }
+                }
+                _ => {}
+            }
+        }
+        partners
+    }
+
+    fn first_char(&self, at: usize) -> char {
+        match self.pieces.get(at) {
+            Some(Piece::Text(range)) => self.text[range.clone()].chars().next().unwrap_or(' '),
+            Some(Piece::Open(Mark::Link(_))) => '[',
+            Some(Piece::Break) | None => '\n',
+            Some(_) => '*',
+        }
+    }
+
+    fn last_char_before(&self, at: usize) -> char {
+        match at.checked_sub(1).and_then(|at| self.pieces.get(at)) {
+            Some(Piece::Text(range)) => self.text[range.clone()].chars().next_back().unwrap_or(' '),
+            Some(Piece::Break) | None => '\n',
+            Some(_) => '*',
+        }
+    }
+}
+
+/// White space as HTML collapses it, and the no-break space, which Markdown's readers do not need.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\n' | '\t' | '\r' | '\x0C' | '\u{A0}')
+}
+
+/// Whether `c` belongs to a script that is written without spaces.
+pub(crate) fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{2E80}'..='\u{312F}' | '\u{31A0}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{FF00}'..='\u{FFEF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+fn html_tag(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Strong => "<strong>",
+        Mark::Em => "<em>",
+        Mark::Del => "<del>",
+        Mark::Sub => "<sub>",
+        Mark::Sup => "<sup>",
+        Mark::Link(_) => "<a>",
+    }
+}
+
+/// Whether a delimiter opens and closes emphasis among these characters: before and after its
+/// opening run, before and after its closing one.
+fn flanks(delimiter: &str, [before, first, last, after]: [char; 4]) -> bool {
+    let punctuation = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
+    let left = |before: char, after: char| {
+        !after.is_whitespace() && (!punctuation(after) || before.is_whitespace() || punctuation(before))
+    };
+    let right = |before: char, after: char| left(after, before);
+    let opens = left(before, first);
+    let closes = right(last, after);
+    if delimiter.starts_with('_') {
+        opens && closes && (!right(before, first) || punctuation(before)) && (!left(last, after) || punctuation(after))
+    } else {
+        opens && closes
+    }
+}
+
+/// Appends `text` so that none of it is read as markup. `next` is what follows it in the block.
+fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut String) {
+    let line_start = out.is_empty() || out.ends_with('\n');
+    let mut start = 0;
+    if line_start && place == Place::Paragraph {
+        start = escape_line_start(text, next.is_none(), !out.is_empty(), out);
+    }
+    let before = out.chars().next_back().unwrap_or(' ');
+    let mut copied = start;
+    let tildes = text.bytes().filter(|b| *b == b'~').count();
+    let bytes = text.as_bytes();
+    for at in start..bytes.len() {
+        let b = bytes[at];
+        if !matches!(b, b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'<' | b'&' | b'~' | b'|' | b'#') {
+            continue;
+        }
+        let previous = text[..at].chars().next_back().unwrap_or(before);
+        let tail = &text[at + 1..];
+        let following = tail.chars().next().or(next).unwrap_or(' ');
+        let escaped = match b {
+            b'\\' => following.is_ascii_punctuation() || following == '\n',
+            b'`' => true,
+            b'*' => !(previous.is_whitespace() && following.is_whitespace()),
+            b'_' => {
+                let within = |is: fn(char) -> bool| is(previous) && is(following);
+                !within(char::is_alphanumeric) && !within(char::is_whitespace)
+            }
+            b'[' => in_link || (following == '^'),
+            b']' => in_link || matches!(following, '(' | '[' | ':'),
+            b'<' => following.is_ascii_alphabetic() || matches!(following, '/' | '!' | '?'),
+            b'&' => urls::looks_like_reference(tail),
+            b'~' => tildes > 1,
+            b'|' => place == Place::Cell,
+            _ => place == Place::Heading && tail.is_empty() && next.is_none(),
+        };
+        if escaped {
+            out.push_str(&text[copied..at]);
+            out.push('\\');
+            copied = at;
+        }
+    }
+    out.push_str(&text[copied..]);
+}
+
+/// Escapes what would make a line begin a block; how much of the text that took.
+fn escape_line_start(text: &str, ends_line: bool, continues: bool, out: &mut String) -> usize {
+    let bytes = text.as_bytes();
+    let Some(&first) = bytes.first() else { return 0 };
+    let blank_at = |at: usize| bytes.get(at).is_none_or(|b| *b == b' ');
+    let only = |set: &[u8]| ends_line && bytes.iter().all(|b| set.contains(b));
+    let marker = match first {
+        b'#' => blank_at(bytes.iter().take_while(|b| **b == b'#').count()),
+        b'>' => true,
+        b'-' => blank_at(1) || only(b"- ") || (continues && only(b"-:| ")),
+        b'+' | b'*' => blank_at(1),
+        b'_' => only(b"_ "),
+        b'=' => continues && only(b"= "),
+        b':' | b'|' => continues && only(b"-:| "),
+        b'[' => matches!(bytes.get(1..3), Some(b" ]" | b"x]" | b"X]")),
+        _ => false,
+    };
+    if marker {
+        out.extend(['\\', char::from(first)]);
+        return 1;
+    }
+    let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+    if (1..10).contains(&digits) && matches!(bytes.get(digits), Some(b'.' | b')')) && blank_at(digits + 1) {
+        out.push_str(&text[..digits]);
+        out.extend(['\\', char::from(bytes[digits])]);
+        return digits + 1;
+    }
+    0
+}
+
+/// Escapes the text of an image or a title.
+pub(super) fn escape_plain(text: &str, place: Place, out: &mut String) {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let mut piece = String::new();
+    escape(
+        &words.join(" "),
+        Some('x'),
+        true,
+        if place == Place::Paragraph { Place::Heading } else { place },
+        &mut piece,
+    );
+    out.push_str(&piece);
+}
+
+fn code_span(source: &str, place: Place, out: &mut String) {
+    let text = source.replace(['\n', '\r'], " ");
+    let runs: HashSet<usize> = text.split(|c| c != '`').map(str::len).collect();
+    let fence = (1..=runs.len() + 1).find(|length| !runs.contains(length)).unwrap_or(1);
+    let padded = text.starts_with('`') || text.ends_with('`') || (text.starts_with(' ') && text.ends_with(' '));
+    let fence = "`".repeat(fence);
+    out.push_str(&fence);
+    if padded {
+        out.push(' ');
+    }
+    if place == Place::Cell {
+        out.push_str(&text.replace('|', "\\|"));
+    } else {
+        out.push_str(&text);
+    }
+    if padded {
+        out.push(' ');
+    }
+    out.push_str(&fence);
+}

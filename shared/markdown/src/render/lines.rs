@@ -1,0 +1,123 @@
+//! Lines out: the prefixes of quotes and list items, and the space between blocks.
+
+/// The most quotes and list items around a line; deeper ones lose their mark, so that the size of
+/// the output stays in proportion to the page's.
+const MAX_PREFIXES: usize = 24;
+
+/// How a block stands off the one before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gap {
+    Line,
+    Blank,
+}
+
+/// Writes lines, each with the prefix of the containers around it.
+#[derive(Default)]
+pub(super) struct Lines {
+    out: String,
+    /// What every line begins with here.
+    prefix: String,
+    /// What the next line begins with instead: a list item's marker is on its first line only.
+    first: Option<String>,
+    /// The gap before the next line, and the length of the prefix that a blank line in it has.
+    gap: Option<(Gap, usize)>,
+    /// Of every open container, the length of the prefix outside it, and of what was written before it.
+    open: Vec<(usize, usize)>,
+    /// Containers that were opened too deep to be shown.
+    unshown: usize,
+}
+
+/// What a container puts before its lines.
+pub(super) enum Container<'m> {
+    Quote,
+    Item(&'m str),
+}
+
+impl Lines {
+    pub(super) fn open(&mut self, container: &Container<'_>) {
+        if self.open.len() >= MAX_PREFIXES {
+            self.unshown += 1;
+            return;
+        }
+        self.open.push((self.prefix.len(), self.out.len()));
+        match *container {
+            Container::Quote => {
+                if let Some(first) = &mut self.first {
+                    first.push_str("> ");
+                }
+                self.prefix.push_str("> ");
+            }
+            Container::Item(marker) => {
+                self.first.get_or_insert_with(|| self.prefix.clone()).push_str(marker);
+                self.prefix.extend(std::iter::repeat_n(' ', marker.len()));
+            }
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        if self.unshown > 0 {
+            self.unshown -= 1;
+            return;
+        }
+        let (prefix, written) = self.open.pop().unwrap_or_default();
+        if self.out.len() == written {
+            // Nothing was written inside: what is empty still is there.
+            self.line("");
+        }
+        self.prefix.truncate(prefix);
+        self.blank();
+    }
+
+    /// Whether the next line carries an item's marker.
+    pub(super) fn at_marker(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// What is written next begins after a blank line.
+    pub(super) fn blank(&mut self) {
+        if !self.out.is_empty() {
+            self.gap = Some((Gap::Blank, self.prefix.len()));
+        }
+    }
+
+    /// What is written next begins on the next line.
+    pub(super) fn tight(&mut self) {
+        if !self.out.is_empty() {
+            self.gap = Some((Gap::Line, self.prefix.len()));
+        }
+    }
+
+    /// Writes one line; those of a block follow each other without a gap.
+    pub(super) fn line(&mut self, text: &str) {
+        match self.gap.take() {
+            Some((Gap::Blank, prefix)) => {
+                self.out.push('\n');
+                let blank = self.prefix.get(..prefix).unwrap_or(&self.prefix).trim_end();
+                self.out.push_str(blank);
+                self.out.push('\n');
+            }
+            Some((Gap::Line, _)) => self.out.push('\n'),
+            None if !self.out.is_empty() => self.out.push('\n'),
+            None => {}
+        }
+        let prefix = self.first.take();
+        let prefix = prefix.as_deref().unwrap_or(&self.prefix);
+        self.out.push_str(if text.is_empty() { prefix.trim_end() } else { prefix });
+        self.out.push_str(text);
+    }
+
+    /// Writes a block of lines, a blank line before what follows.
+    pub(super) fn block(&mut self, text: &str) {
+        for line in text.split('\n') {
+            self.line(line);
+        }
+        self.blank();
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        self.out
+    }
+}

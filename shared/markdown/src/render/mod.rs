@@ -1,0 +1,462 @@
+//! A tree as GitHub-flavoured Markdown.
+//!
+//! `html2text`'s own renderer can not be told to escape text, fence code or write pipe tables, so
+//! this one replaces it. One walk in document order; depth is bounded by [`crate::tree::MAX_DEPTH`], so recursion is safe.
+//! Nothing is wrapped: a paragraph is a line. What GFM can not say degrades to what reads best.
+
+mod code;
+mod inline;
+mod lines;
+mod table;
+
+pub(crate) use inline::is_ideograph;
+
+use url::Url;
+
+use self::{
+    inline::{Inline, Mark, Place, escape_plain},
+    lines::{Container, Lines},
+};
+use crate::{
+    tag::{Attr, Tag},
+    tree::{Id, ROOT, Tree},
+    urls,
+};
+
+/// Renders the nodes of `tree` that `keep` holds; links are resolved against `base`. With
+/// `everything`, blocks and links that have nothing in them are written too.
+pub(crate) fn render(tree: &Tree, keep: &[bool], base: Option<&Url>, everything: bool) -> String {
+    let mut has_block = vec![false; tree.len()];
+    for id in (1..tree.len()).rev() {
+        if keep[id] && (has_block[id] || tree.tag(id).is_block()) {
+            has_block[tree.parent(id)] = true;
+        }
+    }
+    let mut renderer =
+        Renderer { tree, keep, base, everything, has_block, lines: Lines::default(), link: None, last_list: None };
+    renderer.blocks(ROOT);
+    renderer.lines.finish()
+}
+
+struct Renderer<'t> {
+    tree: &'t Tree,
+    keep: &'t [bool],
+    base: Option<&'t Url>,
+    /// Whether what is empty is written too.
+    everything: bool,
+    /// Whether a node has a block inside.
+    has_block: Vec<bool>,
+    lines: Lines,
+    /// A link around whole blocks: the first text in it becomes the link.
+    link: Option<Id>,
+    /// The list that was just written, and whether it used the second kind of marker.
+    last_list: Option<(Id, bool)>,
+}
+
+impl<'t> Renderer<'t> {
+    fn visible(&self, id: Id) -> bool {
+        self.keep[id] && !self.tree.tag(id).is_silent()
+    }
+
+    fn children(&self, id: Id) -> impl Iterator<Item = Id> + use<'t> {
+        let (tree, keep) = (self.tree, self.keep);
+        tree.children(id).filter(move |&child| keep[child] && !tree.tag(child).is_silent())
+    }
+
+    /// Writes what is in a node, as blocks.
+    fn blocks(&mut self, id: Id) {
+        let mut run: Vec<Id> = vec![];
+        for child in self.children(id) {
+            if self.tree.tag(child).is_block() || self.has_block[child] {
+                self.paragraph(&run);
+                run.clear();
+                self.block(child);
+            } else {
+                run.push(child);
+            }
+        }
+        self.paragraph(&run);
+    }
+
+    /// Writes inline nodes as paragraphs.
+    fn paragraph(&mut self, run: &[Id]) {
+        let text = self.inline_text(run, Place::Paragraph);
+        if !text.is_empty() {
+            self.last_list = None;
+            for paragraph in text.split("\n\n").filter(|text| !text.is_empty()) {
+                self.lines.block(paragraph);
+            }
+        }
+    }
+
+    fn inline_text(&mut self, run: &[Id], place: Place) -> String {
+        if run.is_empty() {
+            return String::new();
+        }
+        let mut inline = Inline::new();
+        let link = self.link;
+        if let Some(link) = link {
+            inline.open(Mark::Link(link));
+        }
+        for &id in run {
+            self.inline(id, &mut inline, place);
+        }
+        if link.is_some() {
+            inline.close();
+            if !inline.is_empty() {
+                self.link = None;
+            }
+        }
+        self.write(inline, place)
+    }
+
+    fn write(&self, inline: Inline, place: Place) -> String {
+        inline.write(place, |id, out| {
+            let href = self.tree.attr(id, Attr::Href).unwrap_or_default();
+            let url = urls::resolve(href, self.base).unwrap_or_default();
+            urls::write_destination(&url, place == Place::Cell, out);
+            self.title(id, place, out);
+        })
+    }
+
+    fn title(&self, id: Id, place: Place, out: &mut String) {
+        let title = self.tree.attr(id, Attr::Title).map(str::trim).filter(|title| !title.is_empty());
+        if let Some(title) = title {
+            out.push_str(" \"");
+            let mut escaped = String::new();
+            escape_plain(title, place, &mut escaped);
+            out.push_str(&escaped.replace('"', "\\\""));
+            out.push('"');
+        }
+    }
+
+    fn block(&mut self, id: Id) {
+        let tag = self.tree.tag(id);
+        if let Some(level) = tag.heading_level() {
+            return self.heading(id, level);
+        }
+        match tag {
+            Tag::Hr => {
+                self.lines.block(if self.lines.at_marker() { "***" } else { "---" });
+                self.last_list = None;
+            }
+            Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext => self.code_block(id),
+            Tag::Blockquote => {
+                self.last_list = None;
+                self.contain(&Container::Quote, id);
+            }
+            Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => self.list(id),
+            // An item without a list.
+            Tag::Li => self.contain(&Container::Item("- "), id),
+            Tag::Dt | Tag::Summary => {
+                let mut inline = Inline::new();
+                inline.open(Mark::Strong);
+                self.inline_children(id, &mut inline, Place::Heading);
+                inline.close();
+                let text = self.write(inline, Place::Paragraph);
+                self.lines_of(&text);
+            }
+            Tag::Table => self.table(id),
+            Tag::A if self.link.is_none() && self.is_link(id) => {
+                self.link = Some(id);
+                self.blocks(id);
+                self.link = None;
+            }
+            _ => self.blocks(id),
+        }
+    }
+
+    fn lines_of(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.last_list = None;
+            self.lines.block(text);
+        }
+    }
+
+    fn contain(&mut self, container: &Container<'_>, id: Id) {
+        if self.everything || self.has_content(id) {
+            self.lines.open(container);
+            self.blocks(id);
+            self.last_list = None;
+            self.lines.close();
+        }
+    }
+
+    /// Whether anything in the node shows.
+    fn has_content(&self, id: Id) -> bool {
+        let mut at = id + 1;
+        let end = self.tree.subtree(id).end;
+        while at < end {
+            if !self.visible(at) {
+                at = self.tree.subtree(at).end;
+                continue;
+            }
+            let shows = match self.tree.tag(at) {
+                Tag::Text => !self.tree.text(at).trim().is_empty(),
+                Tag::Img | Tag::Hr | Tag::Math | Tag::Pre => true,
+                Tag::Input => self.tree.attr(at, Attr::Type) == Some("checkbox"),
+                _ => false,
+            };
+            if shows {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+
+    fn heading(&mut self, id: Id, level: u8) {
+        let run: Vec<Id> = self.children(id).collect();
+        let text = self.inline_text(&run, Place::Heading);
+        if self.everything || !text.is_empty() {
+            let marks = "#".repeat(usize::from(level));
+            self.lines_of(format!("{marks} {text}").trim_end());
+        }
+    }
+
+    fn list(&mut self, id: Id) {
+        let ordered = self.tree.tag(id) == Tag::Ol;
+        let start = self.tree.attr(id, Attr::Start).and_then(|start| start.trim().parse().ok()).unwrap_or(1_u32);
+        // Two lists in a row would run into one: the second takes the other marker.
+        let second =
+            matches!(self.last_list, Some((last, second)) if !second && (self.tree.tag(last) == Tag::Ol) == ordered);
+        let loose = self.children(id).any(|item| {
+            let mut paragraphs = self.children(item).filter(|&part| {
+                matches!(self.tree.tag(part), Tag::P | Tag::Pre | Tag::Blockquote | Tag::Table)
+                    || self.tree.tag(part).heading_level().is_some()
+            });
+            paragraphs.next().is_some_and(|part| self.tree.tag(part) == Tag::P) && {
+                // One short paragraph in each item is how some editors write a tight list.
+                self.children(item).filter(|&part| self.tree.tag(part).is_block()).count() > 1
+            }
+        });
+        let mut number = start.min(999_999_999);
+        let mut items: Vec<Id> = vec![];
+        for child in self.children(id) {
+            if self.tree.tag(child) == Tag::Li || self.has_content(child) || !self.tree.text(child).trim().is_empty() {
+                items.push(child);
+            }
+        }
+        let mut first = true;
+        for item in items {
+            if !first && !loose {
+                self.lines.tight();
+            }
+            let marker = match (ordered, second) {
+                (true, false) => format!("{number}. "),
+                (true, true) => format!("{number}) "),
+                (false, false) => "- ".to_owned(),
+                (false, true) => "* ".to_owned(),
+            };
+            match self.tree.tag(item) {
+                // A list right inside a list belongs to the item before it.
+                Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => {
+                    let indent = " ".repeat(marker.len());
+                    self.lines.open(&Container::Item(if first { &marker } else { &indent }));
+                    self.list(item);
+                    self.lines.close();
+                }
+                Tag::Li => {
+                    self.lines.open(&Container::Item(&marker));
+                    self.last_list = None;
+                    self.item(item, loose);
+                    self.lines.close();
+                    number = (number + 1).min(999_999_999);
+                }
+                Tag::Text => {
+                    self.lines.open(&Container::Item(&marker));
+                    self.paragraph(&[item]);
+                    self.lines.close();
+                }
+                _ => {
+                    self.lines.open(&Container::Item(&marker));
+                    self.last_list = None;
+                    if self.tree.tag(item).is_block() || self.has_block[item] {
+                        self.block(item);
+                    } else {
+                        self.paragraph(&[item]);
+                    }
+                    self.lines.close();
+                }
+            }
+            first = false;
+        }
+        if !first {
+            self.lines.blank();
+            self.last_list = Some((id, second));
+        }
+    }
+
+    /// Writes what is in a list item: in a tight list, a list follows its text without a gap.
+    fn item(&mut self, id: Id, loose: bool) {
+        let mut run: Vec<Id> = vec![];
+        for child in self.children(id) {
+            if !self.tree.tag(child).is_block() && !self.has_block[child] {
+                run.push(child);
+                continue;
+            }
+            self.paragraph(&run);
+            run.clear();
+            let starts_at_one = self.tree.attr(child, Attr::Start).is_none_or(|start| start.trim() == "1");
+            let listing = matches!(self.tree.tag(child), Tag::Ul | Tag::Ol) && starts_at_one;
+            if listing && !loose && self.last_list.is_none() && self.has_content(child) {
+                self.lines.tight();
+            }
+            self.block(child);
+        }
+        self.paragraph(&run);
+    }
+
+    fn is_link(&self, id: Id) -> bool {
+        self.tree.attr(id, Attr::Href).is_some_and(|href| urls::resolve(href, None).is_some())
+    }
+
+    /// A link that only points at its own heading.
+    fn is_anchor(&self, id: Id) -> bool {
+        self.tree.attr(id, Attr::Href).is_some_and(|href| href.contains('#')) && {
+            let text = self.tree.text_content(id);
+            let text = text.trim();
+            text.chars().count() <= 2 && !text.is_empty() && !text.chars().any(char::is_alphanumeric)
+        }
+    }
+
+    fn inline_children(&mut self, id: Id, inline: &mut Inline, place: Place) {
+        for child in self.children(id) {
+            self.inline(child, inline, place);
+        }
+    }
+
+    fn marked(&mut self, mark: Mark, id: Id, inline: &mut Inline, place: Place) {
+        let nested = inline.open.contains(&mark) && !matches!(mark, Mark::Em | Mark::Strong);
+        if nested || inline.open.len() > 16 {
+            return self.inline_children(id, inline, place);
+        }
+        inline.open(mark);
+        self.inline_children(id, inline, place);
+        if self.everything && matches!(mark, Mark::Link(_)) {
+            inline.begin_marks();
+        }
+        inline.close();
+    }
+
+    fn inline(&mut self, id: Id, inline: &mut Inline, place: Place) {
+        if !self.visible(id) {
+            return;
+        }
+        match self.tree.tag(id) {
+            Tag::Text => inline.text(self.tree.text(id)),
+            Tag::Br => match place {
+                Place::Heading => inline.space(),
+                _ => inline.line_break(),
+            },
+            Tag::Strong | Tag::B => self.marked(Mark::Strong, id, inline, place),
+            Tag::Em | Tag::I | Tag::Dfn | Tag::Var | Tag::Cite => self.marked(Mark::Em, id, inline, place),
+            Tag::Del | Tag::S | Tag::Strike => self.marked(Mark::Del, id, inline, place),
+            Tag::Sub => self.marked(Mark::Sub, id, inline, place),
+            Tag::Sup => self.marked(Mark::Sup, id, inline, place),
+            Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => {
+                let linked = self.tree.descendants(id).any(|id| self.tree.tag(id) == Tag::A);
+                if linked {
+                    self.inline_children(id, inline, place);
+                } else {
+                    inline.code(self.code_text(id), self.everything);
+                }
+            }
+            Tag::A => {
+                let in_link = inline.open.iter().any(|mark| matches!(mark, Mark::Link(_)));
+                if self.is_anchor(id) && place == Place::Heading {
+                } else if in_link || !self.is_link(id) {
+                    self.inline_children(id, inline, place);
+                } else {
+                    self.marked(Mark::Link(id), id, inline, place);
+                }
+            }
+            Tag::Img => {
+                if let Some(image) = self.image(id, place) {
+                    inline.done(image);
+                }
+            }
+            Tag::Math => {
+                if let Some(tex) = self.mathematics(id) {
+                    inline.done(tex);
+                } else {
+                    self.inline_children(id, inline, place);
+                }
+            }
+            Tag::Input if self.tree.attr(id, Attr::Type).is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) => {
+                let checked = self.tree.attr(id, Attr::Checked).is_some();
+                inline.done(if checked { "[x]" } else { "[ ]" }.to_owned());
+                inline.space();
+            }
+            Tag::Q => {
+                inline.text("“");
+                self.inline_children(id, inline, place);
+                inline.text("”");
+            }
+            Tag::Rt => {
+                inline.text("(");
+                self.inline_children(id, inline, place);
+                inline.text(")");
+            }
+            Tag::Wbr | Tag::Input => {}
+            Tag::Li if place == Place::Cell => {
+                inline.fresh_line();
+                inline.text("- ");
+                self.inline_children(id, inline, place);
+            }
+            tag if tag.is_block() => {
+                let separate = |inline: &mut Inline| match place {
+                    Place::Heading => inline.space(),
+                    _ => inline.fresh_line(),
+                };
+                separate(inline);
+                self.inline_children(id, inline, place);
+                separate(inline);
+            }
+            _ => self.inline_children(id, inline, place),
+        }
+    }
+
+    fn image(&self, id: Id, place: Place) -> Option<String> {
+        let attr = |name| self.tree.attr(id, name).map(str::trim).filter(|value| !value.is_empty());
+        let is_data = |url: &str| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+        let source = [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal].into_iter().find_map(attr);
+        let source = match attr(Attr::Src) {
+            // What loads later stands behind a placeholder.
+            Some(src) if !is_data(src) => Some(src),
+            _ => source.or_else(|| [Attr::DataSrcset, Attr::Srcset].into_iter().find_map(attr).and_then(urls::widest)),
+        };
+        let alt = attr(Attr::Alt).unwrap_or_default();
+        let source = match source {
+            Some(source) => urls::resolve(source, self.base)?,
+            None if self.tree.attr(id, Attr::Src) == Some("") => "".into(),
+            None => return None,
+        };
+        let mut out = String::from("![");
+        escape_plain(alt, place, &mut out);
+        out.push_str("](");
+        urls::write_destination(&source, place == Place::Cell, &mut out);
+        self.title(id, place, &mut out);
+        out.push(')');
+        Some(out)
+    }
+
+    /// The TeX source of a formula, where the page has it.
+    fn mathematics(&self, id: Id) -> Option<String> {
+        let annotation = self.tree.descendants(id).find(|&id| {
+            self.tree.tag(id) == Tag::Annotation
+                && self.tree.attr(id, Attr::Encoding).is_some_and(|encoding| encoding.contains("tex"))
+        });
+        let script = self.tree.attr(id, Attr::Type);
+        let tex = match (annotation, script) {
+            (Some(annotation), _) => self.tree.text_content(annotation),
+            (None, Some(_)) => self.tree.text_content(id),
+            (None, None) => return None,
+        };
+        let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
+        let display =
+            self.tree.attr(id, Attr::Display) == Some("block") || script.is_some_and(|kind| kind.contains("display"));
+        let fence = if display { "$$" } else { "$" };
+        (!tex.is_empty()).then(|| format!("{fence}{tex}{fence}"))
+    }
+}

@@ -1,0 +1,600 @@
+//! A page as a flat tree: nodes in document order, every subtree a contiguous range.
+//!
+//! `lol_html` reads the page and reports elements and text in one pass; this module nests them. It
+//! follows the HTML standard's rules for implied end tags and table scopes, and keeps no more than
+//! [`MAX_DEPTH`] elements open, as browsers do: what is deeper becomes a sibling. So every walk of
+//! a tree, recursive or not, is bounded, and building one takes linear time.
+//!
+//! A page whose tags overlap, such as `<b><p></b>`, needs the whole of the standard's tree
+//! construction. Such a page, where it is not built to make that slow, goes through `html2text`'s
+//! parser (html5ever) first, and `lol_html` reads what that writes.
+
+use std::{borrow::Cow, cell::RefCell, ops::Range, rc::Rc};
+
+use lol_html::{
+    DocumentContentHandlers, ElementContentHandlers, HtmlRewriter, Selector, Settings,
+    html_content::{Element, TextChunk, TextType},
+};
+
+use crate::{
+    entities,
+    tag::{Attr, Tag},
+};
+
+/// The most elements that are open at once.
+pub(crate) const MAX_DEPTH: usize = 256;
+
+/// The index of a node.
+pub(crate) type Id = usize;
+
+/// The page's own node.
+pub(crate) const ROOT: Id = 0;
+
+/// A range of [`Tree::strings`].
+type Span = (u32, u32);
+
+/// An element, or a run of text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) tag: Tag,
+    /// The author hides it: `hidden`, `display: none`, a template.
+    pub(crate) hidden: bool,
+    /// It is hidden from screen readers.
+    pub(crate) aria_hidden: bool,
+    /// The selector that the caller gave matches it.
+    pub(crate) selected: bool,
+    pub(crate) depth: u16,
+    pub(crate) parent: u32,
+    /// The node after its subtree.
+    end: u32,
+    text: Span,
+    attrs: (u32, u16),
+}
+
+/// What a page says about itself outside its text.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    pub(crate) title: String,
+    pub(crate) lang: Option<String>,
+    pub(crate) base: Option<String>,
+    pub(crate) canonical: Option<String>,
+    /// `<meta>`: lower-case name, property or itemprop, and content.
+    pub(crate) metas: Vec<(String, String)>,
+    /// The sources of `application/ld+json` scripts.
+    pub(crate) json_ld: Vec<String>,
+    /// The classes and the id of `<body>`.
+    pub(crate) body_names: String,
+}
+
+/// A parsed page.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    strings: String,
+    attrs: Vec<(Attr, Span)>,
+    pub(crate) head: Head,
+}
+
+impl Tree {
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn node(&self, id: Id) -> &Node {
+        &self.nodes[id]
+    }
+
+    pub(crate) fn tag(&self, id: Id) -> Tag {
+        self.nodes[id].tag
+    }
+
+    pub(crate) fn parent(&self, id: Id) -> Id {
+        self.nodes[id].parent as Id
+    }
+
+    /// The node and everything in it.
+    pub(crate) fn subtree(&self, id: Id) -> Range<Id> {
+        id..self.nodes[id].end as Id
+    }
+
+    /// Everything in the node.
+    pub(crate) fn descendants(&self, id: Id) -> Range<Id> {
+        id + 1..self.nodes[id].end as Id
+    }
+
+    pub(crate) fn children(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        let Range { start, end } = self.descendants(id);
+        let mut next = start;
+        std::iter::from_fn(move || {
+            let child = (next < end).then_some(next)?;
+            next = self.nodes[child].end as Id;
+            Some(child)
+        })
+    }
+
+    /// The node's ancestors, its parent first, the page itself last.
+    pub(crate) fn ancestors(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        let mut at = id;
+        std::iter::from_fn(move || {
+            (at != ROOT).then(|| {
+                at = self.parent(at);
+                at
+            })
+        })
+    }
+
+    /// The text of a text node; nothing for an element.
+    pub(crate) fn text(&self, id: Id) -> &str {
+        self.string(self.nodes[id].text)
+    }
+
+    /// The value of an element's attribute.
+    pub(crate) fn attr(&self, id: Id, name: Attr) -> Option<&str> {
+        let (start, count) = self.nodes[id].attrs;
+        let attrs = &self.attrs[start as usize..][..count as usize];
+        attrs.iter().find(|(attr, _)| *attr == name).map(|&(_, span)| self.string(span))
+    }
+
+    fn string(&self, (start, end): Span) -> &str {
+        &self.strings[start as usize..end as usize]
+    }
+
+    /// The text inside a node, as it stands in the source.
+    pub(crate) fn text_content(&self, id: Id) -> String {
+        self.subtree(id).map(|id| self.text(id)).collect()
+    }
+
+    /// Reads a page; `selector` marks the nodes it matches.
+    pub(crate) fn parse(html: &str, selector: Option<&Selector>) -> Self {
+        let (tree, overlaps) = Self::read(html, selector);
+        if !overlaps {
+            return tree;
+        }
+        repaired(html).map_or(tree, |html| Self::read(&html, selector).0)
+    }
+
+    /// Reads a page as it is; whether its tags overlap in a way that can be repaired.
+    fn read(html: &str, selector: Option<&Selector>) -> (Self, bool) {
+        // Positions are 32 bits wide; nobody reads a page of four gigabytes.
+        let html = &*with_noscript(&html[..html.floor_char_boundary(1 << 30)]);
+        let builder = Rc::new(RefCell::new(Builder::new(html.len())));
+        let (on_element, on_text, on_match) = (Rc::clone(&builder), Rc::clone(&builder), Rc::clone(&builder));
+        let mut settings = Settings::new()
+            .with_strict(false)
+            .append_document_content_handler(DocumentContentHandlers::default().text(
+                move |chunk: &mut TextChunk<'_>| {
+                    on_text.borrow_mut().text(chunk);
+                    Ok(())
+                },
+            ))
+            .append_element_content_handler(lol_html::element!("*", move |element: &mut Element<'_, '_>| {
+                let opened = on_element.borrow_mut().start(html, element);
+                if let (Some(open), Some(handlers)) = (opened, element.end_tag_handlers()) {
+                    let builder = Rc::clone(&on_element);
+                    handlers.push(Box::new(move |_| {
+                        builder.borrow_mut().end(open);
+                        Ok(())
+                    }));
+                }
+                Ok(())
+            }));
+        if let Some(selector) = selector {
+            let mark = ElementContentHandlers::default().element(move |_: &mut Element<'_, '_>| {
+                on_match.borrow_mut().select();
+                Ok(())
+            });
+            settings = settings.append_element_content_handler((Cow::Borrowed(selector), mark));
+        }
+        let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
+        // No handler fails and memory is not limited, so what can fail here never does; if it did,
+        // what was read so far would stand.
+        if rewriter.write(html.as_bytes()).is_ok() {
+            let _ = rewriter.end();
+        }
+        let mut builder = builder.take();
+        let overlaps =
+            builder.overlaps && builder.lost_formatting <= MAX_LOST && !builder.too_deep && html.len() <= MAX_REPAIRED;
+        builder.finish();
+        (builder.tree, overlaps)
+    }
+}
+
+/// What an end tag closes.
+#[derive(Clone, Copy)]
+enum Open {
+    Node(Id),
+    Title,
+    Script,
+}
+
+/// Where text that is no part of the page's text goes.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Sink {
+    #[default]
+    None,
+    Title,
+    JsonLd,
+    Tex,
+}
+
+#[derive(Default)]
+struct Builder {
+    tree: Tree,
+    /// The nodes whose end has not come, outermost first.
+    open: Vec<Id>,
+    /// How many of them are paragraphs.
+    open_paragraphs: usize,
+    /// Text read since the last tag, its references not yet decoded.
+    pending: String,
+    sink: Sink,
+    /// The node that the last start tag made.
+    latest: Option<Id>,
+    /// Whether an end tag closed across what a simple nesting allows.
+    overlaps: bool,
+    /// How many formatting elements ended without an end tag; the standard reopens them.
+    lost_formatting: usize,
+    /// Whether more elements were open than are kept.
+    too_deep: bool,
+}
+
+impl Builder {
+    fn new(size: usize) -> Self {
+        let mut builder = Self::default();
+        builder.tree.strings.reserve(size / 3);
+        builder.tree.nodes.reserve(size / 48);
+        builder.push(Tag::Root, (0, 0), (0, 0));
+        builder.open.push(ROOT);
+        builder
+    }
+
+    fn top(&self) -> Id {
+        *self.open.last().unwrap_or(&ROOT)
+    }
+
+    fn push(&mut self, tag: Tag, text: Span, attrs: (u32, u16)) -> Id {
+        let id = self.tree.nodes.len();
+        let parent = self.top() as u32;
+        let depth = self.open.len() as u16;
+        let end = id as u32 + 1;
+        let node = Node { tag, hidden: false, aria_hidden: false, selected: false, depth, parent, end, text, attrs };
+        self.tree.nodes.push(node);
+        id
+    }
+
+    fn store(&mut self, source: &str, in_attribute: bool) -> Span {
+        let start = self.tree.strings.len() as u32;
+        entities::decode(source, in_attribute, &mut self.tree.strings);
+        (start, self.tree.strings.len() as u32)
+    }
+
+    fn text(&mut self, chunk: &TextChunk<'_>) {
+        match (chunk.text_type(), self.sink) {
+            (TextType::Data | TextType::PlainText | TextType::CDataSection, _)
+            | (TextType::RCData, Sink::Title)
+            | (TextType::ScriptData, Sink::JsonLd | Sink::Tex) => self.pending.push_str(chunk.as_str()),
+            _ => {}
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let pending = std::mem::take(&mut self.pending);
+        match self.sink {
+            Sink::Title => {
+                if self.tree.head.title.is_empty() {
+                    entities::decode(&pending, false, &mut self.tree.head.title);
+                }
+            }
+            Sink::JsonLd => self.tree.head.json_ld.push(pending.clone()),
+            Sink::Tex | Sink::None => {
+                if !self.in_svg() {
+                    let text = self.store(&pending, false);
+                    self.push(Tag::Text, text, (0, 0));
+                }
+            }
+        }
+        self.pending = pending;
+        self.pending.clear();
+    }
+
+    fn in_svg(&self) -> bool {
+        self.tree.tag(self.top()) == Tag::Svg
+    }
+
+    fn select(&mut self) {
+        if let Some(id) = self.latest {
+            self.tree.nodes[id].selected = true;
+        }
+    }
+
+    /// Takes a start tag; what its end tag will close.
+    fn start(&mut self, html: &str, element: &Element<'_, '_>) -> Option<Open> {
+        self.flush();
+        self.sink = Sink::None;
+        self.latest = None;
+        let source = &html[element.source_location().bytes()];
+        let tag = tag_of(source);
+        let value = |name: &str| element.get_attribute(name);
+        match tag {
+            Tag::Html => {
+                self.tree.head.lang =
+                    self.tree.head.lang.take().or_else(|| value("lang")).or_else(|| value("xml:lang"));
+                self.latest = Some(ROOT);
+                return None;
+            }
+            Tag::Body => {
+                let names = [value("class"), value("id")];
+                self.tree.head.body_names = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
+                self.latest = Some(ROOT);
+                return None;
+            }
+            Tag::Base => {
+                self.tree.head.base = self.tree.head.base.take().or_else(|| value("href").as_deref().map(decoded));
+                return None;
+            }
+            Tag::Meta => {
+                let name = value("property").or_else(|| value("name")).or_else(|| value("itemprop"));
+                if let (Some(name), Some(content)) = (name, value("content")) {
+                    self.tree.head.metas.push((name.trim().to_ascii_lowercase(), decoded(&content)));
+                }
+                return None;
+            }
+            Tag::Link => {
+                if value("rel").is_some_and(|rel| rel.eq_ignore_ascii_case("canonical")) {
+                    self.tree.head.canonical = value("href").as_deref().map(decoded);
+                }
+                return None;
+            }
+            Tag::Title if !self.in_svg() => {
+                self.sink = Sink::Title;
+                return Some(Open::Title);
+            }
+            Tag::Script => {
+                let kind = value("type").unwrap_or_default().to_ascii_lowercase();
+                if kind == "application/ld+json" {
+                    self.sink = Sink::JsonLd;
+                } else if kind.starts_with("math/tex") {
+                    self.imply_ends(Tag::Script);
+                    let id = self.element(html, Tag::Math, element);
+                    self.open(id);
+                    self.sink = Sink::Tex;
+                    return Some(Open::Node(id));
+                }
+                return Some(Open::Script);
+            }
+            Tag::Head | Tag::Frameset | Tag::Style => return None,
+            _ => {}
+        }
+        if self.in_svg() {
+            // Only an element of a page's text ends a drawing that is still open.
+            if !tag.is_block() && !matches!(tag, Tag::Span | Tag::Img | Tag::Br) {
+                return None;
+            }
+            self.close_top();
+        }
+        self.imply_ends(tag);
+        let id = self.element(html, tag, element);
+        self.latest = Some(id);
+        if tag.is_void() {
+            return None;
+        }
+        self.open(id);
+        Some(Open::Node(id))
+    }
+
+    fn element(&mut self, html: &str, tag: Tag, element: &Element<'_, '_>) -> Id {
+        let first = self.tree.attrs.len() as u32;
+        let (mut hidden, mut aria_hidden) = (matches!(tag, Tag::Template | Tag::Noscript), false);
+        for attribute in element.attributes() {
+            let Some(name) = attribute.name_source_location() else { continue };
+            let name = lower(&html[name.bytes()], Attr::from_name);
+            if name == Attr::Other {
+                continue;
+            }
+            let value = attribute.value_source_location().map_or("", |at| &html[at.bytes()]);
+            match name {
+                Attr::Hidden => hidden |= !value.eq_ignore_ascii_case("until-found"),
+                Attr::AriaHidden => aria_hidden = value.eq_ignore_ascii_case("true"),
+                Attr::Style => hidden |= hides(value),
+                // A browser's open shadow tree, written out.
+                Attr::Shadowrootmode => hidden = false,
+                _ => {}
+            }
+            let span = self.store(value, true);
+            self.tree.attrs.push((name, span));
+        }
+        let count = (self.tree.attrs.len() - first as usize).min(usize::from(u16::MAX)) as u16;
+        let id = self.push(tag, (0, 0), (first, count));
+        self.tree.nodes[id].hidden = hidden;
+        self.tree.nodes[id].aria_hidden = aria_hidden;
+        id
+    }
+
+    fn open(&mut self, id: Id) {
+        self.too_deep |= self.open.len() >= MAX_DEPTH;
+        if self.open.len() < MAX_DEPTH {
+            self.open.push(id);
+            self.open_paragraphs += usize::from(self.tree.tag(id) == Tag::P);
+        }
+    }
+
+    fn close_top(&mut self) {
+        if self.open.len() > 1
+            && let Some(id) = self.open.pop()
+        {
+            self.tree.nodes[id].end = self.tree.nodes.len() as u32;
+            self.open_paragraphs -= usize::from(self.tree.tag(id) == Tag::P);
+            self.lost_formatting += usize::from(self.tree.tag(id).is_formatting());
+        }
+    }
+
+    fn close_to(&mut self, depth: usize) {
+        while self.open.len() > depth.max(1) {
+            self.close_top();
+        }
+    }
+
+    /// Ends the elements whose end tag may be left out before a start tag of this kind.
+    fn imply_ends(&mut self, tag: Tag) {
+        if tag.ends_paragraph() && self.open_paragraphs > 0 {
+            self.close_in_scope(|open| open == Tag::P, |open| open.is_table_part() || open == Tag::Button);
+        }
+        let list = |open: Tag| matches!(open, Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dl) || open.is_table_part();
+        let rows = |open: Tag| matches!(open, Tag::Table);
+        match tag {
+            Tag::Li => self.close_in_scope(|open| open == Tag::Li, list),
+            Tag::Dt | Tag::Dd => self.close_in_scope(|open| matches!(open, Tag::Dt | Tag::Dd), list),
+            Tag::Td | Tag::Th => {
+                self.close_in_scope(
+                    |open| matches!(open, Tag::Td | Tag::Th | Tag::Caption),
+                    |open| matches!(open, Tag::Table | Tag::Tr),
+                );
+            }
+            Tag::Tr => self.close_in_scope(|open| matches!(open, Tag::Tr | Tag::Caption), rows),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot => {
+                let section = |open: Tag| matches!(open, Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Caption);
+                self.close_in_scope(section, rows);
+            }
+            Tag::Option | Tag::Optgroup => {
+                self.close_in_scope(|open| open == Tag::Option, |open| open == Tag::Select || open.is_block());
+            }
+            Tag::A => self.close_in_scope(|open| open == Tag::A, Tag::is_block),
+            Tag::Button => self.close_in_scope(|open| open == Tag::Button, Tag::is_table_part),
+            Tag::Rt | Tag::Rp => {
+                self.close_in_scope(
+                    |open| matches!(open, Tag::Rt | Tag::Rp),
+                    |open| open == Tag::Ruby || open.is_block(),
+                );
+            }
+            _ if tag.heading_level().is_some() && self.tree.tag(self.top()).heading_level().is_some() => {
+                self.close_top();
+            }
+            _ => {}
+        }
+    }
+
+    /// Closes the innermost open element that is `wanted`, unless one that is a `boundary` is
+    /// inside it.
+    fn close_in_scope(&mut self, wanted: impl Fn(Tag) -> bool, boundary: impl Fn(Tag) -> bool) {
+        for depth in (1..self.open.len()).rev() {
+            let tag = self.tree.tag(self.open[depth]);
+            if wanted(tag) {
+                return self.close_to(depth);
+            }
+            if boundary(tag) {
+                return;
+            }
+        }
+    }
+
+    fn end(&mut self, open: Open) {
+        self.flush();
+        self.sink = Sink::None;
+        let Open::Node(id) = open else { return };
+        let table_part = self.tree.tag(id).is_table_part();
+        for depth in (1..self.open.len()).rev() {
+            let at = self.open[depth];
+            if at == id {
+                let inside = &self.open[depth + 1..];
+                let formatting = self.tree.tag(id).is_formatting();
+                self.overlaps |= formatting && inside.iter().any(|&id| self.tree.tag(id).is_block());
+                self.close_to(depth + 1);
+                self.close_top();
+                self.lost_formatting -= usize::from(formatting);
+                return;
+            }
+            // An end tag in a cell ends nothing outside of the table.
+            if at < id {
+                break;
+            }
+            if !table_part && matches!(self.tree.tag(at), Tag::Td | Tag::Th | Tag::Table | Tag::Caption) {
+                self.overlaps = true;
+                return;
+            }
+        }
+        // It had ended before its end tag.
+        self.overlaps |= self.tree.tag(id).is_formatting();
+    }
+
+    fn finish(&mut self) {
+        self.flush();
+        self.close_to(1);
+        self.tree.nodes[ROOT].end = self.tree.nodes.len() as u32;
+    }
+}
+
+/// The largest page that is repaired, in bytes.
+const MAX_REPAIRED: usize = 4 << 20;
+
+/// The most formatting elements without an end tag in a page that is repaired: the standard reopens
+/// all of them in every block that follows.
+const MAX_LOST: usize = 48;
+
+/// The page as the standard's tree construction nests it.
+fn repaired(html: &str) -> Option<String> {
+    let html = with_noscript(html);
+    let page = html2text::config::plain().parse_html(html.as_bytes()).ok()?;
+    let mut out = Vec::with_capacity(html.len() + html.len() / 8);
+    page.serialize(&mut out).ok()?;
+    String::from_utf8(out).ok()
+}
+
+/// A name for `<noscript>` that is as long and has no rules of its own: browsers that run scripts take
+/// its content for text, but an application's page that nobody ran has all it says in there.
+const NOSCRIPT: &str = "no-scrpt";
+
+/// The page with its `<noscript>` elements readable.
+fn with_noscript(html: &str) -> Cow<'_, str> {
+    let places: Vec<usize> = ["noscript", "NOSCRIPT"]
+        .into_iter()
+        .flat_map(|name| memchr::memmem::find_iter(html.as_bytes(), name))
+        .filter(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"))
+        .collect();
+    if places.is_empty() {
+        return Cow::Borrowed(html);
+    }
+    let mut readable = html.to_owned();
+    for at in places {
+        readable.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
+    }
+    Cow::Owned(readable)
+}
+
+/// The kind of element that a start tag's source opens.
+fn tag_of(source: &str) -> Tag {
+    let name = source[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
+    lower(name.unwrap_or_default(), Tag::from_name)
+}
+
+/// Looks a name up in lower case, without allocating.
+fn lower<T>(name: &str, look_up: impl Fn(&str) -> T) -> T {
+    let mut buffer = [0; 16];
+    match buffer.get_mut(..name.len()) {
+        Some(buffer) => {
+            buffer.copy_from_slice(name.as_bytes());
+            buffer.make_ascii_lowercase();
+            look_up(std::str::from_utf8(buffer).unwrap_or_default())
+        }
+        None => look_up(""),
+    }
+}
+
+fn decoded(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    entities::decode(source, true, &mut out);
+    out
+}
+
+/// Whether an inline style takes the element off the page.
+fn hides(style: &str) -> bool {
+    style.split(';').any(|rule| {
+        rule.split_once(':').is_some_and(|(name, value)| {
+            let (name, value) = (name.trim(), value.trim());
+            (name.eq_ignore_ascii_case("display") && value.get(..4).is_some_and(|v| v.eq_ignore_ascii_case("none")))
+                || (name.eq_ignore_ascii_case("visibility")
+                    && value.get(..6).is_some_and(|v| v.eq_ignore_ascii_case("hidden")))
+        })
+    })
+}

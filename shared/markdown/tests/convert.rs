@@ -1,0 +1,287 @@
+//! What a page becomes: one test for each promise.
+
+use proptest::prelude::*;
+use ragmaker_markdown::{Error, Options, PageType, Scope, convert, decode};
+use url::Url;
+
+fn whole(html: &str) -> String {
+    convert(html, &Options { base_url: None, scope: Scope::Whole }).map(|page| page.markdown).unwrap_or_default()
+}
+
+fn check(html: &str, markdown: &str) {
+    assert_eq!(whole(html), markdown, "{html}");
+}
+
+#[test]
+fn inline_markup() {
+    check(
+        "<p>a <b>b </b>c <i>d</i><i>e</i> <s>f</s> x<sup>2</sup> H<sub>2</sub>O</p>",
+        "a **b** c *de* ~~f~~ x<sup>2</sup> H<sub>2</sub>O\n",
+    );
+    check("<p>one<br>two <code>a`b</code> <code>``</code></p>", "one\\\ntwo ``a`b`` ` `` `\n");
+    check("<p>日本語の<b>「太字」</b>です。<em>强</em>\n调</p>", "日本語の<strong>「太字」</strong>です。*强*调\n");
+    check("<p><em>a<strong>b</strong></em><strong><em>c</em></strong></p>", "*a**b***<strong>*c*</strong>\n");
+    check("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢(kan)\n");
+}
+
+#[test]
+fn text_stays_text() {
+    check(
+        "<p># a</p><p>1. b</p><p>- c</p><p>+ d</p><p>&gt; e</p><p>===</p>",
+        "\\# a\n\n1\\. b\n\n\\- c\n\n\\+ d\n\n\\> e\n\n===\n",
+    );
+    check(
+        "<p>2*3*4 snake_case _x_ `t` [a](b) &lt;b&gt; &amp;amp; a\\*b ~~x~~</p>",
+        "2\\*3\\*4 snake_case \\_x\\_ \\`t\\` [a\\](b) \\<b> \\&amp; a\\\\\\*b \\~\\~x\\~\\~\n",
+    );
+    check("<p>a<br># b<br>---</p>", "a\\\n\\# b\\\n\\---\n");
+    check("<p>wow!<a href=/x>y</a></p>", "wow\\![y](/x)\n");
+}
+
+#[test]
+fn lists_nest_and_count() {
+    check("<ol start=3><li>a<ul><li>b<li>c</ul><li>d</ol>", "3. a\n   - b\n   - c\n4. d\n");
+    check("<ul><li><p>a</p><p>b</p></li><li>c</li></ul><ul><li>d</li></ul>", "- a\n\n  b\n\n- c\n\n* d\n");
+    check("<ul><li><input type=checkbox checked> done<li><input type=checkbox> open</ul>", "- [x] done\n- [ ] open\n");
+    check("<blockquote><p>a</p><blockquote>b</blockquote></blockquote>c", "> a\n>\n> > b\n\nc\n");
+}
+
+#[test]
+fn code_keeps_every_space() {
+    let code = "<div class='highlight highlight-source-rust'><pre><span class=k>fn</span> main() {\n\n    x\t= `a`;\n}\n</pre></div>";
+    check(code, "```rust\nfn main() {\n\n    x\t= `a`;\n}\n```\n");
+    check("<pre><code class=language-md>```\n* x\n```</code></pre>", "````md\n```\n* x\n```\n````\n");
+    check("<ul><li>a<pre>b\n  c</pre></ul>", "- a\n\n  ```\n  b\n    c\n  ```\n");
+    let gutter = "<table><tr><td><pre>1\n2\n3</pre></td><td><pre class='brush: js'>a\nb\nc</pre></td></tr></table>";
+    check(gutter, "```js\na\nb\nc\n```\n");
+    check("<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>", "```\na\nb\n```\n");
+}
+
+#[test]
+fn tables() {
+    check(
+        "<table><thead><tr><th>A<th align=right>B<tbody><tr><td>a|b<td><p>x</p><p>y</p></table>",
+        "| A | B |\n| --- | --: |\n| a\\|b | x<br>y |\n",
+    );
+    check(
+        "<table><tr><td colspan=2>A<td rowspan=2>B<tr><td>c<td>d<tr><td>e</table>",
+        "| A |  | B |\n| --- | --- | --- |\n| c | d |\n| e |\n",
+    );
+    check("<table><tr><td><h2>Layout</h2><p>text</td><td>more</td></tr></table>", "## Layout\n\ntext\n\nmore\n");
+}
+
+#[test]
+fn links_and_images() {
+    let base = Url::parse("https://example.com/a/").unwrap();
+    let at = |html: &str| convert(html, &Options { base_url: Some(&base), scope: Scope::Whole }).unwrap().markdown;
+    assert_eq!(
+        at("<a href='b?utm_source=x&amp;c=1' title='t \"q\"'>d [e]</a>"),
+        "[d \\[e\\]](https://example.com/a/b?c=1 \"t \\\"q\\\"\")\n"
+    );
+    assert_eq!(at("<base href=/z/><a href=b>x</a>"), "[x](https://example.com/z/b)\n");
+    assert_eq!(
+        at("<img src='data:image/gif;base64,R0' data-src=i.png alt='a ]'>"),
+        "![a \\]](https://example.com/a/i.png)\n"
+    );
+    assert_eq!(
+        at("<img srcset='s.png 1x, l.png 2x' alt=a>x<img src='data:,'>"),
+        "![a](https://example.com/a/l.png)x\n"
+    );
+    assert_eq!(
+        at("<a href='javascript:x()'>no</a> <a href=/c><div><h3>Card</h3><p>text</p></div></a>"),
+        "no\n\n### [Card](https://example.com/c)\n\ntext\n"
+    );
+    assert_eq!(at("<h2>Title<a class=headerlink href=#title>¶</a></h2>"), "## Title\n");
+}
+
+#[test]
+fn formulas_become_tex() {
+    let katex = "<span class=katex><span class=katex-mathml><math><semantics><mrow><mi>x</mi></mrow><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class=katex-html aria-hidden=true>x2</span></span>";
+    check(&format!("<p>so {katex}.</p>"), "so $x^2$.\n");
+    check("<script type='math/tex; mode=display'>a_1</script>", "$$a_1$$\n");
+}
+
+#[test]
+fn what_nobody_sees_is_left_out() {
+    check(
+        "<p>a</p><p hidden>b</p><p style='color:red; display : none'>c</p><template>d</template><svg><text>e</text></svg><script>f</script><style>g</style><p>and a line more</p>",
+        "a\n\nand a line more\n",
+    );
+    check("<noscript><p>needs script</p></noscript>", "needs script\n");
+    check("<p>x<b>y<p>z</b>w", "x**y**\n\n**z**w\n");
+}
+
+#[test]
+fn what_a_page_says_about_itself() {
+    let html = r#"<html lang="de-AT"><head><title>Ebbe | Meer</title><meta property="og:site_name" content="Meer">
+        <link rel="canonical" href="/ebbe"><meta name="description" content=" Über  Ebbe ">
+        <script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","author":[{"name":"A"},{"name":"B"}],"datePublished":"2026-01-02"}]}</script></head><body><p>Text</p></body></html>"#;
+    let base = Url::parse("https://example.at/x").unwrap();
+    let page = convert(html, &Options { base_url: Some(&base), scope: Scope::Whole }).unwrap();
+    assert_eq!(page.title, "Ebbe");
+    assert_eq!(page.lang.as_deref(), Some("de-AT"));
+    assert_eq!(page.site_name.as_deref(), Some("Meer"));
+    assert_eq!(page.author.as_deref(), Some("A, B"));
+    assert_eq!(page.published.as_deref(), Some("2026-01-02"));
+    assert_eq!(page.description.as_deref(), Some("Über Ebbe"));
+    assert_eq!(page.url.as_deref(), Some("https://example.at/ebbe"));
+    assert_eq!(page.words, 1);
+}
+
+const MANUAL: &str = "<html><head><title>Gauges - Manual</title></head><body><header><a href=/>Home</a><a href=/in>Log in</a></header>
+    <nav class=sidebar><ul><li><a href=/a>Install</a><li><a href=/b>Configure</a><li><a href=/c>Gauges</a></ul></nav>
+    <main><article><h1>Gauges</h1><p>A gauge measures the height of the water at a fixed place, several times an hour, and sends what it measures.</p>
+    <h2>Units</h2><p>Heights are in metres above chart datum; times are in UTC, and every reading carries both of them.</p>
+    <pre><code class=language-sh>gauge list --all</code></pre></article></main>
+    <footer><p>© 2026 The Example Company. All rights reserved.</p><a href=/privacy>Privacy</a></footer></body></html>";
+
+#[test]
+fn the_main_content_is_found() {
+    let page = convert(MANUAL, &Options::default()).unwrap();
+    assert!(
+        page.markdown.contains("# Gauges\n\nA gauge measures")
+            && page.markdown.contains("```sh\ngauge list --all\n```")
+    );
+    for boilerplate in ["Log in", "Configure", "rights reserved", "Privacy"] {
+        assert!(!page.markdown.contains(boilerplate), "{}", page.markdown);
+    }
+}
+
+#[test]
+fn failures_are_told_apart() {
+    let with = |html: &str, scope| convert(html, &Options { base_url: None, scope }).map(|page| page.markdown);
+    assert_eq!(with("<script>x</script>", Scope::Whole), Err(Error::EmptyContent));
+    assert_eq!(with("<p>x", Scope::Selector("b")), Err(Error::NothingSelected));
+    assert!(matches!(with("<p>x", Scope::Selector("[")), Err(Error::BadSelector(_))));
+    assert_eq!(with("<div><p class=a>x<p>y</div>", Scope::Selector("p.a")), Ok("x\n".into()));
+    assert_eq!(PageType::default(), PageType::Article);
+}
+
+/// Deep, wide and broken pages; the deep ones overflow the stack of a test where anything recurses
+/// with the page's depth.
+#[test]
+fn nasty_pages_are_just_pages() {
+    for (open, close) in [
+        ("<div>", "</div>"),
+        ("<b><i>", "</i></b>"),
+        ("<ul><li>", "</ul>"),
+        ("<blockquote>", ""),
+        ("<table><tr><td>", ""),
+        ("<a href=x>", "</p>"),
+        ("<svg>", "</svg>"),
+        ("<b><p>", "</b>"),
+    ] {
+        let html = format!("{}x{}", open.repeat(100_000), close.repeat(100_000));
+        assert_eq!(whole(&html).contains('x'), open != "<svg>", "{open}");
+        let _ = convert(&html, &Options::default());
+    }
+}
+
+fn page() -> impl Strategy<Value = String> {
+    let tag = prop::sample::select(vec![
+        "p",
+        "div",
+        "b",
+        "i",
+        "a href=x",
+        "code",
+        "pre",
+        "ul",
+        "ol",
+        "li",
+        "table",
+        "tr",
+        "td",
+        "th",
+        "h1",
+        "h3",
+        "br",
+        "hr",
+        "img src=s alt='a'",
+        "blockquote",
+        "span",
+        "svg",
+        "math",
+        "noscript",
+        "template",
+        "select",
+        "option",
+        "button",
+        "input type=checkbox",
+        "dl",
+        "dt",
+        "dd",
+        "sup",
+        "del",
+        "section hidden",
+        "body",
+        "html",
+        "title",
+        "textarea",
+    ]);
+    let text = prop::sample::select(vec![
+        "word",
+        " ",
+        "*",
+        "_",
+        "`",
+        "``",
+        "[",
+        "]",
+        "](",
+        "#",
+        "# ",
+        "- ",
+        "1. ",
+        ">",
+        "&amp;",
+        "&lt;b",
+        "|",
+        "~~",
+        "\\",
+        "!",
+        "\n",
+        "\n\n",
+        "日本",
+        "é",
+        ".",
+        "http://a.b",
+        "---",
+        "===",
+        "\u{a0}",
+        ":",
+        "<!--",
+        "-->",
+        "\0",
+        "&#0;",
+    ]);
+    let part = prop_oneof![
+        3 => text.prop_map(str::to_owned),
+        2 => tag.clone().prop_map(|tag| format!("<{tag}>")),
+        1 => tag.prop_map(|tag| format!("</{}>", tag.split(' ').next().unwrap_or(tag))),
+    ];
+    prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_converted_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let (html, _) = decode(&bytes, None);
+        let _ = whole(&html);
+        let _ = convert(&html, &Options::default());
+    }
+
+    #[test]
+    fn any_markup_is_converted_or_refused(html in page()) {
+        let _ = whole(&html);
+        let _ = convert(&html, &Options::default());
+    }
+
+    #[test]
+    fn scripts_and_styles_never_show(before in page(), after in page()) {
+        let html = format!("{before}<p><script>xyzzy</script><style>xyzzy</style></p>{after}");
+        // Inside of what is raw text itself, a script is text.
+        prop_assume!(!before.contains("<title>") && !before.contains("<textarea>") && !before.contains("<!--") && !before.contains("<noscript"));
+        prop_assert!(!whole(&html).contains("xyzzy"));
+    }
+}

@@ -1,0 +1,222 @@
+//! Whatever is killed, and whenever: nothing is left behind, the next call works, and no process
+//! of anybody else is touched.
+//!
+//! Processes are looked for in `/proc`, which Linux has.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tests::{
+    run::{Process, Tool},
+    visitor::Visitor,
+};
+use serde_json::{Value, json};
+
+/// How long processes get to come and go.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn kill(pid: u32) {
+    let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
+    assert!(killed.success(), "{pid} could be killed");
+}
+
+fn profile(visitor: &Visitor) -> PathBuf {
+    visitor.project.path().join(".tmp/cache/browser_profile")
+}
+
+/// The project's process whose command line has `part` and not `except`.
+fn process(visitor: &Visitor, part: &str, except: &str) -> u32 {
+    let is_it = |process: &Process| process.command.contains(part) && !process.command.contains(except);
+    visitor.project.processes().into_iter().find(is_it).unwrap_or_else(|| panic!("{part} runs")).pid
+}
+
+/// Asserts that closing leaves no process and no lock, and that the next call works.
+fn assert_heals(visitor: &Visitor, after: &str) {
+    visitor.close().run().answer();
+    let left: Vec<_> = visitor.project.left_running(PATIENCE).into_iter().map(|process| process.command).collect();
+    assert!(left.is_empty(), "{after}: {left:#?}");
+    let lock = profile(visitor).join("SingletonLock");
+    assert!(lock.symlink_metadata().is_err(), "{after}: the profile is locked");
+}
+
+fn assert_works(visitor: &Visitor, after: &str) {
+    let run = visitor.navigate("/page/next").args(["--timeout", "90"]).run();
+    assert_eq!(run.answer()["title"], "next", "after {after}");
+}
+
+/// Starts a tool and kills it after `delay`.
+fn killed_after(tool: Tool, delay: Duration) {
+    let mut command = tool.into_command();
+    let mut tool = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // The moment of death is what is varied here; nothing waits for anything.
+    thread::sleep(delay);
+    // It may have ended by itself.
+    let _ = tool.kill();
+    tool.wait().unwrap();
+}
+
+#[test]
+fn a_tool_killed_while_it_starts_a_browser_leaves_nothing_behind() {
+    let visitor = Visitor::new();
+    for (round, delay) in [5, 60, 250, 500, 900, 1600].map(Duration::from_millis).into_iter().enumerate() {
+        let tools = [visitor.open(), visitor.navigate("/wiki/"), visitor.extract("/wiki/")];
+        killed_after(tools.into_iter().nth(round % 3).unwrap(), delay);
+        assert_heals(&visitor, &format!("killed after {delay:?}"));
+    }
+    assert_works(&visitor, "six kills");
+    assert_heals(&visitor, "a call of its own");
+}
+
+#[test]
+fn a_tool_killed_at_its_work_leaves_a_browser_that_works() {
+    let visitor = Visitor::with_browser();
+    for (round, delay) in [10, 40, 90, 160, 300, 700].map(Duration::from_millis).into_iter().enumerate() {
+        let tools = [visitor.navigate("/links/late/300"), visitor.extract("/wiki/stations")];
+        killed_after(tools.into_iter().nth(round % 2).unwrap(), delay);
+        assert_works(&visitor, &format!("a kill after {delay:?}"));
+    }
+    // What was written was written whole.
+    for entry in visitor.documents() {
+        let folder = visitor.catalog_file();
+        assert!(folder.parent().unwrap().join(entry["path"].as_str().unwrap()).is_file(), "{entry}");
+    }
+    assert_eq!(visitor.open().run().answer()["already_open"], true);
+    assert_heals(&visitor, "six kills");
+}
+
+#[test]
+fn a_killed_browser_driver_or_keeper_is_replaced() {
+    let visitor = Visitor::new();
+    for victim in ["browser", "driver", "keeper"] {
+        let pid = visitor.open().run().answer()["pid"].as_u64().unwrap();
+        visitor.navigate("/page/before").run().answer();
+        kill(match victim {
+            "browser" => pid.try_into().unwrap(),
+            "driver" => process(&visitor, "chromedriver", "--type="),
+            _ => process(&visitor, "--keep-browser", "--type="),
+        });
+        assert_works(&visitor, &format!("the {victim} was killed"));
+        assert_heals(&visitor, &format!("the {victim} was killed"));
+    }
+    // And all three at once.
+    visitor.open().run().answer();
+    for process in visitor.project.processes() {
+        // The ones that another took with it are gone by now.
+        let _ = Command::new("kill").args(["-KILL", &process.pid.to_string()]).stderr(Stdio::null()).status();
+    }
+    assert_works(&visitor, "all were killed");
+    assert_heals(&visitor, "all were killed");
+}
+
+#[test]
+fn leftovers_and_garbage_do_not_stop_a_call() {
+    let visitor = Visitor::new();
+    let own = profile(&visitor).join("ragmaker");
+    fs::create_dir_all(own.join("tabs")).unwrap();
+    // Of a browser that is gone, here and on another machine.
+    for (round, holder) in ["gone-host-4194303", "localhost-1", "garbage"].iter().enumerate() {
+        let _ = fs::remove_file(profile(&visitor).join("SingletonLock"));
+        if round != 1 {
+            symlink(holder, profile(&visitor).join("SingletonLock")).unwrap();
+        }
+        fs::write(profile(&visitor).join("DevToolsActivePort"), "1\n/devtools/browser/none").unwrap();
+        fs::write(own.join("session.json"), ["not JSON", "{}", ""][round]).unwrap();
+        fs::write(own.join("tabs/GARBAGE"), ["not JSON", "{\"session\": \"none\"}", ""][round]).unwrap();
+        assert_works(&visitor, holder);
+        assert_heals(&visitor, holder);
+    }
+    // Of a browser that runs.
+    visitor.open().run().answer();
+    fs::write(own.join("tabs/GARBAGE"), "not JSON").unwrap();
+    assert_works(&visitor, "garbage among the tabs");
+    fs::write(own.join("session.json"), "{\"driver_port\": 1").unwrap();
+    assert_works(&visitor, "garbage in the place of the session");
+    assert_heals(&visitor, "garbage in the place of the session");
+}
+
+/// Somebody else's process, which ends with the test.
+struct Stranger(Child);
+
+impl Stranger {
+    fn start(mut command: Command) -> Self {
+        Self(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// A browser that somebody started by hand on the profile in `folder`.
+    fn browser(folder: &std::path::Path) -> Self {
+        let chromium = std::env::var_os("RAGMAKER_CHROMIUM").unwrap_or_else(|| "chromium".into());
+        let mut command = Command::new(chromium);
+        command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "about:blank"]);
+        command.arg(format!("--user-data-dir={}", folder.display()));
+        let stranger = Self::start(command);
+        let deadline = Instant::now() + PATIENCE;
+        while folder.join("SingletonLock").symlink_metadata().is_err() {
+            assert!(Instant::now() < deadline, "a browser starts");
+            thread::sleep(Duration::from_millis(10));
+        }
+        stranger
+    }
+
+    fn lives(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_process_that_only_has_a_number_of_ours_is_not_touched() {
+    let visitor = Visitor::with_browser();
+    let mut command = Command::new("sleep");
+    command.arg("600");
+    let mut stranger = Stranger::start(command);
+    let file = profile(&visitor).join("ragmaker/session.json");
+    let mut session: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    for name in ["browser_pid", "keeper_pid"] {
+        session[name] = stranger.0.id().into();
+    }
+    fs::write(&file, session.to_string()).unwrap();
+    assert_eq!(visitor.close().run().answer()["closed"], json!(["default"]));
+    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(stranger.lives());
+    // Where nothing else runs, too.
+    fs::write(&file, session.to_string()).unwrap();
+    visitor.close().run().answer();
+    assert_works(&visitor, "a session of somebody else");
+    assert!(stranger.lives());
+}
+
+#[test]
+fn a_browser_of_somebody_else_is_not_touched() {
+    let visitor = Visitor::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut other = Stranger::browser(elsewhere.path());
+    let mut ours = {
+        fs::create_dir_all(profile(&visitor)).unwrap();
+        Stranger::browser(&profile(&visitor))
+    };
+    // Ours is the profile, and theirs is the browser.
+    let error = visitor.open().run().error("PROFILE_IN_USE").clone();
+    assert_eq!(error["details"]["pid"], ours.0.id());
+    visitor.navigate("/page/one").run().error("PROFILE_IN_USE");
+    assert_eq!(visitor.close().run().answer()["closed"], json!([]));
+    visitor.close().arg("--all").run().answer();
+    assert!(ours.lives() && other.lives());
+    drop(ours);
+    assert_works(&visitor, "the other browser was closed");
+    assert_heals(&visitor, "the other browser was closed");
+    assert!(other.lives());
+}

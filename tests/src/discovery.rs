@@ -1,0 +1,50 @@
+//! The tools as agents see them: discovery.json, read from the workspace.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Map, Value};
+
+/// A tool's entry in discovery.json.
+pub struct Entry {
+    /// The executable, such as `ragmaker-read-file`.
+    pub command: String,
+    /// The schemas of the arguments, by their long names without dashes.
+    pub arguments: Map<String, Value>,
+    /// The arguments without which the tool does not run.
+    pub required: Vec<String>,
+    /// The entry itself.
+    pub json: Value,
+}
+
+/// Every entry.
+///
+/// # Panics
+///
+/// Where the file is missing, is not what it should be, or lists nothing.
+pub fn entries() -> Vec<Entry> {
+    let path = workspace().join("discovery.json");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("discovery.json: {error}"));
+    let file: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("discovery.json: {error}"));
+    let tools = file["tools"].as_array().filter(|tools| !tools.is_empty()).expect("discovery.json lists tools");
+    tools.iter().map(|tool| Entry::new(tool).unwrap_or_else(|| panic!("not the entry of a tool: {tool}"))).collect()
+}
+
+impl Entry {
+    fn new(json: &Value) -> Option<Self> {
+        let required = json["parameters"]["required"].as_array()?;
+        Some(Self {
+            command: json["command"].as_str()?.to_owned(),
+            arguments: json["parameters"]["properties"].as_object()?.clone(),
+            required: required.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>()?,
+            json: json.clone(),
+        })
+    }
+}
+
+/// The folder of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/")).to_owned()
+}

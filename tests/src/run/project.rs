@@ -1,0 +1,127 @@
+//! A project of its own for every test.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use super::{Process, Tool, executables::found, processes};
+
+/// A fresh folder for tools to work in.
+///
+/// When it is dropped, its browsers are closed, what is still running there is killed, and the
+/// folder is removed.
+pub struct Project {
+    // The folder that is removed; the project may be below it.
+    _holder: TempDir,
+    path: PathBuf,
+}
+
+impl Project {
+    /// A project in a folder with a plain name.
+    pub fn new() -> Self {
+        Self::named("project")
+    }
+
+    /// A project in a folder whose name has spaces, quotes, and letters of other scripts.
+    pub fn with_odd_name() -> Self {
+        Self::named("it's \"my\" プロジェクト %41 ü")
+    }
+
+    fn named(name: &str) -> Self {
+        let holder = tempfile::Builder::new().prefix("ragmaker-").tempdir().expect("a temporary folder can be made");
+        // Without links on the way to it, as /proc will show it.
+        let path = holder.path().canonicalize().expect("the folder is there").join(name);
+        fs::create_dir(&path).expect("the folder is ours");
+        Self { _holder: holder, path }
+    }
+
+    /// The project's folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file of the project, and the folders above it.
+    ///
+    /// # Panics
+    ///
+    /// Where it can not.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path.join(name);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder can be made");
+        fs::write(&path, content).expect("the file can be written");
+        path
+    }
+
+    /// The tool `ragmaker-NAME`, to be run in this project.
+    pub fn tool(&self, name: &str) -> Tool {
+        Tool::new(name).directory(&self.path).env("RAGMAKER_PROJECT_ROOT", &self.path)
+    }
+
+    /// What is running for this project.
+    pub fn processes(&self) -> Vec<Process> {
+        processes(&self.path)
+    }
+
+    /// Waits until nothing is running for this project; what still is after `patience`.
+    pub fn left_running(&self, patience: Duration) -> Vec<Process> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = self.processes();
+            if left.is_empty() || Instant::now() >= deadline {
+                return left;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn close_browsers(&self) {
+        let Some(close) = found("ragmaker-browser-close") else { return };
+        let mut command = Command::new(close);
+        command.arg("--all").current_dir(&self.path).env("RAGMAKER_PROJECT_ROOT", &self.path);
+        // What it does not close is killed below.
+        let _ = command.output();
+    }
+}
+
+impl Default for Project {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        // Every browser has its profile there.
+        if self.path.join(".tmp/cache").is_dir() {
+            self.close_browsers();
+        }
+        for process in self.processes() {
+            let _ = Command::new("kill").args(["-KILL", &process.pid.to_string()]).output();
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Stdio;
+
+    use super::*;
+
+    #[test]
+    fn a_project_ends_with_its_processes_and_its_folder() {
+        let project = Project::with_odd_name();
+        project.write("a/b.txt", "text");
+        let path = project.path().to_owned();
+        let mut left = Command::new("cat").current_dir(&path).stdin(Stdio::piped()).spawn().unwrap();
+        assert_eq!(project.left_running(Duration::ZERO).len(), 1);
+        drop(project);
+        assert!(!left.wait().unwrap().success());
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,81 @@
+//! Pages that ask whether a person is there, and pages that only look like it.
+//!
+//! They have the status, the headers and the structure that the vendors document or are known for.
+//! Nothing in them talks to a vendor: the site's own policy keeps their scripts and frames out.
+
+use super::{ask::Ask, html, http::Response, server::Reply};
+
+/// The pages, as files in `tests/site/challenge/`.
+macro_rules! file {
+    ($name:literal) => {
+        include_str!(concat!("../../site/challenge/", $name))
+    };
+}
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let response = match (ask.topic, &ask.rest()[..]) {
+        ("challenge", [vendor]) => challenge(vendor, ask)?,
+        ("innocent", ["article"]) => Response::html(file!("innocent-article.html")),
+        ("innocent", ["badge"]) => Response::html(file!("innocent-badge.html")),
+        ("innocent", ["turnstile"]) => Response::html(file!("innocent-turnstile.html")),
+        ("innocent", ["forbidden"]) => {
+            html::text_page("Members only", "<p>Ask the keeper for an account.</p>").status(403)
+        }
+        ("cdn-cgi", ["challenge-platform", .., "clearing.js"]) => Response::new("text/javascript", CLEARING),
+        ("cdn-cgi", ["challenge-platform", .., "chl_page", "v1"]) => Response::new("text/javascript", WIDGET),
+        ("cdn-cgi", ["challenge-platform", "scripts", "jsd", "main.js"]) => Response::new("text/javascript", ""),
+        _ => return None,
+    };
+    Some(response.into())
+}
+
+fn challenge(vendor: &str, ask: &Ask<'_>) -> Option<Response> {
+    let response = match vendor {
+        "cloudflare" => cloudflare("chl_page/v1"),
+        "cloudflare-clearing" if ask.request.cookie("cf_clearance").is_some() => html::article("Behind the challenge"),
+        "cloudflare-clearing" => cloudflare("clearing.js"),
+        "hcaptcha" => Response::html(file!("hcaptcha.html")).status(403),
+        "recaptcha" => Response::html(file!("recaptcha.html")).status(429),
+        "datadome" => Response::html(file!("datadome.html"))
+            .status(403)
+            .header("X-DataDome", "protected")
+            .header("X-DD-B", "1")
+            .header("Set-Cookie", "datadome=qV7k~0s1fGpBlV3nTz; Max-Age=31536000; Path=/; SameSite=Lax"),
+        "perimeterx" => Response::html(file!("perimeterx.html")).status(403),
+        "akamai" => Response::html(file!("akamai.html")).status(403).header("Server", "AkamaiGHost"),
+        "akamai-crypto" => Response::html(file!("akamai-crypto.html"))
+            .status(428)
+            .header("Server", "AkamaiGHost")
+            .header("Set-Cookie", "sec_cpt=5B0C~1~YAAQ; Max-Age=3600; Path=/"),
+        "aws-waf" => Response::html(file!("aws-waf.html")).status(202).header("x-amzn-waf-action", "challenge"),
+        "aws-waf-captcha" => {
+            Response::html(file!("aws-waf-captcha.html")).status(405).header("x-amzn-waf-action", "captcha")
+        }
+        _ => return None,
+    };
+    Some(response)
+}
+
+fn cloudflare(script: &str) -> Response {
+    Response::html(file!("cloudflare.html").replace("{{script}}", script))
+        .status(403)
+        .header("Server", "cloudflare")
+        .header("CF-Ray", "8f2c41d0aa6be5d3-NRT")
+        .header("CF-Mitigated", "challenge")
+}
+
+/// What the vendor's script shows while it looks at the browser.
+const WIDGET: &str = r#"document.querySelector('.main-content').innerHTML = `
+    <h1 class="zone-name-title h1">${location.hostname}</h1>
+    <p id="challenge-running" class="h2">Verifying you are human. This may take a few seconds.</p>
+    <div id="challenge-stage"><input type="hidden" name="cf-turnstile-response"></div>
+    <div class="core-msg spacer">${location.hostname} needs to review the security of your connection before proceeding.</div>`;
+"#;
+
+/// The same in short, and it is content with what it sees after 2.5 seconds.
+const CLEARING: &str = r#"document.querySelector('.main-content').innerHTML = '<p id="challenge-running">Checking your browser…</p>';
+setTimeout(() => {
+  document.cookie = 'cf_clearance=cleared; path=/; max-age=1800';
+  location.reload();
+}, 2500);
+"#;

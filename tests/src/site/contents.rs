@@ -1,0 +1,136 @@
+//! Pages about what is sent: statuses, types, encodings, sizes, titles.
+
+use encoding_rs::{EUC_JP, SHIFT_JIS};
+
+use super::{
+    ask::{Ask, number},
+    html,
+    http::Response,
+    server::Reply,
+};
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let response = match (ask.topic, &ask.rest()[..]) {
+        ("status", [code]) => status(number(code).filter(|code| (200..600).contains(code))?),
+        ("content", [kind]) => content(kind)?,
+        _ => return None,
+    };
+    Some(response.into())
+}
+
+/// An error page that has all that an article has.
+fn status(code: u16) -> Response {
+    let response = html::text_page(&format!("Status {code}"), "<a href=\"/page/home\">Home</a>").status(code);
+    if code == 429 || code == 503 { response.header("Retry-After", "120") } else { response }
+}
+
+fn content(kind: &str) -> Option<Response> {
+    let response = match kind {
+        "download" => Response::new("application/gzip", super::wiki::ARCHIVE)
+            .header("Content-Disposition", "attachment; filename=\"tidemark-0.9.tar.gz\""),
+        "pdf" => Response::new("application/pdf", super::wiki::HANDBOOK),
+        "text" => Response::new(
+            "text/plain; charset=utf-8",
+            "Plain text\n\n  with an indented line, <b>no markup</b>\nand 日本語.\n",
+        ),
+        "markdown" => Response::new(
+            "text/markdown; charset=utf-8",
+            "# Markdown\n\nServed *as it is*, with a [link](/page/one).\n",
+        ),
+        "json" => Response::new("application/json", "{\"title\": \"JSON\", \"items\": [1, 2, 3]}\n"),
+        "xml" => {
+            Response::new("application/xml", "<?xml version=\"1.0\"?>\n<notes><note id=\"1\">XML</note></notes>\n")
+        }
+        "image" => super::wiki::drawing(),
+        "empty" => Response::html(""),
+        "blank" => html::page("", "<div id=\"root\"></div>"),
+        "wrong-charset" => Response::new("text/html; charset=iso-8859-1", japanese("UTF-8 と申します", "")),
+        "shift-jis" => {
+            let page = japanese("シフトJISのページ", "<meta charset=\"shift_jis\">\n");
+            Response::new("text/html", SHIFT_JIS.encode(&page).0)
+        }
+        "euc-jp" => Response::new("text/html; charset=euc-jp", EUC_JP.encode(&japanese("EUC-JPのページ", "")).0),
+        "deep" => html::page("Deep", &deep(10_000)),
+        "deep-script" => html::text_page("Deep by script", &deep_by_script(1500)),
+        "crash" => html::text_page("Crash", &deep_by_script(200_000)),
+        "huge" => html::page("Huge", &html::prose("huge", 30_000)),
+        "surrogates" => html::text_page("Surrogates", SURROGATES),
+        "title" => html::page(TITLE, &format!("<h1>A title to quote</h1>\n{}", html::prose(TITLE, 3))),
+        "long-title" => html::page(&"Long title ".repeat(455), &html::prose("long", 3)),
+        "banner" => Response::html(html::document("Under a banner", BANNER_STYLE, &banner())),
+        "login-form" => html::page("Members only", LOGIN_FORM),
+        _ => return None,
+    };
+    Some(response)
+}
+
+/// Opens and ends like front matter, and holds all that YAML gives a meaning.
+const TITLE: &str = "---\ntitle: \"It's\" # 50% of {a: [b]} & *all* | >\n---\nemoji 🌊\tend: ";
+
+fn japanese(title: &str, head: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"ja\">\n<head>\n{head}<title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
+         </head>\n<body>\n<main>\n<h1>{title}</h1>\n\
+         <p>潮位は六分ごとに記録されます。気圧の変化は海面を上下させ、高潮の原因になります。</p>\n\
+         <p>詳しくは<a href=\"/page/tides\">潮汐の仕組み</a>をご覧ください。①や～などの文字も含みます。</p>\n\
+         </main>\n</body>\n</html>\n"
+    )
+}
+
+fn deep(depth: usize) -> String {
+    format!(
+        "<h1>Deep</h1>\n{}{}<p>The bottom, with a <a href=\"/page/bottom\">link</a>.</p>{}",
+        html::prose("deep", 2),
+        "<div>".repeat(depth),
+        "</div>".repeat(depth)
+    )
+}
+
+fn deep_by_script(depth: usize) -> String {
+    format!(
+        "<script>\n  let inner = document.querySelector('main');\n  \
+         for (let depth = 0; depth < {depth}; depth++) inner = inner.appendChild(document.createElement('div'));\n  \
+         inner.innerHTML = 'The bottom, with a <a href=\"/page/bottom\">link</a>.';\n</script>"
+    )
+}
+
+const SURROGATES: &str = r#"<p id="text"></p>
+<a id="link" href="/page/whole">Link</a>
+<script>
+  const half = String.fromCharCode(0xD800);
+  document.title = `Half ${half} a title`;
+  document.getElementById('text').textContent = `Half ${half} a character.`;
+  document.getElementById('link').textContent = `Link with ${half} half a character`;
+</script>"#;
+
+const BANNER_STYLE: &str = "<style>
+.cookie-consent { position: fixed; inset: auto 0 0 0; padding: 1em; background: #fffbe6; border-top: 1px solid #ccc; }
+.newsletter { position: fixed; inset: 20% 30% auto; padding: 1em; background: #fff; border: 1px solid #999; }
+.ad { float: right; width: 12em; padding: 1em; background: #eee; }
+</style>
+";
+
+/// An article whose own classes contain "ad", as headings, shadows and downloads do.
+fn banner() -> String {
+    format!(
+        "<div class=\"ad\" role=\"complementary\">Advertisement: <a href=\"/page/boots\">Buy rubber boots</a></div>\n\
+         <article>\n<div class=\"heading\"><h1>Under a banner</h1></div>\n{}\
+         <div class=\"shadow-box\"><p>A box with a shadow, which belongs to the article.</p></div>\n\
+         <div class=\"download-header\"><p>A download, which belongs to it too: <a href=\"/content/download\">archive</a>.</p></div>\n\
+         </article>\n\
+         <div class=\"newsletter\" role=\"dialog\" aria-modal=\"true\"><h2>Subscribe to our newsletter</h2><button>No, thanks</button></div>\n\
+         <div class=\"cookie-consent\" id=\"cookie-banner\" role=\"dialog\" aria-label=\"Cookies\">\
+         <p>We use cookies to improve your experience.</p><button>Accept all</button> <button>Reject all</button></div>",
+        html::prose("banner", 4)
+    )
+}
+
+const LOGIN_FORM: &str = r#"<main>
+<h1>Members only</h1>
+<form method="post" action="/login">
+<label>Name <input name="name" autocomplete="username"></label>
+<label>Password <input name="password" type="password" autocomplete="current-password"></label>
+<button>Sign in</button>
+</form>
+<p><a href="/page/reset">Forgot your password?</a></p>
+</main>"#;

@@ -1,0 +1,23 @@
+//! Pages that ask the person something, and wait.
+
+use super::{ask::Ask, html, server::Reply};
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let script = match ask.rest()[..] {
+        ["alert"] => "alert('An alert');",
+        ["confirm"] => "show(confirm('A question?'));",
+        ["prompt"] => "show(prompt('A question?', 'an answer'));",
+        ["chain"] => "alert('First'); show(confirm('Second?')); show(prompt('Third?', 'third'));",
+        ["unload"] => UNLOAD,
+        _ => return None,
+    };
+    let body = format!(
+        "<p id=\"shown\"></p>\n<a href=\"/page/after\">A link after the dialogs</a>\n<script>\n\
+         const show = answer => document.getElementById('shown').append(` Answer: ${{answer}}.`);\n{script}\n</script>"
+    );
+    Some(html::text_page("Dialogs", &body).into())
+}
+
+/// Browsers ask only where the person has touched the page.
+const UNLOAD: &str =
+    "addEventListener('beforeunload', event => { event.preventDefault(); event.returnValue = 'Stay?'; });";

@@ -1,0 +1,165 @@
+//! Pages about links: how many, where they are, what they are called, whether they can be seen.
+
+use std::fmt::Write;
+
+use super::{
+    ask::{Ask, number},
+    html,
+    server::Reply,
+};
+
+/// The most links that a page has.
+const MOST: usize = 20_000;
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let response = match ask.rest()[..] {
+        ["late", ms] => html::page("Links that come late", &late(number(ms)?)),
+        ["hidden"] => html::text_page("Hidden links", HIDDEN),
+        ["names"] => html::text_page("Names of links", NAMES),
+        ["schemes"] => html::text_page("Schemes", SCHEMES),
+        ["duplicates"] => html::text_page("Duplicates", DUPLICATES),
+        ["base"] => super::http::Response::html(html::document("Base", "<base href=\"/page/below/\">\n", BASE)),
+        ["shadow"] => html::text_page("Shadow roots", SHADOW),
+        ["frames"] => html::text_page("Frames", &frames(ask)),
+        ["frame", name] => html::page("In a frame", &format!("<a href=\"/page/{name}\">Link in the {name} frame</a>")),
+        ["odd"] => html::text_page("Odd addresses", &odd()),
+        ["windows"] => html::text_page("Windows", WINDOWS),
+        [n] => html::page("Links", &plain(number(n).filter(|n| *n <= MOST)?)),
+        _ => return None,
+    };
+    Some(response.into())
+}
+
+fn plain(count: usize) -> String {
+    let mut body = format!("<h1>{count} links</h1>\n{}<ul>\n", html::prose("links", 2));
+    for n in 1..=count {
+        let _ = writeln!(body, "<li><a href=\"/page/{n}\">Entry {n}: {}</a></li>", html::name(&n.to_string()));
+    }
+    body + "</ul>"
+}
+
+fn late(ms: u32) -> String {
+    format!(
+        "<h1>Links that come late</h1>\n<ul id=\"list\"></ul>\n<script>\nsetTimeout(() => {{\n  \
+         for (let n = 1; n <= 20; n++) {{\n    const item = document.createElement('li');\n    \
+         item.innerHTML = `<a href=\"/page/late-${{n}}\">Late entry ${{n}}</a>`;\n    \
+         document.getElementById('list').append(item);\n  }}\n}}, {ms});\n</script>"
+    )
+}
+
+fn frames(ask: &Ask<'_>) -> String {
+    let other = ask.query().into_iter().find(|(name, _)| name == "other").map(|(_, origin)| origin);
+    let other = other.unwrap_or_else(|| format!("http://localhost:{}", ask.port));
+    format!(
+        "<p><a href=\"/page/outside\">Link outside of the frames</a></p>\n\
+         <iframe src=\"/links/frame/same\" title=\"same origin\"></iframe>\n\
+         <iframe src=\"{}/links/frame/other\" title=\"other origin\"></iframe>\n\
+         <iframe srcdoc=\"<a href='/page/srcdoc'>Link in a srcdoc frame</a>\" title=\"srcdoc\"></iframe>\n\
+         <iframe src=\"/links/frame/hidden\" title=\"hidden\" style=\"display: none\"></iframe>",
+        html::escaped(&other)
+    )
+}
+
+fn odd() -> String {
+    let long = "long-".repeat(800);
+    format!(
+        "<ul>\n<li><a href=\"/page/日本語のページ?q=東京&amp;x=%2F#節\">CJK as it is</a></li>\n\
+         <li><a href=\"/page/%E6%97%A5%E6%9C%AC?q=%E6%9D%B1%E4%BA%AC\">CJK escaped</a></li>\n\
+         <li><a href=\"/page/with space and 'quotes'\">Spaces</a></li>\n\
+         <li><a href=\"/page/a%2Fb%3Fc%23d\">Escaped delimiters</a></li>\n\
+         <li><a href=\"/page/query?a=1&amp;b=2&amp;a=3&amp;empty=\">A query</a></li>\n\
+         <li><a href=\"../page/../page/dots/./here\">Dots</a></li>\n\
+         <li><a href=\"/page/emoji-🌊\">Emoji</a></li>\n\
+         <li><a href=\"  /page/padded  \">Padded</a></li>\n\
+         <li><a href=\"/page/{long}\">Long</a></li>\n</ul>"
+    )
+}
+
+/// Its visible links start with "Shown".
+const HIDDEN: &str = r#"<ul>
+<li><a href="/page/shown-plain">Shown plainly</a></li>
+<li><a href="/page/none" style="display: none">display: none</a></li>
+<li style="display: none"><a href="/page/none-parent">display: none above it</a></li>
+<li><a href="/page/invisible" style="visibility: hidden">visibility: hidden</a></li>
+<li style="visibility: hidden"><a href="/page/shown-visible-child" style="visibility: visible">Shown inside of a hidden item</a></li>
+<li><a href="/page/attribute" hidden>hidden attribute</a></li>
+<li><a href="/page/zero" style="display: inline-block; width: 0; height: 0; overflow: hidden">zero size</a></li>
+<li><a href="/page/empty-box"></a></li>
+<li><a href="/page/shown-off-screen" style="position: absolute; top: 9000px">Shown far below</a></li>
+<li><a href="/page/shown-aria-hidden" aria-hidden="true">Shown, though not to screen readers</a></li>
+<li><details><summary>Closed</summary><a href="/page/closed-details">in closed details</a></details></li>
+<li><details open><summary>Open</summary><a href="/page/shown-details">Shown in open details</a></details></li>
+<li><div style="height: 1em; overflow: hidden"><br><br><a href="/page/shown-clipped">Shown after scrolling its box</a></div></li>
+</ul>
+<template><a href="/page/template">in a template</a></template>
+<noscript><a href="/page/noscript">without scripts</a></noscript>"#;
+
+const NAMES: &str = r##"<ul>
+<li><a href="/page/image"><img src="/wiki/station.svg" alt="Alternative text" width="48" height="32"></a></li>
+<li><a href="/page/image-and-text"><img src="/wiki/station.svg" alt="Station" width="48" height="32"> map</a></li>
+<li><a href="/page/label" aria-label="Label of the link">…</a></li>
+<li><span id="first">Label from</span> <span id="second">two elements</span>
+    <a href="/page/labelled" aria-labelledby="first second">…</a></li>
+<li><a href="/page/title" title="Title of the link"><img src="/wiki/station.svg" alt="" width="48" height="32"></a></li>
+<li><a href="/page/vector"><svg width="24" height="24" role="img"><title>Title of the drawing</title><circle cx="12" cy="12" r="9"/></svg></a></li>
+<li><a href="/page/spaces">  Text
+    over   lines  </a></li>
+<li><a href="/page/nested"><b>Bold</b> and <i>italic</i><span style="display: none"> and hidden</span></a></li>
+<li><a href="/page/nameless"><svg width="24" height="24"><circle cx="12" cy="12" r="9"/></svg></a></li>
+<li><svg width="160" height="24"><a href="/page/in-vector"><text y="18">Link in a drawing</text></a></svg></li>
+<li><map name="map"><area shape="rect" coords="0,0,48,32" href="/page/area" alt="Area of a map"></map>
+    <img usemap="#map" src="/wiki/station.svg" alt="" width="48" height="32"></li>
+</ul>"##;
+
+const SCHEMES: &str = r##"<ul>
+<li><a href="/page/relative">Relative</a></li>
+<li><a href="https://example.org/elsewhere">Elsewhere</a></li>
+<li><a href="javascript:document.title='clicked'">Script</a></li>
+<li><a href="mailto:keeper@example.org">Mail</a></li>
+<li><a href="tel:+81312345678">Telephone</a></li>
+<li><a href="data:text/html,<p>data</p>">Data</a></li>
+<li><a href="file:///etc/hostname">File</a></li>
+<li><a href="ftp://example.org/readme">FTP</a></li>
+<li><a href="#section">Fragment of this page</a></li>
+<li><a href="">Empty</a></li>
+<li><a href="http://[broken">Broken</a></li>
+<li><a>No address</a></li>
+</ul>
+<h2 id="section">Section</h2>"##;
+
+const DUPLICATES: &str = r#"<ul>
+<li><a href="/page/one">One</a></li>
+<li><a href="/page/two"><img src="/wiki/station.svg" alt="" width="48" height="32"></a></li>
+<li><a href="/page/one">One again</a></li>
+<li><a href="/page/one#part">Part of one</a></li>
+<li><a href="/page/two">Two</a></li>
+<li><a href="../page/one">One, relatively</a></li>
+</ul>"#;
+
+const BASE: &str = r#"<h1>Base</h1>
+<ul>
+<li><a href="child">Below the base</a></li>
+<li><a href="../sibling">Beside it</a></li>
+<li><a href="/page/root">From the root</a></li>
+<li><a href="?query">With a query</a></li>
+</ul>"#;
+
+const SHADOW: &str = r#"<p><a href="/page/light">Link outside of shadow roots</a></p>
+<div id="open"></div>
+<div id="closed"></div>
+<div id="declared"><template shadowrootmode="open"><a href="/page/declared">Link in a declared shadow root</a></template></div>
+<script>
+  const open = document.getElementById('open').attachShadow({mode: 'open'});
+  open.innerHTML = '<a href="/page/open">Link in an open shadow root</a><div id="inner"></div>';
+  const inner = open.getElementById('inner').attachShadow({mode: 'open'});
+  inner.innerHTML = '<a href="/page/nested">Link in a nested shadow root</a>';
+  const closed = document.getElementById('closed').attachShadow({mode: 'closed'});
+  closed.innerHTML = '<a href="/page/closed">Link in a closed shadow root</a>';
+</script>"#;
+
+const WINDOWS: &str = r#"<ul>
+<li><a href="/page/blank" target="_blank">Opens a tab</a></li>
+<li><a href="/page/named" target="other" rel="noopener">Opens a named tab</a></li>
+<li><button onclick="window.open('/page/clicked')">Opens a window</button></li>
+</ul>
+<script>window.open('/page/opened', 'opened', 'width=300,height=200');</script>"#;

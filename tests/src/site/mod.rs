@@ -1,0 +1,213 @@
+//! A site of its own for tests, the demo and benchmarks: a wiki to learn from, and the pages that
+//! break browsers' pilots.
+//!
+//! [`Site::start`] serves it on a free port of this machine. The pages need nothing from outside,
+//! are the same every time, and may not be cached, so that [`Site::requests`] shows every load.
+//! `/` lists them, from this table; `N`, `MS` (milliseconds), `CODE` and `NAME` stand for any.
+//!
+//! | page | what it does |
+//! |---|---|
+//! | `/wiki/` | the sample site: a wiki about a small open-source project, in UTF-8, Shift_JIS and EUC-JP |
+//! | `/page/NAME` | a short article about NAME, which may be any text: what most links lead to |
+//! | `/links/N` | a plain page with N links, up to 20,000 |
+//! | `/links/late/MS` | 20 links that a script adds after MS |
+//! | `/links/hidden` | links that are shown, and links that are not, in every usual way |
+//! | `/links/names` | links whose name is an image's, a label's, another element's, or none |
+//! | `/links/schemes` | `javascript:`, `mailto:`, `data:`, `tel:`, `file:` and fragment links among two that can be followed |
+//! | `/links/duplicates` | six links to two pages |
+//! | `/links/base` | relative links under a `<base href>` |
+//! | `/links/shadow` | links in open (nested too) and closed shadow roots |
+//! | `/links/frames` | a frame of the same origin, one of another (`?other=ORIGIN`, by default this server as `localhost`), one from `srcdoc` |
+//! | `/links/odd` | addresses with CJK, escapes, spaces, a query and 4,000 characters |
+//! | `/links/windows` | opens a window by script, and links with `target=_blank` |
+//! | `/app/` | an app whose links render routes with `pushState` |
+//! | `/hash/` | an app whose routes are in the fragment |
+//! | `/endless` | an app that renders ten more links whenever its end is in sight |
+//! | `/worker` | a service worker, which answers for a page below it that the server does not have |
+//! | `/slow/poll/MS` | asks the server something every MS, for ever |
+//! | `/slow/socket` | keeps a WebSocket open |
+//! | `/slow/events` | keeps an event stream open, with an event every second |
+//! | `/slow/fetch` | waits for a request that is never answered; its content is there |
+//! | `/slow/image/MS` | an image that takes MS |
+//! | `/slow/style/MS` | a style sheet that takes MS |
+//! | `/slow/answer/MS` | a page that takes MS to its first byte |
+//! | `/slow/body` | a page whose body trickles in for five minutes |
+//! | `/slow/first-byte` | a server that never answers |
+//! | `/slow/clock/MS` | changes its text every MS, for ever |
+//! | `/slow/loop/MS` | a script that starts MS after the page and never ends; 0 is while it loads |
+//! | `/dialog/alert` | an alert while the page loads; `/dialog/confirm`, `/dialog/prompt` likewise |
+//! | `/dialog/chain` | alert, confirm and prompt, one after another |
+//! | `/dialog/unload` | asks before it lets itself be left, once it was clicked |
+//! | `/redirect/chain/N` | N redirects to an article |
+//! | `/redirect/loop` | redirects to itself through another page |
+//! | `/redirect/meta` | leads to an article by meta refresh |
+//! | `/redirect/script/MS` | leads to an article by script after MS |
+//! | `/redirect/file` | redirects to `file:`; `/redirect/javascript`, `/redirect/data`, `/redirect/chrome` likewise |
+//! | `/redirect/script-file` | a script sets its location to `file:`; `/redirect/script-data`, `/redirect/script-blank` likewise |
+//! | `/status/CODE` | a page with that status, and text that could pass for an article |
+//! | `/status/204` | no content |
+//! | `/challenge/cloudflare` | a challenge page built like Cloudflare's |
+//! | `/challenge/cloudflare-clearing` | the same, which lets the browser in after 2.5 seconds, by a cookie |
+//! | `/challenge/hcaptcha` | an interstitial with hCaptcha |
+//! | `/challenge/recaptcha` | an interstitial with reCAPTCHA, built like Google's |
+//! | `/challenge/datadome` | a challenge page built like DataDome's |
+//! | `/challenge/perimeterx` | a challenge page built like PerimeterX's |
+//! | `/challenge/akamai` | a refusal built like Akamai's edge's |
+//! | `/challenge/akamai-crypto` | a challenge page built like Akamai Bot Manager's |
+//! | `/challenge/aws-waf` | the silent challenge of AWS WAF, with status 202 |
+//! | `/challenge/aws-waf-captcha` | the CAPTCHA of AWS WAF, with status 405 |
+//! | `/innocent/article` | an article about CAPTCHAs, which quotes what challenge pages say |
+//! | `/innocent/badge` | an article with a reCAPTCHA badge and a comment form with `g-recaptcha` |
+//! | `/innocent/turnstile` | a sign-up form with a Turnstile widget below an article |
+//! | `/innocent/forbidden` | a plain 403 page, of nobody's making but the site's |
+//! | `/content/download` | an attachment |
+//! | `/content/pdf` | a PDF of one page |
+//! | `/content/text` | plain text; `/content/markdown`, `/content/json`, `/content/xml`, `/content/image` likewise |
+//! | `/content/empty` | status 200 and an empty body |
+//! | `/content/blank` | a whole HTML page without a word in it |
+//! | `/content/wrong-charset` | UTF-8 that its header calls ISO-8859-1 |
+//! | `/content/shift-jis` | a page in Shift_JIS, which a meta element declares; `/content/euc-jp` in EUC-JP, which its header declares |
+//! | `/content/deep` | 10,000 nested elements in the HTML, which a browser's parser flattens to 512 |
+//! | `/content/deep-script` | 1,500 nested elements, made by script, which it does not |
+//! | `/content/crash` | 200,000 nested elements, made by script, which crash the tab when they are laid out |
+//! | `/content/huge` | 8 MB of paragraphs |
+//! | `/content/surrogates` | text, a title and a link with lone surrogates |
+//! | `/content/title` | a title with quotes, colons, line breaks, `---` and emoji |
+//! | `/content/long-title` | a title of 5,000 characters |
+//! | `/content/banner` | an article under a cookie banner, a newsletter dialog and advertisements |
+//! | `/content/login-form` | a login form and nothing else |
+//! | `/broken/reset` | a connection that is reset in the middle of the body |
+//! | `/broken/short` | a connection that ends before the body does |
+//! | `/broken/nothing` | a connection that ends before the answer begins |
+//! | `/broken/invalid` | an answer that is not HTTP |
+//! | `/login` | a form whose POST sets a session cookie and leads to `/account` |
+//! | `/account` | says who is signed in; leads to `/login` otherwise |
+//! | `/logout` | forgets who is signed in |
+//! | `/cookie/set` | sets the cookies in its query for a year, `?name=value` |
+//! | `/cookie/session` | sets the cookies in its query until the browser closes |
+//! | `/cookie/echo` | shows the cookies that the request brought |
+//! | `/storage/set` | stores its query in the browser's local storage, `?name=value` |
+//! | `/storage/show` | shows what is stored there |
+//! | `/headers` | shows the request's headers |
+//! | `/fingerprint` | shows what a script can see of the browser: user agent, `navigator.webdriver`, plugins, … |
+
+mod apps;
+mod ask;
+mod broken;
+mod challenges;
+mod contents;
+mod dialogs;
+mod html;
+mod http;
+mod links;
+mod redirects;
+mod server;
+mod slow;
+mod state;
+mod tls;
+mod wiki;
+
+use std::{io, sync::Arc, time::Duration};
+
+use self::{
+    ask::Ask,
+    server::{Reply, Server},
+};
+
+pub use self::http::Request;
+
+/// The running site; dropping it stops it, whatever its visitors are doing.
+pub struct Site {
+    server: Server,
+    scheme: &'static str,
+}
+
+impl Site {
+    /// Serves the site over HTTP.
+    ///
+    /// Two of them are two origins.
+    ///
+    /// # Panics
+    ///
+    /// Where the machine has no port left.
+    pub fn start() -> Self {
+        Self::serve(false).expect("a port of the loopback interface is free")
+    }
+
+    /// Serves the site over HTTPS, with a certificate that nobody trusts.
+    ///
+    /// # Panics
+    ///
+    /// Where the machine has no port left.
+    pub fn start_https() -> Self {
+        Self::serve(true).expect("a port of the loopback interface is free")
+    }
+
+    fn serve(https: bool) -> io::Result<Self> {
+        let (tls, scheme) = if https { (Some(tls::self_signed()?), "https") } else { (None, "http") };
+        let server = Server::start(tls, |port| {
+            let visit = state::Visit::new();
+            Box::new(move |request| reply(&Ask::new(request, port, &visit)))
+        })?;
+        Ok(Self { server, scheme })
+    }
+
+    /// The address of a page, such as `http://127.0.0.1:41234/wiki/` for `/wiki/`.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}://127.0.0.1:{}{path}", self.scheme, self.server.port())
+    }
+
+    /// Every request so far, in the order in which they came.
+    pub fn requests(&self) -> Vec<Arc<Request>> {
+        self.server.log().clone()
+    }
+
+    /// How often `path` was requested; with any query, unless `path` has one.
+    pub fn count(&self, path: &str) -> usize {
+        self.server.log().iter().filter(|request| is_for(request, path)).count()
+    }
+
+    /// Waits until `path` has been requested; whether it was, within `patience`.
+    pub fn wait_for(&self, path: &str, patience: Duration) -> bool {
+        self.server.wait_for(patience, |request| is_for(request, path))
+    }
+}
+
+/// Whether a request is for `path`, or for `path` with a query.
+fn is_for(request: &Request, path: &str) -> bool {
+    request.path == path || request.path.split_once('?').is_some_and(|(before, _)| before == path)
+}
+
+fn reply(ask: &Ask<'_>) -> Reply {
+    page(ask).unwrap_or_else(|| html::not_found(&ask.request.path).into())
+}
+
+/// The answer of the page that is asked for; `None` where there is no such page.
+fn page(ask: &Ask<'_>) -> Option<Reply> {
+    match ask.topic {
+        "" => Some(html::index(table()).into()),
+        "wiki" => wiki::reply(ask),
+        "page" => Some(html::article(&ask.rest.join("/")).into()),
+        "links" => links::reply(ask),
+        "app" | "hash" | "endless" | "worker" => apps::reply(ask),
+        "slow" => slow::reply(ask),
+        "dialog" => dialogs::reply(ask),
+        "redirect" => redirects::reply(ask),
+        "challenge" | "innocent" | "cdn-cgi" => challenges::reply(ask),
+        "status" | "content" => contents::reply(ask),
+        "broken" => broken::reply(ask),
+        "login" | "account" | "logout" | "cookie" | "storage" | "headers" | "fingerprint" => state::reply(ask),
+        _ => None,
+    }
+}
+
+/// The pages and what they do, from the table above.
+fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
+    include_str!("mod.rs").lines().filter_map(|line| {
+        let (page, about) = line.strip_prefix("//! | `")?.split_once("` | ")?;
+        Some((page, about.strip_suffix(" |")?))
+    })
+}
+
+#[cfg(test)]
+mod tests;

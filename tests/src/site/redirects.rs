@@ -1,0 +1,46 @@
+//! Pages that lead elsewhere: by status, by header, by script, well or badly.
+
+use super::{
+    ask::{Ask, number},
+    html,
+    http::Response,
+    server::Reply,
+};
+
+/// The most redirects in a chain; browsers give up after 20.
+const LONGEST: u32 = 100;
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let response = match ask.rest()[..] {
+        ["chain", n] => match number::<u32>(n).filter(|n| *n <= LONGEST)? {
+            0 => Response::redirect(302, "/page/the end of the chain"),
+            n => Response::redirect([301, 302, 303, 307, 308][n as usize % 5], &format!("/redirect/chain/{}", n - 1)),
+        },
+        ["loop"] => Response::redirect(302, "/redirect/loop/back"),
+        ["loop", "back"] => Response::redirect(302, "/redirect/loop"),
+        ["meta"] => {
+            let head = "<meta http-equiv=\"refresh\" content=\"0; url=/page/after the refresh\">\n";
+            Response::html(html::document("Moved", head, "<p>This page has moved.</p>"))
+        }
+        ["script", ms] => {
+            let ms: u32 = number(ms)?;
+            leaving(&format!("setTimeout(() => location.replace('/page/after the script'), {ms});"))
+        }
+        ["file"] => Response::redirect(302, "file:///etc/hostname"),
+        ["javascript"] => Response::redirect(302, "javascript:document.title='redirected'"),
+        ["data"] => Response::redirect(302, "data:text/html,<p>redirected</p>"),
+        ["chrome"] => Response::redirect(302, "chrome://version"),
+        ["script-file"] => leaving("location.replace('file:///etc/hostname');"),
+        ["script-data"] => leaving("location.replace('data:text/html,<p>redirected</p>');"),
+        ["script-blank"] => leaving("location.replace('about:blank');"),
+        _ => return None,
+    };
+    Some(response.into())
+}
+
+fn leaving(script: &str) -> Response {
+    html::page(
+        "Moving",
+        &format!("<h1>Moving</h1>\n<p>One moment: this page leads elsewhere.</p>\n<script>{script}</script>"),
+    )
+}

@@ -1,0 +1,136 @@
+//! Pages that are never quiet, never done, or late.
+
+use std::time::Duration;
+
+use super::{
+    ask::{Ask, number},
+    html,
+    http::Response,
+    server::{Peer, Reply},
+};
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let response = match ask.rest()[..] {
+        ["poll", ms] => with_script("Endless polling", &poll(number(ms)?)),
+        ["poll"] => Response::new("application/json", "{\"news\": []}"),
+        ["socket"] => with_script("WebSocket", SOCKET),
+        ["socket", "open"] => return socket(ask),
+        ["events"] => with_script("Event stream", "new EventSource('/slow/events/stream');"),
+        ["events", "stream"] => return Some(Reply::bytes(events)),
+        ["fetch"] => with_script("Hanging request", "fetch('/slow/first-byte');"),
+        ["image", ms] => {
+            let ms: u32 = number(ms)?;
+            html::text_page(
+                "Slow image",
+                &format!("<img src=\"/slow/image/{ms}/file\" alt=\"Late image\" width=\"48\" height=\"32\">"),
+            )
+        }
+        ["image", ms, "file"] => return Some(late(number(ms)?, super::wiki::drawing())),
+        ["style", ms] => {
+            let ms: u32 = number(ms)?;
+            let head = format!("<link rel=\"stylesheet\" href=\"/slow/style/{ms}/file\">\n");
+            let body =
+                format!("<h1>Slow style sheet</h1>\n{}<a href=\"/page/styled\">A link</a>", html::prose("style", 3));
+            Response::html(html::document("Slow style sheet", &head, &body))
+        }
+        ["style", ms, "file"] => return Some(late(number(ms)?, Response::new("text/css", "body { color: #222; }"))),
+        ["answer", ms] => return Some(late(number(ms)?, html::article("Slow answer"))),
+        ["body"] => return Some(Reply::bytes(trickle)),
+        ["first-byte"] => return Some(Reply::bytes(silence)),
+        ["clock", ms] => with_script("Clock", &clock(number(ms)?)),
+        ["loop", ms] => with_script("Busy loop", &busy(number(ms)?)),
+        _ => return None,
+    };
+    Some(response.into())
+}
+
+/// A page with text, a link, and a script below them.
+fn with_script(title: &str, script: &str) -> Response {
+    html::text_page(
+        title,
+        &format!("<p id=\"clock\"></p>\n<a href=\"/page/below\">A link below</a>\n<script>\n{script}\n</script>"),
+    )
+}
+
+fn late(ms: u32, response: Response) -> Reply {
+    Reply::after(Duration::from_millis(ms.into()), response)
+}
+
+fn poll(ms: u32) -> String {
+    format!("setInterval(() => fetch('/slow/poll').then(answer => answer.json()), {ms});")
+}
+
+fn clock(ms: u32) -> String {
+    format!("setInterval(() => document.getElementById('clock').textContent = new Date().toISOString(), {ms});")
+}
+
+fn busy(ms: u32) -> String {
+    match ms {
+        0 => "while (true) {}".to_owned(),
+        _ => format!("setTimeout(() => {{ while (true) {{}} }}, {ms});"),
+    }
+}
+
+const SOCKET: &str = "const socket = new WebSocket(`ws://${location.host}/slow/socket/open`);
+socket.onopen = () => document.getElementById('clock').textContent = 'connected';";
+
+/// Accepts a WebSocket as RFC 6455, section 4.2.2 says, and keeps it open in silence.
+fn socket(ask: &Ask<'_>) -> Option<Reply> {
+    let key = ask.request.header("sec-websocket-key")?;
+    let head = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {}\r\n\r\n",
+        accept_key(key)
+    );
+    Some(Reply::bytes(move |peer| {
+        peer.write(head)?;
+        peer.hold()
+    }))
+}
+
+/// The proof that the handshake was read: SHA-1 of the key and RFC 6455's own identifier, in Base64.
+fn accept_key(key: &str) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let text = format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+    let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes());
+    let mut encoded = String::new();
+    for chunk in digest.as_ref().chunks(3) {
+        let bits = chunk.iter().chain(&[0; 3]).take(3).fold(0, |bits: usize, byte| (bits << 8) | usize::from(*byte));
+        for (n, shift) in [18, 12, 6, 0].into_iter().enumerate() {
+            encoded.push(if n > chunk.len() { '=' } else { ALPHABET[(bits >> shift) & 63].into() });
+        }
+    }
+    encoded
+}
+
+fn silence(peer: &mut Peer<'_>) -> std::io::Result<()> {
+    peer.hold()
+}
+
+fn events(peer: &mut Peer<'_>) -> std::io::Result<()> {
+    peer.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")?;
+    loop {
+        peer.write("data: still here\n\n")?;
+        peer.pause(Duration::from_secs(1))?;
+    }
+}
+
+fn trickle(peer: &mut Peer<'_>) -> std::io::Result<()> {
+    let start = html::document("Trickled page", "", &format!("<h1>Trickled page</h1>\n{}", html::prose("trickle", 3)));
+    let start = start.trim_end().trim_end_matches("</html>").trim_end().trim_end_matches("</body>");
+    peer.write("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n\r\n")?;
+    peer.write(start)?;
+    for n in 0..1500 {
+        peer.write(if n % 10 == 9 { "<br>\n" } else { "drop " })?;
+        peer.pause(Duration::from_millis(200))?;
+    }
+    peer.write("</body></html>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_handshake_of_the_rfc() {
+        assert_eq!(super::accept_key("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    }
+}

@@ -1,0 +1,209 @@
+//! `ragmaker-browser-navigate`: goes to a page and says what it is and where it leads.
+
+use std::time::Duration;
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_browser::{Link, Profile, Ready, Target, Visit, address, codes};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, OUTPUT_LIMIT, Tool, Within, json};
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::Serialize;
+use url::{Host, Url};
+
+/// Go to a page in the browser and list the links a person could follow there.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+#[serde(rename_all = "kebab-case")]
+pub struct Args {
+    /// address of the page, http or https
+    #[argh(option)]
+    pub url: String,
+    /// show the browser's window, and wait for a person to solve a bot challenge
+    #[argh(switch)]
+    pub no_headless: bool,
+    /// name of the session; each has a profile of its own
+    #[argh(option)]
+    pub session: Option<String>,
+    /// seconds the call may take (default: 30; a person gets 300 for a challenge)
+    #[argh(option)]
+    pub timeout: Option<Within<1, 3600>>,
+    /// CSS selector of an element to wait for, instead of waiting until the page is quiet
+    #[argh(option)]
+    pub wait_for: Option<String>,
+    /// only links whose text or address matches this regular expression
+    #[argh(option, long = "match")]
+    #[serde(rename = "match")]
+    pub matching: Option<String>,
+    /// only links to the page's own host or a host above or below it
+    #[argh(switch)]
+    pub same_site: bool,
+    /// number of links to pass over; with it, a page that is still open is not loaded again
+    #[argh(option, default = "Within::new(0)")]
+    pub offset: Within<0, { u64::MAX }>,
+    /// most links to list (default: as many as fit the output)
+    #[argh(option)]
+    pub limit: Option<Within<1, { u64::MAX }>>,
+}
+
+/// A page and where it leads.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Answer {
+    /// The page's address, after redirects.
+    pub url: String,
+    /// The page's title.
+    pub title: String,
+    /// The HTTP status that the server answered with; null where the browser does not know it.
+    pub http_status: Option<u16>,
+    /// The links, in the page's order, each address once.
+    pub links: Vec<Link>,
+    /// How many links there are with these filters, listed or not.
+    pub links_total: usize,
+    /// The arguments that list the rest; null when nothing is left.
+    pub next: Option<Next>,
+    /// Whether a bot challenge stands in the place of the page.
+    pub is_bot_detected: bool,
+    /// What ended the wait for the page's content.
+    pub ready: Ready,
+}
+
+/// The arguments that go on.
+#[derive(Serialize, JsonSchema, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// Links to pass over.
+    pub offset: usize,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations =
+        Annotations { read_only_hint: false, destructive_hint: false, idempotent_hint: false, open_world_hint: true };
+    const ERRORS: &'static [Code] = &[
+        codes::BROWSER_NOT_FOUND,
+        codes::BROWSER_FAILED,
+        codes::PROFILE_IN_USE,
+        codes::BROWSER_BUSY,
+        codes::BROWSER_LOST,
+        codes::TIMEOUT,
+        codes::PAGE_CRASHED,
+        codes::NAVIGATION_FAILED,
+        codes::NOT_A_PAGE,
+        codes::URL_NOT_ALLOWED,
+        codes::SELECTOR_NOT_FOUND,
+    ];
+
+    fn run(self) -> Result<Answer, Error> {
+        let url = address::parse(&self.url)?;
+        let matching = self.matching.as_deref().map(pattern).transpose()?;
+        let profile = Profile::of(self.session.as_deref())?;
+        let offset = usize::try_from(self.offset.get()).unwrap_or(usize::MAX);
+        let visit = Visit {
+            profile: &profile,
+            // The rest of a list is the rest of the same page.
+            target: if offset > 0 { Target::Show(&url) } else { Target::Load(&url) },
+            visible: self.no_headless,
+            timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
+            wait_for: self.wait_for.as_deref(),
+        };
+        let (page, mut links) = visit.links()?;
+        let here = Url::parse(&page.url).ok();
+        links.retain(|link| {
+            matching.as_ref().is_none_or(|regex| regex.is_match(&link.text) || regex.is_match(&link.href))
+                && (!self.same_site || here.as_ref().is_some_and(|here| same_site(here, &link.href)))
+        });
+        let links_total = links.len();
+        let links = window(links, offset, self.limit.map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX)));
+        let after = offset.saturating_add(links.len());
+        Ok(Answer {
+            url: page.url,
+            title: page.title,
+            http_status: (page.http_status > 0).then_some(page.http_status),
+            next: (after < links_total).then_some(Next { offset: after }),
+            links,
+            links_total,
+            is_bot_detected: page.challenge.is_some(),
+            ready: page.ready,
+        })
+    }
+}
+
+fn pattern(text: &str) -> Result<Regex, Error> {
+    Regex::new(text).map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        ARGUMENT_ERROR
+            .error(format!("--match can not be {text:?}: {reason}"))
+            .remedy("Write a regular expression in the syntax of Rust's regex crate.")
+            .detail("argument", "--match")
+    })
+}
+
+/// Those of `links` after `offset`: `limit` of them, or without one as many as fit the output.
+fn window(links: Vec<Link>, offset: usize, limit: Option<usize>) -> Vec<Link> {
+    /// What the rest of the answer may take: an address, a title and the names.
+    const REST: usize = 6000;
+    let rest = links.into_iter().skip(offset);
+    if let Some(limit) = limit {
+        return rest.take(limit).collect();
+    }
+    let charset = json::Charset::from_env();
+    let mut left = OUTPUT_LIMIT - REST;
+    rest.take_while(|link| {
+        let cost = json::cost(link, charset) + 7;
+        let fits = cost <= left;
+        left = left.saturating_sub(cost);
+        fits
+    })
+    .collect()
+}
+
+/// Whether `href` leads to the host of `here`, or to one above or below it (`docs.example.com` and
+/// `example.com`); a leading `www.` does not count. An address in numbers, or `localhost`, is one
+/// site only with its port.
+fn same_site(here: &Url, href: &str) -> bool {
+    let Ok(there) = Url::parse(href) else { return false };
+    match (here.host(), there.host()) {
+        (Some(Host::Domain(a)), Some(Host::Domain(b))) if a != "localhost" => {
+            let (a, b) = (a.trim_start_matches("www."), b.trim_start_matches("www."));
+            let below = |low: &str, high: &str| low.strip_suffix(high).is_some_and(|rest| rest.ends_with('.'));
+            a == b || below(a, b) || below(b, a)
+        }
+        (a, b) => a == b && here.port_or_known_default() == there.port_or_known_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_site_is_the_host_and_those_above_and_below() {
+        let same = |a: &str, b: &str| same_site(&Url::parse(a).unwrap(), b);
+        assert!(same("https://www.example.com/a", "http://example.com/b"));
+        assert!(same("https://docs.example.com/", "https://example.com/"));
+        assert!(same("https://example.com/", "https://docs.example.com:8443/"));
+        assert!(!same("https://example.com/", "https://notexample.com/"));
+        assert!(!same("https://example.com/", "https://example.com.evil.test/"));
+        assert!(same("http://127.0.0.1:8000/", "http://127.0.0.1:8000/x"));
+        assert!(!same("http://127.0.0.1:8000/", "http://127.0.0.1:8001/x"));
+        assert!(!same("http://localhost:1/", "http://localhost:2/"));
+    }
+
+    #[test]
+    fn a_window_fits_the_output_and_a_limit_is_kept() {
+        let links: Vec<Link> =
+            (0..5000).map(|i| Link { text: format!("日本語 {i}"), href: format!("https://example.com/{i}") }).collect();
+        let first = window(links.clone(), 0, None);
+        assert!(json::cost(&first, json::Charset::Utf8) < OUTPUT_LIMIT && first.len() > 100);
+        assert_eq!(window(links.clone(), first.len(), None)[0], links[first.len()]);
+        assert_eq!(window(links.clone(), 10, Some(2000)).len(), 2000);
+        assert!(window(links, 9999, None).is_empty());
+    }
+
+    #[test]
+    fn a_bad_pattern_is_named() {
+        assert!(pattern("(").unwrap_err().message().starts_with("--match can not be \"(\": "));
+        assert!(pattern(r"(?i)日本|\p{Han}").is_ok());
+    }
+}

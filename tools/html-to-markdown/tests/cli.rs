@@ -1,0 +1,142 @@
+//! The executable from outside.
+
+use std::{
+    io::Write,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+const PAGE: &str = "<html lang=en><head><title>Tides</title><link rel=canonical href=/tides></head><body>\
+    <nav><a href=/>Home</a> <a href=/about>About</a></nav><main><h1>Tides</h1>\
+    <p>The tide is the rise and fall of the sea, caused by the pull of the moon and the sun on the earth.</p>\
+    <p>Most coasts see <a href=two>two high tides</a> a day, a little later every day, as the moon moves on.</p>\
+    </main><footer>All rights reserved</footer></body></html>";
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ragmaker-html-to-markdown"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A tool that has refused its arguments does not read.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn answer(arguments: &[&str], input: &[u8]) -> Value {
+    let output = run(arguments, input);
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn refused(arguments: &[&str], input: &[u8]) -> (i32, String) {
+    let output = run(arguments, input);
+    assert!(output.stdout.is_empty());
+    let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+    (output.status.code().unwrap(), error["error_code"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_page_becomes_markdown_and_metadata() {
+    let page = answer(&["--base-url", "https://sea.example/wiki/"], PAGE.as_bytes());
+    let markdown = page["markdown"].as_str().unwrap();
+    assert!(markdown.contains("[two high tides](https://sea.example/wiki/two)"), "{markdown}");
+    assert!(!markdown.contains("About") && !markdown.contains("rights"), "{markdown}");
+    assert_eq!(page["status"], "success");
+    assert_eq!(page["title"], "Tides");
+    assert_eq!(page["url"], "https://sea.example/tides");
+    assert_eq!(page["lang"], "en");
+    assert_eq!(page["charset"], "UTF-8");
+    assert_eq!(page["truncated"], false);
+    assert!(page["next"].is_null());
+    assert_eq!(page["total"], markdown.chars().count());
+}
+
+#[test]
+fn raw_is_the_markdown_alone_and_whole_is_everything() {
+    let output = run(&["--raw", "--whole"], PAGE.as_bytes());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("[Home](/) [About](/about)\n\n# Tides\n"), "{text}");
+    assert!(text.ends_with("All rights reserved\n"));
+}
+
+#[test]
+fn a_selector_names_what_is_converted() {
+    assert_eq!(answer(&["--selector", "main > h1"], PAGE.as_bytes())["markdown"], "# Tides\n");
+    assert_eq!(refused(&["--selector", "table"], PAGE.as_bytes()), (1, "SELECTOR_NOT_FOUND".into()));
+    assert_eq!(refused(&["--selector", "a:["], PAGE.as_bytes()), (2, "ARGUMENT_ERROR".into()));
+    assert_eq!(refused(&["--selector", "a", "--whole"], b""), (2, "ARGUMENT_ERROR".into()));
+}
+
+#[test]
+fn a_long_page_is_given_in_parts_that_add_up() {
+    let page: String = "<p>Paragraph \"n\" of a page that is long, 日本語も.</p>\n".repeat(2000);
+    let whole = String::from_utf8(run(&["--raw", "--whole"], page.as_bytes()).stdout).unwrap();
+    let mut parts = String::new();
+    let mut offset = 0;
+    loop {
+        let output = run(&["--whole", "--offset", &offset.to_string()], page.as_bytes());
+        assert!(String::from_utf8_lossy(&output.stdout).chars().count() <= 29_000);
+        let part: Value = serde_json::from_slice(&output.stdout).unwrap();
+        parts += part["markdown"].as_str().unwrap();
+        if part["next"].is_null() {
+            break;
+        }
+        assert_eq!(part["truncated"], true);
+        offset = part["next"]["offset"].as_u64().unwrap();
+    }
+    assert_eq!(parts, whole);
+    assert_eq!(answer(&["--whole", "--limit", "9"], page.as_bytes())["markdown"], "Paragraph");
+    assert_eq!(refused(&["--whole", "--offset", "999999"], page.as_bytes()), (1, "OFFSET_BEYOND_END".into()));
+}
+
+#[test]
+fn charsets_of_the_past_are_read() {
+    let page = b"<meta charset=Shift_JIS><p>\x93\xFA\x96\x7B\x8C\xEA";
+    let answer = answer(&["--whole"], page);
+    assert_eq!(answer["markdown"], "日本語\n");
+    assert_eq!(answer["charset"], "Shift_JIS");
+    assert_eq!(answer["words"], 3);
+}
+
+#[test]
+fn a_file_is_written_whole_with_front_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    let (page, out) = (folder.path().join("a b.html"), folder.path().join("new/out"));
+    std::fs::write(&page, PAGE).unwrap();
+    let arguments = ["--path", page.to_str().unwrap(), "--output-dir", out.to_str().unwrap()];
+    let saved = answer(&arguments, b"");
+    let path = saved["file_path"].as_str().unwrap();
+    assert!(saved.get("markdown").is_none());
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(
+        text.starts_with("---\ntitle: \"Tides\"\n")
+            && text.contains("source_url: \"file:///")
+            && text.contains("[two high tides](two)"),
+        "{text}"
+    );
+    assert_eq!(answer(&arguments, b"")["file_path"], path);
+    assert_eq!(refused(&["--output-dir", out.to_str().unwrap()], b"<p>text"), (2, "ARGUMENT_ERROR".into()));
+}
+
+#[test]
+fn what_is_no_page_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    assert_eq!(refused(&["--path", &path("none")], b""), (1, "FILE_NOT_FOUND".into()));
+    assert_eq!(refused(&["--path", &path("")], b""), (1, "IS_A_DIRECTORY".into()));
+    assert_eq!(refused(&[], b""), (1, "EMPTY_CONTENT".into()));
+    assert_eq!(refused(&["--whole"], b"<script>alert(1)</script><style>p{}</style> "), (1, "EMPTY_CONTENT".into()));
+    assert_eq!(refused(&[], b"%PDF-1.7 ..."), (1, "NOT_TEXT".into()));
+    assert_eq!(refused(&["--base-url", "example"], b"<p>x"), (2, "ARGUMENT_ERROR".into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_by_name_does_not_hang() {
+    assert_eq!(refused(&["--path", "/dev/null"], b""), (1, "NOT_A_REGULAR_FILE".into()));
+}

@@ -1,0 +1,68 @@
+//! `bench`: what is claimed about speed, measured side by side in one run.
+
+mod browser;
+mod catalog;
+mod files;
+mod floor;
+mod harness;
+mod memory;
+mod start;
+
+use std::path::PathBuf;
+
+use argh::FromArgs;
+
+use crate::process::{cargo, quiet, root};
+
+/// Measure side by side: medians and ratios, with the goals beside them.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "bench", help_triggers("-h", "--help"))]
+pub(crate) struct Arguments {
+    #[argh(subcommand)]
+    what: What,
+}
+
+#[derive(FromArgs)]
+#[argh(subcommand)]
+enum What {
+    Start(Start),
+    Browser(Browser),
+    Catalog(Catalog),
+    Files(Files),
+}
+
+/// start-up time and size of the executables, beside cat
+#[derive(FromArgs)]
+#[argh(subcommand, name = "start", help_triggers("-h", "--help"))]
+struct Start {}
+
+/// navigation and extraction, beside the browser's own time and other programs
+#[derive(FromArgs)]
+#[argh(subcommand, name = "browser", help_triggers("-h", "--help"))]
+struct Browser {}
+
+/// an append to the catalog, beside writing the same bytes; then writers that are killed
+#[derive(FromArgs)]
+#[argh(subcommand, name = "catalog", help_triggers("-h", "--help"))]
+struct Catalog {}
+
+/// the file tools, beside cat, tail, ls and ripgrep
+#[derive(FromArgs)]
+#[argh(subcommand, name = "files", help_triggers("-h", "--help"))]
+struct Files {}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match arguments.what {
+        What::Start(Start {}) => start::run(),
+        What::Browser(Browser {}) => browser::run(),
+        What::Catalog(Catalog {}) => catalog::run(),
+        What::Files(Files {}) => files::run(),
+    }
+}
+
+/// Builds every executable as it is released, and returns their folder.
+fn release_build() -> anyhow::Result<PathBuf> {
+    let build = ["build", "--release", "--locked", "--workspace", "--bins", "--target-dir", "target"];
+    quiet("building the executables for release", &mut cargo(&build))?;
+    Ok(root().join("target/release"))
+}

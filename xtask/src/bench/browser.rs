@@ -1,0 +1,181 @@
+//! The browser tools on a plain page of 500 links: warm beside the time that Chromium itself takes
+//! for it, cold beside `chromium --dump-dom`, and both beside agent-browser where npm has it.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, ensure};
+use ragmaker_tests::site::Site;
+
+use super::{
+    floor::{self, Floor},
+    harness::{Subject, compare, verdict},
+    memory, release_build,
+};
+use crate::{
+    process::{is_root, line, on_path, quiet, root},
+    setup::{self, Programs},
+};
+
+const WARM_ROUNDS: usize = 30;
+const COLD_ROUNDS: usize = 10;
+
+/// The most memory that a tool may hold.
+const MEMORY: u64 = 8_000_000;
+
+/// agent-browser's way to a page's links in few bytes.
+const LINKS: &str = "JSON.stringify([...document.querySelectorAll('a[href]')].map(a => [a.innerText, a.href]))";
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let programs = setup::programs()?;
+    let built = release_build()?;
+    let folder = root().join("target/bench/browser");
+    fs::create_dir_all(&folder)?;
+    let site = Site::start();
+    let bench = Bench { built, page: site.url("/links/500"), folder, programs };
+    bench.cold()?;
+    bench.warm()
+}
+
+struct Bench {
+    /// The folder with the executables.
+    built: PathBuf,
+    /// The page that everybody loads.
+    page: String,
+    /// Where profiles, documents and the catalog go.
+    folder: PathBuf,
+    programs: Programs,
+}
+
+impl Bench {
+    fn cold(&self) -> anyhow::Result<()> {
+        // A browser of an earlier run would make it warm.
+        done(&mut self.tool("close", &[]))?;
+        let mut dump = Command::new(&self.programs.chromium);
+        dump.args(floor::flags(&self.folder.join("dump-dom"))).arg("--dump-dom").arg(&self.page);
+        let subjects = vec![
+            Subject::process("chromium --dump-dom", dump, 0),
+            Subject::process("browser-navigate, no session", self.navigate(), 0).at_most(1.5),
+        ];
+        compare("cold", 1, COLD_ROUNDS, subjects).map(drop)
+    }
+
+    fn warm(&self) -> anyhow::Result<()> {
+        let floor = Floor::start(&self.programs, &self.folder.join("floor"))?;
+        let peer = AgentBrowser::find(&self.folder, &self.programs.chromium);
+        if let Err(error) = &peer {
+            println!("agent-browser is left out: {error:#}");
+        }
+        done(&mut self.tool("open", &[]))?;
+        let measured = self.warm_rounds(&floor, peer.as_ref().ok());
+        let peak = measured.and_then(|()| self.memory());
+        done(&mut self.tool("close", &[]))?;
+        peak
+    }
+
+    fn warm_rounds(&self, floor: &Floor, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
+        let output = self.folder.join("kb/cache/documents");
+        let mut extract = self.tool("extract", &["--url", &self.page]);
+        extract.arg("--output-dir").arg(output).arg("--kb-root").arg(self.folder.join("kb"));
+        let both = [self.navigate(), extract];
+        let mut subjects = vec![
+            Subject::new("Chromium: navigation to load", || floor.load(&self.page)),
+            Subject::process("browser-navigate", self.navigate(), 0).at_most(1.6),
+            Subject::processes("browser-navigate, then browser-extract", both).at_most(2.0),
+        ];
+        if let Some(peer) = peer {
+            let open = peer.command(&["open", &self.page]);
+            let links = peer.command(&["eval", LINKS]);
+            subjects.push(Subject::processes(format!("{} open, then links", peer.version), [open, links]));
+        }
+        let ratios = compare("warm", 3, WARM_ROUNDS, subjects)?;
+        if let [_, ours, _, peer] = ratios[..] {
+            println!("browser-navigate faster than agent-browser: {}\n", verdict(ours < peer));
+        }
+        Ok(())
+    }
+
+    /// Prints the most memory that a warm navigation holds.
+    fn memory(&self) -> anyhow::Result<()> {
+        let mut peak = None;
+        for _ in 0..5 {
+            peak = peak.max(memory::peak(&mut self.navigate())?);
+        }
+        match peak {
+            Some(peak) => {
+                let (measured, goal) = (peak as f64 / 1e6, MEMORY / 1_000_000);
+                println!(
+                    "memory of browser-navigate: {measured:.1} MB at most, goal under {goal} MB: {}",
+                    verdict(peak < MEMORY)
+                );
+            }
+            None => println!("memory of browser-navigate: not measured, for this system has no /proc"),
+        }
+        Ok(())
+    }
+
+    fn navigate(&self) -> Command {
+        self.tool("navigate", &["--url", &self.page])
+    }
+
+    fn tool(&self, name: &str, arguments: &[&str]) -> Command {
+        let mut tool = Command::new(self.built.join(format!("ragmaker-browser-{name}")));
+        tool.args(arguments).current_dir(&self.folder).env("RAGMAKER_PROJECT_ROOT", &self.folder);
+        tool
+    }
+}
+
+/// agent-browser, a peer that keeps a browser open in a daemon.
+struct AgentBrowser {
+    program: PathBuf,
+    chromium: PathBuf,
+    version: String,
+}
+
+impl AgentBrowser {
+    /// Installs it from npm, below `folder`.
+    fn find(folder: &Path, chromium: &Path) -> anyhow::Result<Self> {
+        let npm = on_path("npm").context("npm is not installed")?;
+        let prefix = folder.with_file_name("agent-browser");
+        let mut install = Command::new(npm);
+        install.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&prefix).arg("agent-browser");
+        quiet("installing agent-browser from npm", &mut install)?;
+        // The program itself: the script that npm links would add the start of Node.
+        let os = if env::consts::OS == "macos" { "darwin" } else { env::consts::OS };
+        let arch = if env::consts::ARCH == "aarch64" { "arm64" } else { "x64" };
+        let program = prefix.join(format!("node_modules/agent-browser/bin/agent-browser-{os}-{arch}"));
+        let version = Command::new(&program).arg("--version").output();
+        let version = version.with_context(|| format!("cannot run {}", program.display()))?;
+        let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+        let peer = Self { program, chromium: chromium.to_owned(), version };
+        done(&mut peer.command(&["open", "about:blank"]))?;
+        Ok(peer)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["--session", "ragmaker-bench"]).args(arguments);
+        command.env("AGENT_BROWSER_EXECUTABLE_PATH", &self.chromium);
+        if is_root() {
+            command.env("AGENT_BROWSER_ARGS", "--no-sandbox");
+        }
+        command
+    }
+}
+
+impl Drop for AgentBrowser {
+    fn drop(&mut self) {
+        // The measurement is over; a daemon that does not end by itself ends after an idle hour.
+        let _ = done(&mut self.command(&["close"]));
+    }
+}
+
+/// Runs `command` without a word and waits for its success.
+fn done(command: &mut Command) -> anyhow::Result<()> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {}", line(command)))?;
+    ensure!(output.status.success(), "{}: {}", line(command), String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! What an append to a catalog costs, beside writing the same bytes as safely as a file can be.
+
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{ChildStdin, ChildStdout, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+/// Documents in the catalog, and how often an append to it is measured.
+const SIZES: [(usize, usize); 3] = [(100, 101), (10_000, 41), (100_000, 21)];
+
+/// Prints the cost of appends and of plain writes, taken in turn, and the run with kills.
+pub(crate) fn run() -> Result<()> {
+    let writer = build()?;
+    // Beside the executable: a disk, where the system's temporary folder may be memory.
+    let folder = writer.with_file_name("bench-catalog");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    println!("append: lock, check and splice, write, fsync, rename, fsync of the folder");
+    println!("plain: write, fsync, rename of the same bytes; durable: plain and fsync of the folder");
+    println!("medians, in one run, one after the other (in brackets: the fastest)\n");
+    println!("documents      MB        append ms         plain ms       durable ms  append/plain  append/durable");
+    for (documents, rounds) in SIZES {
+        measure(&writer, &folder, documents, rounds)?;
+    }
+    println!();
+    let kills = Command::new(env!("CARGO"))
+        .args(["test", "--quiet", "--package", "ragmaker-catalog", "--test", "crash", "--", "--nocapture"])
+        .env("RAGMAKER_CRASH_FOLDER", &folder)
+        .status()?;
+    ensure!(kills.success(), "writers that were killed lost something");
+    Ok(fs::remove_dir_all(&folder)?)
+}
+
+/// Builds the program that appends what it is told to, optimized; says where it is.
+fn build() -> Result<PathBuf> {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--release", "--package", "ragmaker-catalog", "--example", "append"])
+        .args(["--message-format", "json"])
+        .stderr(Stdio::inherit())
+        .output()?;
+    ensure!(output.status.success(), "the writer does not build");
+    let messages = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+    let executable = messages.flatten().find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executable.context("cargo names no executable")
+}
+
+fn measure(writer: &Path, folder: &Path, documents: usize, rounds: usize) -> Result<()> {
+    let file = folder.join("catalog.json");
+    fs::write(&file, catalog(documents))?;
+    let bytes = fs::read(&file)?;
+    let mut process = Command::new(writer).arg(&file).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut urls = process.stdin.take().context("no input")?;
+    let mut acknowledged = BufReader::new(process.stdout.take().context("no output")?);
+
+    let (mut append, mut plain, mut durable) = (vec![], vec![], vec![]);
+    for round in 0..rounds {
+        append.push(timed(|| append_one(&mut urls, &mut acknowledged, round))?);
+        plain.push(timed(|| write(folder, &bytes))?);
+        durable.push(timed(|| {
+            write(folder, &bytes)?;
+            Ok(File::open(folder)?.sync_all()?)
+        })?);
+    }
+    drop(urls);
+    ensure!(process.wait()?.success(), "the writer failed");
+    let result: Value = serde_json::from_slice(&fs::read(&file)?)?;
+    ensure!(result["documents"].as_array().map(Vec::len) == Some(documents + rounds), "an append is missing");
+
+    let [append, plain, durable] = [append, plain, durable].map(Timings::of);
+    println!(
+        "{documents:>9}  {:>6.2}  {append}  {plain}  {durable}  {:>12.2}  {:>14.2}",
+        bytes.len() as f64 / 1e6,
+        append.median / plain.median,
+        append.median / durable.median,
+    );
+    Ok(())
+}
+
+/// A catalog as the tools make it, with documents of the size that real ones have.
+fn catalog(documents: usize) -> String {
+    let entry = |n: usize| {
+        let entry = json!({
+            "url": format!("https://docs.example.org/guide/section-{}/page-{n}.html", n % 97),
+            "title": format!("Page {n}: how to configure the “frobnicator” \"quickly\""),
+            "path": format!("../pages/docs-example-org-guide-section-{}-page-{n}-{n:08x}.md", n % 97),
+            "summary": "What an agent wrote about the page, in one or two sentences of the usual length.",
+            "fetched_at": "2026-01-02T03:04:05Z",
+        });
+        format!("    {entry}")
+    };
+    format!("{{\n  \"documents\": [\n{}\n  ]\n}}\n", (0..documents).map(entry).collect::<Vec<_>>().join(",\n"))
+}
+
+fn append_one(urls: &mut ChildStdin, acknowledged: &mut BufReader<ChildStdout>, round: usize) -> Result<()> {
+    let url = format!("https://docs.example.org/new/{round}\n");
+    urls.write_all(url.as_bytes())?;
+    let mut line = String::new();
+    acknowledged.read_line(&mut line)?;
+    ensure!(line == url, "{url:?} was not acknowledged");
+    Ok(())
+}
+
+/// Replaces a file as carefully as a catalog is replaced.
+fn write(folder: &Path, bytes: &[u8]) -> Result<()> {
+    let draft = folder.join("plain.tmp");
+    let mut file = File::create(&draft)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    Ok(fs::rename(draft, folder.join("plain"))?)
+}
+
+fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed())
+}
+
+/// Milliseconds.
+struct Timings {
+    median: f64,
+    least: f64,
+}
+
+impl Timings {
+    fn of(mut samples: Vec<Duration>) -> Self {
+        samples.sort();
+        let milliseconds = |at: usize| samples[at].as_secs_f64() * 1e3;
+        Self { median: milliseconds(samples.len() / 2), least: milliseconds(0) }
+    }
+}
+
+impl std::fmt::Display for Timings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:>15}", format!("{:.2} ({:.2})", self.median, self.least))
+    }
+}

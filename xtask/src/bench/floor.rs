@@ -1,0 +1,120 @@
+//! The floor: the time that Chromium itself takes for a page, asked over its own debugging socket,
+//! with nothing between: from the order to navigate to the word that the page is loaded.
+
+use std::{
+    cell::RefCell,
+    fs,
+    net::TcpStream,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use tungstenite::{Message, WebSocket};
+
+use crate::{process::is_root, setup::Programs};
+
+/// A Chromium of its own, driven directly.
+pub(super) struct Floor {
+    browser: Child,
+    socket: RefCell<WebSocket<TcpStream>>,
+    session: Value,
+}
+
+impl Floor {
+    /// Starts the browser, with its profile in `profile`.
+    pub(super) fn start(programs: &Programs, profile: &Path) -> anyhow::Result<Self> {
+        let mut command = Command::new(&programs.chromium);
+        command.args(flags(profile)).args(["--remote-debugging-port=0", "about:blank"]);
+        let browser = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut browser = browser.context("cannot start Chromium")?;
+        let socket = match connect(profile) {
+            Ok(socket) => socket,
+            Err(error) => {
+                let _ = browser.kill();
+                return Err(error);
+            }
+        };
+        // From here on, dropping it ends the browser.
+        let mut floor = Self { browser, socket: RefCell::new(socket), session: Value::Null };
+        let targets = floor.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
+        let page = json!({"targetId": targets["targetInfos"][0]["targetId"], "flatten": true});
+        floor.session = floor.command("Target.attachToTarget", &page)?["sessionId"].take();
+        floor.command("Page.enable", &json!({}))?;
+        Ok(floor)
+    }
+
+    /// Loads the page at `url`, and returns the time from the order to the end of its load event.
+    pub(super) fn load(&self, url: &str) -> anyhow::Result<Duration> {
+        let begun = Instant::now();
+        self.send("Page.navigate", &json!({"url": url}))?;
+        while self.receive()?["method"] != "Page.loadEventFired" {}
+        Ok(begun.elapsed())
+    }
+
+    fn command(&self, method: &str, params: &Value) -> anyhow::Result<Value> {
+        self.send(method, params)?;
+        loop {
+            let mut message = self.receive()?;
+            if message["id"] == 1 {
+                return Ok(message["result"].take());
+            }
+        }
+    }
+
+    fn send(&self, method: &str, params: &Value) -> anyhow::Result<()> {
+        let mut command = json!({"id": 1, "method": method, "params": params});
+        if !self.session.is_null() {
+            command["sessionId"] = self.session.clone();
+        }
+        Ok(self.socket.borrow_mut().send(Message::text(command.to_string()))?)
+    }
+
+    fn receive(&self) -> anyhow::Result<Value> {
+        Ok(serde_json::from_str(self.socket.borrow_mut().read()?.to_text()?)?)
+    }
+}
+
+/// Connects to the browser that starts on `profile`.
+fn connect(profile: &Path) -> anyhow::Result<WebSocket<TcpStream>> {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let text = fs::read_to_string(profile.join("DevToolsActivePort")).unwrap_or_default();
+        if let Some((port, path)) = text.trim_end().split_once('\n') {
+            let stream = TcpStream::connect(format!("127.0.0.1:{port}"))?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+            return Ok(tungstenite::client(format!("ws://127.0.0.1:{port}{path}"), stream)?.0);
+        }
+        if Instant::now() > deadline {
+            bail!("Chromium does not say where it can be reached");
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+impl Drop for Floor {
+    fn drop(&mut self) {
+        let _ = self.send("Browser.close", &json!({}));
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while matches!(self.browser.try_wait(), Ok(None)) {
+            if Instant::now() > deadline {
+                let _ = self.browser.kill();
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// The flags of a plain headless Chromium with its profile in `profile`.
+pub(super) fn flags(profile: &Path) -> Vec<String> {
+    let mut flags = vec!["--headless".to_owned(), "--no-first-run".to_owned()];
+    flags.push(format!("--user-data-dir={}", profile.display()));
+    if is_root() {
+        flags.push("--no-sandbox".to_owned());
+    }
+    flags
+}

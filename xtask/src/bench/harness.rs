@@ -1,0 +1,127 @@
+//! Paired measurement: every round runs every subject once, so that what disturbs the machine
+//! disturbs them alike, and ratios are taken within a round before their median is.
+
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+
+use crate::process::{line, ticking};
+
+/// Something to measure: one call is one sample.
+pub(crate) struct Subject<'a> {
+    pub(crate) name: String,
+    /// The most that its median ratio to the baseline may be.
+    pub(crate) goal: Option<f64>,
+    run: Box<dyn FnMut() -> anyhow::Result<Duration> + 'a>,
+}
+
+impl<'a> Subject<'a> {
+    pub(crate) fn new(name: impl Into<String>, run: impl FnMut() -> anyhow::Result<Duration> + 'a) -> Self {
+        Self { name: name.into(), goal: None, run: Box::new(run) }
+    }
+
+    /// A whole process, from before it is started until it has ended with exit status `code`.
+    pub(crate) fn process(name: impl Into<String>, mut command: Command, code: i32) -> Self {
+        Self::new(name, move || timed(&mut command, code))
+    }
+
+    /// Several processes one after another, all of which succeed.
+    pub(crate) fn processes(name: impl Into<String>, mut commands: [Command; 2]) -> Self {
+        Self::new(name, move || commands.iter_mut().map(|command| timed(command, 0)).sum())
+    }
+
+    /// The same subject with a goal: the most that its median ratio to the baseline may be.
+    pub(crate) fn at_most(mut self, ratio: f64) -> Self {
+        self.goal = Some(ratio);
+        self
+    }
+}
+
+/// Runs every subject once in each of `rounds` rounds, after `warm_up` rounds that do not count, and
+/// prints medians and ratios, which it returns; the first subject is the baseline.
+pub(crate) fn compare(
+    label: &str,
+    warm_up: usize,
+    rounds: usize,
+    mut subjects: Vec<Subject<'_>>,
+) -> anyhow::Result<Vec<f64>> {
+    let mut samples = vec![Vec::with_capacity(rounds); subjects.len()];
+    ticking(&format!("{label}: {rounds} rounds of {} subjects", subjects.len()), || {
+        for round in 0..warm_up + rounds {
+            for turn in 0..subjects.len() {
+                // Nobody always runs right after the same neighbour.
+                let at = (turn + round) % subjects.len();
+                let took = (subjects[at].run)()?;
+                if round >= warm_up {
+                    samples[at].push(took.as_secs_f64() * 1e3);
+                }
+            }
+        }
+        anyhow::Ok(())
+    })?;
+    println!("\n| {label} | median ms | ratio | goal |\n|---|---:|---:|---|");
+    let mut ratios = vec![];
+    for (subject, own) in subjects.iter().zip(&samples) {
+        let ratio = median(own.iter().zip(&samples[0]).map(|(own, base)| own / base));
+        let goal = subject.goal.map_or(String::new(), |goal| format!("at most {goal}x: {}", verdict(ratio <= goal)));
+        ratios.push(ratio);
+        println!("| {} | {:.2} | {ratio:.2}x | {goal} |", subject.name, median(own.iter().copied()));
+    }
+    println!();
+    Ok(ratios)
+}
+
+/// Runs `command` until it has ended with exit status `code`, and returns the time it took.
+fn timed(command: &mut Command, code: i32) -> anyhow::Result<Duration> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let started = Instant::now();
+    let status = command.status().with_context(|| format!("cannot run {}", line(command)))?;
+    let took = started.elapsed();
+    ensure!(status.code() == Some(code), "{}: {status}", line(command));
+    Ok(took)
+}
+
+/// How a goal was met, in a table.
+pub(crate) fn verdict(met: bool) -> &'static str {
+    if met { "met" } else { "MISSED" }
+}
+
+/// The middle of `values`; the mean of the two in the middle where there are two.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    match (values.len(), values.len() / 2) {
+        (0, _) => f64::NAN,
+        (n, half) if n % 2 == 0 => f64::midpoint(values[half - 1], values[half]),
+        (_, half) => values[half],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert!((median([3.0, 1.0, 2.0].into_iter()) - 2.0).abs() < 1e-9);
+        assert!((median([4.0, 1.0, 2.0, 3.0].into_iter()) - 2.5).abs() < 1e-9);
+        assert!(median(std::iter::empty()).is_nan());
+    }
+
+    #[test]
+    fn every_subject_runs_in_every_round_and_a_failure_ends_it() {
+        let (first, second) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+        let counted = |count: &std::cell::Cell<u32>| {
+            count.set(count.get() + 1);
+            Ok(Duration::from_millis(1))
+        };
+        let subjects = vec![Subject::new("a", || counted(&first)), Subject::new("b", || counted(&second)).at_most(2.0)];
+        compare("test", 2, 5, subjects).unwrap();
+        assert_eq!((first.get(), second.get()), (7, 7));
+        let fails = Subject::new("c", || anyhow::bail!("out of order"));
+        assert_eq!(compare("test", 0, 1, vec![fails]).unwrap_err().to_string(), "out of order");
+    }
+}

@@ -1,0 +1,49 @@
+//! The most memory that a process holds at once.
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+
+use crate::process::line;
+
+/// The peak resident set of `command` in bytes, or `None` where the system does not tell.
+///
+/// Read from `/proc/PID/status` while it runs: what `wait4` reports would begin with this process's
+/// own peak, which a spawned process inherits until it is another program.
+pub(super) fn peak(command: &mut Command) -> anyhow::Result<Option<u64>> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().with_context(|| format!("cannot run {}", line(command)))?;
+    let file = format!("/proc/{}/status", child.id());
+    let mut peak = None;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        peak = peak.max(fs::read_to_string(&file).ok().as_deref().and_then(high_water));
+        thread::sleep(Duration::from_micros(200));
+    };
+    ensure!(status.success(), "{}: {status}", line(command));
+    Ok(peak)
+}
+
+/// The line `VmHWM:     4096 kB`, in bytes.
+fn high_water(status: &str) -> Option<u64> {
+    let value = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(value.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_high_water_mark_is_read() {
+        assert_eq!(high_water("Name:\tcat\nVmHWM:\t    1780 kB\nVmRSS:\t 90 kB\n"), Some(1780 * 1024));
+        assert_eq!(high_water("Name:\tcat\n"), None);
+    }
+}

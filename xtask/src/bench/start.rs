@@ -1,0 +1,67 @@
+//! Start-up time and size: what a tool costs before it does anything.
+
+use std::{fs, path::Path, process::Command};
+
+use anyhow::Context;
+
+use super::{
+    harness::{Subject, compare, verdict},
+    release_build,
+};
+use crate::{discovery::folders, process::root};
+
+/// A tool without a browser: 600 KB.
+const SMALL: u64 = 600_000;
+/// A tool that drives a browser: 3 MB.
+const BROWSER: u64 = 3_000_000;
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let built = release_build()?;
+    let folder = root().join("target/bench");
+    fs::create_dir_all(&folder)?;
+    let file = folder.join("small.txt");
+    fs::write(&file, "A small file, read by two programs.\n".repeat(20))?;
+
+    let mut cat = Command::new("cat");
+    cat.arg(&file);
+    let mut read = Command::new(built.join("ragmaker-read-file"));
+    read.arg("--path").arg(&file);
+    let mut version = Command::new(built.join("ragmaker-browser-navigate"));
+    version.arg("--version");
+    // With no browser to start, what is left is the tool itself, down to the error it prints.
+    let mut fails = Command::new(built.join("ragmaker-browser-navigate"));
+    let nowhere = folder.join("no-such-browser");
+    fails.args(["--url", "http://127.0.0.1:9/"]).env("RAGMAKER_CHROMIUM", &nowhere);
+    fails.env("RAGMAKER_CHROMEDRIVER", &nowhere).env("RAGMAKER_PROJECT_ROOT", &folder);
+    compare(
+        "start",
+        20,
+        300,
+        vec![
+            Subject::process("cat FILE", cat, 0),
+            Subject::process("ragmaker-read-file --path FILE", read, 0).at_most(1.2),
+            Subject::process("ragmaker-browser-navigate --version", version, 0).at_most(1.5),
+            Subject::process("ragmaker-browser-navigate, no browser there", fails, 1).at_most(1.5),
+        ],
+    )?;
+    sizes(&built)
+}
+
+/// Prints the size of every executable beside its goal.
+fn sizes(built: &Path) -> anyhow::Result<()> {
+    println!("| executable | KB | goal |\n|---|---:|---|");
+    for folder in folders(&root().join("tools"))? {
+        let name = format!("ragmaker-{folder}");
+        let path = built.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        let size = fs::metadata(&path).with_context(|| format!("{} is not built", path.display()))?.len();
+        let goal = match name.as_str() {
+            "ragmaker-read-file" => Some(SMALL),
+            name if name.starts_with("ragmaker-browser-") => Some(BROWSER),
+            _ => None,
+        };
+        let goal = goal.map_or(String::new(), |goal| format!("under {}: {}", goal / 1000, verdict(size < goal)));
+        println!("| {name} | {} | {goal} |", size / 1000);
+    }
+    println!();
+    Ok(())
+}

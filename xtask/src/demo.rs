@@ -1,0 +1,152 @@
+//! `demo`: the main job, through the installed executables: look at a site, keep pages of it as
+//! Markdown, describe what was gathered, read it back, and check that it is all there.
+
+mod pick;
+mod proof;
+mod shell;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, ensure};
+use argh::FromArgs;
+use ragmaker_tests::site::Site;
+
+use self::shell::Shell;
+use crate::{
+    process::{cargo, quiet, root},
+    setup,
+};
+
+/// Watch the tools gather a small knowledge base.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "demo", help_triggers("-h", "--help"))]
+pub(crate) struct Arguments {
+    /// the page to start from; without it, a sample site that this task serves itself
+    #[argh(positional)]
+    url: Option<String>,
+}
+
+/// How many pages are kept one after another.
+const ONE_BY_ONE: usize = 8;
+/// How many more are kept at once.
+const AT_ONCE: usize = 4;
+
+/// The knowledge base, in the folder of the run.
+const KB: &str = "kb";
+/// Where its pages go.
+const DOCUMENTS: &str = "kb/cache/documents";
+/// What lists them.
+const CATALOG: &str = "kb/cache/catalog.json";
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    setup::run()?;
+    let installed = install()?;
+    let folder = fresh_folder(&root().join("target/demo"))?;
+    let sample = arguments.url.is_none().then(Site::start);
+    let start = match (&sample, &arguments.url) {
+        (Some(site), _) => site.url("/wiki/"),
+        (None, url) => url.clone().unwrap_or_default(),
+    };
+    let shell = Shell::new(&installed, &folder)?;
+
+    let gathered = gather(&shell, &start);
+    // No browser stays behind, whatever happened before.
+    let closed = shell.say("The browser is closed.").run("browser-close", &[]);
+    let title = gathered?;
+    closed?;
+    describe(&shell, &start, &title)?;
+
+    let documents = proof::documents(&folder, CATALOG)?;
+    if let Some(site) = &sample {
+        proof::sample(&documents, site)?;
+    }
+    println!("\nThe knowledge base holds {} documents: {}", documents.len(), folder.join(KB).display());
+    println!("  jq . {}", folder.join(CATALOG).display());
+    println!("  less {}/*", folder.join(DOCUMENTS).display());
+    println!("Every answer above, in full: {}", folder.join(shell::ANSWERS).display());
+    Ok(())
+}
+
+/// The tools of the main job; a user installs others when they are needed.
+const TOOLS: [&str; 6] =
+    ["browser-open", "browser-navigate", "browser-extract", "browser-close", "entry-discovery", "read-file"];
+
+/// Installs the tools as a user does, and returns the folder with the executables.
+fn install() -> anyhow::Result<PathBuf> {
+    for (number, tool) in TOOLS.iter().enumerate() {
+        let path = format!("tools/{tool}");
+        let mut install = cargo(&["install", "--locked", "--root", "target/ragmaker", "--target-dir", "target"]);
+        let label = format!("[{}/{}] installing ragmaker-{tool}", number + 1, TOOLS.len());
+        quiet(&label, install.args(["--path", &path]))?;
+    }
+    Ok(root().join("target/ragmaker/bin"))
+}
+
+/// Makes and returns the first of `folder`/run-1, run-2, … that is not there yet.
+fn fresh_folder(folder: &Path) -> anyhow::Result<PathBuf> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut number = 1;
+    loop {
+        let run = folder.join(format!("run-{number}"));
+        match fs::create_dir(&run) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            made => return made.map(|()| run).with_context(|| format!("cannot make a folder in {}", folder.display())),
+        }
+    }
+}
+
+/// Fills the knowledge base from `start` on, and returns the title of that page.
+fn gather(shell: &Shell, start: &str) -> anyhow::Result<String> {
+    shell.say("A browser is opened; the calls that follow share it.").run("browser-open", &[])?;
+    let page =
+        shell.say("What does the start page lead to?").run("browser-navigate", &["--url", start, "--same-site"])?;
+    let picked = pick::pages(start, &page, &[], ONE_BY_ONE);
+    ensure!(!picked.is_empty(), "{start} leads to no page beside or below it: start from one that does");
+
+    shell.say(&format!(
+        "An agent would judge which pages matter. This demo takes the first {} beside or below the start page.",
+        picked.len()
+    ));
+    for url in &picked {
+        shell.run("browser-extract", &keep(url))?;
+    }
+
+    let deeper = &picked[0];
+    let below = shell.say("A page further in may lead to more.").run("browser-navigate", &["--url", deeper])?;
+    let more = pick::pages(start, &below, &picked, AT_ONCE);
+    if more.is_empty() {
+        shell.say("It leads to no page that is not here yet.");
+    } else {
+        shell.say("These are kept all at once, each in a tab of its own.");
+        let calls: Vec<_> = more.iter().map(|url| keep(url)).collect();
+        shell.run_together("browser-extract", &calls)?;
+    }
+    Ok(page["title"].as_str().unwrap_or_default().to_owned())
+}
+
+/// The arguments that keep the page at `url`.
+fn keep(url: &str) -> [&str; 6] {
+    ["--url", url, "--output-dir", DOCUMENTS, "--kb-root", KB]
+}
+
+/// Gives the knowledge base its title and summary, and reads it back as an agent would later.
+fn describe(shell: &Shell, start: &str, title: &str) -> anyhow::Result<()> {
+    let catalog = shell.say("What was gathered?").run("read-file", &["--path", CATALOG])?;
+    let catalog: serde_json::Value = serde_json::from_str(catalog["content"].as_str().unwrap_or_default())
+        .with_context(|| format!("{CATALOG} as read-file shows it is not JSON"))?;
+    let first = catalog["documents"][0]["path"].as_str().with_context(|| format!("{CATALOG} lists no document"))?;
+    let document = format!("kb/cache/{first}");
+    shell.say("What does the first document say?").run("read-file", &["--path", &document, "--limit", "30"])?;
+
+    let titles = catalog["documents"].as_array().into_iter().flatten().filter_map(|one| one["title"].as_str());
+    let summary = format!("Pages about: {}.", titles.collect::<Vec<_>>().join("; "));
+    shell.say("An agent would sum up what it read; this demo lists the titles.").run(
+        "entry-discovery",
+        &["--kb-root", KB, "--title", title, "--summary", &summary, "--source-url", start, "--src-type", "web"],
+    )?;
+    shell.say("The knowledge base now says what it is.").run("read-file", &["--path", CATALOG, "--limit", "12"])?;
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! The project's own tasks: `cargo xtask <task>`, each in the module of its name.
+
+mod bench;
+mod demo;
+mod discovery;
+mod process;
+mod setup;
+mod test;
+
+use std::{env, process::ExitCode};
+
+use argh::FromArgs;
+
+/// The tasks of this repository.
+#[derive(FromArgs)]
+#[argh(help_triggers("-h", "--help"))]
+struct Arguments {
+    #[argh(subcommand)]
+    task: Task,
+}
+
+#[derive(FromArgs)]
+#[argh(subcommand)]
+enum Task {
+    Demo(demo::Arguments),
+    Test(test::Arguments),
+    Setup(setup::Arguments),
+    Discovery(discovery::Arguments),
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match Arguments::from_args(&["cargo xtask"], &words) {
+        Ok(Arguments { task }) => match task {
+            Task::Demo(arguments) => demo::run(&arguments),
+            Task::Test(arguments) => test::run(&arguments),
+            Task::Setup(_) => setup::run(),
+            Task::Discovery(arguments) => discovery::run(&arguments),
+            Task::Bench(arguments) => bench::run(&arguments),
+        },
+        Err(early) if early.status.is_ok() => {
+            println!("{}", early.output.trim_end());
+            Ok(())
+        }
+        Err(early) => {
+            eprintln!("{}", early.output.trim_end());
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The system's package manager, asked for Chromium and ChromeDriver.
+
+use std::{
+    env,
+    io::{self, IsTerminal},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, anyhow, bail};
+
+use crate::process::{is_root, on_path, shown};
+
+/// One package manager, and how it is asked.
+struct Manager {
+    program: &'static str,
+    install: &'static [&'static str],
+    packages: &'static [&'static str],
+    /// Whether it has to be root.
+    root: bool,
+}
+
+const MANAGERS: &[Manager] = &[
+    Manager {
+        program: "apt-get",
+        install: &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "--yes", "--no-install-recommends"],
+        packages: &["chromium", "chromium-driver", "chromium-sandbox"],
+        root: true,
+    },
+    Manager {
+        program: "dnf",
+        install: &["dnf", "install", "--assumeyes"],
+        packages: &["chromium", "chromedriver"],
+        root: true,
+    },
+    Manager {
+        program: "pacman",
+        install: &["pacman", "--sync", "--needed", "--noconfirm"],
+        packages: &["chromium"],
+        root: true,
+    },
+    Manager { program: "apk", install: &["apk", "add"], packages: &["chromium", "chromium-chromedriver"], root: true },
+    Manager {
+        program: "brew",
+        install: &["brew", "install", "--cask"],
+        packages: &["google-chrome", "chromedriver"],
+        root: false,
+    },
+];
+
+const BY_HAND: &str = "Install Chromium (or Google Chrome) and the ChromeDriver of the same version, from
+https://googlechromelabs.github.io/chrome-for-testing/ where your system has no packages,
+and have them on PATH or set RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER to their paths.";
+
+const SNAP: &str = "apt has Chromium as a snap only, or not at all. Any of these will do:
+  sudo snap install chromium
+  npx @puppeteer/browsers install chromedriver@stable     (beside an installed Google Chrome)
+and, for the second, set RAGMAKER_CHROMEDRIVER to the path that it prints.";
+
+/// Installs the two, or says how to.
+pub(super) fn run() -> anyhow::Result<()> {
+    let manager = MANAGERS.iter().find(|manager| on_path(manager.program).is_some());
+    let Some(manager) = manager else {
+        bail!(
+            "Chromium or ChromeDriver is missing, and none of the package managers that this task knows is here.\n{BY_HAND}"
+        );
+    };
+    println!("Chromium or ChromeDriver is missing");
+    if manager.program == "apt-get" {
+        offered_by_apt()?;
+    }
+    let words: Vec<&str> = manager.install.iter().chain(manager.packages).copied().collect();
+    let install = || shown(&mut privileged(&words, manager.root)?);
+    let mut installed = install();
+    if installed.is_err() && manager.program == "apt-get" {
+        // What the lists name may have left the server since.
+        shown(&mut privileged(&["apt-get", "update"], true)?)?;
+        installed = install();
+    }
+    installed.map_err(|error| anyhow!("{error:#}\n{BY_HAND}"))
+}
+
+/// Checks that apt knows a real package, after an update where it knows none.
+fn offered_by_apt() -> anyhow::Result<()> {
+    if candidate("chromium-driver")?.is_none() {
+        shown(&mut privileged(&["apt-get", "update"], true)?)?;
+    }
+    match candidate("chromium-driver")? {
+        Some(version) if !version.contains("snap") => Ok(()),
+        _ => bail!(SNAP),
+    }
+}
+
+/// The version of `package` that apt would install.
+fn candidate(package: &str) -> anyhow::Result<Option<String>> {
+    let mut policy = Command::new("apt-cache");
+    let output = policy.args(["policy", package]).env("LC_ALL", "C").output().context("cannot run apt-cache")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let version = text.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
+    Ok(version.filter(|version| *version != "(none)").map(str::to_owned))
+}
+
+/// `words` as a command, through sudo where it has to be root and this process is not.
+fn privileged(words: &[&str], root: bool) -> anyhow::Result<Command> {
+    let mut words = words.to_vec();
+    if root && !is_root() {
+        let quiet = |command: &mut Command| {
+            let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+            status.is_ok_and(|status| status.success())
+        };
+        let sudo = on_path("sudo").is_some();
+        if sudo && quiet(Command::new("sudo").args(["--non-interactive", "true"])) {
+            words.splice(0..0, ["sudo", "--non-interactive"]);
+        } else if sudo && io::stdin().is_terminal() {
+            words.insert(0, "sudo");
+        } else {
+            bail!("this needs root. Run it yourself, then try again:\n  {}", words.join(" "));
+        }
+    }
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    if env::var_os("CI").is_some() {
+        command.stdin(Stdio::null());
+    }
+    Ok(command)
+}
