@@ -28,14 +28,7 @@ pub(crate) struct Decoded {
 /// Decodes `source` from `label`, or from what it is found to be; `None` if it is no text.
 pub(crate) fn decode(source: &Source, label: Option<&str>) -> Result<Option<Decoded>, Error> {
     let fail = |error: io::Error| ragmaker_files::IO_ERROR.error(format!("the text can not be decoded: {error}"));
-    let input = match source {
-        Source::File(file, _) => file.try_clone().map_err(fail)?,
-        Source::Memory(bytes) => {
-            let mut file = tempfile::tempfile().map_err(fail)?;
-            file.write_all(bytes).map_err(fail)?;
-            file
-        }
-    };
+    let input = input_of(source).map_err(fail)?;
     let text = tempfile::tempfile().map_err(fail)?;
     let program = program()?;
     let output = Command::new(&program)
@@ -55,6 +48,18 @@ pub(crate) fn decode(source: &Source, label: Option<&str>) -> Result<Option<Deco
             .remedy("Leave it out to have it found, or use a label of the web such as shift_jis.")
             .detail("argument", "--encoding")),
         _ => Err(fail(io::Error::other(said.into_owned()))),
+    }
+}
+
+/// `source` as another program's standard input.
+pub(crate) fn input_of(source: &Source) -> io::Result<File> {
+    match source {
+        Source::File(file, _) => file.try_clone(),
+        Source::Memory(bytes) => {
+            let mut file = tempfile::tempfile()?;
+            file.write_all(bytes)?;
+            Ok(file)
+        }
     }
 }
 

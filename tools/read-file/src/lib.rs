@@ -8,7 +8,7 @@ use std::{
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Asked, IO_ERROR, Roots, io_error, rfc3339};
 use ragmaker_text::Source;
-use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool, Within, choice};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, Tool, Within, choice};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -16,12 +16,14 @@ mod answer;
 mod decoded;
 mod media;
 mod page;
+mod pdf;
 mod text;
 mod wanted;
 
 pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
 pub use decoded::DECODER_MISSING;
 pub use media::NOT_TEXT;
+pub use pdf::{PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 pub use text::OFFSET_BEYOND_END;
 
 /// More came through standard input than is kept.
@@ -75,6 +77,9 @@ pub struct Args {
     /// encoding of the text, such as Shift-JIS, where the one that is found is wrong
     #[argh(option)]
     pub encoding: Option<String>,
+    /// pages of a PDF to read, counted from 1, as 3, 2-5 or 4-
+    #[argh(option)]
+    pub pages: Option<String>,
     /// how to show the file: auto, text or base64
     #[argh(option, long = "as", default = "As::Auto", from_str_fn(choice))]
     #[serde(rename = "as")]
@@ -114,6 +119,9 @@ impl Tool for Args {
         ragmaker_files::ROOT_TOO_BROAD,
         INPUT_TOO_LARGE,
         DECODER_MISSING,
+        PDF_READER_MISSING,
+        PDF_ENCRYPTED,
+        PDF_UNREADABLE,
         IO_ERROR,
     ];
 
@@ -142,6 +150,18 @@ impl Args {
         let answer = Answer { size: source.size(), sha256, ..answer };
         if self.shown_as == As::Base64 {
             return media::read(source, true, answer);
+        }
+        let pages = self.pages.as_deref().map(pdf::Pages::parse).transpose()?;
+        if self.encoding.is_none() && pdf::is_pdf(&source).map_err(|error| io_error(&error, Path::new(&answer.path)))? {
+            let decoded = pdf::decode(&answer.path, &source, pages)?;
+            let answer = Answer { kind: Kind::Pdf, mime_type: "application/pdf", ..answer };
+            return text::read_decoded(decoded, wanted, answer);
+        }
+        if pages.is_some() {
+            return Err(ARGUMENT_ERROR
+                .error(format!("--pages can not be used: {} is not a PDF", answer.path))
+                .remedy("Use --offset and --limit for lines.")
+                .detail("argument", "--pages"));
         }
         let (source, answer) = match text::read(source, self.encoding.as_deref(), wanted, answer)? {
             Ok(answer) => return Ok(answer),

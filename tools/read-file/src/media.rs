@@ -33,11 +33,7 @@ pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer
             .detail("path", answer.path)
             .detail("mime_type", media.mime_type)
             .detail("size", answer.size);
-        return Err(if media.kind == Kind::Pdf {
-            error.remedy("Turn the PDF into text first, as with pdftotext, or add --as base64 to get its bytes.")
-        } else {
-            error
-        });
+        return Err(error);
     }
     let printed = source.size().div_ceil(3) * 4;
     let fits = asked || printed < (OUTPUT_LIMIT - AROUND) as u64;

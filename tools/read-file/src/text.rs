@@ -63,15 +63,29 @@ pub(crate) fn read(
         }
         found = text.find(wanted).map_err(fail)?;
     }
-    let (Some(start), span) = found else {
-        let total = found.1.total.unwrap_or_default();
-        return Err(OFFSET_BEYOND_END
-            .error(format!("{path} has {total} lines: the first one wanted is after the last"))
-            .remedy(format!("The last line is --offset {}.", total.saturating_sub(1)))
-            .detail("path", path)
-            .detail("total_lines", total));
-    };
-    text.answer(wanted, start, &span, answer).map(Ok).map_err(fail)
+    text.page(wanted, found, answer).map(Ok)
+}
+
+/// Reads what is wanted of a text that another program has decoded.
+pub(crate) fn read_decoded(decoded: Decoded, wanted: &Wanted, answer: Answer) -> Result<Answer, Error> {
+    let text = Text::from(decoded);
+    let found = text.find(wanted).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
+    text.page(wanted, found, answer)
+}
+
+impl Text {
+    fn page(self, wanted: &Wanted, found: (Option<u64>, Span), answer: Answer) -> Result<Answer, Error> {
+        let path = answer.path.clone();
+        let (Some(start), span) = found else {
+            let total = found.1.total.unwrap_or_default();
+            return Err(OFFSET_BEYOND_END
+                .error(format!("{path} has {total} lines: the first one wanted is after the last"))
+                .remedy(format!("The last line is --offset {}.", total.saturating_sub(1)))
+                .detail("path", path)
+                .detail("total_lines", total));
+        };
+        self.answer(wanted, start, &span, answer).map_err(|error| io_error(&error, Path::new(&path)))
+    }
 }
 
 /// The encoding of `source` where it is one of Unicode's; else `source` itself.

@@ -292,10 +292,56 @@ fn what_is_no_text() {
     assert_eq!((code(&error), &error["details"]["mime_type"]), ("NOT_TEXT", &json!("application/x-elf")));
     assert_eq!(tree.read(&["--path", "program", "--as", "base64"])["kind"], "binary");
     assert!(tree.read(&["--path", "program", "--as", "text"])["content"].as_str().unwrap().contains("ELF"));
-    tree.write("a.pdf", "%PDF-1.7\n%\u{1}\u{2}\u{3}\u{4}\n");
-    assert_eq!(code(&tree.error(&["--path", "a.pdf"])), "NOT_TEXT");
     tree.write("a.zip", "plain text");
     assert_eq!(tree.read(&["--path", "a.zip"])["content"], "plain text");
+}
+
+/// A PDF of as many pages as `texts`, in Helvetica.
+fn pdf(texts: &[&str]) -> Vec<u8> {
+    let mut objects = vec!["<</Type/Catalog/Pages 2 0 R>>".to_owned()];
+    let kids: String = (0..texts.len()).map(|n| format!("{} 0 R ", 4 + 2 * n)).collect();
+    objects.push(format!("<</Type/Pages/Count {}/Kids[{kids}]/MediaBox[0 0 300 100]>>", texts.len()));
+    objects.push("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned());
+    for (n, text) in texts.iter().enumerate() {
+        let contents = 5 + 2 * n;
+        objects.push(format!("<</Type/Page/Parent 2 0 R/Resources<</Font<</F 3 0 R>>>>/Contents {contents} 0 R>>"));
+        let stream = format!("BT /F 12 Tf 20 50 Td ({text}) Tj ET");
+        objects.push(format!("<</Length {}>>stream\n{stream}\nendstream", stream.len()));
+    }
+    let (mut out, mut offsets) = (String::from("%PDF-1.4\n"), vec![]);
+    for (n, object) in objects.iter().enumerate() {
+        offsets.push(out.len());
+        out += &format!("{} 0 obj{object}endobj\n", n + 1);
+    }
+    let start = out.len();
+    out += &format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+    for offset in offsets {
+        out += &format!("{offset:010} 00000 n \n");
+    }
+    out += &format!("trailer<</Size {}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n", objects.len() + 1);
+    out.into_bytes()
+}
+
+#[test]
+fn a_pdf_page_by_page() {
+    let tree = Tree::new();
+    tree.write("a.pdf", pdf(&["First page", "Second page", "Third page"]));
+    if Command::new("pdftotext").arg("-v").output().is_err() {
+        assert_eq!(code(&tree.error(&["--path", "a.pdf"])), "PDF_READER_MISSING");
+        return;
+    }
+    let all = tree.read(&["--path", "a.pdf"]);
+    assert_eq!((&all["kind"], &all["mime_type"]), (&json!("pdf"), &json!("application/pdf")));
+    let pages: Vec<_> = all["content"].as_str().unwrap().split_terminator('\u{c}').map(str::trim).collect();
+    assert_eq!(pages, ["First page", "Second page", "Third page"]);
+    let second = tree.read(&["--path", "a.pdf", "--pages", "2"]);
+    assert_eq!(second["content"].as_str().unwrap().trim(), "Second page");
+    tree.write("bad.pdf", "%PDF-1.7\njunk\n");
+    assert_eq!(code(&tree.error(&["--path", "bad.pdf"])), "PDF_UNREADABLE");
+    assert!(tree.read(&["--path", "bad.pdf", "--as", "base64"])["data"].is_string());
+    assert_eq!(code(&tree.error(&["--path", "a.pdf", "--pages", "0"])), "ARGUMENT_ERROR");
+    tree.write("a.txt", "text");
+    assert_eq!(code(&tree.error(&["--path", "a.txt", "--pages", "1"])), "ARGUMENT_ERROR");
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Searching: ripgrep's searcher over what `ragmaker-read-file` would show of each file.
 
-use std::{fs::File, io, path::Path, sync::Mutex};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    sync::Mutex,
+};
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -141,9 +146,7 @@ impl Worker {
                 self.searcher.search_slice(&self.search.matcher, text.as_bytes(), &mut lines)?;
             }
         } else {
-            self.bytes.clear();
-            // What grows meanwhile is searched as far as it was.
-            io::Read::read_to_end(&mut io::Read::take(&mut file, size), &mut self.bytes)?;
+            read(&mut file, size, &mut self.bytes)?;
             let Some(identified) = identify_bytes(&self.bytes) else { return Ok(()) };
             if identified.encoding == Encoding::Unicode(Unicode::Utf8) {
                 self.searcher.search_slice(&self.search.matcher, &self.bytes[identified.mark..], &mut lines)?;
@@ -157,6 +160,22 @@ impl Worker {
         found.matches.append(&mut lines.matches);
         Ok(())
     }
+}
+
+/// Reads a file of `size` bytes into `bytes`: what it grows by meanwhile is left out.
+fn read(file: &mut File, size: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    bytes.resize(usize::try_from(size).unwrap_or_default(), 0);
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(())
 }
 
 /// The encoding of a whole file in memory; `None` if it is no text.

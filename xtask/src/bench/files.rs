@@ -165,7 +165,8 @@ impl Data {
                         "1000000",
                     ],
                 ),
-                theirs: theirs("rg", &["--json", "Ordering::Acq", &cache]),
+                // An allowed root is searched with what its ignore files list.
+                theirs: theirs("rg", &["--json", "--no-ignore", "Ordering::Acq", &cache]),
                 runs: 5,
                 goal: 1.2,
                 memory: None,
