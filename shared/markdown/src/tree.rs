@@ -514,8 +514,6 @@ impl Builder {
                 return;
             }
         }
-        // It had ended before its end tag.
-        self.overlaps |= self.tree.tag(id).is_formatting();
     }
 
     fn finish(&mut self) {

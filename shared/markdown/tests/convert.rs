@@ -108,7 +108,7 @@ fn what_nobody_sees_is_left_out() {
         "a\n\nand a line more\n",
     );
     check("<noscript><p>needs script</p></noscript>", "needs script\n");
-    check("<p>x<b>y<p>z</b>w", "x**y**\n\n**z**w\n");
+    check("<b>x<p>y</b>z</p>", "**x**\n\n**y**z\n");
 }
 
 #[test]
