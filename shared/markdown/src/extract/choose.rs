@@ -32,7 +32,7 @@ pub(super) fn kind(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> PageT
 
 /// The likeliest kind of page, and the chance of each.
 fn kinds(features: &Features<'_>) -> (PageType, Vec<f32>) {
-    let of_page = Table::from_rows(features.of_page(), features.of_page().len());
+    let of_page = Table::of_row(features.of_page());
     let chances: Vec<f32> = model().kinds.iter().map(|forest| forest.chances(&of_page)[0]).collect();
     let likeliest = (0..chances.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     (likeliest.map_or(PageType::default(), |at| PageType::ALL[at]), chances)
@@ -45,15 +45,15 @@ pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Op
     let (kind, kinds) = kinds(&features);
     let count = blocks.list.len();
     let table = |range: Range<usize>| {
-        let mut rows = vec![];
-        let mut width = 0;
-        for at in range {
-            let start = rows.len();
-            features.row(at, &mut rows);
-            rows.extend_from_slice(&kinds);
-            width = rows.len() - start;
+        let mut table = Table::empty(range.len());
+        let mut row = vec![];
+        for (at, block) in range.enumerate() {
+            row.clear();
+            features.row(block, &mut row);
+            row.extend_from_slice(&kinds);
+            table.set_row(at, &row);
         }
-        Table::from_rows(&rows, width)
+        table
     };
     let chunks = || (0..count).step_by(CHUNK).map(|start| start..(start + CHUNK).min(count));
     let mut first = Vec::with_capacity(count);
