@@ -29,7 +29,7 @@ pub const PDF_UNREADABLE: Code =
     Code::new("PDF_UNREADABLE", "The file may be damaged; add --as base64 to get its bytes.");
 
 /// The longest that a PDF may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Whether `source` begins as a PDF does.
 pub(crate) fn is_pdf(source: &Source) -> io::Result<bool> {
