@@ -32,7 +32,9 @@ pub(crate) struct Pick {
 #[derive(Serialize, Deserialize, JsonSchema, Debug, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Fruit {
+    /// A pear.
     Pear,
+    /// A red apple.
     RedApple,
 }
 

@@ -298,8 +298,11 @@ fn what_is_no_text() {
 
 /// A PDF of as many pages as `texts`, in Helvetica.
 fn pdf(texts: &[&str]) -> Vec<u8> {
+    use std::fmt::Write;
+
     let mut objects = vec!["<</Type/Catalog/Pages 2 0 R>>".to_owned()];
-    let kids: String = (0..texts.len()).map(|n| format!("{} 0 R ", 4 + 2 * n)).collect();
+    let kids: Vec<String> = (0..texts.len()).map(|n| format!("{} 0 R", 4 + 2 * n)).collect();
+    let kids = kids.join(" ");
     objects.push(format!("<</Type/Pages/Count {}/Kids[{kids}]/MediaBox[0 0 300 100]>>", texts.len()));
     objects.push("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned());
     for (n, text) in texts.iter().enumerate() {
@@ -311,14 +314,14 @@ fn pdf(texts: &[&str]) -> Vec<u8> {
     let (mut out, mut offsets) = (String::from("%PDF-1.4\n"), vec![]);
     for (n, object) in objects.iter().enumerate() {
         offsets.push(out.len());
-        out += &format!("{} 0 obj{object}endobj\n", n + 1);
+        writeln!(out, "{} 0 obj{object}endobj", n + 1).unwrap();
     }
     let start = out.len();
-    out += &format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+    write!(out, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).unwrap();
     for offset in offsets {
-        out += &format!("{offset:010} 00000 n \n");
+        writeln!(out, "{offset:010} 00000 n ").unwrap();
     }
-    out += &format!("trailer<</Size {}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n", objects.len() + 1);
+    write!(out, "trailer<</Size {}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n", objects.len() + 1).unwrap();
     out.into_bytes()
 }
 

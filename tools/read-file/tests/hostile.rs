@@ -128,7 +128,7 @@ fn a_file_that_may_not_be_read() {
     use std::os::unix::fs::PermissionsExt;
     let (_temp, root) = tree();
     fs::write(root.join("closed"), "x").unwrap();
-    fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
     // The superuser reads it all the same.
     let may = fs::read(root.join("closed")).is_ok();
     let answer = answer(&root, "closed");
