@@ -57,13 +57,20 @@ fn regular(file: &Path) -> Result<bool, Error> {
     }
 }
 
-/// What a new catalog starts from.
-const EMPTY: &str = "{\n  \"documents\": []\n}\n";
+/// What a new catalog starts from: every field that readers know, still to be filled in.
+fn new_catalog() -> String {
+    let now = crate::now();
+    format!(
+        "{{\n  \"title\": \"\",\n  \"summary\": \"\",\n  \"source_url\": \"\",\n  \"src_type\": \"web\",\n  \"fetched_at\": \"{now}\",\n  \"documents\": []\n}}\n"
+    )
+}
 
 /// A catalog as it is before a change, read by several at once: each from a place of its own.
 pub(crate) struct Source {
     /// The open file; `None` where there is none yet.
     file: Option<File>,
+    /// What stands for the file where there is none.
+    new: String,
     length: u64,
 }
 
@@ -71,11 +78,12 @@ impl Source {
     /// The catalog in `file`, or an empty one where there is no file.
     pub(crate) fn open(file: &Path) -> Result<Self, Error> {
         if !regular(file)? {
-            return Ok(Self { file: None, length: EMPTY.len() as u64 });
+            let new = new_catalog();
+            return Ok(Self { file: None, length: new.len() as u64, new });
         }
         let opened = File::open(file).map_err(|error| not_readable(file, &error))?;
         let length = opened.metadata().map_err(|error| not_readable(file, &error))?.len();
-        Ok(Self { file: Some(opened), length })
+        Ok(Self { file: Some(opened), new: String::new(), length })
     }
 
     /// The number of bytes; what is added later does not belong to it.
@@ -85,7 +93,7 @@ impl Source {
 
     /// The bytes from `start` to `end`.
     pub(crate) fn range(&self, start: u64, end: u64) -> impl Read + '_ {
-        At { file: self.file.as_ref(), offset: start }.take(end.saturating_sub(start))
+        At { file: self.file.as_ref(), new: &self.new, offset: start }.take(end.saturating_sub(start))
     }
 
     /// All bytes.
@@ -120,6 +128,7 @@ impl Source {
 /// A reader with a place of its own in a file that others read as well.
 struct At<'a> {
     file: Option<&'a File>,
+    new: &'a str,
     offset: u64,
 }
 
@@ -130,7 +139,7 @@ impl Read for At<'_> {
             Some(file) => std::os::unix::fs::FileExt::read_at(file, buffer, self.offset)?,
             #[cfg(windows)]
             Some(file) => std::os::windows::fs::FileExt::seek_read(file, buffer, self.offset)?,
-            None => EMPTY.as_bytes().get(self.offset as usize..).unwrap_or_default().read(buffer)?,
+            None => self.new.as_bytes().get(self.offset as usize..).unwrap_or_default().read(buffer)?,
         };
         self.offset += read as u64;
         Ok(read)

@@ -40,7 +40,7 @@ fn a_header_is_made_and_changed() {
     let file = folder.path().canonicalize().unwrap().join("kb/cache/catalog.json");
     let mut expected = json!({
         "status": "success", "catalog_file": file.to_str(),
-        "header": {"title": "The Book", "summary": null, "source_url": null, "src_type": "web", "fetched_at": null},
+        "header": {"title": "The Book", "summary": "", "source_url": "", "src_type": "web", "fetched_at": null},
         "documents": 0, "truncated": false,
     });
     assert_eq!(made, expected);

@@ -11,7 +11,7 @@ use url::Url;
 use self::blocks::{Blocks, NO_BLOCK};
 use crate::{
     metadata::PageType,
-    tag::Tag,
+    tag::{Attr, Tag},
     tree::{Id, ROOT, Tree},
 };
 
@@ -88,6 +88,7 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, Pa
             keep[tree.parent(id)] = true;
         }
     }
+    furniture(tree, &mut keep);
     // Between what is kept, line breaks and rules are part of it.
     for id in 1..tree.len() {
         if matches!(tree.tag(id), Tag::Br | Tag::Hr | Tag::Input | Tag::Wbr) && keep[tree.parent(id)] {
@@ -98,6 +99,44 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, Pa
         }
     }
     (keep, opinion.kind)
+}
+
+/// Drops what the author marks as navigation or as something to press, unless it is most of what
+/// was kept, and takes in the heading that the content stands under.
+fn furniture(tree: &Tree, keep: &mut [bool]) {
+    // How much text is kept before each node, so that nested elements are not counted again and again.
+    let mut before = Vec::with_capacity(tree.len() + 1);
+    let mut all = 0;
+    for (id, &keep) in keep.iter().enumerate() {
+        before.push(all);
+        all += if keep { tree.text(id).trim().len() } else { 0 };
+    }
+    before.push(all);
+    let kept = |ids: &std::ops::Range<Id>| before[ids.end] - before[ids.start];
+    let mut heading = None;
+    let mut id = 1;
+    while id < tree.len() {
+        let within = tree.subtree(id);
+        let marked = matches!(tree.tag(id), Tag::Nav | Tag::Button) || tree.attr(id, Attr::Role) == Some("navigation");
+        if marked && kept(&within) * 2 < all {
+            keep[within.clone()].fill(false);
+            id = within.end;
+            continue;
+        }
+        if tree.tag(id) == Tag::H1 && heading.is_none() && !tree.node(id).hidden {
+            heading = Some(id);
+        }
+        id += 1;
+    }
+    if let Some(heading) = heading.filter(|&heading| all > 0 && kept(&tree.subtree(heading)) == 0) {
+        let under_content = tree.ancestors(heading).all(|id| !matches!(tree.tag(id), Tag::Aside | Tag::Footer | Tag::Header));
+        if under_content {
+            keep[tree.subtree(heading)].fill(true);
+            for ancestor in tree.ancestors(heading) {
+                keep[ancestor] = true;
+            }
+        }
+    }
 }
 
 /// Inline content that only a machine reads: an icon's name, the picture of a formula.
