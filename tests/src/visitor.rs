@@ -106,6 +106,11 @@ impl Visitor {
         Saved::by(&self.extract(page).run())
     }
 
+    /// Saves the whole of a page that has to be saved, whatever of it is its main content.
+    pub fn save_whole(&self, page: &str) -> Saved {
+        Saved::by(&self.extract(page).args(["--selector", "body"]).run())
+    }
+
     /// Asserts that a page can not be saved because of `code`, and that nothing was.
     ///
     /// # Panics

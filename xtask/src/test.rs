@@ -52,7 +52,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     // The tests drive executables of other packages, which `cargo test` alone does not build.
     steps.push(("executables", Box::new(|| shown(&mut cargo(&["build", "--workspace", "--bins", "--locked"])))));
     let test = move || {
-        let mut test = cargo(&["test", "--workspace", "--locked"]);
+        let mut test = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
         shown(test.args(filter.as_deref()))
     };
     steps.push(("tests", Box::new(test)));

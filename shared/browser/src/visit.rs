@@ -293,9 +293,12 @@ impl Stay<'_> {
             Some("net::ERR_ABORTED") | None => {
                 self.learn_of_the_document(true).await?;
                 match (self.document.status(), self.document.media_type()) {
-                    (204 | 205, _) => Err(self.not_a_page("the server answered that there is nothing to show")),
-                    (_, Some(media)) => {
-                        Err(self.not_a_page(&format!("the URL is a download of type {media}, not a page")))
+                    (status @ (204 | 205), media) => {
+                        Err(self.not_a_page("the server answered that there is nothing to show", media, status))
+                    }
+                    (status, Some(media)) => {
+                        let what = format!("the URL is a download of type {media}, not a page");
+                        Err(self.not_a_page(&what, Some(media), status))
                     }
                     (_, None) => Err(navigation_failed(url.as_str(), "net::ERR_ABORTED")),
                 }
@@ -362,7 +365,7 @@ impl Stay<'_> {
         address::allow(&facts.url)?;
         self.learn_of_the_document(challenge::suspicious(facts.status)).await?;
         if facts.content_type == "application/pdf" {
-            return Err(self.not_a_page("the URL is a PDF, not a page"));
+            return Err(self.not_a_page("the URL is a PDF, not a page", Some(&facts.content_type), facts.status));
         }
         Ok((self.page(facts, ready), answer[2].take()))
     }
@@ -410,12 +413,12 @@ impl Stay<'_> {
         }
     }
 
-    fn not_a_page(&self, what: &str) -> Error {
+    fn not_a_page(&self, what: &str, media_type: Option<&str>, status: u16) -> Error {
         NOT_A_PAGE
             .error(what)
             .detail("url", self.url.as_str())
-            .detail("content_type", self.document.media_type())
-            .detail("http_status", self.document.status())
+            .detail("content_type", media_type)
+            .detail("http_status", status)
     }
 
     fn failed(&self, trouble: Trouble) -> Error {

@@ -171,8 +171,8 @@ impl Tree {
                 let opened = on_element.borrow_mut().start(html, element);
                 if let (Some(open), Some(handlers)) = (opened, element.end_tag_handlers()) {
                     let builder = Rc::clone(&on_element);
-                    handlers.push(Box::new(move |_| {
-                        builder.borrow_mut().end(open);
+                    handlers.push(Box::new(move |end| {
+                        builder.borrow_mut().end(open, &end.name());
                         Ok(())
                     }));
                 }
@@ -351,6 +351,12 @@ impl Builder {
                 self.sink = Sink::Title;
                 return Some(Open::Title);
             }
+            // In a drawing, what they hold is read as markup.
+            Tag::Script | Tag::Style if element.namespace_uri() != "http://www.w3.org/1999/xhtml" => {
+                let id = self.element(html, tag, element);
+                self.open(id);
+                return Some(Open::Node(id));
+            }
             Tag::Script => {
                 let kind = value("type").unwrap_or_default().to_ascii_lowercase();
                 if kind == "application/ld+json" {
@@ -489,33 +495,31 @@ impl Builder {
         }
     }
 
-    fn end(&mut self, open: Open) {
+    /// Takes the end tag called `name`, which ends the element that was opened with `open`; every
+    /// element that it ends is reported, innermost first.
+    fn end(&mut self, open: Open, name: &str) {
         self.flush();
         self.sink = Sink::None;
         let Open::Node(id) = open else { return };
-        let table_part = self.tree.tag(id).is_table_part();
+        let (tag, ended_by) = (self.tree.tag(id), Tag::from_name(name));
+        // An end tag in a cell ends nothing outside of the table.
+        if tag.is_table_part() && !ended_by.is_table_part() {
+            self.overlaps = true;
+            return;
+        }
+        self.overlaps |= tag.is_block() && ended_by.is_formatting();
         for depth in (1..self.open.len()).rev() {
             let at = self.open[depth];
             if at == id {
-                let inside = &self.open[depth + 1..];
-                let formatting = self.tree.tag(id).is_formatting();
-                self.overlaps |= formatting && inside.iter().any(|&id| self.tree.tag(id).is_block());
-                self.close_to(depth + 1);
-                self.close_top();
-                self.lost_formatting -= usize::from(formatting);
+                self.close_to(depth);
+                self.lost_formatting -= usize::from(tag.is_formatting() && tag == ended_by);
                 return;
             }
-            // An end tag in a cell ends nothing outside of the table.
-            if at < id {
-                break;
-            }
-            if !table_part && matches!(self.tree.tag(at), Tag::Td | Tag::Th | Tag::Table | Tag::Caption) {
-                self.overlaps = true;
+            let in_cell = matches!(self.tree.tag(at), Tag::Td | Tag::Th | Tag::Table | Tag::Caption);
+            if at < id || (in_cell && !tag.is_table_part()) {
                 return;
             }
         }
-        // It had ended before its end tag.
-        self.overlaps |= self.tree.tag(id).is_formatting();
     }
 
     fn finish(&mut self) {

@@ -122,7 +122,7 @@ def report(name, pages, keeps):
           + " ".join(f"{kind}={np.mean(scores[kind]):.3f}" for kind in sorted(scores)), flush=True)
 
 
-def choose(page, chances, bar=None):
+def choose(page, chances):
     """The blocks whose choice has the highest expected F1 (Lewis 1995, Ye et al. 2012)."""
     sizes = page["features"][:, 0].astype(float)
     chances = chances.copy()

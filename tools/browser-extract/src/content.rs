@@ -29,8 +29,11 @@ pub(crate) fn markdown(page: &Page, content: &str, selected: bool) -> Result<Doc
     };
     let Some(language) = language else {
         let base_url = Url::parse(&page.base).ok();
-        let scope = if selected { Scope::Whole } else { Scope::Main };
-        return convert(content, &Options { base_url: base_url.as_ref(), scope }).map_err(|error| match error {
+        let within = |scope| convert(content, &Options { base_url: base_url.as_ref(), scope });
+        // A page of a few words may have no main content that can be told from the rest: it is saved
+        // as it is.
+        let main = if selected { Err(Conversion::EmptyContent) } else { within(Scope::Main) };
+        return main.or_else(|_| within(Scope::Whole)).map_err(|error| match error {
             Conversion::EmptyContent | Conversion::NothingSelected | Conversion::BadSelector(_) => empty(),
         });
     };

@@ -1,7 +1,7 @@
 //! A page's text as blocks: the runs of inline content that a reader sees as lines or paragraphs,
 //! and what can be counted about them and about the elements around them.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::{
     render::is_ideograph,
@@ -250,7 +250,7 @@ impl Blocks {
     }
 
     fn total(&mut self, tree: &Tree) {
-        let mut copies: HashMap<u64, u32> = HashMap::new();
+        let mut copies: HashMap<u64, u32> = HashMap::default();
         for block in &mut self.list {
             let counts = &mut block.counts;
             counts.headings = f32::from(u8::from(tree.tag(block.container).heading_level().is_some()));
@@ -275,7 +275,7 @@ impl Blocks {
 /// For every block, a number that it shares with the blocks that stand in elements of the same tags
 /// and first classes, four levels up: the titles of a grid's cards, the prices, the cells of a column.
 pub(super) fn kin(tree: &Tree, blocks: &Blocks) -> Vec<u32> {
-    let mut numbers: HashMap<u64, u32> = HashMap::new();
+    let mut numbers: HashMap<u64, u32> = HashMap::default();
     let mut kin = Vec::with_capacity(blocks.list.len());
     for block in &blocks.list {
         let around = std::iter::once(block.container).chain(tree.ancestors(block.container)).take(4);
@@ -295,21 +295,24 @@ pub(super) fn kin(tree: &Tree, blocks: &Blocks) -> Vec<u32> {
 
 /// For every element, how many of its siblings have the same tag and first class.
 fn alike(tree: &Tree) -> Vec<u16> {
-    let mut alike = vec![0; tree.len()];
-    let mut groups: HashMap<(u32, u8, &str), u16> = HashMap::new();
-    let key = |id: Id| {
+    let mut counts: Vec<u16> = vec![0];
+    // Which count is each element's; the first is nobody's.
+    let mut group = vec![0_u32; tree.len()];
+    let mut groups: HashMap<(u32, u8, &str), u32> = HashMap::default();
+    for (id, group) in group.iter_mut().enumerate().skip(1) {
         let node = tree.node(id);
+        if matches!(node.tag, Tag::Text | Tag::Br | Tag::Span) {
+            continue;
+        }
         let class = tree.attr(id, Attr::Class).unwrap_or_default();
         let first = class.split_ascii_whitespace().next().unwrap_or_default();
-        (node.parent, node.tag as u8, first)
-    };
-    let is_counted = |id: Id| !matches!(tree.tag(id), Tag::Text | Tag::Root | Tag::Br | Tag::Span);
-    for id in (1..tree.len()).filter(|&id| is_counted(id)) {
-        let count = groups.entry(key(id)).or_default();
+        let next = counts.len() as u32;
+        *group = *groups.entry((node.parent, node.tag as u8, first)).or_insert(next);
+        if *group == next {
+            counts.push(0);
+        }
+        let count = &mut counts[*group as usize];
         *count = count.saturating_add(1);
     }
-    for id in (1..tree.len()).filter(|&id| is_counted(id)) {
-        alike[id] = groups[&key(id)];
-    }
-    alike
+    group.into_iter().map(|group| counts[group as usize]).collect()
 }

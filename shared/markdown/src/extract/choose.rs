@@ -1,7 +1,8 @@
 //! From each block's chance to be content to the blocks that are chosen.
 
-use std::{collections::HashSet, ops::Range};
+use std::ops::Range;
 
+use foldhash::HashSet;
 use url::Url;
 
 use super::{
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::{metadata::PageType, tag::Tag, tree::Tree};
 
-/// A block with a smaller chance is never chosen.
+/// A block with a smaller chance is not chosen, unless there is hardly a better one.
 const FLOOR: f32 = 0.12;
 
 /// How many blocks are looked at together.
@@ -24,25 +25,35 @@ pub(super) struct Opinion {
     pub(super) kind: PageType,
 }
 
+/// What kind of page it is.
+pub(super) fn kind(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> PageType {
+    kinds(&Features::new(tree, blocks, address)).0
+}
+
+/// The likeliest kind of page, and the chance of each.
+fn kinds(features: &Features<'_>) -> (PageType, Vec<f32>) {
+    let of_page = Table::of_row(features.of_page());
+    let chances: Vec<f32> = model().kinds.iter().map(|forest| forest.chances(&of_page)[0]).collect();
+    let likeliest = (0..chances.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]));
+    (likeliest.map_or(PageType::default(), |at| PageType::ALL[at]), chances)
+}
+
 /// Asks the model about a page.
 pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Opinion {
     let features = Features::new(tree, blocks, address);
     let model = model();
-    let of_page = Table::from_rows(features.of_page(), features.of_page().len());
-    let kinds: Vec<f32> = model.kinds.iter().map(|forest| forest.chances(&of_page)[0]).collect();
-    let likeliest = (0..kinds.len()).max_by(|&a, &b| kinds[a].total_cmp(&kinds[b]));
-    let kind = likeliest.map_or(PageType::default(), |at| PageType::ALL[at]);
+    let (kind, kinds) = kinds(&features);
     let count = blocks.list.len();
     let table = |range: Range<usize>| {
-        let mut rows = vec![];
-        let mut width = 0;
-        for at in range {
-            let start = rows.len();
-            features.row(at, &mut rows);
-            rows.extend_from_slice(&kinds);
-            width = rows.len() - start;
+        let mut table = Table::empty(range.len());
+        let mut row = vec![];
+        for (at, block) in range.enumerate() {
+            row.clear();
+            features.row(block, &mut row);
+            row.extend_from_slice(&kinds);
+            table.set_row(at, &row);
         }
-        Table::from_rows(&rows, width)
+        table
     };
     let chunks = || (0..count).step_by(CHUNK).map(|start| start..(start + CHUNK).min(count));
     let mut first = Vec::with_capacity(count);
@@ -130,7 +141,7 @@ pub(super) fn choose(tree: &Tree, blocks: &[Block], chances: &[f32]) -> Vec<bool
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     order.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
     // A text that stands on the page several times, for screens of several sizes, is said once.
-    let mut said = HashSet::new();
+    let mut said = HashSet::default();
     let mut chances = chances.to_vec();
     for &at in &order {
         let block = &blocks[at];
@@ -150,9 +161,10 @@ pub(super) fn choose(tree: &Tree, blocks: &[Block], chances: &[f32]) -> Vec<bool
             best = (value, rank + 1);
         }
     }
+    let floor = order.first().map_or(FLOOR, |&at| FLOOR.min(chances[at] / 2.0));
     let mut chosen = vec![false; blocks.len()];
     for &at in &order[..best.1] {
-        chosen[at] = chances[at] >= FLOOR;
+        chosen[at] = chances[at] >= floor;
     }
     chosen
 }

@@ -1,7 +1,6 @@
 //! What the model sees of a block: numbers about it, its neighbours, the elements around it, the page.
 
-use std::collections::HashSet;
-
+use foldhash::HashSet;
 use url::Url;
 
 use super::{

@@ -69,7 +69,7 @@ pub(crate) fn selected(tree: &Tree) -> Option<Vec<bool>> {
 
 /// What kind of page it is.
 pub(crate) fn kind(tree: &Tree, address: Option<&Url>) -> PageType {
-    choose::opinion(tree, &Blocks::new(tree), address).kind
+    choose::kind(tree, &Blocks::new(tree), address)
 }
 
 /// The nodes of the page's main content, and what kind of page it is.

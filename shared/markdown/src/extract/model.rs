@@ -18,16 +18,19 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table whose rows are `values`, `width` numbers each.
-    pub(super) fn from_rows(values: &[f32], width: usize) -> Self {
-        let rows = values.len() / width.max(1);
-        let mut columns = vec![0.0; values.len()];
-        for (at, row) in values.chunks_exact(width.max(1)).enumerate() {
-            for (column, value) in row.iter().enumerate() {
-                columns[column * rows + at] = *value;
-            }
+    /// A table of one row.
+    pub(super) fn of_row(row: &[f32]) -> Self {
+        Self { rows: 1, columns: row.to_vec() }
+    }
+
+    /// Sets the next of `rows` rows, the first of which has `at` 0.
+    pub(super) fn set_row(&mut self, at: usize, row: &[f32]) {
+        if self.columns.is_empty() {
+            self.columns = vec![0.0; row.len() * self.rows];
         }
-        Self { rows, columns }
+        for (value, cell) in row.iter().zip(self.columns[at..].iter_mut().step_by(self.rows)) {
+            *cell = *value;
+        }
     }
 
     /// A table with no column yet.

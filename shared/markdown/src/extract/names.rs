@@ -2,6 +2,10 @@
 //!
 //! A name is only ever a hint among others that the model weighs; pages in any language use these.
 
+use std::sync::OnceLock;
+
+use foldhash::HashMap;
+
 use crate::{
     tag::{Attr, Tag},
     tree::{Id, Tree},
@@ -288,19 +292,17 @@ pub(super) fn of_names(names: &str) -> Hints {
 
 /// The kinds that a word hints at.
 fn hint(word: &str) -> Hints {
-    // The words of each kind, found by their first letter.
-    static BY_LETTER: std::sync::OnceLock<Vec<Vec<(&str, Hints)>>> = std::sync::OnceLock::new();
-    let by_letter = BY_LETTER.get_or_init(|| {
-        let mut table = vec![vec![]; 26];
+    static KNOWN: OnceLock<HashMap<&str, Hints>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let mut known = HashMap::default();
         for (kind, words) in WORDS.iter().enumerate() {
             for word in *words {
-                table[usize::from(word.as_bytes()[0] - b'a')].push((*word, 1 << kind));
+                *known.entry(*word).or_default() |= 1 << kind;
             }
         }
-        table
+        known
     });
-    let letter = usize::from(word.as_bytes()[0] - b'a');
-    by_letter[letter].iter().filter(|(known, _)| *known == word).fold(0, |hints, (_, hint)| hints | hint)
+    known.get(word).copied().unwrap_or_default()
 }
 
 /// How many kinds of phrase there are.
@@ -408,14 +410,23 @@ const SAID: [&[&str]; PHRASES] = [
 
 /// The kinds of phrase that a text has words of.
 pub(super) fn said(text: &str) -> u16 {
-    let mut said = 0;
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).take(16) {
-        let word = word.to_lowercase();
+    static KNOWN: OnceLock<HashMap<&str, u16>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let mut known = HashMap::default();
         for (kind, words) in SAID.iter().enumerate() {
-            said |= u16::from(words.contains(&word.as_str())) << kind;
+            for word in *words {
+                *known.entry(*word).or_default() |= 1 << kind;
+            }
         }
-    }
-    said
+        known
+    });
+    let mut lower = String::new();
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).take(16);
+    words.fold(0, |said, word| {
+        lower.clear();
+        lower.extend(word.chars().flat_map(char::to_lowercase));
+        said | known.get(lower.as_str()).copied().unwrap_or_default()
+    })
 }
 
 /// What the words of an address hint at, and how it is built: the last numbers are its depth, the
