@@ -325,7 +325,7 @@ const SAID: [&[&str]; PHRASES] = [
         "プライバシー",
         "隐私",
     ],
-    &["subscribe", "newsletter", "email", "inbox", "abonnieren", "购读", "登録"],
+    &["subscribe", "newsletter", "email", "inbox", "abonnieren", "订阅", "登録"],
     &["log", "login", "sign", "account", "register", "anmelden", "connexion", "ログイン", "登录", "로그인"],
     &[
         "cart",
