@@ -57,6 +57,9 @@ fn a_catalog_grows_from_nothing() {
     let expected = format!(
         r#"{{
   "title": "T",
+  "summary": "",
+  "source_url": "",
+  "src_type": "web",
   "fetched_at": "{}",
   "documents": [
     {{"url": "https://x/a", "title": "B", "path": "a.md", "summary": "s"}},

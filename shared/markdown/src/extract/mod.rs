@@ -129,7 +129,8 @@ fn furniture(tree: &Tree, keep: &mut [bool]) {
         id += 1;
     }
     if let Some(heading) = heading.filter(|&heading| all > 0 && kept(&tree.subtree(heading)) == 0) {
-        let under_content = tree.ancestors(heading).all(|id| !matches!(tree.tag(id), Tag::Aside | Tag::Footer | Tag::Header));
+        let under_content =
+            tree.ancestors(heading).all(|id| !matches!(tree.tag(id), Tag::Aside | Tag::Footer | Tag::Header));
         if under_content {
             keep[tree.subtree(heading)].fill(true);
             for ancestor in tree.ancestors(heading) {
