@@ -53,7 +53,7 @@ fn a_header_is_made_and_changed() {
     expected["header"]["summary"] = "本".into();
     expected["documents"] = 1.into();
     assert_eq!(changed, expected);
-    let text = text.replace("The Book", "New").replace("  \"documents", "  \"summary\": \"本\",\n  \"documents");
+    let text = text.replace("The Book", "New").replace(r#""summary": """#, r#""summary": "本""#);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
 }
 
