@@ -21,6 +21,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
     programs().map(drop)
 }
 
+/// What the tests run beside the tools, installed where it is missing.
+pub(crate) fn for_tests() -> anyhow::Result<()> {
+    install::beside(&["jq", "pdftotext"])
+}
+
 /// The two executables that drive and are the browser, installed where they were missing.
 pub(crate) struct Programs {
     pub(crate) chromium: PathBuf,

@@ -56,9 +56,40 @@ const SNAP: &str = "apt has Chromium as a snap only, or not at all. Any of these
   npx @puppeteer/browsers install chromedriver@stable     (beside an installed Google Chrome)
 and, for the second, set RAGMAKER_CHROMEDRIVER to the path that it prints.";
 
+/// Installs those of `programs` that are missing: `jq`, which pipelines are made of, and
+/// `pdftotext`, which read-file reads PDFs with.
+pub(super) fn beside(programs: &[&str]) -> anyhow::Result<()> {
+    let missing: Vec<&str> = programs.iter().copied().filter(|program| on_path(program).is_none()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("missing: {}", missing.join(", "));
+    let manager = present().with_context(|| format!("install {}, then try again", missing.join(" and ")))?;
+    let package = |program: &'static str| match (program, manager.program) {
+        ("pdftotext", "pacman" | "brew") => "poppler",
+        ("pdftotext", _) => "poppler-utils",
+        _ => program,
+    };
+    let known = ["jq", "pdftotext"].into_iter().filter(|program| missing.contains(program)).map(package);
+    let words: Vec<&str> = manager.install.iter().copied().filter(|word| *word != "--cask").chain(known).collect();
+    let install = || shown(&mut privileged(&words, manager.root)?);
+    install().or_else(|error| {
+        if manager.program != "apt-get" {
+            return Err(error);
+        }
+        // A fresh machine has no lists of packages, or old ones.
+        shown(&mut privileged(&["apt-get", "update"], true)?)?;
+        install()
+    })
+}
+
+fn present() -> Option<&'static Manager> {
+    MANAGERS.iter().find(|manager| on_path(manager.program).is_some())
+}
+
 /// Installs the two, or says how to.
 pub(super) fn run() -> anyhow::Result<()> {
-    let manager = MANAGERS.iter().find(|manager| on_path(manager.program).is_some());
+    let manager = present();
     let Some(manager) = manager else {
         bail!(
             "Chromium or ChromeDriver is missing, and none of the package managers that this task knows is here.\n{BY_HAND}"
