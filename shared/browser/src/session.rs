@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use ragmaker_tool::Error;
 
 use crate::{
+    codes::BROWSER_BUSY,
     driver::listens,
     find::Program,
     keeper::{self, Launch},
@@ -55,7 +56,12 @@ impl InUse {
             launch.idle_seconds = if old.stays { old.idle_seconds } else { launch.idle_seconds };
             if reachable(&old) {
                 // Others may work in it: it is not closed under their hands.
-                while profile.lock_unused().is_none() && Instant::now() < deadline {
+                while profile.lock_unused().is_none() {
+                    if Instant::now() >= deadline {
+                        return Err(BROWSER_BUSY
+                            .error("the session's browser has no window, and other calls are still at work in it")
+                            .detail("session", profile.session()));
+                    }
                     std::thread::sleep(Duration::from_millis(20));
                 }
             }

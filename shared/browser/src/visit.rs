@@ -139,7 +139,7 @@ struct Want<'a> {
 
 impl Visit<'_> {
     /// Goes to the page and takes the links that a person could follow there, in the page's order,
-    /// each address once.
+    /// each page once.
     ///
     /// A browser that runs is used and left running; else one is started, and closed in the end.
     pub fn links(&self) -> Result<(Page, Vec<Link>), Error> {

@@ -54,7 +54,7 @@ pub struct Answer {
     pub title: String,
     /// The HTTP status that the server answered with; null where the browser does not know it.
     pub http_status: Option<u16>,
-    /// The links, in the page's order, each address once.
+    /// The links, in the page's order, each page once.
     pub links: Vec<Link>,
     /// How many links there are with these filters, listed or not.
     pub links_total: usize,
