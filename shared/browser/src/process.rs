@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
+use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 /// The environment variable that marks a process of ours; its value is the profile's folder.
 pub(crate) const MARK: &str = "RAGMAKER_BROWSER_PROFILE";
@@ -47,31 +47,20 @@ pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
 
 /// Whether a process with this number runs (and is not merely waiting to be reaped).
 pub(crate) fn runs(pid: u32) -> bool {
-    process(pid).is_some_and(|status| !matches!(status, sysinfo::ProcessStatus::Zombie | sysinfo::ProcessStatus::Dead))
-}
-
-fn process(pid: u32) -> Option<sysinfo::ProcessStatus> {
-    let pid = sysinfo::Pid::from_u32(pid);
-    let mut system = System::new();
-    system.refresh_processes_specifics(
-        ProcessesToUpdate::Some(&[pid]),
-        true,
-        ProcessRefreshKind::nothing().without_tasks(),
-    );
-    system.process(pid).map(sysinfo::Process::status)
+    with(pid, |process| !matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead)).unwrap_or_default()
 }
 
 fn end(pid: u32) {
-    let pid = sysinfo::Pid::from_u32(pid);
+    with(pid, Process::kill);
+}
+
+/// What `ask` has to say of the process with this number, if there is one.
+fn with<T>(pid: u32, ask: impl FnOnce(&Process) -> T) -> Option<T> {
+    let pid = Pid::from_u32(pid);
     let mut system = System::new();
-    system.refresh_processes_specifics(
-        ProcessesToUpdate::Some(&[pid]),
-        true,
-        ProcessRefreshKind::nothing().without_tasks(),
-    );
-    if let Some(process) = system.process(pid) {
-        process.kill();
-    }
+    let what = ProcessRefreshKind::nothing().without_tasks();
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, what);
+    system.process(pid).map(ask)
 }
 
 #[cfg(test)]

@@ -94,11 +94,10 @@ impl Tab {
         loop {
             let (mut claims, taken) = claims(profile);
             claims.sort_by_key(|claim| std::cmp::Reverse(claim.memory.as_ref().map_or(0, |memory| memory.at)));
-            let (idle, dead): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.memory.is_some());
+            let (mut idle, dead): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.memory.is_some());
             for claim in dead {
                 claim.dispose(running, None).await;
             }
-            let mut idle: Vec<Claim> = idle.into_iter().collect();
             let shows = |claim: &Claim, page: &str| {
                 claim.memory.as_ref().is_some_and(|memory| {
                     [&memory.requested, &memory.url].iter().any(|url| crate::address::page(url) == page)
