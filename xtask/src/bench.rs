@@ -60,9 +60,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// Builds every executable as it is released, and returns their folder.
-fn release_build() -> anyhow::Result<PathBuf> {
-    let build = ["build", "--release", "--locked", "--workspace", "--bins", "--target-dir", "target"];
-    quiet("building the executables for release", &mut cargo(&build))?;
+/// Builds the executables of `tools` as they are released, and returns their folder.
+fn release_build(tools: &[&str]) -> anyhow::Result<PathBuf> {
+    let mut build = cargo(&["build", "--release", "--locked", "--bins", "--target-dir", "target"]);
+    for tool in tools {
+        build.arg("--package").arg(format!("ragmaker-{tool}"));
+    }
+    quiet("building the executables for release", &mut build)?;
     Ok(root().join("target/release"))
 }

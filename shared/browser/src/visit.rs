@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, BufRead, IsTerminal},
+    pin::pin,
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -230,11 +231,7 @@ impl Stay<'_> {
         // The page that an earlier call left may hang by now, and hold up all that is asked of its
         // tab; or a person has closed the tab.
         if self.tab.resumed {
-            let pulse = self.tab.driver.execute("return 1", vec![], self.deadline.min(Instant::now() + PULSE)).await;
-            if let Err(trouble) = pulse {
-                self.stale = true;
-                return Err(self.failed(trouble));
-            }
+            self.tab.socket.feel_pulse(PULSE).map_err(|trouble| self.failed(trouble))?;
         }
         let (page, content) = match self.visit.target {
             Target::Load(url) => self.load(url).await?,
@@ -274,7 +271,17 @@ impl Stay<'_> {
 
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
         let params = json!({"url": url.as_str()});
-        let answer = self.tab.driver.devtools("Page.navigate", params, self.deadline).await;
+        let answer = {
+            let mut navigation = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
+            match tokio::time::timeout(PULSE, &mut navigation).await {
+                Ok(answer) => answer,
+                // Either the server is slow, or the page that is to be left does not let go.
+                Err(_) => match self.tab.socket.wait_for_pulse() {
+                    Ok(()) => navigation.await,
+                    Err(trouble) => Err(trouble),
+                },
+            }
+        };
         let answer = match answer {
             Ok(answer) => answer,
             // The driver may word the browser's own failure as one of the command.
@@ -316,13 +323,13 @@ impl Stay<'_> {
         let mut answered = false;
         loop {
             let capped = wait_for.is_none() && Instant::now() >= cap;
-            let arguments = vec![json!(wait_for), json!(capped), json!(self.want.chosen)];
+            let arguments = json!([wait_for, capped, self.want.chosen]);
             // A page that is busy answers late, and at the deadline not at all.
-            let answer = match self.tab.driver.execute(&self.script, arguments, self.deadline).await {
+            let answer = match self.tab.socket.execute(&self.script, &arguments, self.deadline) {
                 Ok(answer) => answer,
                 // The page is on its way to another one.
                 Err(Trouble::Failed(words)) if Instant::now() + PAUSE < self.deadline => {
-                    debug_assert!(!words.contains("JavascriptError"), "{words}");
+                    debug_assert!(!words.contains("Error:"), "{words}");
                     Value::Null
                 }
                 // The deadline came during one of many looks: what was late is the element.
@@ -421,7 +428,8 @@ impl Stay<'_> {
             .detail("http_status", status)
     }
 
-    fn failed(&self, trouble: Trouble) -> Error {
+    fn failed(&mut self, trouble: Trouble) -> Error {
+        self.stale = matches!(trouble, Trouble::Stale);
         let error = match trouble {
             Trouble::Late => TIMEOUT.error("the page did not answer in time"),
             Trouble::Crashed => PAGE_CRASHED.error("the page crashed its tab"),

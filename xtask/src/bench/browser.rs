@@ -31,7 +31,7 @@ const LINKS: &str = "JSON.stringify([...document.querySelectorAll('a[href]')].ma
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let programs = setup::programs()?;
-    let built = release_build()?;
+    let built = release_build(&["browser-open", "browser-navigate", "browser-extract", "browser-close"])?;
     let folder = root().join("target/bench/browser");
     fs::create_dir_all(&folder)?;
     let site = Site::start();

@@ -12,15 +12,15 @@ const take = () => {
       return !!map && [...link.getRootNode().querySelectorAll("img[usemap]")].some((image) => image.useMap === `#${map}` && visible(image));
     }
     if (!(link.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true)) return false;
-    const view = link.ownerDocument.defaultView;
-    const parts = link.firstElementChild ? [link, ...link.querySelectorAll("img,svg,picture")] : [link];
-    for (const part of parts) {
+    // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
+    const { scrollX, scrollY } = link.ownerDocument.defaultView;
+    const shows = (part) => {
       for (const box of part.getClientRects()) {
-        // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
-        if (box.width > 1 && box.height > 1 && box.right + view.scrollX > 0 && box.bottom + view.scrollY > 0) return true;
+        if (box.width > 1 && box.height > 1 && box.right + scrollX > 0 && box.bottom + scrollY > 0) return true;
       }
-    }
-    return false;
+      return false;
+    };
+    return shows(link) || (link.firstElementChild !== null && [...link.querySelectorAll("img,svg,picture")].some(shows));
   };
   // The accessible name, after https://www.w3.org/TR/accname-1.2/ as far as links need it.
   const name = (link) => {
@@ -41,6 +41,11 @@ const take = () => {
         return apart + content(child) + apart;
       }).join("");
     };
+    if (labels.length === 0 && link.firstElementChild === null && !link.hasAttribute("aria-label")) {
+      const plain = squeeze(link.textContent);
+      // Short as it is, nothing has to be cut.
+      if (plain && plain.length <= LONGEST_TEXT) return plain.toWellFormed();
+    }
     for (const text of [labels.join(" "), link.getAttribute("aria-label"), content(link), link.getAttribute("alt"), link.title]) {
       const squeezed = squeeze(text);
       if (squeezed) return [...squeezed.slice(0, LONGEST_TEXT * 2).toWellFormed()].slice(0, LONGEST_TEXT).join("");
@@ -55,13 +60,12 @@ const take = () => {
       try { href = new URL(href.baseVal, link.baseURI).href; } catch { return null; }
     }
     if (!/^https?:/.test(href) || href.length > LONGEST_ADDRESS || !URL.canParse(href)) return null;
-    const [page, fragment] = href.split(/#(.*)/s);
     // A place on this very page is not somewhere to go, unless an application routes by it.
-    if (page === here && fragment !== undefined && !/^[/!]/.test(fragment)) return null;
+    if (href.startsWith(here) && href[here.length] === "#" && !/^[/!]/.test(href.slice(here.length + 1))) return null;
     return href.toWellFormed();
   };
   // Places on a page are one page.
-  const page = (href) => /#[/!]/.test(href) ? href : href.split("#")[0];
+  const page = (href) => /#[/!]/.test(href) ? href : href.split("#", 1)[0];
   const walk = (root) => {
     // One pass in the page's order: a link, a shadow root and a frame each where it stands.
     const walker = (root.ownerDocument ?? root).createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
@@ -69,9 +73,9 @@ const take = () => {
       if (element.nodeType !== Node.ELEMENT_NODE) continue;
       if ((element.localName === "a" || element.localName === "area") && (element.hasAttribute("href") || element.hasAttribute("xlink:href"))) {
         const href = address(element);
-        if (href !== null && !found.get(page(href))?.[0] && visible(element)) {
-          found.set(page(href), [name(element), found.get(page(href))?.[1] ?? href]);
-        }
+        if (href === null) continue;
+        const key = page(href), before = found.get(key);
+        if (!before?.[0] && visible(element)) found.set(key, [name(element), before?.[1] ?? href]);
       }
       if (element.shadowRoot) walk(element.shadowRoot);
       if (element.localName === "iframe" || element.localName === "frame") {
