@@ -81,7 +81,7 @@ pub(crate) struct Facts {
     #[serde(rename = "type")]
     content_type: String,
     pub(crate) marks: Vec<String>,
-    pub(crate) words: u64,
+    pub(crate) words: Option<u64>,
     pub(crate) fields: u64,
     pub(crate) links: u64,
 }
@@ -145,8 +145,12 @@ impl Visit<'_> {
     /// A browser that runs is used and left running; else one is started, and closed in the end.
     pub fn links(&self) -> Result<(Page, Vec<Link>), Error> {
         let (page, links) = self.take(Want { script: LINKS, chosen: None })?;
-        let pairs: Vec<(String, String)> = serde_json::from_value(links).unwrap_or_default();
-        Ok((page, pairs.into_iter().map(|(text, href)| Link { text, href }).collect()))
+        let mut lines = links.as_str().unwrap_or_default().split('\n').map(str::to_owned);
+        let mut found = vec![];
+        while let (Some(text), Some(href)) = (lines.next(), lines.next()) {
+            found.push(Link { text, href });
+        }
+        Ok((page, found))
     }
 
     /// Goes to the page and takes it as HTML as the browser shows it; the text itself where it is

@@ -40,6 +40,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         "start",
         20,
         300,
+        std::time::Duration::ZERO,
         vec![
             Subject::process("cat FILE", cat, 0),
             Subject::process("ragmaker-read-file --path FILE", read, 0).at_most(1.2),
