@@ -145,9 +145,9 @@ impl Visit<'_> {
     /// A browser that runs is used and left running; else one is started, and closed in the end.
     pub fn links(&self) -> Result<(Page, Vec<Link>), Error> {
         let (page, links) = self.take(Want { script: LINKS, chosen: None })?;
-        let mut lines = links.as_str().unwrap_or_default().split('\n').map(str::to_owned);
+        let mut parts = links.as_str().unwrap_or_default().split('\n').map(str::to_owned);
         let mut found = vec![];
-        while let (Some(text), Some(href)) = (lines.next(), lines.next()) {
+        while let (Some(text), Some(href)) = (parts.next(), parts.next()) {
             found.push(Link { text, href });
         }
         Ok((page, found))
