@@ -45,7 +45,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         steps.push(("discovery.json", Box::new(discovery::check)));
     }
     steps.push(("browser", Box::new(setup::run)));
-    steps.push(("jq and pdftotext", Box::new(setup::for_tests)));
+    steps.push(("jq, pdftotext and Xvfb", Box::new(setup::for_tests)));
     if whole {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
         steps.push(("lints", Box::new(move || linted("clippy", "clippy", &clippy))));

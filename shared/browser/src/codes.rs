@@ -12,6 +12,11 @@ pub const BROWSER_FAILED: Code = Code::new(
     "BROWSER_FAILED",
     "Check that Chromium and ChromeDriver have the same major version and that Chromium starts by itself.",
 );
+/// There is no screen that a window could be shown on.
+pub const NO_DISPLAY: Code = Code::new(
+    "NO_DISPLAY",
+    "Leave --no-headless out, or run where a person can see the window: DISPLAY or WAYLAND_DISPLAY names the screen (xvfb-run makes one that nobody sees).",
+);
 /// A browser that is not ours holds the profile.
 pub const PROFILE_IN_USE: Code =
     Code::new("PROFILE_IN_USE", "Close the other browser that uses this profile, or choose another --session.");
@@ -49,4 +54,4 @@ pub const SELECTOR_NOT_FOUND: Code =
 
 /// The codes of a tool that starts, reaches or closes a browser.
 pub const SESSION_ERRORS: &[Code] =
-    &[BROWSER_NOT_FOUND, BROWSER_FAILED, PROFILE_IN_USE, BROWSER_BUSY, BROWSER_LOST, TIMEOUT];
+    &[BROWSER_NOT_FOUND, BROWSER_FAILED, NO_DISPLAY, PROFILE_IN_USE, BROWSER_BUSY, BROWSER_LOST, TIMEOUT];

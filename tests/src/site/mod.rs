@@ -48,6 +48,7 @@
 //! | `/status/204` | no content |
 //! | `/challenge/cloudflare` | a challenge page built like Cloudflare's |
 //! | `/challenge/cloudflare-clearing` | the same, which lets the browser in after 2.5 seconds, by a cookie |
+//! | `/challenge/cloudflare-slow` | the same after 9 seconds, about what a person needs |
 //! | `/challenge/hcaptcha` | an interstitial with hCaptcha |
 //! | `/challenge/recaptcha` | an interstitial with reCAPTCHA, built like Google's |
 //! | `/challenge/datadome` | a challenge page built like DataDome's |

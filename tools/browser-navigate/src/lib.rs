@@ -82,6 +82,7 @@ impl Tool for Args {
     const ERRORS: &'static [Code] = &[
         codes::BROWSER_NOT_FOUND,
         codes::BROWSER_FAILED,
+        codes::NO_DISPLAY,
         codes::PROFILE_IN_USE,
         codes::BROWSER_BUSY,
         codes::BROWSER_LOST,
