@@ -38,6 +38,11 @@ pub const NAVIGATION_FAILED: Code =
 pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Leave this URL out: it leads to a file or to nothing at all.");
 /// The URL is not one of those that are opened.
 pub const URL_NOT_ALLOWED: Code = Code::new("URL_NOT_ALLOWED", "Give an http or https URL.");
+/// The page is of a domain that may not be visited.
+pub const DOMAIN_NOT_ALLOWED: Code = Code::new(
+    "DOMAIN_NOT_ALLOWED",
+    "Stay within the domains that details.allowed names; whoever runs the tool may allow more with --allow-domain or RAGMAKER_ALLOWED_DOMAINS.",
+);
 /// The server answered with an error page.
 pub const HTTP_ERROR: Code =
     Code::new("HTTP_ERROR", "Check the URL; details.http_status says what the server answered.");

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
-    address, challenge,
+    address::{self, Domains},
+    challenge,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
     driver::{self, Trouble},
     network::{Document, navigation_failed, net_error},
@@ -129,6 +130,8 @@ pub struct Visit<'a> {
     pub timeout: Option<Duration>,
     /// A selector to wait for, in place of a quiet page.
     pub wait_for: Option<&'a str>,
+    /// The domains whose pages may be opened.
+    pub domains: &'a Domains,
 }
 
 /// What is wanted of the page: the script that takes it, and the script's argument.
@@ -162,6 +165,9 @@ impl Visit<'_> {
     }
 
     fn take(&self, want: Want<'_>) -> Result<(Page, Value), Error> {
+        if let Target::Load(url) | Target::Show(url) = self.target {
+            self.domains.check(url)?;
+        }
         let deadline = Instant::now() + self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let mut again = true;
         loop {
@@ -374,6 +380,8 @@ impl Stay<'_> {
             return Err(navigation_failed(&self.url, "net::ERR_FAILED"));
         }
         address::allow(&facts.url)?;
+        // It may have led elsewhere.
+        Url::parse(&facts.url).map_or(Ok(()), |url| self.visit.domains.check(&url))?;
         self.learn_of_the_document(challenge::suspicious(facts.status)).await?;
         if facts.content_type == "application/pdf" {
             return Err(self.not_a_page("the URL is a PDF, not a page", Some(&facts.content_type), facts.status));

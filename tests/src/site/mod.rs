@@ -40,6 +40,7 @@
 //! | `/dialog/unload` | asks before it lets itself be left, once it was clicked |
 //! | `/redirect/chain/N` | N redirects to an article |
 //! | `/redirect/loop` | redirects to itself through another page |
+//! | `/redirect/host` | redirects to an article under another name of the host, `localhost` |
 //! | `/redirect/meta` | leads to an article by meta refresh |
 //! | `/redirect/script/MS` | leads to an article by script after MS |
 //! | `/redirect/file` | redirects to `file:`; `/redirect/javascript`, `/redirect/data`, `/redirect/chrome` likewise |
