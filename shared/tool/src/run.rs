@@ -45,10 +45,15 @@ impl From<Exit> for ExitCode {
 /// generates with [`describe::entry`]. It comes as text because what makes schemas would be a sixth of
 /// a small executable.
 pub fn main<T: Tool>(entry: &'static str) -> ExitCode {
+    main_with(entry, T::run)
+}
+
+/// Runs `T` as this process as [`main`] does, its work done by `work` in the place of [`Tool::run`].
+pub fn main_with<T: Tool>(entry: &'static str, work: fn(T) -> Result<T::Answer, Error>) -> ExitCode {
     // A panic is reported as JSON below; the default hook would print prose before it.
     panic::set_hook(Box::new(|_| ()));
     let charset = Charset::from_env();
-    let result = panic::catch_unwind(|| run::<T>(entry, charset)).unwrap_or_else(|cause| {
+    let result = panic::catch_unwind(|| run(entry, work, charset)).unwrap_or_else(|cause| {
         let message = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref().copied());
         Err(INTERNAL_ERROR.error(message.unwrap_or("the tool panicked")).detail("command", T::NAME))
     });
@@ -63,10 +68,10 @@ pub fn main<T: Tool>(entry: &'static str) -> ExitCode {
     exit.into()
 }
 
-fn run<T: Tool>(entry: &str, charset: Charset) -> Result<(), Error> {
+fn run<T: Tool>(entry: &str, work: fn(T) -> Result<T::Answer, Error>, charset: Charset) -> Result<(), Error> {
     let text = match arguments::from_process::<T>()? {
         Parsed::Work(tool) => {
-            let answer = tool.run().map_err(listed::<T>)?;
+            let answer = work(tool).map_err(listed::<T>)?;
             return match T::plain(&answer) {
                 Some(text) => written(io::stdout().write_all(text.as_bytes())),
                 None => print(&answer, charset),
