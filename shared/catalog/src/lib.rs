@@ -16,9 +16,11 @@
 //! new one, and a writer killed at any moment leaves one of the two.
 
 mod draft;
+mod enrich;
 mod file;
 mod location;
 mod lock;
+mod read;
 mod scan;
 mod splice;
 
@@ -41,8 +43,10 @@ use scan::Failure;
 use splice::Edit;
 
 pub use draft::CATALOG_NOT_WRITABLE;
+pub use enrich::{Enriched, Update, Which};
 pub use file::{CATALOG_CORRUPT, CATALOG_NOT_READABLE};
 pub use lock::CATALOG_LOCKED;
+pub use read::{CATALOG_NOT_FOUND, Contents, Listed};
 
 /// Every code that a change of a catalog can fail with, [`ARGUMENT_ERROR`] aside.
 pub const ERRORS: &[Code] = &[CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE];
