@@ -76,6 +76,25 @@ impl Catalog {
             plan(&bytes, &wanted)
         })
     }
+
+    /// The regular file that a document's path means, where there is one in the knowledge base: see
+    /// [`Which::Path`].
+    pub fn find(&self, given: &str) -> Option<PathBuf> {
+        let file = fs::canonicalize(&self.file).ok()?;
+        let folder = file.parent()?;
+        let root = self.root()?;
+        let inside = |place: PathBuf| fs::canonicalize(place).ok().filter(|place| place.starts_with(&root));
+        places(given, folder).into_iter().filter_map(inside).find(|place| place.is_file())
+    }
+
+    /// The folder of the knowledge base, links followed: the one that holds the catalog, or the one
+    /// above where that is called `cache`. `None` where there is no catalog.
+    pub fn root(&self) -> Option<PathBuf> {
+        let file = fs::canonicalize(&self.file).ok()?;
+        let folder = file.parent()?;
+        let root = if folder.ends_with("cache") { folder.parent()? } else { folder };
+        Some(root.to_owned())
+    }
 }
 
 /// An update, its path worked out.
@@ -104,7 +123,11 @@ impl<'a> Wanted<'a> {
     fn position(&self, index: &Index) -> Option<usize> {
         match &self.update.document {
             Which::Url(url) => index.urls.get(url).copied(),
-            Which::Path(_) => self.paths.iter().chain(&self.new).find_map(|path| index.paths.get(path).copied()),
+            Which::Path(_) => {
+                let by_path = self.paths.iter().chain(&self.new).find_map(|path| index.paths.get(path));
+                // The same page under another name is no new one.
+                by_path.or_else(|| index.urls.get(&self.update.new.as_ref()?.url)).copied()
+            }
         }
     }
 
@@ -118,20 +141,11 @@ impl<'a> Wanted<'a> {
 
 /// Where the file `given` may be: seen from the catalog's `folder`, from the working directory, and
 /// from the folder that holds a knowledge base's `cache`.
-pub(crate) fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
+fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
     let mut places = vec![folder.join(given)];
     places.extend(std::path::absolute(given));
     places.extend(folder.parent().map(|parent| parent.join(given)));
     places
-}
-
-impl Catalog {
-    /// The regular file that a document's path means, where there is one: see [`Which::Path`].
-    pub fn find(&self, given: &str) -> Option<PathBuf> {
-        let file = fs::canonicalize(&self.file).ok()?;
-        let is_file = |place: &PathBuf| fs::metadata(place).is_ok_and(|found| found.is_file());
-        places(given, file.parent()?).into_iter().find(is_file)
-    }
 }
 
 /// Where a catalog's documents are in its list, by what they may be called.

@@ -43,12 +43,16 @@ pub(crate) fn entry(fields: &[(&str, Value)]) -> String {
 pub(crate) fn append_all(documents: &Documents, entries: &[String]) -> Option<Edit> {
     let (first, rest) = entries.split_first()?;
     let mut edit = append(documents, first);
-    if let Some(at) = edit.new.rfind(first.as_str()) {
-        // The first stands where the others will: what is before it is before each.
-        let gap = edit.new[..at].trim_start_matches(',').to_owned();
-        let others: String = rest.iter().map(|entry| format!(",{gap}{entry}")).collect();
-        edit.new.insert_str(at + first.len(), &others);
+    // The others stand where the first stands: what is before it is before each.
+    let at = edit.new.rfind(first.as_str())?;
+    let gap = edit.new[..at].trim_start_matches(',').to_owned();
+    let mut others = String::new();
+    for entry in rest {
+        others += ",";
+        others += &gap;
+        others += entry;
     }
+    edit.new.insert_str(at + first.len(), &others);
     Some(edit)
 }
 

@@ -1,0 +1,4 @@
+//! The executable `ragmaker-enrich-discovery`.
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_enrich_discovery::Args>()
+}
