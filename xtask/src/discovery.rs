@@ -34,6 +34,7 @@ fn entries() -> Vec<Value> {
         ragmaker_create_directory,
         ragmaker_delete_directory,
         ragmaker_delete_file,
+        ragmaker_enrich_discovery,
         ragmaker_entry_discovery,
         ragmaker_find_files,
         ragmaker_html_to_markdown,
@@ -44,6 +45,7 @@ fn entries() -> Vec<Value> {
         ragmaker_read_file,
         ragmaker_read_many_files,
         ragmaker_search_file_content,
+        ragmaker_verify,
         ragmaker_write_file,
     ]
 }

@@ -1,4 +1,4 @@
-//! The executable `ragmaker-enrich-discovery`.
+//! `ragmaker-enrich-discovery`: see the library.
 fn main() -> std::process::ExitCode {
     ragmaker_tool::main::<ragmaker_enrich_discovery::Args>()
 }

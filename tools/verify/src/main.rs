@@ -1,1 +1,4 @@
-fn main(){}
+//! `ragmaker-verify`: see the library.
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_verify::Args>()
+}
