@@ -8,7 +8,7 @@ use std::{
 use argh::FromArgs;
 
 use crate::{
-    discovery,
+    discovery, integrations,
     process::{cargo, on_path, shown},
     setup,
 };
@@ -43,6 +43,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if whole {
         steps.push(("formatting", Box::new(|| linted("fmt", "rustfmt", &["fmt", "--all", "--check"]))));
         steps.push(("discovery.json", Box::new(discovery::check)));
+        steps.push(("integrations", Box::new(integrations::check)));
     }
     steps.push(("browser", Box::new(setup::run)));
     steps.push(("jq and pdftotext", Box::new(setup::for_tests)));
