@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn a_call_answers_what_the_process_prints() {
         let arguments = |value: Value| value.as_object().cloned().unwrap();
-        let answered = call::<Pick>(arguments(json!({"basket": "a", "count": "7", "wait_for_previous": true}))).unwrap();
+        let answered =
+            call::<Pick>(arguments(json!({"basket": "a", "count": "7", "wait_for_previous": true}))).unwrap();
         assert_eq!(answered.json, json!({"status": "success", "picked": ["a"], "next": null}));
         assert_eq!(answered.plain, None);
         assert!(call::<Pick>(arguments(json!({"count": 9}))).unwrap_err().is(ARGUMENT_ERROR));
