@@ -1,6 +1,6 @@
 //! The list.
 
-use ragmaker_tool::{ARGUMENT_ERROR, Answered, Error};
+use ragmaker_tool::{ARGUMENT_ERROR, Answered, Error, INTERNAL_ERROR};
 use serde_json::{Map, Value};
 
 use crate::untrusted;
@@ -13,6 +13,14 @@ macro_rules! tools {
         /// The entry of every tool in discovery.json, made from its own definitions.
         pub fn entries() -> Vec<Value> {
             vec![$(ragmaker_tool::describe::entry::<$tool::Args>()),*]
+        }
+
+        // Apart from the list, so that a program which only reads that holds no tool.
+        fn call(command: &str, arguments: Map<String, Value>) -> Result<Answered, Error> {
+            match command {
+                $(<$tool::Args as ragmaker_tool::Tool>::NAME => ragmaker_tool::call::<$tool::Args>(arguments),)*
+                other => Err(INTERNAL_ERROR.error(format!("{other} is not in the list"))),
+            }
         }
     };
 }
@@ -70,13 +78,11 @@ pub struct Tool {
     /// The argument in whose place the executable reads standard input. It can not be left out, nor
     /// be `-`, where standard input is taken by the client.
     pub needs: Option<&'static str>,
-    call: fn(Map<String, Value>) -> Result<Answered, Error>,
 }
 
 impl Tool {
     const fn of<T: ragmaker_tool::Tool>() -> Self {
-        let call = ragmaker_tool::call::<T>;
-        Self { command: T::NAME, runs: Runs::Here, speaks: Speaks::Itself, needs: None, call }
+        Self { command: T::NAME, runs: Runs::Here, speaks: Speaks::Itself, needs: None }
     }
 
     const fn apart(self) -> Self {
@@ -109,7 +115,7 @@ impl Tool {
                     .detail("argument", option));
             }
         }
-        let mut answered = (self.call)(arguments)?;
+        let mut answered = call(self.command, arguments)?;
         untrusted::mark(self.speaks, &mut answered.json);
         Ok(answered)
     }
@@ -127,7 +133,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn call(name: &str, arguments: &Value) -> Result<Answered, Error> {
+    fn called(name: &str, arguments: &Value) -> Result<Answered, Error> {
         find(name).unwrap().call(arguments.as_object().cloned().unwrap())
     }
 
@@ -150,7 +156,7 @@ mod tests {
             ("html_to_markdown", json!({"path": "-"}), "--path"),
             ("write_file", json!({"path": "a"}), "--content"),
         ] {
-            let error = call(name, &arguments).unwrap_err();
+            let error = called(name, &arguments).unwrap_err();
             assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == argument, "{name}: {error}");
         }
     }
@@ -159,7 +165,7 @@ mod tests {
     fn a_dash_may_be_written() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_str().unwrap();
-        call("write_file", &json!({"path": "a", "content": "-", "project-root": root})).unwrap();
+        called("write_file", &json!({"path": "a", "content": "-", "project-root": root})).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("a")).unwrap(), "-");
     }
 }
