@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use argh::FromArgs;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::process::root;
 
@@ -20,35 +20,9 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-macro_rules! entries {
-    ($($tool:ident),* $(,)?) => { vec![$(ragmaker_tool::describe::entry::<$tool::Args>()),*] };
-}
-
-/// Every tool, in the order of the folders under tools/.
-fn entries() -> Vec<Value> {
-    entries![
-        ragmaker_browser_close,
-        ragmaker_browser_extract,
-        ragmaker_browser_navigate,
-        ragmaker_browser_open,
-        ragmaker_create_directory,
-        ragmaker_delete_directory,
-        ragmaker_delete_file,
-        ragmaker_enrich_discovery,
-        ragmaker_entry_discovery,
-        ragmaker_find_files,
-        ragmaker_html_to_markdown,
-        ragmaker_list_directory,
-        ragmaker_modify_file_content,
-        ragmaker_move,
-        ragmaker_project_info,
-        ragmaker_read_file,
-        ragmaker_read_many_files,
-        ragmaker_search_file_content,
-        ragmaker_verify,
-        ragmaker_write_file,
-    ]
-}
+/// The folders in tools/ that hold no tool but a way to all of them: an agent starts them, and its
+/// model never calls them.
+const WAYS: [&str; 3] = ["call", "discover", "mcp"];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {
@@ -71,12 +45,15 @@ fn path() -> PathBuf {
 
 /// What discovery.json has to hold.
 fn text() -> anyhow::Result<String> {
-    let entries = entries();
+    let entries = ragmaker_toolbox::entries();
     let listed: Vec<_> = entries.iter().filter_map(|entry| entry["command"].as_str()).collect();
     let folders = folders(&root().join("tools"))?;
-    let commands: Vec<_> = folders.iter().map(|folder| format!("ragmaker-{folder}")).collect();
+    let tools = folders.iter().filter(|folder| !WAYS.contains(&folder.as_str()));
+    let commands: Vec<_> = tools.map(|folder| format!("ragmaker-{folder}")).collect();
     if listed != commands {
-        bail!("xtask/src/discovery.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders");
+        bail!(
+            "shared/toolbox/src/list.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders"
+        );
     }
     Ok(format!("{:#}\n", json!({"tools": entries})))
 }
