@@ -24,7 +24,8 @@ pub(super) fn heard(body: &Value) -> Heard {
 }
 
 fn result(block: &Value) -> Received {
-    let mut result = Received { text: text(&block["content"]), is_error: Some(block["is_error"] == true), ..Received::default() };
+    let mut result =
+        Received { text: text(&block["content"]), is_error: Some(block["is_error"] == true), ..Received::default() };
     for part in each(&block["content"]) {
         result.text += part["text"].as_str().unwrap_or_default();
         result.images.extend(part["source"]["media_type"].as_str().map(str::to_owned));
@@ -34,9 +35,10 @@ fn result(block: &Value) -> Received {
 
 pub(super) fn answer(say: &Say, number: usize, streams: bool) -> Response {
     let (block, reason) = match say {
-        Say::Call(tool, arguments) => {
-            (json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": tool.name, "input": arguments}), "tool_use")
-        }
+        Say::Call(tool, arguments) => (
+            json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": tool.name, "input": arguments}),
+            "tool_use",
+        ),
         Say::Text(said) => (json!({"type": "text", "text": said}), "end_turn"),
     };
     let mut message = json!({

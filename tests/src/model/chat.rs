@@ -17,7 +17,9 @@ pub(super) fn heard(body: &Value) -> Heard {
             for part in each(content) {
                 heard.texts.extend(part["text"].as_str().map(str::to_owned));
                 // A result has text alone here: an image of it follows as if the person had sent it.
-                if let (Some(image), Some(result)) = (part["image_url"]["url"].as_str().and_then(data_type), heard.results.last_mut()) {
+                if let (Some(image), Some(result)) =
+                    (part["image_url"]["url"].as_str().and_then(data_type), heard.results.last_mut())
+                {
                     result.images.push(image);
                 }
             }

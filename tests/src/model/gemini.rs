@@ -11,7 +11,8 @@ pub(super) fn heard(body: &Value) -> Heard {
         texts: each(&body["systemInstruction"]["parts"]).map(|part| text(&part["text"])).collect(),
         results: vec![],
     };
-    for part in each(&body["contents"]).filter(|content| content["role"] == "user").flat_map(|one| each(&one["parts"])) {
+    for part in each(&body["contents"]).filter(|content| content["role"] == "user").flat_map(|one| each(&one["parts"]))
+    {
         if let Some(answer) = part.get("functionResponse") {
             let (output, error) = (&answer["response"]["output"], &answer["response"]["error"]);
             let said = if error.is_null() { output } else { error };
@@ -33,7 +34,9 @@ fn image(part: &Value) -> Option<String> {
 
 pub(super) fn answer(say: &Say, body: &Value, streams: bool) -> Response {
     let part = match say {
-        Say::Call(tool, arguments) => json!({"functionCall": {"id": format!("call{}", body.to_string().len()), "name": tool.name, "args": arguments}}),
+        Say::Call(tool, arguments) => {
+            json!({"functionCall": {"id": format!("call{}", body.to_string().len()), "name": tool.name, "args": arguments}})
+        }
         Say::Text(said) => json!({"text": said}),
     };
     let answer = json!({

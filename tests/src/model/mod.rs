@@ -98,7 +98,11 @@ impl Model {
 
     /// Every request, as it came: for a test that failed.
     pub fn requests(&self) -> Vec<String> {
-        self.server.log().iter().map(|request| format!("{} {} ({} bytes)", request.method, request.path, request.body.len())).collect()
+        self.server
+            .log()
+            .iter()
+            .map(|request| format!("{} {} ({} bytes)", request.method, request.path, request.body.len()))
+            .collect()
     }
 }
 

@@ -169,8 +169,10 @@ fn result(answer: Result<Value, Error>) -> CallToolResult {
         Err(error) => serde_json::to_value(error).unwrap_or_default(),
     };
     if answer["status"] == "error" {
-        // Data would have to be what the schema of answers says.
-        return CallToolResult::error(vec![text(&answer)]);
+        // Data would have to be what the schema of answers says. The code stands before the JSON since
+        // Gemini CLI takes a text that is JSON for data, and refuses it by that schema.
+        let code = answer["error_code"].as_str().unwrap_or_default();
+        return CallToolResult::error(vec![ContentBlock::text(format!("{code}\n{}", spelled(&answer)))]);
     }
     let (answer, image) = without_image(answer);
     let mut result = CallToolResult::success([image, Some(text(&answer))].into_iter().flatten().collect());
@@ -188,8 +190,13 @@ fn without_image(mut answer: Value) -> (Value, Option<ContentBlock>) {
 }
 
 fn text(value: &Value) -> ContentBlock {
+    ContentBlock::text(spelled(value))
+}
+
+/// `value` as the tools print it.
+fn spelled(value: &Value) -> String {
     let mut out = vec![];
     // Writing a value to memory can not fail.
     let _ = json::write(value, Charset::Utf8, &mut out);
-    ContentBlock::text(String::from_utf8_lossy(&out).trim_end())
+    String::from_utf8_lossy(&out).trim_end().to_owned()
 }
