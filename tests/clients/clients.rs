@@ -210,13 +210,17 @@ pub(crate) const CLAUDE_PLUGIN: Client = Client {
     saw: Saw { errors: true, images: true },
 };
 
-/// Codex with the rendered configuration.
+/// Codex with the rendered configuration and skills.
 pub(crate) const CODEX: Client = Client {
     install: |seat, model| {
         let server = fs::read_to_string(rendered("codex/config.toml")).expect("it is rendered");
         let provider = format!(
             "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n{server}\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
         );
+        for name in ["rag", "ask"] {
+            let name = format!(".agents/skills/{name}/SKILL.md");
+            seat.project.write(&name, fs::read(rendered("agents").join(&name)).expect("it is rendered"));
+        }
         let home = seat.home().join(".codex");
         fs::create_dir_all(&home).expect("the home is ours");
         fs::write(home.join("config.toml"), provider).expect("the home is ours");

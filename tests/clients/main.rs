@@ -46,12 +46,13 @@ fn saw_the_site(seat: &Seat, heard: &Heard, saw: Saw) {
     assert!(image.text.contains("chart.png"), "{}", image.text);
 }
 
-/// A whole `/rag`, and the checked knowledge base that it leaves.
-fn gathers(client: &Client, command: &str) {
+/// A whole `/rag`, and the checked knowledge base that it leaves. The workflow that the model gets
+/// names its source as `source`; there and in `command`, `URL` is the site's.
+fn gathers(client: &Client, command: &str, source: &str) {
     let seat = Seat::new();
-    let heard = client.run(&seat, &command.replace("URL", &seat.site.url("/wiki/")), gather(&seat));
-    // The client has put what the person typed into the template.
-    let asked = format!("Gather a knowledge base from {}:", seat.site.url("/wiki/"));
+    let here = |text: &str| text.replace("URL", &seat.site.url("/wiki/"));
+    let heard = client.run(&seat, &here(command), gather(&seat));
+    let asked = format!("Gather a knowledge base from {}:", here(source));
     assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
     let last = heard.results.last().unwrap_or_else(|| panic!("{heard:#?}"));
     assert!(last.text.contains("without_summary"), "{last:?}");
@@ -81,7 +82,7 @@ with_clients! {
     }
 
     fn gemini_cli_gathers_by_its_installed_extension() {
-        gathers(&clients::GEMINI, "/rag URL");
+        gathers(&clients::GEMINI, "/rag URL", "URL");
     }
 
     fn claude_code_explores() {
@@ -89,11 +90,15 @@ with_clients! {
     }
 
     fn claude_code_gathers_by_its_installed_plugin() {
-        gathers(&clients::CLAUDE_PLUGIN, "/ragmaker:rag URL");
+        gathers(&clients::CLAUDE_PLUGIN, "/ragmaker:rag URL", "URL");
     }
 
     fn codex_explores() {
         explores(&clients::CODEX);
+    }
+
+    fn codex_gathers_by_its_skill() {
+        gathers(&clients::CODEX, "$rag URL", "the source that the person named");
     }
 
     fn opencode_explores() {
@@ -101,6 +106,6 @@ with_clients! {
     }
 
     fn opencode_gathers_by_its_command() {
-        gathers(&clients::OPENCODE, "/rag URL");
+        gathers(&clients::OPENCODE, "/rag URL", "URL");
     }
 }

@@ -224,13 +224,30 @@ fn agents(files: &mut Files) -> anyhow::Result<()> {
         files.insert(format!("agents/.agents/skills/{}/SKILL.md", workflow.name), workflow.skill()?);
         files.insert(format!("opencode/.opencode/command/{}.md", workflow.name), workflow.command("")?);
     }
-    files.insert("codex/config.toml".into(), format!("[mcp_servers.{NAME}]\ncommand = \"{SERVER}\"\n"));
+    files.insert("codex/config.toml".into(), codex()?);
     let opencode = json!({
         "$schema": "https://opencode.ai/config.json",
         "mcp": {NAME: {"type": "local", "command": [SERVER], "enabled": true}},
     });
     files.insert("opencode/opencode.json".into(), pretty(&opencode));
     Ok(())
+}
+
+/// The server, and what a workflow may call of it without being asked for: Codex itself allows only
+/// tools that neither destroy anything nor reach the web.
+fn codex() -> anyhow::Result<String> {
+    let mut text = format!(
+        "[mcp_servers.{NAME}]\ncommand = \"{SERVER}\"\n\n# Codex asks before a tool reaches the web, and `codex exec` refuses it. Leave these out to be asked.\n"
+    );
+    for entry in ragmaker_toolbox::entries() {
+        let name = entry["name"].as_str().context("a tool has a name")?;
+        let hint = |hint: &str| entry["annotations"][hint] == true;
+        let is_asked_for = !hint("readOnlyHint") && (hint("destructiveHint") || hint("openWorldHint"));
+        if is_asked_for && WORKFLOWS.iter().any(|workflow| workflow.tools.contains(&name)) {
+            text += &format!("[mcp_servers.{NAME}.tools.{name}]\napproval_mode = \"approve\"\n");
+        }
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
