@@ -244,7 +244,7 @@ fn codex() -> anyhow::Result<String> {
         let hint = |hint: &str| entry["annotations"][hint] == true;
         let is_asked_for = !hint("readOnlyHint") && (hint("destructiveHint") || hint("openWorldHint"));
         if is_asked_for && WORKFLOWS.iter().any(|workflow| workflow.tools.contains(&name)) {
-            text += &format!("[mcp_servers.{NAME}.tools.{name}]\napproval_mode = \"approve\"\n");
+            text.extend(["[mcp_servers.", NAME, ".tools.", name, "]\napproval_mode = \"approve\"\n"]);
         }
     }
     Ok(text)

@@ -1,6 +1,7 @@
 //! The project's own tasks: `cargo xtask <task>`, each in the module of its name.
 
 mod bench;
+mod clients;
 mod demo;
 mod discovery;
 mod integrations;

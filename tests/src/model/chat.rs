@@ -1,4 +1,4 @@
-//! OpenAI's chat completions.
+//! `OpenAI`'s chat completions.
 
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 //! and that says what a script says.
 //!
 //! It speaks as much of four protocols as the clients need to call tools: Gemini's `generateContent`,
-//! Anthropic's messages, OpenAI's responses and chat completions, streamed where they ask for it. What
+//! Anthropic's messages, `OpenAI`'s responses and chat completions, streamed where they ask for it. What
 //! a client sends is brought into one form, [`Heard`], so that one script drives every client, and a
 //! test can look at what the model received.
 
@@ -146,10 +146,8 @@ fn json(value: &Value) -> Response {
 fn events<'a>(events: impl IntoIterator<Item = (Option<&'a str>, Value)>) -> Response {
     let mut text = String::new();
     for (name, data) in events {
-        if let Some(name) = name {
-            text += &format!("event: {name}\n");
-        }
-        text += &format!("data: {data}\n\n");
+        let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+        text.extend([name, format!("data: {data}\n\n")]);
     }
     Response::new("text/event-stream", text)
 }
