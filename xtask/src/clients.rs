@@ -17,6 +17,9 @@ const CLIENTS: [&str; 4] = ["gemini", "claude", "codex", "opencode"];
 /// What npm installs, in tests/clients and, once it is installed, in target/clients.
 const MANIFEST: &str = "package.json";
 
+/// The packages that are not whole before a script of theirs has run.
+const WITH_SCRIPTS: [&str; 2] = ["@anthropic-ai/claude-code", "opencode-ai"];
+
 /// The oldest Node.js that all clients run on.
 const NODE: u32 = 20;
 
@@ -30,11 +33,14 @@ pub(crate) fn install() -> anyhow::Result<()> {
     let npm = on_path("npm").context("NO CLIENT WAS TESTED: npm is missing; install Node.js 20 or later")?;
     node()?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // No script of a package runs: the clients work without.
+    // Scripts run of those alone that put their program in its place by one.
     fs::copy(pinned(), folder.join(MANIFEST)).context("cannot copy the list of clients")?;
-    let mut install = Command::new(npm);
+    let mut install = Command::new(&npm);
     install.args(["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder);
     shown(&mut install).context("NO CLIENT WAS TESTED: npm could not install them")?;
+    let mut rebuild = Command::new(npm);
+    rebuild.arg("rebuild").args(WITH_SCRIPTS).current_dir(&folder);
+    shown(&mut rebuild).context("NO CLIENT WAS TESTED: npm could not finish their installation")?;
     for name in CLIENTS {
         ensure!(executable(&folder, name).exists(), "NO CLIENT WAS TESTED: npm did not install {name}");
     }
