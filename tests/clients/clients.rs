@@ -140,17 +140,36 @@ fn gemini(seat: &Seat, model: &str) -> Command {
 
 fn gemini_says(seat: &Seat, model: &str, prompt: &str) -> Command {
     let mut command = gemini(seat, model);
-    command.args(["-m", "gemini-2.5-pro", "--yolo", "-p", prompt]);
+    command.args(["-m", "gemini-2.5-pro", "-p", prompt]);
     command
 }
 
-/// Gemini CLI with the extension.
+fn gemini_extended(seat: &Seat, model: &str) {
+    gemini_home(seat, &json!({}));
+    let mut install = gemini(seat, model);
+    install.args(["extensions", "install"]).arg(rendered("gemini-cli/extension")).arg("--consent");
+    done(install);
+}
+
+/// Gemini CLI with the extension, every call allowed.
 pub(crate) const GEMINI: Client = Client {
+    install: gemini_extended,
+    command: |seat, model, prompt| {
+        let mut command = gemini_says(seat, model, prompt);
+        command.arg("--yolo");
+        command
+    },
+    saw: Saw { errors: true, images: true },
+};
+
+/// Gemini CLI with the extension and the policy that allows what the workflows call.
+pub(crate) const GEMINI_POLICY: Client = Client {
     install: |seat, model| {
-        gemini_home(seat, &json!({}));
-        let mut install = gemini(seat, model);
-        install.args(["extensions", "install"]).arg(rendered("gemini-cli/extension")).arg("--consent");
-        done(install);
+        gemini_extended(seat, model);
+        let policies = seat.home().join(".gemini/policies");
+        fs::create_dir_all(&policies).expect("the home is ours");
+        fs::copy(rendered("gemini-cli/policies/ragmaker.toml"), policies.join("ragmaker.toml"))
+            .expect("it is rendered");
     },
     command: gemini_says,
     saw: Saw { errors: true, images: true },
@@ -162,7 +181,11 @@ pub(crate) const GEMINI_DISCOVERY: Client = Client {
         let settings = fs::read(rendered("gemini-cli/discovery/settings.json")).expect("it is rendered");
         gemini_home(seat, &serde_json::from_slice(&settings).expect("it is JSON"));
     },
-    command: gemini_says,
+    command: |seat, model, prompt| {
+        let mut command = gemini_says(seat, model, prompt);
+        command.arg("--yolo");
+        command
+    },
     saw: Saw { errors: true, images: false },
 };
 
@@ -172,7 +195,10 @@ fn claude(seat: &Seat, model: &str) -> Command {
         .env("ANTHROPIC_BASE_URL", model)
         .env("ANTHROPIC_API_KEY", "none")
         .env("DISABLE_AUTOUPDATER", "1")
-        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        // It would begin without a server that a busy machine is slow to start.
+        .env("MCP_CONNECTION_NONBLOCKING", "false")
+        .env("MCP_CONNECT_TIMEOUT_MS", "60000");
     command
 }
 

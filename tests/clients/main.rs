@@ -82,7 +82,7 @@ with_clients! {
     }
 
     fn gemini_cli_gathers_by_its_installed_extension() {
-        gathers(&clients::GEMINI, "/rag URL", "URL");
+        gathers(&clients::GEMINI_POLICY, "/rag URL", "URL");
     }
 
     fn claude_code_explores() {

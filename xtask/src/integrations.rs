@@ -4,7 +4,11 @@
 //! makes of it. What differs between clients is here: where a file is, how it begins, and how the
 //! words that a person typed get into it.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+};
 
 use anyhow::{Context, bail, ensure};
 use argh::FromArgs;
@@ -155,7 +159,8 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// The extension, and the settings for those who would rather have its discovery command.
+/// The extension, a policy that lets it work unasked, and the settings for those who would rather have
+/// the discovery command.
 fn gemini(files: &mut Files) -> anyhow::Result<()> {
     let mut add = |path: String, text: String| files.insert(format!("gemini-cli/extension/{path}"), text);
     let manifest = json!({
@@ -174,9 +179,18 @@ fn gemini(files: &mut Files) -> anyhow::Result<()> {
         add(format!("commands/{name}.toml"), command);
         add(format!("skills/{name}/SKILL.md"), workflow.skill()?);
     }
+    files.insert("gemini-cli/policies/ragmaker.toml".into(), policy());
     let settings = json!({"tools": {"discoveryCommand": "ragmaker-discover", "callCommand": "ragmaker-call"}});
     files.insert("gemini-cli/discovery/settings.json".into(), pretty(&settings));
     Ok(())
+}
+
+/// What the workflows call, allowed: for those who do not want to be asked for each, and for
+/// `gemini --prompt`, where nobody can be asked.
+fn policy() -> String {
+    let tools: BTreeSet<&str> = WORKFLOWS.iter().flat_map(|workflow| workflow.tools.iter().copied()).collect();
+    let tools = Value::from(tools.into_iter().collect::<Vec<_>>());
+    format!("[[rule]]\nmcpName = \"{NAME}\"\ntoolName = {tools}\ndecision = \"allow\"\npriority = 100\n")
 }
 
 /// What Gemini CLI keeps in every session's context: as little as serves.
