@@ -3,6 +3,7 @@
 
 pub mod discovery;
 pub mod examples;
+pub mod mcp;
 pub mod model;
 pub mod run;
 pub mod site;

@@ -4,6 +4,8 @@
 //! own ([`apart`]); and the keeper of a browser that such a tool opened.
 
 mod apart;
+#[cfg(feature = "http")]
+mod http;
 mod scope;
 mod server;
 
@@ -34,6 +36,10 @@ struct Arguments {
     /// knowledge base that may be read beside the project; may be repeated
     #[argh(option)]
     kb_root: Vec<String>,
+    /// serve over HTTP at this port or address:port instead, on loopback unless an address says otherwise
+    #[cfg(feature = "http")]
+    #[argh(option)]
+    http: Option<http::Listen>,
 }
 
 fn main() -> ExitCode {
@@ -61,6 +67,12 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         .max_blocking_threads(server::AT_ONCE)
         .build()
         .map_err(|error| failed(&error))?;
+    #[cfg(feature = "http")]
+    let outcome = match arguments.http {
+        Some(listen) => runtime.block_on(http::serve(&server, listen)),
+        None => runtime.block_on(server.serve()),
+    };
+    #[cfg(not(feature = "http"))]
     let outcome = runtime.block_on(server.serve());
     // What is still at work in a thread has nobody to tell.
     runtime.shutdown_background();
