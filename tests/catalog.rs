@@ -103,6 +103,8 @@ fn a_knowledge_base_is_where_it_was_asked_for() {
     let at = |path: &str| visitor.project.path().join(path).to_str().unwrap().to_owned();
     assert_eq!(save(&["--output-dir", "a"]), at(".tmp/cache/catalog.json"));
     assert_eq!(save(&["--output-dir", "b", "--catalog-path", "b/list.json"]), at("b/list.json"));
+    assert_eq!(save(&["--kb-root", "c"]), at("c/cache/catalog.json"));
+    assert_eq!(fs::read_dir(at("c/cache/documents")).unwrap().count(), 1);
     let list: Value = serde_json::from_slice(&fs::read(at("b/list.json")).unwrap()).unwrap();
     assert!(!list["documents"][0]["path"].as_str().unwrap().contains('/'), "{list}");
 }

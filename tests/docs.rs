@@ -11,19 +11,19 @@ use ragmaker_tests::{
     run::Project,
 };
 
-/// The documents: README.md, those of the tools, and what is in docs.
+/// The documents: README.md, those of the tools, what is in docs, and what is rendered for clients.
 fn documents() -> Vec<PathBuf> {
     let root = workspace();
     let mut found = vec![root.join("README.md")];
     let tools = fs::read_dir(root.join("tools")).expect("there are tools");
     found.extend(tools.map(|tool| tool.unwrap().path().join("README.md")).filter(|path| path.is_file()));
-    let mut folders = vec![root.join("docs")];
+    let mut folders = vec![root.join("docs"), root.join("integrations")];
     while let Some(folder) = folders.pop() {
         // There may be no docs.
         for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
+            } else if path.extension().is_some_and(|extension| extension == "md" || extension == "toml") {
                 found.push(path);
             }
         }

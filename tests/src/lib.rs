@@ -3,6 +3,8 @@
 
 pub mod discovery;
 pub mod examples;
+pub mod mcp;
+pub mod model;
 pub mod run;
 pub mod site;
 pub mod visitor;

@@ -21,33 +21,9 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-macro_rules! entries {
-    ($($tool:ident),* $(,)?) => { vec![$(ragmaker_tool::describe::entry::<$tool::Args>()),*] };
-}
-
-/// Every tool, in the order of the folders under tools/.
-fn entries() -> Vec<Value> {
-    entries![
-        ragmaker_browser_close,
-        ragmaker_browser_extract,
-        ragmaker_browser_navigate,
-        ragmaker_browser_open,
-        ragmaker_create_directory,
-        ragmaker_delete_directory,
-        ragmaker_delete_file,
-        ragmaker_entry_discovery,
-        ragmaker_find_files,
-        ragmaker_html_to_markdown,
-        ragmaker_list_directory,
-        ragmaker_modify_file_content,
-        ragmaker_move,
-        ragmaker_project_info,
-        ragmaker_read_file,
-        ragmaker_read_many_files,
-        ragmaker_search_file_content,
-        ragmaker_write_file,
-    ]
-}
+/// The folders in tools/ that hold no tool but a way to all of them: an agent starts them, and its
+/// model never calls them.
+const WAYS: [&str; 3] = ["call", "discover", "mcp"];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {
@@ -71,12 +47,15 @@ pub(crate) fn check() -> anyhow::Result<()> {
 /// Every discovery.json, and what it has to hold.
 fn files() -> anyhow::Result<Vec<(PathBuf, String)>> {
     let tools = root().join("tools");
-    let entries = entries();
+    let entries = ragmaker_toolbox::entries();
     let listed: Vec<_> = entries.iter().filter_map(|entry| entry["command"].as_str()).collect();
-    let folders = folders(&tools)?;
+    let mut folders = folders(&tools)?;
+    folders.retain(|folder| !WAYS.contains(&folder.as_str()));
     let commands: Vec<_> = folders.iter().map(|folder| format!("ragmaker-{folder}")).collect();
     if listed != commands {
-        bail!("xtask/src/discovery.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders");
+        bail!(
+            "shared/toolbox/src/list.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders"
+        );
     }
     let own = |(folder, entry): (&String, &Value)| (tools.join(folder).join("discovery.json"), format!("{entry:#}\n"));
     let mut files: Vec<_> = folders.iter().zip(&entries).map(own).collect();

@@ -1,8 +1,10 @@
 //! The project's own tasks: `cargo xtask <task>`, each in the module of its name.
 
 mod bench;
+mod clients;
 mod demo;
 mod discovery;
+mod integrations;
 mod process;
 mod setup;
 mod test;
@@ -26,6 +28,7 @@ enum Task {
     Test(test::Arguments),
     Setup(setup::Arguments),
     Discovery(discovery::Arguments),
+    Integrations(integrations::Arguments),
     Bench(bench::Arguments),
 }
 
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
             Task::Test(arguments) => test::run(&arguments),
             Task::Setup(_) => setup::run(),
             Task::Discovery(arguments) => discovery::run(&arguments),
+            Task::Integrations(arguments) => integrations::run(&arguments),
             Task::Bench(arguments) => bench::run(&arguments),
         },
         Err(early) if early.status.is_ok() => {

@@ -8,18 +8,21 @@ use std::{
 use argh::FromArgs;
 
 use crate::{
-    discovery,
+    clients, discovery, integrations,
     process::{cargo, on_path, shown},
     setup,
 };
 
-/// Run every check and every test; .ci/run calls exactly this.
+/// Run every check and every test; .ci/run calls exactly this, with --clients.
 #[derive(FromArgs)]
 #[argh(subcommand, name = "test", help_triggers("-h", "--help"))]
 pub(crate) struct Arguments {
     /// run only the tests whose name contains this, and no other check
     #[argh(option, arg_name = "name")]
     filter: Option<String>,
+    /// install agents' clients from npm (1 GB, under target/clients) and drive them, too
+    #[argh(switch)]
+    clients: bool,
 }
 
 type Step = (&'static str, Box<dyn Fn() -> anyhow::Result<()>>);
@@ -38,14 +41,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// What is quick to fail comes first; the tests come last, so that cargo's own summary ends the run.
 fn plan(arguments: &Arguments) -> Vec<Step> {
     let filter = arguments.filter.clone();
-    let whole = filter.is_none();
+    let (whole, clients) = (filter.is_none(), arguments.clients);
     let mut steps: Vec<Step> = vec![];
     if whole {
         steps.push(("formatting", Box::new(|| linted("fmt", "rustfmt", &["fmt", "--all", "--check"]))));
         steps.push(("discovery.json", Box::new(discovery::check)));
+        steps.push(("integrations", Box::new(integrations::check)));
     }
     steps.push(("browser", Box::new(setup::run)));
     steps.push(("jq, pdftotext and Xvfb", Box::new(setup::for_tests)));
+    if clients {
+        steps.push(("clients", Box::new(clients::install)));
+    }
     if whole {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
         steps.push(("lints", Box::new(move || linted("clippy", "clippy", &clippy))));
@@ -57,7 +64,17 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         shown(test.args(filter.as_deref()))
     };
     steps.push(("tests", Box::new(test)));
+    if clients {
+        let filter = arguments.filter.clone();
+        steps.push(("tests with clients", Box::new(move || with_clients(filter.as_deref()))));
+    }
     steps
+}
+
+/// Runs the tests that drive real clients, two at a time: each starts a browser.
+fn with_clients(filter: Option<&str>) -> anyhow::Result<()> {
+    let mut test = cargo(&["test", "--package", "ragmaker-tests", "--test", "clients", "--locked"]);
+    shown(test.args(["--", "--ignored", "--test-threads", "2"]).args(filter))
 }
 
 /// Runs a check that is a component of the Rust distribution, which rustup adds where it is missing.

@@ -18,9 +18,11 @@
 //! the changes of the last seconds.
 
 mod draft;
+mod enrich;
 mod file;
 mod location;
 mod lock;
+mod read;
 mod scan;
 mod splice;
 
@@ -42,8 +44,10 @@ use scan::Failure;
 use splice::Edit;
 
 pub use draft::CATALOG_NOT_WRITABLE;
+pub use enrich::{Enriched, Update, Which};
 pub use file::{CATALOG_CORRUPT, CATALOG_NOT_READABLE};
 pub use lock::CATALOG_LOCKED;
+pub use read::{CATALOG_NOT_FOUND, Contents, Listed};
 
 /// Every code that a change of a catalog can fail with, [`ARGUMENT_ERROR`] aside.
 pub const ERRORS: &[Code] = &[CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE];

@@ -116,6 +116,15 @@ fn outline_in_chunks(input: impl Read, url: Option<&str>, chunk: usize) -> Resul
     Ok(Outline { members, documents })
 }
 
+/// The members of the JSON object `object`, which stands at `place` in a catalog.
+pub(crate) fn members(object: &str, place: u64) -> Result<Vec<Member>, Failure> {
+    let mut members = Scanner::new(object.as_bytes(), object.len()).object(|scanner, _| scanner.value())?;
+    for member in &mut members {
+        member.at = member.at.start + place..member.at.end + place;
+    }
+    Ok(members)
+}
+
 /// Whether the JSON string `json` stands for `text`, however it is escaped.
 pub(crate) fn spells(json: &str, text: &str) -> bool {
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {

@@ -25,9 +25,35 @@ pub(crate) fn record(catalog: impl Read, url: &str, fields: &[(&str, Value)]) ->
     if let Some(members) = &documents.found {
         return Ok((set(members, fields, Before::Nothing), Outcome::Updated));
     }
+    Ok((vec![append(&documents, &entry(fields))], Outcome::Added))
+}
+
+/// The edits that give a document with `members` these `fields`.
+pub(crate) fn update(members: &[Member], fields: &[(&str, Value)]) -> Vec<Edit> {
+    set(members, fields, Before::Nothing)
+}
+
+/// An entry with `fields`, as text.
+pub(crate) fn entry(fields: &[(&str, Value)]) -> String {
     let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{}: {value}", Value::from(*name))).collect();
-    let entry = format!("{{{}}}", fields.join(", "));
-    Ok((vec![append(&documents, &entry)], Outcome::Added))
+    format!("{{{}}}", fields.join(", "))
+}
+
+/// The edit that puts `entries` after the last document, where there are any.
+pub(crate) fn append_all(documents: &Documents, entries: &[String]) -> Option<Edit> {
+    let (first, rest) = entries.split_first()?;
+    let mut edit = append(documents, first);
+    // The others stand where the first stands: what is before it is before each.
+    let at = edit.new.rfind(first.as_str())?;
+    let gap = edit.new[..at].trim_start_matches(',').to_owned();
+    let mut others = String::new();
+    for entry in rest {
+        others += ",";
+        others += &gap;
+        others += entry;
+    }
+    edit.new.insert_str(at + first.len(), &others);
+    Some(edit)
 }
 
 /// The edit that puts `entry` after the last document.
@@ -115,6 +141,18 @@ fn set(members: &[Member], fields: &[(&str, Value)], before: Before<'_>) -> Vec<
     edits
 }
 
+/// `text` with `edits` made.
+#[cfg(test)]
+pub(crate) fn applied(text: &str, edits: &[Edit]) -> String {
+    let (mut new, mut kept) = (String::new(), 0);
+    for edit in edits {
+        new += &text[kept..edit.at.start as usize];
+        new += &edit.new;
+        kept = edit.at.end as usize;
+    }
+    new + &text[kept..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,15 +160,7 @@ mod tests {
     use serde_json::{Map, json, value::RawValue};
     use std::collections::BTreeMap;
 
-    fn apply(text: &str, edits: &[Edit]) -> String {
-        let (mut new, mut kept) = (String::new(), 0);
-        for edit in edits {
-            new += &text[kept..edit.at.start as usize];
-            new += &edit.new;
-            kept = edit.at.end as usize;
-        }
-        new + &text[kept..]
-    }
+    use super::applied as apply;
 
     fn recorded(text: &str, url: &str, fields: &[(&str, Value)]) -> (String, Outcome) {
         let fields: Vec<_> = [("url", json!(url))].into_iter().chain(fields.iter().cloned()).collect();

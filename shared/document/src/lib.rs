@@ -4,6 +4,8 @@
 //! never share one. What the address or the title holds can neither leave the folder nor break the
 //! front matter.
 
+mod front_matter;
+
 use std::{
     fmt::Write as _,
     fs,
@@ -18,6 +20,8 @@ use ragmaker_tool::{
 };
 use sha2::{Digest, Sha256};
 use url::Url;
+
+pub use front_matter::{Fault, Parsed, parse};
 
 /// The document could not be written.
 pub const OUTPUT_DIR_NOT_WRITABLE: Code =

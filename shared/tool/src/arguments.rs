@@ -262,10 +262,10 @@ fn bad_value(long: &str, value: &str, reason: &str) -> Error {
 
 /// The JSON object in `text`, or on standard input for `-`; a byte order mark and UTF-16, which
 /// PowerShell's `>` writes, are taken too.
-fn read_json(text: &str) -> Result<Map<String, Value>, Error> {
+pub fn read_json(text: &str) -> Result<Map<String, Value>, Error> {
     let fail = |reason: String| {
         ARGUMENT_ERROR
-            .error(format!("--arguments is not a JSON object: {reason}"))
+            .error(format!("the arguments are not a JSON object: {reason}"))
             .remedy("Write an object with the arguments as keys, such as {\"path\": \"a b.md\"}.")
             .detail("argument", "--arguments")
     };

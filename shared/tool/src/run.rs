@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::{
     ARGUMENT_ERROR, Error, INTERNAL_ERROR, OUTPUT_ERROR, Tool,
@@ -53,11 +54,7 @@ pub fn main_with<T: Tool>(entry: &'static str, work: fn(T) -> Result<T::Answer, 
     // A panic is reported as JSON below; the default hook would print prose before it.
     panic::set_hook(Box::new(|_| ()));
     let charset = Charset::from_env();
-    let result = panic::catch_unwind(|| run(entry, work, charset)).unwrap_or_else(|cause| {
-        let message = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref().copied());
-        Err(INTERNAL_ERROR.error(message.unwrap_or("the tool panicked")).detail("command", T::NAME))
-    });
-    let exit = match result {
+    let exit = match caught::<T, _>(|| run(entry, work, charset)) {
         Ok(()) => Exit::Success,
         Err(error) => {
             // Nobody is left to tell when standard error is gone as well.
@@ -66,6 +63,40 @@ pub fn main_with<T: Tool>(entry: &'static str, work: fn(T) -> Result<T::Answer, 
         }
     };
     exit.into()
+}
+
+/// What a call that is no process of its own is answered with.
+#[derive(Debug)]
+pub struct Answered {
+    /// What the process would print, as a value.
+    pub json: Value,
+    /// What it would print in the place of JSON; see [`Tool::plain`].
+    pub plain: Option<String>,
+}
+
+/// Does the work of `T` in this process, with arguments that came as JSON; a panic becomes an error.
+pub fn call<T: Tool>(arguments: Map<String, Value>) -> Result<Answered, Error> {
+    caught::<T, _>(|| {
+        let answer = arguments::from_json::<T>(arguments)?.run().map_err(listed::<T>)?;
+        let plain = T::plain(&answer).map(str::to_owned);
+        // A value that reads a file as it is serialized can fail.
+        let json = serde_json::to_value(Success { status: "success", answer: &answer });
+        Ok(Answered { json: json.map_err(|error| OUTPUT_ERROR.error(error.to_string()))?, plain })
+    })
+}
+
+fn caught<T: Tool, A>(work: impl FnOnce() -> Result<A, Error>) -> Result<A, Error> {
+    panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or_else(|cause| {
+        let message = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref().copied());
+        Err(INTERNAL_ERROR.error(message.unwrap_or("the tool panicked")).detail("command", T::NAME))
+    })
+}
+
+#[derive(Serialize)]
+struct Success<'a, A> {
+    status: &'static str,
+    #[serde(flatten)]
+    answer: &'a A,
 }
 
 fn run<T: Tool>(entry: &str, work: fn(T) -> Result<T::Answer, Error>, charset: Charset) -> Result<(), Error> {
@@ -96,12 +127,6 @@ fn listed<T: Tool>(error: Error) -> Error {
 }
 
 fn print(answer: &impl Serialize, charset: Charset) -> Result<(), Error> {
-    #[derive(Serialize)]
-    struct Success<'a, A> {
-        status: &'static str,
-        #[serde(flatten)]
-        answer: &'a A,
-    }
     let mut out = io::BufWriter::with_capacity(64 * 1024, io::stdout().lock());
     let result = json::write(&Success { status: "success", answer }, charset, &mut out);
     written(result.map_err(io::Error::from).and_then(|()| out.flush()))
@@ -120,6 +145,20 @@ fn written(result: io::Result<()>) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Pick;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_answers_what_the_process_prints() {
+        let arguments = |value: Value| value.as_object().cloned().unwrap();
+        let answered =
+            call::<Pick>(arguments(json!({"basket": "a", "count": "7", "wait_for_previous": true}))).unwrap();
+        assert_eq!(answered.json, json!({"status": "success", "picked": ["a"], "next": null}));
+        assert_eq!(answered.plain, None);
+        assert!(call::<Pick>(arguments(json!({"count": 9}))).unwrap_err().is(ARGUMENT_ERROR));
+        let panicked = caught::<Pick, ()>(|| panic!("out of order")).unwrap_err();
+        assert!(panicked.is(INTERNAL_ERROR) && panicked.message() == "out of order");
+    }
 
     #[test]
     fn the_code_decides_the_exit_status() {

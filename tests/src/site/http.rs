@@ -2,8 +2,11 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-/// The most bytes that a request line and its headers may take, and a body too.
-const MAX_PART: u64 = 1 << 20;
+/// The most bytes that a request line and its headers may take.
+const MAX_HEAD: u64 = 1 << 20;
+
+/// The most bytes of a body: agents send a whole conversation, images included.
+const MAX_BODY: u64 = 64 << 20;
 
 /// Keeps every page to itself: scripts, frames and images of other hosts are named in the pages
 /// that imitate a vendor's, and never loaded. Other ports of this machine are allowed, for frames.
@@ -35,8 +38,8 @@ impl Request {
     }
 
     /// Reads the next request of a connection; `None` where the client has left.
-    pub(super) fn read(from: &mut impl BufRead) -> io::Result<Option<Self>> {
-        let mut head = from.take(MAX_PART);
+    pub(crate) fn read(from: &mut impl BufRead) -> io::Result<Option<Self>> {
+        let mut head = from.take(MAX_HEAD);
         let mut line = String::new();
         if head.read_line(&mut line)? == 0 {
             return Ok(None);
@@ -54,25 +57,46 @@ impl Request {
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             request.headers.push((name.to_lowercase(), value.trim().to_owned()));
         }
-        let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
-        from.take(u64::min(length, MAX_PART)).read_to_end(&mut request.body)?;
+        if request.header("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
+            request.body = chunked(from)?;
+        } else {
+            let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+            from.take(u64::min(length, MAX_BODY)).read_to_end(&mut request.body)?;
+        }
         Ok(Some(request))
     }
 
-    pub(super) fn keeps_alive(&self) -> bool {
+    pub(crate) fn keeps_alive(&self) -> bool {
         !self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
     }
 }
 
+/// A body in chunks, put together; trailers are left out.
+fn chunked(from: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut body = vec![];
+    loop {
+        let mut line = String::new();
+        from.take(MAX_HEAD).read_line(&mut line)?;
+        let length = line.split(';').next().unwrap_or_default().trim();
+        let length = u64::from_str_radix(length, 16).map_err(io::Error::other)?;
+        from.take(u64::min(length, MAX_BODY)).read_to_end(&mut body)?;
+        let mut end = String::new();
+        from.take(MAX_HEAD).read_line(&mut end)?;
+        if length == 0 || body.len() as u64 > MAX_BODY {
+            return Ok(body);
+        }
+    }
+}
+
 /// A response that is known as a whole.
-pub(super) struct Response {
+pub(crate) struct Response {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
 }
 
 impl Response {
-    pub(super) fn new(content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn new(content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![
             ("Content-Type", content_type.to_owned()),
             ("Content-Security-Policy", HERMETIC.to_owned()),
@@ -82,26 +106,26 @@ impl Response {
         Self { status: 200, headers, body: body.into() }
     }
 
-    pub(super) fn html(body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn html(body: impl Into<Vec<u8>>) -> Self {
         Self::new("text/html; charset=utf-8", body)
     }
 
-    pub(super) fn redirect(status: u16, location: &str) -> Self {
+    pub(crate) fn redirect(status: u16, location: &str) -> Self {
         Self::html("").status(status).header("Location", location)
     }
 
-    pub(super) fn status(mut self, status: u16) -> Self {
+    pub(crate) fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
-    pub(super) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
     /// Writes the response to `request`, which is over with `Connection: close` unless `keep`.
-    pub(super) fn write(&self, request: &Request, keep: bool, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    pub(crate) fn write(&self, request: &Request, keep: bool, to: &mut (impl Write + ?Sized)) -> io::Result<()> {
         let mut out = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status)).into_bytes();
         for (name, value) in &self.headers {
             write!(out, "{name}: {value}\r\n")?;
@@ -162,6 +186,15 @@ mod tests {
         assert!(request.keeps_alive());
         assert!(!Request::read(&mut bytes).unwrap().unwrap().keeps_alive());
         assert!(Request::read(&mut bytes).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_body_in_chunks_is_put_together() {
+        let mut bytes =
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n"
+                .as_bytes();
+        assert_eq!(Request::read(&mut bytes).unwrap().unwrap().body, b"abc0123456789");
+        assert_eq!(Request::read(&mut bytes).unwrap().unwrap().method, "GET");
     }
 
     #[test]

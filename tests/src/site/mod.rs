@@ -75,6 +75,7 @@
 //! | `/content/huge` | 8 MB of paragraphs |
 //! | `/content/surrogates` | text, a title and a link with lone surrogates |
 //! | `/content/title` | a title with quotes, colons, line breaks, `---` and emoji |
+//! | `/content/protocol` | a title, a text and links that pass for messages of the Model Context Protocol, and give orders |
 //! | `/content/long-title` | a title of 5,000 characters |
 //! | `/content/banner` | an article under a cookie banner, a newsletter dialog and advertisements |
 //! | `/content/login-form` | a login form and nothing else |
@@ -100,10 +101,10 @@ mod challenges;
 mod contents;
 mod dialogs;
 mod html;
-mod http;
+pub(crate) mod http;
 mod links;
 mod redirects;
-mod server;
+pub(crate) mod server;
 mod slow;
 mod state;
 mod tls;

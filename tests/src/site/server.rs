@@ -20,7 +20,7 @@ use super::http::{Request, Response};
 const IDLE: Duration = Duration::from_mins(1);
 
 /// How the server answers a request.
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// With a whole response; the connection is ready for the next request.
     Whole(Response),
     /// With bytes written by hand; the connection is closed after them.
@@ -30,12 +30,12 @@ pub(super) enum Reply {
 type ByHand = dyn FnOnce(&mut Peer<'_>) -> io::Result<()>;
 
 impl Reply {
-    pub(super) fn bytes(write: impl FnOnce(&mut Peer<'_>) -> io::Result<()> + 'static) -> Self {
+    pub(crate) fn bytes(write: impl FnOnce(&mut Peer<'_>) -> io::Result<()> + 'static) -> Self {
         Self::Bytes(Box::new(write))
     }
 
     /// The same response after `delay`.
-    pub(super) fn after(delay: Duration, response: Response) -> Self {
+    pub(crate) fn after(delay: Duration, response: Response) -> Self {
         Self::bytes(move |peer| {
             peer.pause(delay)?;
             peer.send(&response)
@@ -50,10 +50,10 @@ impl From<Response> for Reply {
 }
 
 /// What answers requests.
-pub(super) type Answer = Box<dyn Fn(&Request) -> Reply + Send + Sync>;
+pub(crate) type Answer = Box<dyn Fn(&Request) -> Reply + Send + Sync>;
 
 /// A running server; dropping it stops it.
-pub(super) struct Server {
+pub(crate) struct Server {
     shared: Arc<Shared>,
     port: u16,
     accepting: Option<JoinHandle<()>>,
@@ -72,7 +72,7 @@ struct Shared {
 
 impl Server {
     /// Listens on a free port of the loopback interface.
-    pub(super) fn start(tls: Option<Arc<ServerConfig>>, answer: impl FnOnce(u16) -> Answer) -> io::Result<Self> {
+    pub(crate) fn start(tls: Option<Arc<ServerConfig>>, answer: impl FnOnce(u16) -> Answer) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let shared = Arc::new(Shared {
@@ -92,16 +92,16 @@ impl Server {
         Ok(Self { shared, port, accepting: Some(accepting) })
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    pub(super) fn log(&self) -> MutexGuard<'_, Vec<Arc<Request>>> {
+    pub(crate) fn log(&self) -> MutexGuard<'_, Vec<Arc<Request>>> {
         locked(&self.shared.log)
     }
 
     /// Waits until a request is one that `matches`; whether it came within `patience`.
-    pub(super) fn wait_for(&self, patience: Duration, matches: impl Fn(&Request) -> bool) -> bool {
+    pub(crate) fn wait_for(&self, patience: Duration, matches: impl Fn(&Request) -> bool) -> bool {
         let waited =
             self.shared.logged.wait_timeout_while(self.log(), patience, |log| !log.iter().any(|one| matches(one)));
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
@@ -195,25 +195,25 @@ fn serve(shared: &Shared, tcp: TcpStream) -> io::Result<()> {
 }
 
 /// The client's end of a connection that is written by hand.
-pub(super) struct Peer<'a> {
+pub(crate) struct Peer<'a> {
     shared: &'a Shared,
-    pub(super) request: &'a Request,
+    pub(crate) request: &'a Request,
     stream: &'a mut dyn Stream,
     socket: &'a TcpStream,
 }
 
 impl Peer<'_> {
-    pub(super) fn send(&mut self, response: &Response) -> io::Result<()> {
+    pub(crate) fn send(&mut self, response: &Response) -> io::Result<()> {
         response.write(self.request, false, self.stream)
     }
 
-    pub(super) fn write(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    pub(crate) fn write(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
         self.stream.write_all(bytes.as_ref())?;
         self.stream.flush()
     }
 
     /// Waits; an error where the server stops meanwhile.
-    pub(super) fn pause(&self, length: Duration) -> io::Result<()> {
+    pub(crate) fn pause(&self, length: Duration) -> io::Result<()> {
         let end = Instant::now() + length;
         let mut stopped = locked(&self.shared.stopped);
         while !*stopped {
@@ -225,7 +225,7 @@ impl Peer<'_> {
     }
 
     /// Keeps the connection open, without a word, until the client leaves or the server stops.
-    pub(super) fn hold(&mut self) -> io::Result<()> {
+    pub(crate) fn hold(&mut self) -> io::Result<()> {
         let mut ignored = [0; 1024];
         loop {
             match self.stream.read(&mut ignored) {
@@ -238,7 +238,7 @@ impl Peer<'_> {
     }
 
     /// Makes the end of the connection a reset.
-    pub(super) fn reset(&self) -> io::Result<()> {
+    pub(crate) fn reset(&self) -> io::Result<()> {
         socket2::SockRef::from(self.socket).set_linger(Some(Duration::ZERO))
     }
 }

@@ -68,6 +68,7 @@ fn measure(writer: &Path, folder: &Path, documents: usize, rounds: usize) -> Res
         &format!("{documents} documents, {:.2} MB", bytes.len() as f64 / 1e6),
         WARM_UP,
         rounds,
+        Duration::ZERO,
         vec![
             Subject::new("write, fsync and rename of the same bytes", || timed(|| write(folder, &bytes))),
             Subject::new("append: lock, check, write, fsync, rename", append).at_most(GOAL),

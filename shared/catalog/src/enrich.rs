@@ -1,0 +1,346 @@
+//! Titles and summaries of many documents, set in one step.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ragmaker_tool::Error;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use crate::{
+    Catalog, Entry,
+    location::relative,
+    read::{Listed, listed},
+    scan::{self, Failure},
+    splice::{self, Edit},
+};
+
+/// What is to be set for one document.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// Which document.
+    pub document: Which,
+    /// Its title, where that is to be set.
+    pub title: Option<String>,
+    /// Its summary, where that is to be set.
+    pub summary: Option<String>,
+    /// What to list where the catalog does not have the document; without it, it stays unmatched.
+    pub new: Option<Entry>,
+}
+
+/// How a document is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// By its address.
+    Url(String),
+    /// By its file: as the catalog lists it, or seen from the catalog's folder, the working
+    /// directory or the knowledge base's folder.
+    Path(String),
+}
+
+impl Which {
+    /// The name as it was given.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Url(name) | Self::Path(name) => name,
+        }
+    }
+}
+
+/// What [`Catalog::enrich`] did; paths are as the catalog lists them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Enriched {
+    /// The documents whose fields were set.
+    pub updated: Vec<String>,
+    /// The documents that the catalog lists now.
+    pub added: Vec<String>,
+    /// The names, as they were given, of what was not found.
+    pub unmatched: Vec<String>,
+}
+
+impl Catalog {
+    /// Sets titles and summaries, all of them in one step under the lock; the catalog has to be
+    /// there. Of several updates of one document, the last one of each field holds.
+    ///
+    /// When this returns, the changes are on disk.
+    pub fn enrich(&self, updates: &[Update]) -> Result<Enriched, Error> {
+        let file = self.existing()?;
+        let folder = file.parent().unwrap_or(&file);
+        let wanted = updates.iter().map(|update| Wanted::new(update, folder)).collect::<Result<Vec<_>, _>>()?;
+        self.change(&file, |catalog| {
+            let mut bytes = vec![];
+            catalog.read_to_end(&mut bytes).map_err(Failure::Unreadable)?;
+            plan(&bytes, &wanted)
+        })
+    }
+
+    /// The regular file that a document's path means, where there is one in the knowledge base: see
+    /// [`Which::Path`].
+    pub fn find(&self, given: &str) -> Option<PathBuf> {
+        let file = fs::canonicalize(&self.file).ok()?;
+        let folder = file.parent()?;
+        let root = self.root()?;
+        let inside = |place: PathBuf| fs::canonicalize(place).ok().filter(|place| place.starts_with(&root));
+        places(given, folder).into_iter().filter_map(inside).find(|place| place.is_file())
+    }
+
+    /// The folder of the knowledge base, links followed: the one that holds the catalog, or the one
+    /// above where that is called `cache`. `None` where there is no catalog.
+    pub fn root(&self) -> Option<PathBuf> {
+        let file = fs::canonicalize(&self.file).ok()?;
+        let folder = file.parent()?;
+        let root = if folder.ends_with("cache") { folder.parent()? } else { folder };
+        Some(root.to_owned())
+    }
+}
+
+/// An update, its path worked out.
+struct Wanted<'a> {
+    update: &'a Update,
+    /// Every way in which the catalog may list the document's file, the likeliest first.
+    paths: Vec<String>,
+    /// The new entry's path as the catalog would list it.
+    new: Option<String>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(update: &'a Update, folder: &Path) -> Result<Self, Error> {
+        let mut paths = vec![];
+        if let Which::Path(given) = &update.document {
+            paths.push(given.replace('\\', "/").trim_start_matches("./").to_owned());
+            for place in places(given, folder) {
+                // A folder that is not there holds no document.
+                paths.extend(relative(&place, folder));
+            }
+        }
+        let new = update.new.as_ref().map(|entry| relative(&entry.path, folder)).transpose()?;
+        Ok(Self { update, paths, new })
+    }
+
+    fn position(&self, index: &Index) -> Option<usize> {
+        match &self.update.document {
+            Which::Url(url) => index.urls.get(url).copied(),
+            Which::Path(_) => {
+                let by_path = self.paths.iter().chain(&self.new).find_map(|path| index.paths.get(path));
+                // The same page under another name is no new one.
+                by_path.or_else(|| index.urls.get(&self.update.new.as_ref()?.url)).copied()
+            }
+        }
+    }
+
+    fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let Update { title, summary, .. } = self.update;
+        [("title", title), ("summary", summary)]
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, Value::from(text.as_deref()?))))
+    }
+}
+
+/// Where the file `given` may be: seen from the catalog's `folder`, from the working directory, and
+/// from the folder that holds a knowledge base's `cache`.
+fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
+    let mut places = vec![folder.join(given)];
+    places.extend(std::path::absolute(given));
+    places.extend(folder.parent().map(|parent| parent.join(given)));
+    places
+}
+
+/// Where a catalog's documents are in its list, by what they may be called.
+struct Index {
+    urls: BTreeMap<String, usize>,
+    paths: BTreeMap<String, usize>,
+}
+
+impl Index {
+    fn new(documents: &[Listed]) -> Self {
+        let (mut urls, mut paths) = (BTreeMap::new(), BTreeMap::new());
+        for (at, document) in documents.iter().enumerate() {
+            for (index, name) in [(&mut urls, &document.url), (&mut paths, &document.path)] {
+                // Of several with one name, the first is the one that recording updates too.
+                if let Some(name) = name {
+                    index.entry(name.clone()).or_insert(at);
+                }
+            }
+        }
+        Self { urls, paths }
+    }
+}
+
+#[derive(Deserialize)]
+struct Spans<'a> {
+    #[serde(borrow)]
+    documents: Vec<&'a RawValue>,
+}
+
+/// The edits that make the updates in the catalog `bytes`, and what they come to.
+fn plan(bytes: &[u8], wanted: &[Wanted<'_>]) -> Result<(Vec<Edit>, Enriched), Failure> {
+    let outline = scan::outline(bytes, None)?;
+    let broken = |error: serde_json::Error| Failure::Corrupt(error.to_string(), 0);
+    // As text, so that every document lies at a place within it.
+    let text = str::from_utf8(bytes)
+        .map_err(|error| Failure::Corrupt("it is not UTF-8".into(), error.valid_up_to() as u64))?;
+    let spans: Spans<'_> = serde_json::from_str(text).map_err(broken)?;
+    let documents = spans.documents.iter().map(|raw| serde_json::from_str(raw.get()).map(|value| listed(&value)));
+    let documents: Vec<Listed> = documents.collect::<Result<_, _>>().map_err(broken)?;
+    let index = Index::new(&documents);
+
+    let mut done = Enriched::default();
+    let mut changes: BTreeMap<usize, BTreeMap<&str, Value>> = BTreeMap::new();
+    let mut entries: Vec<(&str, &Entry, BTreeMap<&str, Value>)> = vec![];
+    for one in wanted {
+        if let Some(position) = one.position(&index) {
+            changes.entry(position).or_default().extend(one.fields());
+        } else if let (Some(path), Some(entry)) = (&one.new, &one.update.new) {
+            match entries.iter_mut().find(|(known, ..)| known == path) {
+                Some((_, _, fields)) => fields.extend(one.fields()),
+                None => entries.push((path, entry, one.fields().collect())),
+            }
+        } else {
+            done.unmatched.push(one.update.document.as_str().to_owned());
+        }
+    }
+
+    let mut edits = vec![];
+    for (position, fields) in changes {
+        let span = spans.documents[position].get();
+        let start = (span.as_ptr().addr() - text.as_ptr().addr()) as u64;
+        let fields: Vec<(&str, Value)> = fields.into_iter().rev().collect();
+        edits.extend(splice::update(&scan::members(span, start)?, &fields));
+        let Listed { path, url, .. } = &documents[position];
+        done.updated.push(path.as_ref().or(url.as_ref()).cloned().unwrap_or_default());
+    }
+    let listed = entries.into_iter().map(|(path, entry, mut fields)| {
+        done.added.push(path.to_owned());
+        let title = fields.remove("title").unwrap_or_else(|| entry.title.as_str().into());
+        let mut members = vec![("url", Value::from(entry.url.as_str())), ("title", title), ("path", path.into())];
+        members.extend(entry.more.iter().map(|(name, value)| (name.as_str(), value.clone())));
+        members.extend(fields);
+        splice::entry(&members)
+    });
+    let listed: Vec<String> = listed.collect();
+    edits.extend(splice::append_all(&outline.documents, &listed));
+    Ok((edits, done))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CATALOG_CORRUPT, CATALOG_NOT_FOUND};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn update(document: Which, title: Option<&str>, summary: Option<&str>) -> Update {
+        Update { document, title: title.map(str::to_owned), summary: summary.map(str::to_owned), new: None }
+    }
+
+    fn by_path(path: &str, summary: &str) -> Update {
+        update(Which::Path(path.to_owned()), None, Some(summary))
+    }
+
+    fn knowledge_base(text: &str) -> (tempfile::TempDir, Catalog) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("cache/pages")).unwrap();
+        let file = folder.path().join("cache/catalog.json");
+        fs::write(&file, text).unwrap();
+        let catalog = Catalog::at(file).unwrap();
+        (folder, catalog)
+    }
+
+    #[test]
+    fn every_byte_outside_the_change_stays() {
+        let text = "{ \"documents\" : [\n {\"path\": \"pages/a.md\", \"n\": 1e2 , \"title\":\"old\"},\n {\"url\": \"u\"}] , \"x\": 1.0}";
+        let (_folder, catalog) = knowledge_base(text);
+        let updates = [
+            update(Which::Path("pages/a.md".into()), Some("A"), Some("first")),
+            update(Which::Url("u".into()), Some("U"), None),
+            update(Which::Url("none".into()), Some("N"), None),
+            by_path("./pages\\a.md", "second"),
+        ];
+        let done = catalog.enrich(&updates).unwrap();
+        assert_eq!(done.updated, ["pages/a.md", "u"]);
+        assert_eq!((done.added.len(), done.unmatched), (0, vec!["none".to_owned()]));
+        let expected = "{ \"documents\" : [\n {\"path\": \"pages/a.md\", \"n\": 1e2 , \"title\":\"A\" , \"summary\":\"second\"},\n {\"url\": \"u\", \"title\": \"U\"}] , \"x\": 1.0}";
+        let new = fs::read_to_string(catalog.file()).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&new).unwrap(), serde_json::from_str::<Value>(expected).unwrap());
+        assert!(
+            new.starts_with("{ \"documents\" : [\n {\"path\": \"pages/a.md\", \"n\": 1e2 , \"title\":\"A\""),
+            "{new}"
+        );
+        assert!(new.ends_with("] , \"x\": 1.0}"), "{new}");
+    }
+
+    #[test]
+    fn a_file_is_found_however_it_is_named() {
+        let text = json!({"documents": [{"path": "pages/a.md"}, {"path": "../b.md"}]}).to_string();
+        let (folder, catalog) = knowledge_base(&text);
+        let absolute = folder.path().join("cache/pages/../pages/a.md");
+        for name in ["pages/a.md", "cache/pages/a.md", absolute.to_str().unwrap()] {
+            assert_eq!(catalog.enrich(&[by_path(name, "s")]).unwrap().updated, ["pages/a.md"], "{name}");
+        }
+        for name in ["../b.md", "b.md"] {
+            assert_eq!(catalog.enrich(&[by_path(name, "s")]).unwrap().updated, ["../b.md"], "{name}");
+        }
+        assert_eq!(catalog.enrich(&[by_path("a.md", "s")]).unwrap().unmatched, ["a.md"]);
+    }
+
+    #[test]
+    fn what_the_catalog_does_not_have_is_added_once() {
+        for text in ["{\n  \"documents\": []\n}\n", "{\"documents\": [{\"url\": \"u\", \"path\": \"pages/u.md\"}]}"] {
+            let (folder, catalog) = knowledge_base(text);
+            let new = |name: &str, summary: &str| {
+                let entry = Entry::new(format!("https://x/{name}"), name, folder.path().join("cache/pages").join(name));
+                Update { new: Some(entry), ..by_path(&format!("pages/{name}"), summary) }
+            };
+            let updates = [new("a.md", "one"), new("b.md", "two"), new("a.md", "three")];
+            assert_eq!(catalog.enrich(&updates).unwrap().added, ["pages/a.md", "pages/b.md"]);
+            let documents = catalog.read().unwrap().documents;
+            let found: Vec<_> = documents.iter().filter_map(|one| one.summary.as_deref()).collect();
+            assert_eq!(found, ["three", "two"]);
+            assert_eq!(catalog.enrich(&updates).unwrap().updated, ["pages/a.md", "pages/b.md"]);
+            assert_eq!(catalog.read().unwrap().documents, documents);
+        }
+    }
+
+    #[test]
+    fn a_catalog_that_is_not_there_or_is_none_is_left() {
+        let (folder, catalog) = knowledge_base("{\"documents\": [{}");
+        assert!(catalog.enrich(&[by_path("a", "b")]).unwrap_err().is(CATALOG_CORRUPT));
+        assert_eq!(fs::read_to_string(catalog.file()).unwrap(), "{\"documents\": [{}");
+        let none = Catalog::at(folder.path().join("none/catalog.json")).unwrap();
+        assert!(none.enrich(&[by_path("a", "b")]).unwrap_err().is(CATALOG_NOT_FOUND));
+        assert!(!folder.path().join("none").exists());
+    }
+
+    proptest! {
+        #[test]
+        fn only_what_is_named_changes(
+            documents in proptest::collection::vec((".{0,6}", proptest::option::of(".{0,6}"), "[ \n\t]{0,3}"), 0..5),
+            picks in proptest::collection::vec((0..6_usize, ".{0,8}"), 0..5),
+        ) {
+            let listed: Vec<String> = documents.iter().enumerate().map(|(n, (title, summary, gap))| {
+                let mut one = json!({"path": format!("p{n}"), "title": title, "k": [1, {"path": "p0"}]});
+                if let Some(summary) = summary {
+                    one["summary"] = summary.as_str().into();
+                }
+                format!("{gap}{one}{gap}")
+            }).collect();
+            let text = format!("{{\"documents\": [{}]}}", listed.join(","));
+            let updates: Vec<Update> = picks.iter().map(|(n, summary)| by_path(&format!("p{n}"), summary)).collect();
+            let wanted: Vec<Wanted<'_>> =
+                updates.iter().map(|update| Wanted { update, paths: vec![update.document.as_str().into()], new: None }).collect();
+            let (edits, done) = plan(text.as_bytes(), &wanted).unwrap();
+            let mut expected: Value = serde_json::from_str(&text).unwrap();
+            for (n, summary) in &picks {
+                if *n < documents.len() {
+                    expected["documents"][*n]["summary"] = summary.as_str().into();
+                }
+            }
+            let new: Value = serde_json::from_str(&splice::applied(&text, &edits)).unwrap();
+            prop_assert_eq!(new, expected);
+            prop_assert_eq!(done.unmatched.len(), picks.iter().filter(|(n, _)| *n >= documents.len()).count());
+        }
+    }
+}

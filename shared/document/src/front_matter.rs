@@ -1,0 +1,147 @@
+//! A saved page, read back: its front matter apart from its content.
+
+use std::fmt;
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+
+/// A document as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed<'a> {
+    /// The front matter's fields that hold one value, in order; what a list or a mapping holds is
+    /// left out.
+    pub fields: Vec<(String, String)>,
+    /// What follows the front matter.
+    pub body: &'a str,
+}
+
+impl Parsed<'_> {
+    /// The value of the field `name`, where it has one that is not blank.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        let found = self.fields.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.trim().is_empty())
+    }
+}
+
+/// Why a text has no front matter that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It does not start with a line `---`.
+    Missing,
+    /// There is no second such line.
+    Unclosed,
+    /// It is not YAML, for this reason.
+    NotYaml(String),
+    /// It is YAML, and no mapping of names to values.
+    NotAMapping,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("it does not begin with front matter"),
+            Self::Unclosed => f.write_str("its front matter has no closing `---`"),
+            Self::NotYaml(reason) => write!(f, "its front matter is not YAML: {reason}"),
+            Self::NotAMapping => f.write_str("its front matter is not a mapping of names to values"),
+        }
+    }
+}
+
+/// Takes `text` apart. A byte order mark and CRLF are taken too: editors write them.
+pub fn parse(text: &str) -> Result<Parsed<'_>, Fault> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.split_inclusive('\n');
+    let is_fence = |line: &str| line.trim_end() == "---";
+    let opening = lines.next().filter(|line| is_fence(line)).ok_or(Fault::Missing)?;
+    let mut end = opening.len();
+    for line in lines {
+        if is_fence(line) {
+            let fields = fields(&text[opening.len()..end])?;
+            return Ok(Parsed { fields, body: &text[end + line.len()..] });
+        }
+        end += line.len();
+    }
+    Err(Fault::Unclosed)
+}
+
+/// The scalars of the outermost mapping. It is read as a stream: a tree of what a hostile page nests
+/// would be too deep to be dropped.
+fn fields(yaml: &str) -> Result<Vec<(String, String)>, Fault> {
+    let mut fields = vec![];
+    let (mut depth, mut mapping, mut key) = (0, false, None);
+    for event in Parser::new_from_str(yaml) {
+        let (event, _) = event.map_err(|error| Fault::NotYaml(error.to_string()))?;
+        match event {
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                mapping |= depth == 0 && matches!(event, Event::MappingStart(..));
+                depth += 1;
+            }
+            Event::MappingEnd | Event::SequenceEnd => {
+                depth -= 1;
+                if depth == 1 {
+                    // What was nested is the value of a key, or, oddly, a key itself.
+                    key = if key.is_some() { None } else { Some(String::new()) };
+                }
+            }
+            Event::Scalar(text, style, ..) if depth == 1 => match key.take() {
+                None => key = Some(text.into_owned()),
+                // The parser's way to spell that there is no value.
+                Some(name) if text == "~" && style == ScalarStyle::Plain => fields.push((name, String::new())),
+                Some(name) => fields.push((name, text.into_owned())),
+            },
+            Event::Alias(_) if depth == 1 => key = if key.is_some() { None } else { Some(String::new()) },
+            _ => {}
+        }
+    }
+    if mapping { Ok(fields) } else { Err(Fault::NotAMapping) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Document;
+    use proptest::prelude::*;
+
+    #[test]
+    fn fields_and_body_are_told_apart() {
+        let text = "---\r\ntitle: \"A: b\"\r\ntags: [a, {b: c}]\r\nn: 7\r\nempty:\r\n---\r\n\r\n# A\n---\nrest";
+        let parsed = parse(text).unwrap();
+        assert_eq!(parsed.field("title"), Some("A: b"));
+        assert_eq!((parsed.field("n"), parsed.field("tags"), parsed.field("empty")), (Some("7"), None, None));
+        assert_eq!(parsed.body, "\r\n# A\n---\nrest");
+        assert_eq!(parse("\u{feff}---\na: b\n---").unwrap().body, "");
+    }
+
+    #[test]
+    fn what_is_no_front_matter_is_said() {
+        assert_eq!(parse("# A"), Err(Fault::Missing));
+        assert_eq!(parse(""), Err(Fault::Missing));
+        assert_eq!(parse("---\ntitle: a\n"), Err(Fault::Unclosed));
+        assert_eq!(parse("---\n- a\n- b\n---\n"), Err(Fault::NotAMapping));
+        assert_eq!(parse("---\n---\n"), Err(Fault::NotAMapping));
+        assert!(matches!(parse("---\ntitle: a: \"b\n---\n"), Err(Fault::NotYaml(_))));
+    }
+
+    #[test]
+    fn no_depth_is_too_deep() {
+        for nested in ["- ".repeat(100_000), "[".repeat(100_000), "- ? ".repeat(100_000), "{a: ".repeat(100_000)] {
+            assert!(parse(&format!("---\n{nested}\n---\n")).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_saved_is_read_back(title in any::<String>(), url in ".*", markdown in "[a-z #\n-]{0,40}") {
+            let page = Document { source_url: &url, title: &title, fetched_at: "t", fields: &[], markdown: &markdown };
+            let text = page.text();
+            let parsed = parse(&text).unwrap();
+            let expected = title.replace(['\u{feff}', '\u{fffe}', '\u{ffff}'], "");
+            prop_assert_eq!(parsed.field("title").unwrap_or_default().trim(), expected.trim());
+            prop_assert_eq!(parsed.body.trim(), markdown.trim());
+        }
+
+        #[test]
+        fn no_text_is_too_odd(text in "(---\n)?[\\[\\]{}:,&*!|>'\"%@`#? \na-c-]{0,60}(\n---\n)?") {
+            let _ = parse(&text);
+        }
+    }
+}

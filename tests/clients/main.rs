@@ -1,0 +1,111 @@
+//! Real agents' clients on this machine, without a network: each is driven by a model of the test's
+//! own, and the tests look at what that model received.
+//!
+//! `cargo xtask test --clients` installs the clients under `target/clients` and runs these; without
+//! it they are left out, since they need Node.js and 1 GB.
+
+mod clients;
+mod scripts;
+
+use ragmaker_tests::{model::Heard, run::Output};
+use serde_json::Value;
+
+use crate::{
+    clients::{Client, Seat},
+    scripts::{Saw, explore, gather},
+};
+
+/// The client gets everything that the tools have to give, through the server.
+fn explores(client: &Client) {
+    let seat = Seat::new();
+    let heard = client.run(&seat, "go", explore(&seat));
+    offers_every_tool(&heard);
+    saw_the_site(&seat, &heard, client.saw);
+}
+
+fn offers_every_tool(heard: &Heard) {
+    for entry in ragmaker_tests::discovery::entries() {
+        let name = entry.json["name"].as_str().unwrap();
+        assert!(scripts::ours(heard, name).is_some(), "{name} is not offered: {:?}", heard.tools);
+    }
+}
+
+/// What the model received of [`explore`]: links, a saved page, its text, an error, an image.
+fn saw_the_site(seat: &Seat, heard: &Heard, saw: Saw) {
+    let [links, saved, read, missing, image] = &heard.results[..] else { panic!("five results: {heard:#?}") };
+    let links: Value = scripts::json(&links.text).unwrap_or_else(|| panic!("{}", links.text));
+    assert_eq!(links["links"][0]["href"], seat.site.url("/wiki/"), "{links}");
+    let saved: Value = scripts::json(&saved.text).unwrap_or_else(|| panic!("{}", saved.text));
+    assert_eq!(saved["catalog_updated"], true, "{saved}");
+    assert!(read.text.contains("14.77 days"), "{}", read.text);
+    assert!(missing.text.contains("FILE_NOT_FOUND"), "{}", missing.text);
+    assert_eq!(missing.is_error, saw.errors.then_some(true), "{missing:?}");
+    if saw.images {
+        assert_eq!(image.images, ["image/png"], "{image:?}");
+    }
+    assert!(image.text.contains("chart.png"), "{}", image.text);
+}
+
+/// A whole `/rag`, and the checked knowledge base that it leaves. The workflow that the model gets
+/// names its source as `source`; there and in `command`, `URL` is the site's.
+fn gathers(client: &Client, command: &str, source: &str) {
+    let seat = Seat::new();
+    let here = |text: &str| text.replace("URL", &seat.site.url("/wiki/"));
+    let heard = client.run(&seat, &here(command), gather(&seat));
+    let asked = format!("Gather a knowledge base from {}:", here(source));
+    assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
+    let last = heard.results.last().unwrap_or_else(|| panic!("{heard:#?}"));
+    assert!(last.text.contains("without_summary"), "{last:?}");
+    let verified: Output = seat.project.tool("verify").args(["--kb-root", "kb/tidemark"]).run();
+    assert_eq!(verified.answer()["documents"], 3);
+    assert_eq!(verified.answer()["without_summary"], 0);
+}
+
+macro_rules! with_clients {
+    ($($(#[$meta:meta])* fn $name:ident() $body:block)*) => {
+        $(
+            $(#[$meta])*
+            #[test]
+            #[ignore = "cargo xtask test --clients installs what this drives"]
+            fn $name() $body
+        )*
+    };
+}
+
+with_clients! {
+    fn gemini_cli_explores_by_its_extension() {
+        explores(&clients::GEMINI);
+    }
+
+    fn gemini_cli_explores_by_discovery_and_call() {
+        explores(&clients::GEMINI_DISCOVERY);
+    }
+
+    fn gemini_cli_gathers_by_its_installed_extension() {
+        gathers(&clients::GEMINI_POLICY, "/rag URL", "URL");
+    }
+
+    fn claude_code_explores() {
+        explores(&clients::CLAUDE_MCP);
+    }
+
+    fn claude_code_gathers_by_its_installed_plugin() {
+        gathers(&clients::CLAUDE_PLUGIN, "/ragmaker:rag URL", "URL");
+    }
+
+    fn codex_explores() {
+        explores(&clients::CODEX);
+    }
+
+    fn codex_gathers_by_its_skill() {
+        gathers(&clients::CODEX, "$rag URL", "the source that the person named");
+    }
+
+    fn opencode_explores() {
+        explores(&clients::OPENCODE);
+    }
+
+    fn opencode_gathers_by_its_command() {
+        gathers(&clients::OPENCODE, "/rag URL", "URL");
+    }
+}

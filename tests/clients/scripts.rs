@@ -1,0 +1,102 @@
+//! What the model says in these tests: the next call, from what it has received.
+
+use ragmaker_tests::model::{Heard, Offered, Say};
+use serde_json::{Value, json};
+
+use crate::clients::Seat;
+
+/// What of a result reaches the model through a client.
+#[derive(Clone, Copy)]
+pub(crate) struct Saw {
+    /// Whether a failure is marked as one.
+    pub(crate) errors: bool,
+    /// Whether an image comes through.
+    pub(crate) images: bool,
+}
+
+/// One of our tools, by the name that the client gives it.
+pub(crate) fn ours(heard: &Heard, tool: &str) -> Option<Offered> {
+    let is_ours = |offered: &&Offered| {
+        let whole = format!("{}__{}", offered.namespace.as_deref().unwrap_or_default(), offered.name);
+        let prefix = whole.strip_suffix(tool).unwrap_or_default();
+        prefix.contains("ragmaker") || prefix.ends_with("discovered_tool_")
+    };
+    heard.tools.iter().find(is_ours).cloned()
+}
+
+fn call(heard: &Heard, tool: &str, arguments: Value) -> Say {
+    match ours(heard, tool) {
+        Some(offered) => Say::Call(offered, arguments),
+        None => Say::Text(format!("there is no {tool}")),
+    }
+}
+
+/// The JSON object in a text, which may have a client's or a server's words around it.
+pub(crate) fn json(text: &str) -> Option<Value> {
+    let start = text.find('{')?;
+    serde_json::Deserializer::from_str(&text[start..]).into_iter().next()?.ok()
+}
+
+/// The answer of the call `at`, as the model can read it.
+fn answer(heard: &Heard, at: usize) -> Value {
+    heard.results.get(at).and_then(|result| json(&result.text)).unwrap_or_default()
+}
+
+/// Navigates, saves a page that a link leads to, reads it back, meets an error and an image.
+pub(crate) fn explore(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
+    let start = seat.site.url("/wiki/");
+    move |heard| match heard.results.len() {
+        0 => call(heard, "browser_navigate", json!({"url": start, "same-site": true})),
+        1 => {
+            let page = answer(heard, 0);
+            let tides = page["links"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .find(|link| link["href"].as_str().is_some_and(|href| href.ends_with("/tides")));
+            call(heard, "browser_extract", json!({"url": tides.map(|link| &link["href"]), "kb-root": "kb"}))
+        }
+        2 => call(heard, "read_file", json!({"path": answer(heard, 1)["file_path"]})),
+        3 => call(heard, "read_file", json!({"path": "missing.md"})),
+        4 => call(heard, "read_file", json!({"path": "chart.png"})),
+        _ => Say::Text("done".to_owned()),
+    }
+}
+
+/// The pages that [`gather`] keeps.
+const PAGES: [&str; 3] = ["getting-started", "command-line", "tides"];
+
+/// Follows the workflow `rag` as a good model would.
+pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
+    let start = seat.site.url("/wiki/");
+    let kb = "kb/tidemark";
+    move |heard| {
+        let links = answer(heard, 1);
+        let links: Vec<&str> =
+            links["links"].as_array().into_iter().flatten().filter_map(|link| link["href"].as_str()).collect();
+        let link = |name: &str| links.iter().copied().find(|href| href.ends_with(name)).unwrap_or_default();
+        match heard.results.len() {
+            0 => call(heard, "browser_open", json!({})),
+            1 => call(heard, "browser_navigate", json!({"url": start, "same-site": true, "limit": 60})),
+            at @ 2..=4 => call(heard, "browser_extract", json!({"url": link(PAGES[at - 2]), "kb-root": kb})),
+            5 => call(heard, "browser_close", json!({})),
+            6 => call(heard, "read_file", json!({"path": answer(heard, 2)["catalog_file"]})),
+            7 => call(heard, "read_file", json!({"path": answer(heard, 4)["file_path"], "limit": 80})),
+            8 => call(
+                heard,
+                "entry_discovery",
+                json!({
+                    "kb-root": kb, "title": "Tidemark", "summary": "How Tidemark logs the tide.",
+                    "source-url": start, "src-type": "web",
+                }),
+            ),
+            9 => {
+                let updates: Vec<Value> =
+                    (2..=4).map(|at| json!({"url": answer(heard, at)["url"], "summary": "A page."})).collect();
+                call(heard, "enrich_discovery", json!({"kb-root": kb, "updates": Value::from(updates).to_string()}))
+            }
+            10 => call(heard, "verify", json!({"kb-root": kb})),
+            _ => Say::Text("done".to_owned()),
+        }
+    }
+}

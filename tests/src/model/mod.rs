@@ -1,0 +1,173 @@
+//! A model of a test's own: an endpoint that agents' clients talk to as they would to their vendor's,
+//! and that says what a script says.
+//!
+//! It speaks as much of four protocols as the clients need to call tools: Gemini's `generateContent`,
+//! Anthropic's messages, `OpenAI`'s responses and chat completions, streamed where they ask for it. What
+//! a client sends is brought into one form, [`Heard`], so that one script drives every client, and a
+//! test can look at what the model received.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::site::{
+    http::{Request, Response},
+    server::{Reply, Server},
+};
+
+/// What a client has told the model so far in one conversation.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    /// The tools that it offers, by the names that it gives them.
+    pub tools: Vec<Offered>,
+    /// What the person said, and what the client says of itself and its context.
+    pub texts: Vec<String>,
+    /// The results of the calls, in order.
+    pub results: Vec<Received>,
+}
+
+/// A tool that a client offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// Its name.
+    pub name: String,
+    /// The group that it is called in, where the client has groups.
+    pub namespace: Option<String>,
+}
+
+/// The result of a call, as the model sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// All text of it.
+    pub text: String,
+    /// The media types of the images that came with it.
+    pub images: Vec<String>,
+    /// Whether the client marks it as an error; `None` where its protocol can not.
+    pub is_error: Option<bool>,
+}
+
+/// What the model says.
+#[derive(Clone, Debug)]
+pub enum Say {
+    /// Calls a tool of this name, with these arguments.
+    Call(Offered, Value),
+    /// Ends the turn.
+    Text(String),
+}
+
+type Script = dyn Fn(&Heard) -> Say + Send + Sync;
+
+/// A running endpoint; dropping it stops it.
+pub struct Model {
+    server: Server,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+impl Model {
+    /// Starts an endpoint that answers as `script` says.
+    ///
+    /// A request that offers no tools is one of the client's own, for a title or a summary, and does
+    /// not reach the script.
+    ///
+    /// # Panics
+    ///
+    /// Where no port of this machine can be had.
+    pub fn start(script: impl Fn(&Heard) -> Say + Send + Sync + 'static) -> Self {
+        let heard = Arc::new(Mutex::new(vec![]));
+        let log = Arc::clone(&heard);
+        let script: Box<Script> = Box::new(script);
+        let answer = move |request: &Request| answer(request, &*script, &log);
+        let server = Server::start(None, |_| Box::new(answer)).expect("a port of this machine is free");
+        Self { server, heard }
+    }
+
+    /// The endpoint's address, without a path.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.server.port())
+    }
+
+    /// What the client told at the last turn: the whole conversation.
+    pub fn heard(&self) -> Heard {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).last().cloned().unwrap_or_default()
+    }
+
+    /// Every request, as it came: for a test that failed.
+    pub fn requests(&self) -> Vec<String> {
+        self.server
+            .log()
+            .iter()
+            .map(|request| format!("{} {} ({} bytes)", request.method, request.path, request.body.len()))
+            .collect()
+    }
+}
+
+fn answer(request: &Request, script: &Script, log: &Mutex<Vec<Heard>>) -> Reply {
+    let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let path = request.path.split('?').next().unwrap_or_default();
+    let streams = body["stream"] == true || path.ends_with(":streamGenerateContent");
+    let say = |heard: Heard| {
+        if heard.tools.is_empty() {
+            return Say::Text("ok".to_owned());
+        }
+        let said = script(&heard);
+        log.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
+        said
+    };
+    let number = |body: &Value| body.to_string().len();
+    let response = if path.ends_with("enerateContent") {
+        gemini::answer(&say(gemini::heard(&body)), &body, streams)
+    } else if path.ends_with("/messages") {
+        anthropic::answer(&say(anthropic::heard(&body)), number(&body), streams)
+    } else if path.ends_with("/responses") {
+        responses::answer(&say(responses::heard(&body)), number(&body), streams)
+    } else if path.ends_with("/chat/completions") {
+        chat::answer(&say(chat::heard(&body)), number(&body), streams)
+    } else if path.ends_with("/models") {
+        json(&json!({"object": "list", "data": [{"id": "scripted", "object": "model"}], "models": []}))
+    } else if path.ends_with("count_tokens") || path.ends_with(":countTokens") {
+        json(&json!({"input_tokens": 10, "totalTokens": 10}))
+    } else {
+        // What a client asks beside its conversation it can do without.
+        json(&json!({}))
+    };
+    response.into()
+}
+
+fn json(value: &Value) -> Response {
+    Response::new("application/json", value.to_string())
+}
+
+/// A stream of events that is known as a whole; an event may have a name.
+fn events<'a>(events: impl IntoIterator<Item = (Option<&'a str>, Value)>) -> Response {
+    let mut text = String::new();
+    for (name, data) in events {
+        let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+        text.extend([name, format!("data: {data}\n\n")]);
+    }
+    Response::new("text/event-stream", text)
+}
+
+/// The elements of an array, none where it is something else.
+fn each(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The media type in a `data:` address.
+fn data_type(url: &str) -> Option<String> {
+    Some(url.strip_prefix("data:")?.split([';', ',']).next()?.to_owned())
+}
+
+impl Offered {
+    fn plain(name: &Value) -> Option<Self> {
+        Some(Self { name: name.as_str()?.to_owned(), namespace: None })
+    }
+}

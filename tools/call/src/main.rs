@@ -1,0 +1,54 @@
+//! `ragmaker-call`: any tool by its name, with JSON arguments on standard input.
+//!
+//! What it prints, and its exit status, are the tool's own.
+
+use std::process::ExitCode;
+
+use argh::FromArgs;
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Error,
+    json::{self, Charset},
+};
+use ragmaker_toolbox::{arguments, fail, find, offers, print};
+
+/// Call a tool by its name, with its arguments as a JSON object on standard input.
+#[derive(FromArgs)]
+#[argh(help_triggers("-h", "--help"))]
+struct Arguments {
+    /// name of the tool, such as `read_file`
+    #[argh(positional)]
+    name: String,
+}
+
+fn main() -> ExitCode {
+    if let Some(exit) = ragmaker_browser::run_if_asked() {
+        return exit;
+    }
+    let arguments = match arguments::<Arguments>(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")) {
+        Ok(arguments) => arguments,
+        Err(exit) => return exit,
+    };
+    std::panic::set_hook(Box::new(|_| ()));
+    match call(&arguments.name) {
+        Ok(text) => print(&text),
+        Err(error) => fail(&error),
+    }
+}
+
+/// What the tool prints.
+fn call(name: &str) -> Result<String, Error> {
+    let tool = find(name).ok_or_else(|| {
+        let names: Vec<_> = offers().iter().map(|offer| offer.name().to_owned()).collect();
+        ARGUMENT_ERROR
+            .error(format!("there is no tool {name:?}"))
+            .remedy(format!("The tools are {}.", names.join(", ")))
+            .detail("argument", name)
+    })?;
+    let answered = tool.call(ragmaker_tool::arguments::read_json("-")?)?;
+    Ok(answered.plain.unwrap_or_else(|| {
+        let mut out = vec![];
+        // Writing a value to memory can not fail.
+        let _ = json::write(&answered.json, Charset::from_env(), &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }))
+}

@@ -1,0 +1,134 @@
+//! What is to be set, as JSON: in the argument itself, in a file, or on standard input.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+};
+
+use ragmaker_catalog::{Update, Which};
+use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The file with the updates can not be read.
+pub const UPDATES_NOT_READABLE: Code =
+    Code::new("UPDATES_NOT_READABLE", "Give a regular file of JSON as --updates @FILE, or the JSON itself.");
+
+/// The most bytes of updates.
+const MAX: u64 = 64 << 20;
+
+/// One element of the list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    path: Option<String>,
+    url: Option<String>,
+    title: Option<String>,
+    summary: Option<String>,
+}
+
+/// The updates that `argument` gives: JSON, `@file`, or `-` for standard input.
+pub(crate) fn read(argument: &str) -> Result<Vec<Update>, Error> {
+    let text = match (argument.trim(), argument.strip_prefix('@')) {
+        ("-", _) => text_of(io::stdin().lock(), "standard input")?,
+        (_, Some(path)) => file(Path::new(path))?,
+        (text, None) => text.to_owned(),
+    };
+    // PowerShell marks what it writes as UTF-8.
+    let json: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| refused(&format!("it is not JSON: {error}")))?;
+    let listed = match json {
+        Value::Array(listed) => listed,
+        one @ Value::Object(_) => vec![one],
+        _ => return Err(refused("it is neither an array nor an object")),
+    };
+    if listed.is_empty() {
+        return Err(refused("it lists nothing"));
+    }
+    listed.into_iter().enumerate().map(|(at, one)| update(one).map_err(|reason| wrong(at, &reason))).collect()
+}
+
+fn update(json: Value) -> Result<Update, String> {
+    let Written { path, url, title, summary } = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    let document = match (path, url) {
+        (Some(path), None) if !path.trim().is_empty() => Which::Path(path),
+        (None, Some(url)) if !url.trim().is_empty() => Which::Url(url),
+        _ => return Err("it needs a path or a url, one of the two".into()),
+    };
+    if [&title, &summary].into_iter().flatten().any(|text| text.trim().is_empty()) {
+        return Err("its title or summary is empty".into());
+    }
+    if title.is_none() && summary.is_none() {
+        return Err("it has neither title nor summary".into());
+    }
+    Ok(Update { document, title, summary, new: None })
+}
+
+fn refused(reason: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("--updates can not be used: {reason}"))
+        .remedy(r#"Write [{"path": "documents/a.md", "title": "…", "summary": "…"}], or name documents by "url"."#)
+        .detail("argument", "--updates")
+}
+
+fn wrong(at: usize, reason: &str) -> Error {
+    refused(&format!("update {at}, counted from 0: {reason}")).detail("index", at)
+}
+
+fn file(path: &Path) -> Result<String, Error> {
+    let failed = |reason: &dyn std::fmt::Display| {
+        let shown = path.to_string_lossy();
+        UPDATES_NOT_READABLE.error(format!("cannot read {shown}: {reason}")).detail("path", shown)
+    };
+    // Opening a pipe would wait for its other end, so the kind of file is asked first.
+    let kind = fs::metadata(path).map_err(|error| failed(&error))?;
+    if !kind.is_file() {
+        return Err(failed(&"it is not a regular file"));
+    }
+    text_of(File::open(path).map_err(|error| failed(&error))?, &path.to_string_lossy())
+}
+
+fn text_of(from: impl Read, name: &str) -> Result<String, Error> {
+    let mut text = String::new();
+    let failed = |reason: String| UPDATES_NOT_READABLE.error(format!("cannot read {name}: {reason}"));
+    from.take(MAX + 1).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
+    if text.len() as u64 > MAX {
+        return Err(failed(format!("it has more than {MAX} bytes")));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_not_be_meant_is_refused_with_its_place() {
+        for (text, reason) in [
+            ("", "not JSON"),
+            ("7", "neither an array nor an object"),
+            ("[]", "lists nothing"),
+            ("[7]", "update 0"),
+            (
+                r#"[{"path": "a", "title": "b"}, {"path": "a", "titel": "b"}]"#,
+                "update 1, counted from 0: unknown field",
+            ),
+            (r#"{"path": "a", "url": "b", "title": "c"}"#, "one of the two"),
+            (r#"{"title": "c"}"#, "one of the two"),
+            (r#"{"path": " ", "title": "c"}"#, "one of the two"),
+            (r#"{"path": "a"}"#, "neither title nor summary"),
+            (r#"{"path": "a", "title": "b", "summary": " "}"#, "is empty"),
+            (r#"{"path": "a", "title": 7}"#, "invalid type"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.message().contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn one_update_needs_no_list() {
+        let updates = read("\u{feff}{\"url\": \"u\", \"title\": \"t\"}").unwrap();
+        assert_eq!((updates.len(), updates[0].document.as_str()), (1, "u"));
+    }
+}

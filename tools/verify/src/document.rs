@@ -1,0 +1,121 @@
+//! One document: its file, its front matter, its text.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use ragmaker_catalog::Listed;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    finding::{Finding, Kind},
+    wrong_page,
+};
+
+/// The largest document that is read, in bytes.
+const MAX: u64 = 64 << 20;
+
+/// A document that could be read.
+pub(crate) struct Audited {
+    /// Its file, links followed.
+    pub(crate) file: PathBuf,
+    /// What its text comes to.
+    pub(crate) hash: [u8; 32],
+}
+
+/// Checks the document that is `listed` in the catalog in `folder`, of the knowledge base `root`;
+/// both are without links. What is wrong goes to `findings`.
+pub(crate) fn audit(listed: &Listed, folder: &Path, root: &Path, findings: &mut Vec<Finding>) -> Option<Audited> {
+    let (path, url) = (listed.path.as_deref(), listed.url.as_deref());
+    let mut found = |kind, message: String| findings.push(Finding::new(kind, message).at(path, url));
+    if url.is_none() {
+        found(Kind::UrlMissing, "the catalog does not say where the document is from".into());
+    }
+    if listed.title.is_none() {
+        found(Kind::DocumentTitleMissing, "the catalog has no title for the document".into());
+    }
+    let Some(given) = path else {
+        found(Kind::PathMissing, "the catalog does not say where the document's file is".into());
+        return None;
+    };
+    let file = match fs::canonicalize(folder.join(given)) {
+        Ok(file) => file,
+        Err(error) => {
+            found(Kind::FileMissing, format!("the file is not there: {error}"));
+            return None;
+        }
+    };
+    if !file.starts_with(root) {
+        found(Kind::PathOutside, format!("the file is outside the knowledge base: {}", file.display()));
+        return None;
+    }
+    let text = match read(&file) {
+        Ok(text) => text,
+        Err(reason) => {
+            found(Kind::NotReadable, reason);
+            return None;
+        }
+    };
+    let (title, body) = match ragmaker_document::parse(&text) {
+        Ok(parsed) => {
+            match (parsed.field("source_url"), url) {
+                (Some(source), Some(url)) if source != url => {
+                    found(Kind::SourceMismatch, format!("the file says that it is from {source}"));
+                }
+                (None, _) => found(Kind::FrontMatterInvalid, "its front matter has no source_url".into()),
+                _ => {}
+            }
+            (parsed.field("title").unwrap_or_default().to_owned(), parsed.body)
+        }
+        Err(fault) => {
+            found(Kind::FrontMatterInvalid, fault.to_string());
+            (String::new(), text.as_str())
+        }
+    };
+    if is_empty(body) {
+        found(Kind::EmptyDocument, "the document has no text beside its headings".into());
+    } else if let Some(kind) = wrong_page::kind(&title, body) {
+        let what = if kind == Kind::ChallengePage { "a bot challenge" } else { "an error page" };
+        found(kind, format!("this reads like {what}: {title:?}"));
+    }
+    Some(Audited { file, hash: Sha256::digest(body.trim()).into() })
+}
+
+/// The text of a regular file; the reason why there is none otherwise.
+fn read(file: &Path) -> Result<String, String> {
+    // Opening a pipe would wait for its other end, so the kind of file is asked first.
+    let kind = fs::metadata(file).map_err(|error| error.to_string())?;
+    if !kind.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    let mut bytes = vec![];
+    let opened = File::open(file).and_then(|file| file.take(MAX + 1).read_to_end(&mut bytes));
+    opened.map_err(|error| format!("it can not be read: {error}"))?;
+    if bytes.len() as u64 > MAX {
+        return Err(format!("it has more than {MAX} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|error| format!("it is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
+}
+
+/// Whether there are no words beside headings.
+fn is_empty(body: &str) -> bool {
+    let is_text = |line: &str| !line.trim_start().starts_with('#') && line.contains(char::is_alphanumeric);
+    !body.lines().any(is_text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_needs_a_word() {
+        for empty in ["", "\n# Title\n\n## More\n", "---\n***\n"] {
+            assert!(is_empty(empty), "{empty:?}");
+        }
+        for text in ["# T\n\nword", "潮", "- [a](b)"] {
+            assert!(!is_empty(text), "{text:?}");
+        }
+    }
+}

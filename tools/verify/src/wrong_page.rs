@@ -1,0 +1,137 @@
+//! Pages that were saved by mistake: what a bot challenge or an error says of itself.
+//!
+//! The browser tools refuse these by status and structure. What is left is what a saved text tells:
+//! a short page whose title or first line is what such pages say, and nothing else. An article that
+//! quotes these words is longer, or says more in its title.
+
+use crate::finding::Kind;
+
+/// The most characters of a page that is nothing but a challenge or an error.
+const SPARSE: usize = 1_500;
+
+/// What challenges are called, in lower case; after a `*` anything may follow.
+const CHALLENGES: &[&str] = &[
+    "just a moment",
+    "attention required! | cloudflare",
+    "checking your browser*",
+    "checking if the site connection is secure*",
+    "verify you are human*",
+    "verifying you are human*",
+    "verify that you are human*",
+    "are you a robot*",
+    "i'm not a robot*",
+    "human verification",
+    "security check",
+    "security verification",
+    "pardon our interruption",
+    "please enable cookies*",
+    "please enable javascript*",
+    "enable javascript and cookies to continue*",
+    "you have been blocked*",
+    "sorry, you have been blocked*",
+    "access to this page has been denied*",
+    "robot check",
+    "captcha",
+    "ddos protection by*",
+    "ロボットではありません*",
+];
+
+/// What error pages are called, likewise.
+const ERRORS: &[&str] = &[
+    "page not found",
+    "not found",
+    "the page you requested*",
+    "the page you are looking for*",
+    "this page does not exist*",
+    "this page doesn't exist*",
+    "this page could not be found*",
+    "file or directory not found",
+    "access denied",
+    "forbidden",
+    "unauthorized",
+    "bad request",
+    "bad gateway",
+    "gateway timeout",
+    "gateway time-out",
+    "service unavailable",
+    "service temporarily unavailable",
+    "internal server error",
+    "too many requests",
+    "oops! that page*",
+    "ページが見つかりません*",
+    "お探しのページ*",
+];
+
+/// The kind of mistake that a page with `title` and `body` is, if it is one.
+pub(crate) fn kind(title: &str, body: &str) -> Option<Kind> {
+    if body.chars().nth(SPARSE).is_some() {
+        return None;
+    }
+    let first = body.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let lines = [title, first].map(|line| line.trim_start_matches(['#', '*', ' ']).to_lowercase());
+    let says = |known: &[&str]| lines.iter().any(|line| known.iter().any(|start| begins(line, start)));
+    if says(CHALLENGES) {
+        Some(Kind::ChallengePage)
+    } else if says(ERRORS) {
+        Some(Kind::ErrorPage)
+    } else {
+        None
+    }
+}
+
+/// Whether `line` is `phrase`, after a status as in `404 - ` or `Error 404:` where there is one, and
+/// before the site's name where that follows: `Not found in translation` is no error.
+fn begins(line: &str, phrase: &str) -> bool {
+    let line = line.trim_start_matches("http").trim_start_matches("error").trim_start();
+    let digits = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(line.len());
+    let line = if digits == 3 && line.starts_with(['4', '5']) { &line[3..] } else { line };
+    let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+    match phrase.strip_suffix('*') {
+        Some(start) => line.starts_with(start),
+        None => line.strip_prefix(phrase).is_some_and(|rest| !rest.trim_start().starts_with(char::is_alphanumeric)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_such_pages_say_is_known() {
+        for title in [
+            "Just a moment...",
+            "Attention Required! | Cloudflare",
+            "Access to this page has been denied.",
+            "Checking your browser before accessing x.example",
+        ] {
+            assert_eq!(kind(title, "Ray ID: 8f2c"), Some(Kind::ChallengePage), "{title}");
+        }
+        for title in [
+            "404 Not Found",
+            "Error 404: Page not found | Example",
+            "Page Not Found – Docs",
+            "HTTP 503 Service Unavailable",
+            "403 - Forbidden",
+            "Not found",
+        ] {
+            assert_eq!(kind(title, "Nothing here."), Some(Kind::ErrorPage), "{title}");
+        }
+        assert_eq!(kind("Example", "# Page not found\n\nTry the search."), Some(Kind::ErrorPage));
+        assert_eq!(kind("Example", "ページが見つかりませんでした"), Some(Kind::ErrorPage));
+    }
+
+    #[test]
+    fn what_tells_of_them_is_not_one_of_them() {
+        for title in [
+            "Not found in translation",
+            "Captchas: how they work",
+            "Security checklist",
+            "404 ways to cook rice",
+            "Handling 404 Not Found",
+            "Forbidden City",
+        ] {
+            assert_eq!(kind(title, "A short article."), None, "{title}");
+        }
+        assert_eq!(kind("404 Not Found", &"The status code of a page that is missing. ".repeat(60)), None);
+    }
+}
