@@ -54,6 +54,8 @@ fn code_keeps_every_space() {
     check("<ul><li>a<pre>b\n  c</pre></ul>", "- a\n\n  ```\n  b\n    c\n  ```\n");
     let gutter = "<table><tr><td><pre>1\n2\n3</pre></td><td><pre class='brush: js'>a\nb\nc</pre></td></tr></table>";
     check(gutter, "```js\na\nb\nc\n```\n");
+    let one_line = "<table><tr><td class=gutter><pre>1</pre></td><td class=code><pre>a</pre></td></tr></table>";
+    check(one_line, "```\na\n```\n");
     check("<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>", "```\na\nb\n```\n");
 }
 
@@ -88,6 +90,14 @@ fn links_and_images() {
         "![a](https://example.com/a/l.png)x\n"
     );
     assert_eq!(
+        at(
+            "<img src=placeholder.gif data-src=real.jpg><picture><source srcset='s.webp 1x, l.webp 2x'><img alt=p></picture>"
+        ),
+        "![](https://example.com/a/real.jpg)![p](https://example.com/a/l.webp)\n"
+    );
+    assert_eq!(at("<a href='https://e.org/x?a=1'>https://e.org/x?a=1</a>"), "<https://e.org/x?a=1>\n");
+    assert_eq!(at("<a href='mailto:a@e.org'>a@e.org</a>"), "<a@e.org>\n");
+    assert_eq!(
         at("<a href='javascript:x()'>no</a> <a href=/c><div><h3>Card</h3><p>text</p></div></a>"),
         "no\n\n### [Card](https://example.com/c)\n\ntext\n"
     );
@@ -99,6 +109,39 @@ fn formulas_become_tex() {
     let katex = "<span class=katex><span class=katex-mathml><math><semantics><mrow><mi>x</mi></mrow><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class=katex-html aria-hidden=true>x2</span></span>";
     check(&format!("<p>so {katex}.</p>"), "so $x^2$.\n");
     check("<script type='math/tex; mode=display'>a_1</script>", "$$a_1$$\n");
+    let drawn = "<span class=MathJax_Preview>x</span><span class=MathJax><nobr aria-hidden=true>x2</nobr><span><math><mi>x</mi><mn>2</mn></math></span></span>";
+    check(&format!("<p>so {drawn}<script type='math/tex'>x^2</script>.</p>"), "so $x^2$.\n");
+    check("<math alttext='\\pi r^2'><mi>π</mi></math>", "$\\pi r^2$\n");
+    check("<math><mi>π</mi></math>", "π\n");
+}
+
+#[test]
+fn footnotes_are_paired() {
+    let github = "<p>High<sup><a href='#fn-1' id='fnref-1' data-footnote-ref>1</a></sup>: <i>twice</i>.</p><section data-footnotes>\
+        <ol><li id='fn-1'><p>A day. <a href='#fnref-1' data-footnote-backref>↩</a></p><p>Mostly.</p></li></ol></section>";
+    check(github, "High[^1]\\: *twice*.\n\n[^1]: A day.\n\n    Mostly.\n");
+    let wiki = "<p>a<sup id=ref-a class=reference><a href='#note-a'><span>[</span>3<span>]</span></a></sup> b<sup id=ref-b><a href='#note-b'>[4]</a></sup></p>\
+        <ol class=references><li id=note-a><span><b><a href='#ref-a'>^</a></b></span> <span>One.</span></li>\
+        <li id=note-b><a href='#ref-b'>^</a> Two.</li></ol>";
+    check(wiki, "a[^3] b[^4]\n\n[^3]: One.\n\n[^4]: Two.\n");
+    // Marks that are no label, and a paragraph as the note.
+    check("<p>x<a href='#n' id=r>*</a> y</p><p id=n><a href='#r'>*</a> Note.</p>", "x[^1] y\n\n[^1]: Note.\n");
+    // A link that nothing leads back from is a link.
+    check("<p>x<a href='#n'>1</a></p><ul><li id=n>Note.</ul>", "x[1](#n)\n\n- Note.\n");
+}
+
+#[test]
+fn definitions_and_details() {
+    check(
+        "<dl><dt>ebb<dd>falling<dd><p>low</p><dt>flood<dd>rising</dl>",
+        "**ebb**\n\nfalling\n\nlow\n\n**flood**\n\nrising\n",
+    );
+    check(
+        "<details><summary><b>Why</b> a &lt; b?</summary>Because.<ul><li>x</ul></details><p>after",
+        "<details>\n<summary>Why a &lt; b?</summary>\n\nBecause.\n\n- x\n\n</details>\n\nafter\n",
+    );
+    check("<details><summary>Alone</summary></details>", "**Alone**\n");
+    check("<del><p>a</p><p>b</p></del>c", "<del>\n\na\n\nb\n\n</del>\n\nc\n");
 }
 
 #[test]

@@ -183,6 +183,7 @@ impl Inline {
         let mut out = String::with_capacity(self.text.len() + 16);
         let mut delimiters: Vec<&'static str> = vec![];
         let mut links = 0;
+        let mut link_start = 0;
         // The length of `out` after the latest delimiter, to see what touches it.
         let mut touched = usize::MAX;
         for (at, piece) in self.pieces.iter().enumerate() {
@@ -209,13 +210,22 @@ impl Inline {
                     if out.ends_with('!') && !out.ends_with("\\!") {
                         out.insert(out.len() - 1, '\\');
                     }
+                    link_start = out.len();
                     out.push('[');
                 }
                 Piece::Close(Mark::Link(id)) => {
                     links -= 1;
-                    out.push_str("](");
-                    link_end(*id, &mut out);
-                    out.push(')');
+                    let mut end = String::new();
+                    link_end(*id, &mut end);
+                    match self.pieces[..at] {
+                        [.., Piece::Open(_), Piece::Text(ref range)]
+                            if is_autolink(&self.text[range.clone()], &end) =>
+                        {
+                            out.truncate(link_start);
+                            out.extend(["<", &self.text[range.clone()], ">"]);
+                        }
+                        _ => out.extend(["](", &end, ")"]),
+                    }
                 }
                 Piece::Open(mark) => {
                     let close = partners[at];
@@ -323,6 +333,27 @@ pub(crate) fn is_ideograph(c: char) -> bool {
         | '\u{FF00}'..='\u{FFEF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
+/// Whether a link shows the address that it leads to, and nothing else.
+fn is_autolink(text: &str, destination: &str) -> bool {
+    // Escapes would be text here, and some readers decode what is shown.
+    let plain = !text.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '\\' | '%' | '|'));
+    let web = text.starts_with("http://") || text.starts_with("https://");
+    let mail = || destination.strip_prefix("mailto:") == Some(text) && is_mail(text);
+    plain && ((web && text == destination) || mail())
+}
+
+fn is_mail(text: &str) -> bool {
+    let name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+'))
+    };
+    let host = |host: &str| {
+        host.split('.').all(|label| {
+            label.starts_with(|c: char| c.is_ascii_alphanumeric()) && !label.ends_with('-') && label.len() < 64
+        })
+    };
+    text.split_once('@').is_some_and(|(user, at)| name(user) && name(at) && host(at) && !at.contains(['_', '+']))
+}
+
 fn html_tag(mark: Mark) -> &'static str {
     match mark {
         Mark::Strong => "<strong>",
@@ -364,7 +395,9 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
     let bytes = text.as_bytes();
     for at in start..bytes.len() {
         let b = bytes[at];
-        if !matches!(b, b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'<' | b'&' | b'~' | b'|' | b'#') {
+        if !matches!(b, b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'<' | b'&' | b'~' | b'|' | b'#')
+            && (at > 0 || before != ']')
+        {
             continue;
         }
         let previous = text[..at].chars().next_back().unwrap_or(before);
@@ -384,7 +417,10 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
             b'&' => urls::looks_like_reference(tail),
             b'~' => tildes > 1,
             b'|' => place == Place::Cell,
-            _ => place == Place::Heading && tail.is_empty() && next.is_none(),
+            // Right after a footnote's mark.
+            b':' | b'(' => true,
+            b'#' => place == Place::Heading && tail.is_empty() && next.is_none(),
+            _ => false,
         };
         if escaped {
             out.push_str(&text[copied..at]);

@@ -31,6 +31,8 @@ pub(super) struct Lines {
 pub(super) enum Container<'m> {
     Quote,
     Item(&'m str),
+    /// A footnote with this label.
+    Note(&'m str),
 }
 
 impl Lines {
@@ -47,11 +49,14 @@ impl Lines {
                 }
                 self.prefix.push_str("> ");
             }
-            Container::Item(marker) => {
-                self.first.get_or_insert_with(|| self.prefix.clone()).push_str(marker);
-                self.prefix.extend(std::iter::repeat_n(' ', marker.len()));
-            }
+            Container::Item(marker) => self.mark(marker, marker.len()),
+            Container::Note(label) => self.mark(&format!("[^{label}]: "), 4),
         }
+    }
+
+    fn mark(&mut self, marker: &str, indent: usize) {
+        self.first.get_or_insert_with(|| self.prefix.clone()).push_str(marker);
+        self.prefix.extend(std::iter::repeat_n(' ', indent));
     }
 
     pub(super) fn close(&mut self) {

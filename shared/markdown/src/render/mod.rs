@@ -7,6 +7,7 @@
 mod code;
 mod inline;
 mod lines;
+mod notes;
 mod table;
 
 pub(crate) use inline::is_ideograph;
@@ -16,6 +17,7 @@ use url::Url;
 use self::{
     inline::{Inline, Mark, Place, escape_plain},
     lines::{Container, Lines},
+    notes::Notes,
 };
 use crate::{
     tag::{Attr, Tag},
@@ -25,15 +27,26 @@ use crate::{
 
 /// Renders the nodes of `tree` that `keep` holds; links are resolved against `base`. With
 /// `everything`, blocks and links that have nothing in them are written too.
-pub(crate) fn render(tree: &Tree, keep: &[bool], base: Option<&Url>, everything: bool) -> String {
+pub(crate) fn render(tree: &Tree, mut keep: Vec<bool>, base: Option<&Url>, everything: bool) -> String {
+    let notes = Notes::find(tree, &mut keep);
+    let keep = &*keep;
     let mut has_block = vec![false; tree.len()];
     for id in (1..tree.len()).rev() {
         if keep[id] && (has_block[id] || tree.tag(id).is_block()) {
             has_block[tree.parent(id)] = true;
         }
     }
-    let mut renderer =
-        Renderer { tree, keep, base, everything, has_block, lines: Lines::default(), link: None, last_list: None };
+    let mut renderer = Renderer {
+        tree,
+        keep,
+        base,
+        everything,
+        has_block,
+        notes,
+        lines: Lines::default(),
+        link: None,
+        last_list: None,
+    };
     renderer.blocks(ROOT);
     renderer.lines.finish()
 }
@@ -46,6 +59,7 @@ struct Renderer<'t> {
     everything: bool,
     /// Whether a node has a block inside.
     has_block: Vec<bool>,
+    notes: Notes,
     lines: Lines,
     /// A link around whole blocks: the first text in it becomes the link.
     link: Option<Id>,
@@ -65,8 +79,12 @@ impl<'t> Renderer<'t> {
 
     /// Writes what is in a node, as blocks.
     fn blocks(&mut self, id: Id) {
+        self.flow(self.children(id));
+    }
+
+    fn flow(&mut self, nodes: impl Iterator<Item = Id>) {
         let mut run: Vec<Id> = vec![];
-        for child in self.children(id) {
+        for child in nodes {
             if self.tree.tag(child).is_block() || self.has_block[child] {
                 self.paragraph(&run);
                 run.clear();
@@ -132,6 +150,13 @@ impl<'t> Renderer<'t> {
 
     fn block(&mut self, id: Id) {
         let tag = self.tree.tag(id);
+        if let Some(label) = self.notes.notes.remove(&id) {
+            self.lines.open(&Container::Note(&label));
+            self.last_list = None;
+            self.item(id, true);
+            self.lines.close();
+            return;
+        }
         if let Some(level) = tag.heading_level() {
             return self.heading(id, level);
         }
@@ -157,6 +182,10 @@ impl<'t> Renderer<'t> {
                 self.lines_of(&text);
             }
             Tag::Table => self.table(id),
+            Tag::Details => self.details(id),
+            Tag::Del | Tag::S | Tag::Strike if self.has_content(id) => {
+                self.enclosed("<del>", self.children(id), "</del>");
+            }
             Tag::A if self.link.is_none() && self.is_link(id) => {
                 self.link = Some(id);
                 self.blocks(id);
@@ -164,6 +193,42 @@ impl<'t> Renderer<'t> {
             }
             _ => self.blocks(id),
         }
+    }
+
+    /// Writes blocks between lines of HTML, for which Markdown has no words of its own.
+    fn enclosed(&mut self, open: &str, nodes: impl Iterator<Item = Id>, close: &str) {
+        self.lines_of(open);
+        self.flow(nodes);
+        self.lines_of(close);
+    }
+
+    /// Writes what a reader can open and close, under its summary.
+    fn details(&mut self, id: Id) {
+        let summary = self.children(id).find(|&child| self.tree.tag(child) == Tag::Summary && self.has_content(child));
+        let rest: Vec<Id> = self.children(id).filter(|&child| Some(child) != summary).collect();
+        match summary {
+            Some(summary) if rest.iter().any(|&child| self.shows(child)) => {
+                // Text between tags is HTML until a blank line.
+                let text = self.plain_text(summary).replace('&', "&amp;").replace('<', "&lt;");
+                self.enclosed(&format!("<details>\n<summary>{text}</summary>"), rest.into_iter(), "</details>");
+            }
+            _ => self.blocks(id),
+        }
+    }
+
+    /// The visible text in a node, on one line.
+    fn plain_text(&self, id: Id) -> String {
+        let mut words = vec![];
+        let mut at = id + 1;
+        while at < self.tree.subtree(id).end {
+            if self.visible(at) {
+                words.push(self.tree.text(at));
+                at += 1;
+            } else {
+                at = self.tree.subtree(at).end;
+            }
+        }
+        words.concat().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     fn lines_of(&mut self, text: &str) {
@@ -184,8 +249,15 @@ impl<'t> Renderer<'t> {
 
     /// Whether anything in the node shows.
     fn has_content(&self, id: Id) -> bool {
-        let mut at = id + 1;
-        let end = self.tree.subtree(id).end;
+        self.shows_within(id + 1, self.tree.subtree(id).end)
+    }
+
+    /// Whether the node, or anything in it, shows.
+    fn shows(&self, id: Id) -> bool {
+        self.shows_within(id, self.tree.subtree(id).end)
+    }
+
+    fn shows_within(&self, mut at: Id, end: Id) -> bool {
         while at < end {
             if !self.visible(at) {
                 at = self.tree.subtree(at).end;
@@ -233,7 +305,7 @@ impl<'t> Renderer<'t> {
         let mut number = start.min(999_999_999);
         let mut items: Vec<Id> = vec![];
         for child in self.children(id) {
-            if self.tree.tag(child) == Tag::Li || self.has_content(child) || !self.tree.text(child).trim().is_empty() {
+            if self.tree.tag(child) == Tag::Li || self.shows(child) {
                 items.push(child);
             }
         }
@@ -249,6 +321,10 @@ impl<'t> Renderer<'t> {
                 (false, true) => "* ".to_owned(),
             };
             match self.tree.tag(item) {
+                _ if self.notes.notes.contains_key(&item) => {
+                    self.lines.blank();
+                    self.block(item);
+                }
                 // A list right inside a list belongs to the item before it.
                 Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => {
                     let indent = " ".repeat(marker.len());
@@ -343,6 +419,9 @@ impl<'t> Renderer<'t> {
         if !self.visible(id) {
             return;
         }
+        if let Some(label) = self.notes.references.get(&id) {
+            return inline.done(format!("[^{label}]"));
+        }
         match self.tree.tag(id) {
             Tag::Text => inline.text(self.tree.text(id)),
             Tag::Br => match place {
@@ -419,13 +498,10 @@ impl<'t> Renderer<'t> {
 
     fn image(&self, id: Id, place: Place) -> Option<String> {
         let attr = |name| self.tree.attr(id, name).map(str::trim).filter(|value| !value.is_empty());
-        let is_data = |url: &str| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-        let source = [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal].into_iter().find_map(attr);
-        let source = match attr(Attr::Src) {
-            // What loads later stands behind a placeholder.
-            Some(src) if !is_data(src) => Some(src),
-            _ => source.or_else(|| [Attr::DataSrcset, Attr::Srcset].into_iter().find_map(attr).and_then(urls::widest)),
-        };
+        let usable = |source: &&str| !is_data(source);
+        // What loads later stands behind a placeholder.
+        let source = [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal, Attr::Src].into_iter();
+        let source = source.filter_map(attr).find(usable).or_else(|| self.candidate(id));
         let alt = attr(Attr::Alt).unwrap_or_default();
         let source = match source {
             Some(source) => urls::resolve(source, self.base)?,
@@ -441,6 +517,17 @@ impl<'t> Renderer<'t> {
         Some(out)
     }
 
+    /// The best of the sources that an image or the picture around it offers by size.
+    fn candidate(&self, id: Id) -> Option<&'t str> {
+        let tree = self.tree;
+        let picture = Some(tree.parent(id)).filter(|&parent| tree.tag(parent) == Tag::Picture);
+        let sources = picture.into_iter().flat_map(|id| tree.children(id).filter(|&id| tree.tag(id) == Tag::Source));
+        let sets = std::iter::once(id)
+            .chain(sources)
+            .flat_map(|id| [tree.attr(id, Attr::DataSrcset), tree.attr(id, Attr::Srcset)]);
+        sets.flatten().filter_map(urls::widest).find(|source| !is_data(source))
+    }
+
     /// The TeX source of a formula, where the page has it.
     fn mathematics(&self, id: Id) -> Option<String> {
         let annotation = self.tree.descendants(id).find(|&id| {
@@ -448,10 +535,11 @@ impl<'t> Renderer<'t> {
                 && self.tree.attr(id, Attr::Encoding).is_some_and(|encoding| encoding.contains("tex"))
         });
         let script = self.tree.attr(id, Attr::Type);
-        let tex = match (annotation, script) {
-            (Some(annotation), _) => self.tree.text_content(annotation),
-            (None, Some(_)) => self.tree.text_content(id),
-            (None, None) => return None,
+        let tex = match (annotation, script, self.tree.attr(id, Attr::Alttext)) {
+            (Some(annotation), ..) => self.tree.text_content(annotation),
+            (None, Some(_), _) => self.tree.text_content(id),
+            (None, None, Some(alternative)) => alternative.to_owned(),
+            (None, None, None) => return None,
         };
         let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
         let display =
@@ -459,4 +547,8 @@ impl<'t> Renderer<'t> {
         let fence = if display { "$$" } else { "$" };
         (!tex.is_empty()).then(|| format!("{fence}{tex}{fence}"))
     }
+}
+
+fn is_data(url: &str) -> bool {
+    url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
