@@ -10,6 +10,9 @@ impl Renderer<'_> {
     /// Writes a `<pre>` as a fenced block.
     pub(super) fn code_block(&mut self, id: Id) {
         let text = self.code_text(id);
+        if text.trim().is_empty() && self.tree.descendants(id).any(|id| self.tree.tag(id) == Tag::Img) {
+            return self.blocks(id);
+        }
         // The line end right after `<pre>` is not part of it.
         let opens_with_text = self.children(id).next().is_some_and(|first| self.tree.tag(first) == Tag::Text);
         let text = if opens_with_text { text.strip_prefix('\n').unwrap_or(&text) } else { &text };

@@ -190,7 +190,12 @@ impl Inline {
             match piece {
                 Piece::Text(range) => {
                     let text = &self.text[range.clone()];
-                    let next = self.pieces.get(at + 1).map(|_| self.first_char(at + 1));
+                    let next = match self.pieces.get(at + 1) {
+                        // It is written as a tag there.
+                        Some(Piece::Break) if place == Place::Cell => Some('<'),
+                        Some(_) => Some(self.first_char(at + 1)),
+                        None => None,
+                    };
                     escape(text, next, links > 0, place, &mut out);
                 }
                 Piece::Code(source) => code_span(source, place, &mut out),
@@ -235,6 +240,13 @@ impl Inline {
                         self.last_char_before(close),
                         self.first_char(close + 1),
                     ];
+                    // GitHub looks past the tildes of a strike-through, others do not.
+                    let beyond = [
+                        out.trim_end_matches('~').chars().next_back().unwrap_or('\n'),
+                        self.first_char(self.skip_del(at + 1, 1)),
+                        self.last_char_before(self.skip_del(close, -1)),
+                        self.first_char(self.skip_del(close + 1, 1)),
+                    ];
                     let same = |delimiter: &&str| {
                         let c = delimiter.as_bytes()[0];
                         (touched == out.len() && out.as_bytes().last() == Some(&c))
@@ -247,7 +259,9 @@ impl Inline {
                         Mark::Del => &["~~"],
                         _ => &[],
                     };
-                    let chosen = choices.iter().find(|delimiter| !same(delimiter) && flanks(delimiter, around));
+                    let chosen = choices
+                        .iter()
+                        .find(|delimiter| !same(delimiter) && flanks(delimiter, around) && flanks(delimiter, beyond));
                     delimiters.push(chosen.copied().unwrap_or_default());
                     out.push_str(chosen.copied().unwrap_or(html_tag(*mark)));
                     touched = if chosen.is_some() { out.len() } else { usize::MAX };
@@ -280,6 +294,11 @@ impl Inline {
                     joined.pop();
                     joined.push(Piece::Text(start..range.end));
                 }
+                (Piece::Code(code), Some(Piece::Code(_))) => {
+                    if let Some(Piece::Code(before)) = joined.last_mut() {
+                        before.push_str(code);
+                    }
+                }
                 _ => joined.push(piece),
             }
         }
@@ -302,6 +321,18 @@ impl Inline {
             }
         }
         partners
+    }
+
+    /// Where the marks of strike-through at `at` end: after them for a `step` of 1, before them for -1.
+    fn skip_del(&self, at: usize, step: isize) -> usize {
+        let mut at = at;
+        loop {
+            let next = if step > 0 { Some(at) } else { at.checked_sub(1) };
+            match next.and_then(|next| self.pieces.get(next)) {
+                Some(Piece::Open(Mark::Del) | Piece::Close(Mark::Del)) => at = at.saturating_add_signed(step),
+                _ => return at,
+            }
+        }
     }
 
     fn first_char(&self, at: usize) -> char {
@@ -385,9 +416,10 @@ fn flanks(delimiter: &str, [before, first, last, after]: [char; 4]) -> bool {
 /// Appends `text` so that none of it is read as markup. `next` is what follows it in the block.
 fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut String) {
     let line_start = out.is_empty() || out.ends_with('\n');
+    let continues = !out.is_empty() && !out.ends_with("\n\n");
     let mut start = 0;
     if line_start && place == Place::Paragraph {
-        start = escape_line_start(text, next.is_none(), !out.is_empty(), out);
+        start = escape_line_start(text, next.is_none_or(|next| next == '\n'), continues, out);
     }
     let before = out.chars().next_back().unwrap_or(' ');
     let mut copied = start;
@@ -404,7 +436,7 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
         let tail = &text[at + 1..];
         let following = tail.chars().next().or(next).unwrap_or(' ');
         let escaped = match b {
-            b'\\' => following.is_ascii_punctuation() || following == '\n',
+            b'\\' => following.is_ascii_punctuation() || following == '\n' || (tail.is_empty() && next.is_none()),
             b'`' => true,
             b'*' => !(previous.is_whitespace() && following.is_whitespace()),
             b'_' => {
@@ -477,9 +509,17 @@ pub(super) fn escape_plain(text: &str, place: Place, out: &mut String) {
 
 fn code_span(source: &str, place: Place, out: &mut String) {
     let text = source.replace(['\n', '\r'], " ");
+    if place == Place::Cell && text.contains("\\|") {
+        // A pipe needs a backslash here, which another one before it would take away.
+        out.push_str("<code>");
+        escape(&text, Some('<'), false, place, out);
+        out.push_str("</code>");
+        return;
+    }
     let runs: HashSet<usize> = text.split(|c| c != '`').map(str::len).collect();
     let fence = (1..=runs.len() + 1).find(|length| !runs.contains(length)).unwrap_or(1);
-    let padded = text.starts_with('`') || text.ends_with('`') || (text.starts_with(' ') && text.ends_with(' '));
+    let spaced = text.starts_with(' ') && text.ends_with(' ') && !text.trim_matches(' ').is_empty();
+    let padded = spaced || text.starts_with('`') || text.ends_with('`');
     let fence = "`".repeat(fence);
     out.push_str(&fence);
     if padded {

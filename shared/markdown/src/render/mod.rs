@@ -153,7 +153,7 @@ impl<'t> Renderer<'t> {
         if let Some(label) = self.notes.notes.remove(&id) {
             self.lines.open(&Container::Note(&label));
             self.last_list = None;
-            self.item(id, true);
+            self.item(id);
             self.lines.close();
             return;
         }
@@ -162,7 +162,7 @@ impl<'t> Renderer<'t> {
         }
         match tag {
             Tag::Hr => {
-                self.lines.block(if self.lines.at_marker() { "***" } else { "---" });
+                self.lines.block(if self.lines.at_marker() { "___" } else { "---" });
                 self.last_list = None;
             }
             Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext => self.code_block(id),
@@ -266,7 +266,7 @@ impl<'t> Renderer<'t> {
             let shows = match self.tree.tag(at) {
                 Tag::Text => !self.tree.text(at).trim().is_empty(),
                 Tag::Img | Tag::Hr | Tag::Math | Tag::Pre => true,
-                Tag::Input => self.tree.attr(at, Attr::Type) == Some("checkbox"),
+                Tag::Input => self.is_task(at),
                 _ => false,
             };
             if shows {
@@ -292,26 +292,28 @@ impl<'t> Renderer<'t> {
         // Two lists in a row would run into one: the second takes the other marker.
         let second =
             matches!(self.last_list, Some((last, second)) if !second && (self.tree.tag(last) == Tag::Ol) == ordered);
-        let loose = self.children(id).any(|item| {
-            let mut paragraphs = self.children(item).filter(|&part| {
-                matches!(self.tree.tag(part), Tag::P | Tag::Pre | Tag::Blockquote | Tag::Table)
-                    || self.tree.tag(part).heading_level().is_some()
-            });
-            paragraphs.next().is_some_and(|part| self.tree.tag(part) == Tag::P) && {
-                // One short paragraph in each item is how some editors write a tight list.
-                self.children(item).filter(|&part| self.tree.tag(part).is_block()).count() > 1
-            }
-        });
         let mut number = start.min(999_999_999);
-        let mut items: Vec<Id> = vec![];
+        // Text that is in no item makes one, together with what stands in its line.
+        let mut items: Vec<Vec<Id>> = vec![];
+        let mut in_line = false;
         for child in self.children(id) {
-            if self.tree.tag(child) == Tag::Li || self.shows(child) {
-                items.push(child);
+            let breaks = self.tree.tag(child).is_block() || self.has_block[child];
+            match items.last_mut() {
+                Some(item) if in_line && !breaks => item.push(child),
+                _ if self.tree.tag(child) == Tag::Li || self.shows(child) => {
+                    items.push(vec![child]);
+                    in_line = !breaks;
+                }
+                _ => {}
             }
+            in_line &= !breaks;
         }
         let mut first = true;
-        for item in items {
-            if !first && !loose {
+        let mut spread = false;
+        let mut ends = vec![];
+        for nodes in items {
+            if !first {
+                ends.push(self.lines.position());
                 self.lines.tight();
             }
             let marker = match (ordered, second) {
@@ -320,42 +322,34 @@ impl<'t> Renderer<'t> {
                 (false, false) => "- ".to_owned(),
                 (false, true) => "* ".to_owned(),
             };
+            let item = nodes[0];
             match self.tree.tag(item) {
                 _ if self.notes.notes.contains_key(&item) => {
-                    self.lines.blank();
                     self.block(item);
+                    spread = true;
                 }
                 // A list right inside a list belongs to the item before it.
                 Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => {
                     let indent = " ".repeat(marker.len());
                     self.lines.open(&Container::Item(if first { &marker } else { &indent }));
                     self.list(item);
-                    self.lines.close();
+                    spread |= self.lines.close();
                 }
-                Tag::Li => {
+                tag => {
                     self.lines.open(&Container::Item(&marker));
                     self.last_list = None;
-                    self.item(item, loose);
-                    self.lines.close();
-                    number = (number + 1).min(999_999_999);
-                }
-                Tag::Text => {
-                    self.lines.open(&Container::Item(&marker));
-                    self.paragraph(&[item]);
-                    self.lines.close();
-                }
-                _ => {
-                    self.lines.open(&Container::Item(&marker));
-                    self.last_list = None;
-                    if self.tree.tag(item).is_block() || self.has_block[item] {
-                        self.block(item);
-                    } else {
-                        self.paragraph(&[item]);
+                    match tag {
+                        Tag::Li => self.item(item),
+                        _ => self.flow(nodes.into_iter()),
                     }
-                    self.lines.close();
+                    spread |= self.lines.close();
+                    number = (number + 1).min(999_999_999);
                 }
             }
             first = false;
+        }
+        if spread {
+            self.lines.spread(&ends);
         }
         if !first {
             self.lines.blank();
@@ -363,8 +357,9 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    /// Writes what is in a list item: in a tight list, a list follows its text without a gap.
-    fn item(&mut self, id: Id, loose: bool) {
+    /// Writes what is in a list item: a list follows its text without a gap.
+    fn item(&mut self, id: Id) {
+        let start = self.lines.position();
         let mut run: Vec<Id> = vec![];
         for child in self.children(id) {
             if !self.tree.tag(child).is_block() && !self.has_block[child] {
@@ -375,12 +370,19 @@ impl<'t> Renderer<'t> {
             run.clear();
             let starts_at_one = self.tree.attr(child, Attr::Start).is_none_or(|start| start.trim() == "1");
             let listing = matches!(self.tree.tag(child), Tag::Ul | Tag::Ol) && starts_at_one;
-            if listing && !loose && self.last_list.is_none() && self.has_content(child) {
+            if listing && self.lines.position() > start && self.last_list.is_none() && self.begins(child) {
                 self.lines.tight();
             }
             self.block(child);
         }
         self.paragraph(&run);
+    }
+
+    /// Whether the first item of a list has content; the mark of an empty one would underline the text above.
+    fn begins(&self, list: Id) -> bool {
+        self.children(list)
+            .find(|&item| self.tree.tag(item) == Tag::Li || self.shows(item))
+            .is_some_and(|item| self.shows(item))
     }
 
     fn is_link(&self, id: Id) -> bool {
@@ -434,8 +436,8 @@ impl<'t> Renderer<'t> {
             Tag::Sub => self.marked(Mark::Sub, id, inline, place),
             Tag::Sup => self.marked(Mark::Sup, id, inline, place),
             Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => {
-                let linked = self.tree.descendants(id).any(|id| self.tree.tag(id) == Tag::A);
-                if linked {
+                let says_more = |id| self.visible(id) && matches!(self.tree.tag(id), Tag::A | Tag::Img);
+                if self.tree.descendants(id).any(says_more) {
                     self.inline_children(id, inline, place);
                 } else {
                     inline.code(self.code_text(id), self.everything);
@@ -462,7 +464,7 @@ impl<'t> Renderer<'t> {
                     self.inline_children(id, inline, place);
                 }
             }
-            Tag::Input if self.tree.attr(id, Attr::Type).is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) => {
+            Tag::Input if inline.is_empty() && self.is_task(id) => {
                 let checked = self.tree.attr(id, Attr::Checked).is_some();
                 inline.done(if checked { "[x]" } else { "[ ]" }.to_owned());
                 inline.space();
@@ -494,6 +496,13 @@ impl<'t> Renderer<'t> {
             }
             _ => self.inline_children(id, inline, place),
         }
+    }
+
+    /// Whether it is a box that a list item's text can begin with.
+    fn is_task(&self, id: Id) -> bool {
+        let mut around = self.tree.ancestors(id).map(|id| self.tree.tag(id));
+        self.tree.attr(id, Attr::Type).is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"))
+            && around.find(|tag| tag.is_block() && !matches!(tag, Tag::P | Tag::Div)) == Some(Tag::Li)
     }
 
     fn image(&self, id: Id, place: Place) -> Option<String> {
