@@ -5,6 +5,7 @@ mod catalog;
 mod files;
 mod floor;
 mod harness;
+mod markdown;
 mod memory;
 mod start;
 
@@ -29,6 +30,7 @@ enum What {
     Browser(Browser),
     Catalog(Catalog),
     Files(Files),
+    Markdown(Markdown),
 }
 
 /// start-up time and size of the executables, beside cat
@@ -51,12 +53,26 @@ struct Catalog {}
 #[argh(subcommand, name = "files", help_triggers("-h", "--help"))]
 struct Files {}
 
+/// HTML to Markdown, beside other converters; then memory, and pages that are made to be slow
+#[derive(FromArgs)]
+#[argh(subcommand, name = "markdown", help_triggers("-h", "--help"))]
+struct Markdown {
+    /// folder of real pages with truth.jsonl.gz (xtask/src/bench/markdown.py says of what form); with it, quality is
+    /// measured and README.md's table is written (default: the pages of the tests' site, speed only)
+    #[argh(option)]
+    pages: Option<PathBuf>,
+    /// use only every Nth page (default: 1)
+    #[argh(option, default = "1")]
+    every: usize,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    match arguments.what {
+    match &arguments.what {
         What::Start(Start {}) => start::run(),
         What::Browser(Browser {}) => browser::run(),
         What::Catalog(Catalog {}) => catalog::run(),
         What::Files(Files {}) => files::run(),
+        What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
     }
 }
 
