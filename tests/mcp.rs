@@ -192,9 +192,15 @@ fn a_call_answers_what_the_executable_prints() {
         let command = tool.replace('_', "-");
         let run = project.tool(&command).args(["--arguments", &arguments.to_string()]).run();
         let result = client.call(tool, arguments.clone());
-        let printed = if run.code == 0 { &run.raw.stdout } else { &run.raw.stderr };
+        let printed = match &run.stderr_json {
+            None => String::from_utf8(run.raw.stdout).unwrap(),
+            Some(error) => {
+                let code = error["error_code"].as_str().unwrap();
+                format!("{code}\n{}", str::from_utf8(&run.raw.stderr).unwrap())
+            }
+        };
         assert_eq!(result["isError"], run.code != 0, "{tool} {arguments}: {result}");
-        assert_eq!(text(&result), str::from_utf8(printed).unwrap().trim_end(), "{tool} {arguments}");
+        assert_eq!(text(&result), printed.trim_end(), "{tool} {arguments}");
         assert!(run.code == 0 || result.get("structuredContent").is_none(), "{result}");
     }
     assert!(client.close().success());
@@ -360,7 +366,7 @@ fn what_was_asked_before_the_end_is_answered() {
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "find_files", "arguments": {"glob": "*"}}}),
     ];
-    let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let text = lines.map(|line| line.to_string()).join("\n") + "\n";
     process.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = process.wait_with_output().unwrap();
     assert!(output.status.success());

@@ -144,7 +144,9 @@ impl ServerHandler for Server {
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
             never = report(&request.name, &context) => match never {},
         };
-        Ok(result(answer).into())
+        let peer = context.peer.peer_info();
+        let shows_data_alone = peer.is_some_and(|peer| peer.client_info.name.starts_with(CODEX));
+        Ok(result(answer, shows_data_alone).into())
     }
 }
 
@@ -161,20 +163,27 @@ async fn report(name: &str, context: &RequestContext<RoleServer>) -> std::conver
     }
 }
 
+/// What Codex calls itself. It shows its model the data of a result and, where there is any, nothing
+/// else: an image would be lost.
+const CODEX: &str = "codex";
+
 /// The answer or the error of a call in the protocol's form: the same in text and in data, since
 /// some clients show their model the one and some the other.
-fn result(answer: Result<Value, Error>) -> CallToolResult {
+fn result(answer: Result<Value, Error>, shows_data_alone: bool) -> CallToolResult {
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) => serde_json::to_value(error).unwrap_or_default(),
     };
     if answer["status"] == "error" {
-        // Data would have to be what the schema of answers says.
-        return CallToolResult::error(vec![text(&answer)]);
+        // Data would have to be what the schema of answers says. The code stands before the JSON since
+        // Gemini CLI takes a text that is JSON for data, and refuses it by that schema.
+        let code = answer["error_code"].as_str().unwrap_or_default();
+        return CallToolResult::error(vec![ContentBlock::text(format!("{code}\n{}", spelled(&answer)))]);
     }
     let (answer, image) = without_image(answer);
+    let is_whole = image.is_none() || !shows_data_alone;
     let mut result = CallToolResult::success([image, Some(text(&answer))].into_iter().flatten().collect());
-    result.structured_content = Some(answer);
+    result.structured_content = is_whole.then_some(answer);
     result
 }
 
@@ -188,8 +197,13 @@ fn without_image(mut answer: Value) -> (Value, Option<ContentBlock>) {
 }
 
 fn text(value: &Value) -> ContentBlock {
+    ContentBlock::text(spelled(value))
+}
+
+/// `value` as the tools print it.
+fn spelled(value: &Value) -> String {
     let mut out = vec![];
     // Writing a value to memory can not fail.
     let _ = json::write(value, Charset::Utf8, &mut out);
-    ContentBlock::text(String::from_utf8_lossy(&out).trim_end())
+    String::from_utf8_lossy(&out).trim_end().to_owned()
 }
