@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod discovery;
 mod process;
+mod protocol;
 mod setup;
 mod test;
 
