@@ -6,6 +6,7 @@ mod files;
 mod floor;
 mod harness;
 mod markdown;
+mod mcp;
 mod memory;
 mod start;
 
@@ -31,6 +32,7 @@ enum What {
     Catalog(Catalog),
     Files(Files),
     Markdown(Markdown),
+    Mcp(Mcp),
 }
 
 /// start-up time and size of the executables, beside cat
@@ -66,6 +68,11 @@ struct Markdown {
     every: usize,
 }
 
+/// the server of the Model Context Protocol: start, calls, memory, and 1,000 calls at 16 at once
+#[derive(FromArgs)]
+#[argh(subcommand, name = "mcp", help_triggers("-h", "--help"))]
+struct Mcp {}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         What::Start(Start {}) => start::run(),
@@ -73,6 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Catalog(Catalog {}) => catalog::run(),
         What::Files(Files {}) => files::run(),
         What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
+        What::Mcp(Mcp {}) => mcp::run(),
     }
 }
 
