@@ -31,6 +31,9 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
+/// The executables that are ways to all tools, and no tools themselves.
+const WAYS: [&str; 3] = ["ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
+
 fn read(path: &Path) -> Vec<Example> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     examples(&text).unwrap_or_else(|reason| panic!("{}: {reason}", path.display()))
@@ -43,6 +46,13 @@ fn every_example_is_a_command_line_of_its_tool() {
     for path in documents() {
         for example in read(&path) {
             let place = format!("{}:{}: {}", path.display(), example.line, example.words.join(" "));
+            if WAYS.contains(&example.command()) {
+                // Its parser has read what stands before `--help`.
+                let way = project.tool(example.command().trim_start_matches("ragmaker-"));
+                let output = way.args(&example.words[1..]).arg("--help").run_raw();
+                assert!(output.status.success(), "{place}\n{}", String::from_utf8_lossy(&output.stderr));
+                continue;
+            }
             if let Err(wrong) = example.check(&entries) {
                 panic!("{place}\n{wrong}");
             }

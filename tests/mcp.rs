@@ -192,12 +192,15 @@ fn a_call_answers_what_the_executable_prints() {
         let command = tool.replace('_', "-");
         let run = project.tool(&command).args(["--arguments", &arguments.to_string()]).run();
         let result = client.call(tool, arguments.clone());
-        let printed = if run.code == 0 { &run.raw.stdout } else { &run.raw.stderr };
+        let printed = match &run.stderr_json {
+            None => String::from_utf8(run.raw.stdout).unwrap(),
+            Some(error) => {
+                let code = error["error_code"].as_str().unwrap();
+                format!("{code}\n{}", str::from_utf8(&run.raw.stderr).unwrap())
+            }
+        };
         assert_eq!(result["isError"], run.code != 0, "{tool} {arguments}: {result}");
-        // A code stands before an error, so that no client takes it for data.
-        let said = text(&result);
-        let said = if run.code == 0 { said } else { said.split_once('\n').unwrap().1 };
-        assert_eq!(said, str::from_utf8(printed).unwrap().trim_end(), "{tool} {arguments}");
+        assert_eq!(text(&result), printed.trim_end(), "{tool} {arguments}");
         assert!(run.code == 0 || result.get("structuredContent").is_none(), "{result}");
     }
     assert!(client.close().success());
@@ -363,7 +366,7 @@ fn what_was_asked_before_the_end_is_answered() {
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "find_files", "arguments": {"glob": "*"}}}),
     ];
-    let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let text = lines.map(|line| line.to_string()).join("\n") + "\n";
     process.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = process.wait_with_output().unwrap();
     assert!(output.status.success());
@@ -377,6 +380,111 @@ fn what_was_asked_before_the_end_is_answered() {
 fn a_client_that_comes_and_goes_is_no_failure() {
     let project = Project::new();
     assert!(Client::start(server(&project, &[])).close().success());
+}
+
+mod http {
+    use std::{
+        io::{BufRead, BufReader, Read},
+        net::TcpStream,
+        process::Child,
+    };
+
+    use super::*;
+
+    /// A server over HTTP, which ends with this, and its port.
+    struct Listening(Child, u16);
+
+    impl Listening {
+        fn start(project: &Project) -> Self {
+            let mut server = server(project, &["--http", "0"]);
+            let mut server = server.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+            let lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
+            let said: Value =
+                serde_json::from_str(&(lines.take_while(|line| line != "}").collect::<String>() + "}")).unwrap();
+            let port = said["url"].as_str().unwrap().strip_prefix("http://127.0.0.1:").unwrap();
+            Self(server, port.strip_suffix("/mcp").unwrap().parse().unwrap())
+        }
+
+        /// Posts a message with `headers`; the status of the answer, and the answer.
+        fn post(&self, path: &str, headers: &str, message: &Value) -> (u16, String) {
+            let mut connection = TcpStream::connect(("127.0.0.1", self.1)).unwrap();
+            let (body, port) = (message.to_string(), self.1);
+            let host = if headers.contains("Host:") { String::new() } else { format!("Host: localhost:{port}\r\n") };
+            write!(
+                connection,
+                "POST {path} HTTP/1.1\r\n{host}{headers}Content-Type: application/json\r\n\
+                 Accept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .unwrap();
+            let mut answer = String::new();
+            connection.read_to_string(&mut answer).unwrap();
+            (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
+        }
+    }
+
+    impl Drop for Listening {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn hello() -> Value {
+        let params =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    }
+
+    #[test]
+    fn a_session_calls_tools() {
+        let project = furnished();
+        let server = Listening::start(&project);
+        let (status, answer) = server.post("/mcp", "", &hello());
+        assert!(status == 200 && answer.contains("ragmaker-mcp"), "{answer}");
+        let session = answer
+            .lines()
+            .find_map(|line| line.to_ascii_lowercase().strip_prefix("mcp-session-id: ").map(str::to_owned));
+        let headers = format!("Mcp-Session-Id: {}\r\nMcp-Protocol-Version: 2025-11-25\r\n", session.unwrap());
+        server.post("/mcp", &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let params = json!({"name": "read_file", "arguments": {"path": "notes/a.txt"}});
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+        let (status, answer) = server.post("/mcp", &headers, &call);
+        assert!(status == 200 && answer.contains("one\\ntwo\\nthree"), "{answer}");
+    }
+
+    #[test]
+    fn strangers_are_kept_out() {
+        let project = Project::new();
+        let server = Listening::start(&project);
+        let port = server.1;
+        for (headers, expected) in [
+            (format!("Origin: http://localhost:{port}\r\n"), 200),
+            (format!("Host: 127.0.0.1:{port}\r\n"), 200),
+            ("Origin: http://evil.example\r\n".to_owned(), 403),
+            (format!("Origin: http://evil.example:{port}\r\n"), 403),
+            ("Origin: http://localhost:1\r\n".to_owned(), 403),
+            ("Origin: null\r\n".to_owned(), 403),
+            (format!("Host: evil.example:{port}\r\n"), 403),
+            ("Host: localhost:1\r\n".to_owned(), 403),
+        ] {
+            let (status, answer) = server.post("/mcp", &headers, &hello());
+            assert_eq!(status, expected, "{headers}{answer}");
+        }
+        assert_eq!(server.post("/", "", &hello()).0, 404);
+        assert!(TcpStream::connect(("127.0.0.2", port)).is_err(), "it listens on loopback's first address alone");
+    }
+
+    #[test]
+    fn an_address_that_can_not_be_used_is_refused() {
+        let project = Project::new();
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap().to_string();
+        project.tool("mcp").args(["--http", &address]).run().error("CONNECTION_FAILED");
+        for bad in ["none", "99999", "127.0.0.1"] {
+            project.tool("mcp").args(["--http", bad]).run().error("ARGUMENT_ERROR");
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]

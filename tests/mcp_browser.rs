@@ -11,7 +11,7 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 /// How long what is on its way may take to come.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn opened(visitor: &Visitor) -> Client {
     Client::open(visitor.project.tool("mcp").into_command())

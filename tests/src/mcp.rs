@@ -8,7 +8,7 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        mpsc::{self, Receiver, Sender},
     },
     thread,
     time::{Duration, Instant},
@@ -38,6 +38,7 @@ pub struct Pending {
     answer: Receiver<Value>,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "tests make what they ask where they ask it")]
 impl Client {
     /// Starts a server, and says nothing to it.
     ///
@@ -164,9 +165,10 @@ impl Client {
     pub fn error(&self, tool: &str, arguments: Value, code: &str) -> Value {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{tool}: {result}");
-        let (line, error) = text(&result).split_once('\n').expect("a code stands before the error");
+        let (first, error) = text(&result).split_once('\n').expect("an error has its code first");
+        assert_eq!(first, code, "{tool}: {error}");
         let error: Value = serde_json::from_str(error).expect("an error is JSON");
-        assert_eq!((&error["error_code"], line), (&Value::from(code), code), "{tool}: {error}");
+        assert_eq!(error["error_code"], code, "{tool}: {error}");
         error
     }
 
@@ -177,10 +179,7 @@ impl Client {
     /// Where a line was no message.
     pub fn unasked(&self, patience: Duration) -> Vec<Value> {
         let received = locked(&self.unasked);
-        let first = match received.recv_timeout(patience) {
-            Ok(message) => Some(message),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        };
+        let first = received.recv_timeout(patience).ok();
         let messages = first.into_iter().chain(received.try_iter());
         messages.map(|message| message.unwrap_or_else(|line| panic!("no message: {line}"))).collect()
     }

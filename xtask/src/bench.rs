@@ -5,6 +5,7 @@ mod catalog;
 mod files;
 mod floor;
 mod harness;
+mod mcp;
 mod memory;
 mod start;
 
@@ -29,6 +30,7 @@ enum What {
     Browser(Browser),
     Catalog(Catalog),
     Files(Files),
+    Mcp(Mcp),
 }
 
 /// start-up time and size of the executables, beside cat
@@ -51,18 +53,29 @@ struct Catalog {}
 #[argh(subcommand, name = "files", help_triggers("-h", "--help"))]
 struct Files {}
 
+/// the server of the Model Context Protocol: start, calls, memory, and 1,000 calls at 16 at once
+#[derive(FromArgs)]
+#[argh(subcommand, name = "mcp", help_triggers("-h", "--help"))]
+struct Mcp {}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match arguments.what {
         What::Start(Start {}) => start::run(),
         What::Browser(Browser {}) => browser::run(),
         What::Catalog(Catalog {}) => catalog::run(),
         What::Files(Files {}) => files::run(),
+        What::Mcp(Mcp {}) => mcp::run(),
     }
 }
 
 /// Builds every executable as it is released, and returns their folder.
 fn release_build() -> anyhow::Result<PathBuf> {
-    let build = ["build", "--release", "--locked", "--workspace", "--bins", "--target-dir", "target"];
-    quiet("building the executables for release", &mut cargo(&build))?;
+    release_build_of(&["--workspace", "--bins"])
+}
+
+/// Builds `what` as it is released, and returns the folder of the executables.
+fn release_build_of(what: &[&str]) -> anyhow::Result<PathBuf> {
+    let mut build = cargo(&["build", "--release", "--locked", "--target-dir", "target"]);
+    quiet("building the executables for release", build.args(what))?;
     Ok(root().join("target/release"))
 }

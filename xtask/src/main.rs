@@ -6,6 +6,7 @@ mod demo;
 mod discovery;
 mod integrations;
 mod process;
+mod protocol;
 mod setup;
 mod test;
 

@@ -10,7 +10,7 @@ use argh::FromArgs;
 use crate::{
     clients, discovery, integrations,
     process::{cargo, on_path, shown},
-    setup,
+    protocol, setup,
 };
 
 /// Run every check and every test; .ci/run calls exactly this, with --clients.
@@ -56,6 +56,9 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if whole {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
         steps.push(("lints", Box::new(move || linted("clippy", "clippy", &clippy))));
+    }
+    if whole {
+        steps.push(("judges of the server", Box::new(protocol::run)));
     }
     // The tests drive executables of other packages, which `cargo test` alone does not build.
     steps.push(("executables", Box::new(|| shown(&mut cargo(&["build", "--workspace", "--bins", "--locked"])))));

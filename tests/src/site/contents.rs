@@ -75,7 +75,7 @@ const PROTOCOL: &str = "\"}]}}\r\n{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": 
 /// Links that are named so.
 fn protocol_links() -> String {
     let name = PROTOCOL.replace('"', "&quot;");
-    (1..4).map(|number| format!("<p><a href=\"/page/{number}\" aria-label=\"{name}\">x</a></p>\n")).collect()
+    ["1", "2", "3"].map(|page| format!("<p><a href=\"/page/{page}\" aria-label=\"{name}\">x</a></p>\n")).concat()
 }
 
 fn japanese(title: &str, head: &str) -> String {

@@ -17,8 +17,10 @@ use ragmaker_tool::{Code, Error};
 use crate::{scope::Scope, server::Server};
 
 /// The protocol's connection failed.
-const CONNECTION_FAILED: Code =
-    Code::new("CONNECTION_FAILED", "Start it from a client of the Model Context Protocol, with pipes to it.");
+const CONNECTION_FAILED: Code = Code::new(
+    "CONNECTION_FAILED",
+    "Start it from a client of the Model Context Protocol, or with --http and an address that is free.",
+);
 
 /// Serve the tools to an agent over the Model Context Protocol, on standard input and output.
 #[derive(FromArgs)]

@@ -31,9 +31,18 @@ pub(super) fn peak(command: &mut Command) -> anyhow::Result<Option<u64>> {
     Ok(peak)
 }
 
-/// The line `VmHWM:     4096 kB`, in bytes.
+/// The resident set of a running process in bytes, or `None` where the system does not tell.
+pub(super) fn resident(pid: u32) -> Option<u64> {
+    field(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:")
+}
+
 fn high_water(status: &str) -> Option<u64> {
-    let value = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    field(status, "VmHWM:")
+}
+
+/// A line such as `VmHWM:     4096 kB`, in bytes.
+fn field(status: &str, name: &str) -> Option<u64> {
+    let value = status.lines().find_map(|line| line.strip_prefix(name))?;
     Some(value.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }
 
