@@ -244,8 +244,10 @@ pub(crate) const CODEX: Client = Client {
             "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n{server}\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
         );
         for name in ["rag", "ask"] {
-            let name = format!(".agents/skills/{name}/SKILL.md");
-            seat.project.write(&name, fs::read(rendered("agents").join(&name)).expect("it is rendered"));
+            let name = format!(".agents/skills/{name}");
+            let skill = seat.home().join(&name);
+            fs::create_dir_all(&skill).expect("the home is ours");
+            fs::copy(rendered("agents").join(name).join("SKILL.md"), skill.join("SKILL.md")).expect("it is rendered");
         }
         let home = seat.home().join(".codex");
         fs::create_dir_all(&home).expect("the home is ours");

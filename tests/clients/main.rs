@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     clients::{Client, Seat},
-    scripts::{Saw, explore, gather},
+    scripts::{Saw, ask, explore, gather},
 };
 
 /// The client gets everything that the tools have to give, through the server.
@@ -61,6 +61,20 @@ fn gathers(client: &Client, command: &str, source: &str) {
     assert_eq!(verified.answer()["without_summary"], 0);
 }
 
+/// A whole `/ask`, from the catalog to the line that answers it.
+fn answers(client: &Client, command: &str) {
+    let seat = Seat::new();
+    seat.project.write("kb/tidemark/cache/catalog.json", r#"{"title": "Tidemark", "documents": []}"#);
+    seat.project.write("kb/tidemark/cache/documents/tides.md", "# Tides\n\nA spring tide comes\nevery 14.77 days.\n");
+    let heard = client.run(&seat, command, ask());
+    let asked = "and from nothing else: How long from one spring tide to the next?";
+    assert!(heard.texts.iter().any(|text| text.contains(asked)), "{:#?}", heard.texts);
+    let [_, catalog, found, read] = &heard.results[..] else { panic!("four results: {heard:#?}") };
+    assert!(catalog.text.contains("Tidemark"), "{catalog:?}");
+    assert!(found.text.contains("A spring tide comes"), "{found:?}");
+    assert!(read.text.contains("14.77 days"), "{read:?}");
+}
+
 macro_rules! with_clients {
     ($($(#[$meta:meta])* fn $name:ident() $body:block)*) => {
         $(
@@ -85,12 +99,20 @@ with_clients! {
         gathers(&clients::GEMINI_POLICY, "/rag URL", "URL");
     }
 
+    fn gemini_cli_answers_by_its_installed_extension() {
+        answers(&clients::GEMINI_POLICY, "/ask How long from one spring tide to the next?");
+    }
+
     fn claude_code_explores() {
         explores(&clients::CLAUDE_MCP);
     }
 
     fn claude_code_gathers_by_its_installed_plugin() {
         gathers(&clients::CLAUDE_PLUGIN, "/ragmaker:rag URL", "URL");
+    }
+
+    fn claude_code_answers_by_its_installed_plugin() {
+        answers(&clients::CLAUDE_PLUGIN, "/ragmaker:ask How long from one spring tide to the next?");
     }
 
     fn codex_explores() {

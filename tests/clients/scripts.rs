@@ -100,3 +100,24 @@ pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'sta
         }
     }
 }
+
+/// Follows the workflow `ask` as a good model would.
+pub(crate) fn ask() -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
+    move |heard| match heard.results.len() {
+        0 => {
+            let glob = json!({"glob": "**/cache/catalog.json", "no-ignore": true, "hidden": true});
+            call(heard, "find_files", glob)
+        }
+        1 => call(heard, "read_file", json!({"path": answer(heard, 0)["paths"][0], "no-ignore": true})),
+        2 => {
+            let search =
+                json!({"pattern": "spring|neap", "path": "kb/tidemark", "include": ["*.md"], "ignore-case": true});
+            call(heard, "search_file_content", search)
+        }
+        3 => {
+            let found = &answer(heard, 2)["matches"][0];
+            call(heard, "read_file", json!({"path": found["path"], "offset": found["line"], "limit": 80}))
+        }
+        _ => Say::Text("Every 14.77 days.".to_owned()),
+    }
+}
