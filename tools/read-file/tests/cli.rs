@@ -236,6 +236,33 @@ fn encodings_before_unicode() {
 }
 
 #[test]
+fn what_is_handed_over_keeps_its_arguments() {
+    let tree = Tree::new();
+    let name = "a \"b\" 日本.txt";
+    let latin = [b"caf\xE9 cr\xE8me\n".repeat(3), b"na\xEFve\n".to_vec()].concat();
+    tree.write(name, latin);
+    // What came through standard input is not there a second time.
+    let mut child = tree.command(&["--arguments", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let given = json!({"path": name, "offset": 3, "limit": 1, "encoding": "windows-1252", "no-ignore": true});
+    child.stdin.take().unwrap().write_all(given.to_string().as_bytes()).unwrap();
+    let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(
+        (&answer["content"], &answer["encoding"], &answer["size"]),
+        (&json!("naïve\n"), &json!("windows-1252"), &json!(39))
+    );
+    let beyond = tree.command(&["--path", name, "--encoding=latin1", "--offset=9"]).output().unwrap();
+    assert_eq!((beyond.status.code(), beyond.stdout.is_empty()), (Some(1), true));
+
+    let alone = tree.root.join("ragmaker-read-file");
+    fs::copy(env!("CARGO_BIN_EXE_ragmaker-read-file"), &alone).unwrap();
+    let alone = |name: &str| Command::new(&alone).current_dir(&tree.root).args(["--path", name]).output().unwrap();
+    let error: Value = serde_json::from_slice(&alone(name).stderr).unwrap();
+    assert_eq!(code(&error), "DECODER_MISSING");
+    tree.write("plain.txt", "plain");
+    assert!(alone("plain.txt").status.success());
+}
+
+#[test]
 fn lines_from_the_end_and_counted_from_one() {
     let tree = Tree::new();
     let lines: Vec<String> = (1..=9000).map(|n| format!("line {n} of a long log file\n")).collect();
