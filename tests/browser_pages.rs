@@ -628,3 +628,31 @@ fn the_wiki_becomes_markdown() {
     assert_eq!(visitor.documents().len(), visitor.saved().len());
     assert!(visitor.saved().len() >= 17);
 }
+
+#[test]
+fn the_heading_of_a_short_article_is_kept() {
+    let visitor = Visitor::with_browser();
+    for (page, heading) in [("/content/banner", "# Under a banner"), ("/page/one", "# one"), ("/wiki/gauges", "# Gauges")] {
+        let saved = visitor.save(page);
+        assert!(saved.has_line(heading), "{page}: {}", saved.markdown);
+    }
+}
+
+#[test]
+fn breadcrumbs_in_navigation_are_not_content() {
+    let visitor = Visitor::with_browser();
+    for page in ["/wiki/rust-library", "/wiki/tides", "/wiki/faq"] {
+        let saved = visitor.save(page);
+        // The trail stands before the heading.
+        assert!(saved.markdown.starts_with("# "), "{page}: {}", saved.markdown);
+    }
+}
+
+#[test]
+fn what_buttons_say_is_not_content() {
+    let visitor = Visitor::with_browser();
+    let markdown = visitor.save("/wiki/rust-library").markdown;
+    for label in ["Copy", "Copy link", "Print", "Yes", "No", "Accept", "Decline"] {
+        assert!(!markdown.lines().any(|line| line.trim() == label), "{label}: {markdown}");
+    }
+}

@@ -147,6 +147,13 @@ mod tests {
             let (bytes, ..) = encoding.encode(&text);
             assert_eq!(read(&bytes), (text.clone(), encoding));
         }
+        let chinese = "这是一个没有声明字符编码的中文网页，内容是普通的文章。".repeat(4);
+        let russian = "Это страница без объявленной кодировки, на ней обычный текст. ".repeat(4);
+        let polish = "Strona bez zadeklarowanego kodowania; zażółć gęślą jaźń, źródło wód. ".repeat(4);
+        for (encoding, text) in [(GBK, chinese), (WINDOWS_1251, russian), (encoding_rs::WINDOWS_1250, polish)] {
+            let (bytes, ..) = encoding.encode(&text);
+            assert_eq!(read(&bytes).0, text, "{}", encoding.name());
+        }
         let units: Vec<u8> = "<p>plain text</p>".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(read(&units), ("<p>plain text</p>".to_owned(), UTF_16LE));
     }

@@ -391,7 +391,7 @@ impl Builder {
         Some(Open::Node(id))
     }
 
-    /// Silences what MathJax has drawn before the source of a formula.
+    /// Silences what `MathJax` has drawn before the source of a formula.
     fn silence_pictures(&mut self) {
         let parent = self.top();
         let mut end = self.tree.len();

@@ -96,3 +96,11 @@ fn is_binary(bytes: &[u8]) -> bool {
     MAGIC.iter().any(|magic| bytes.starts_with(magic)) && !bytes[..bytes.len().min(4096)].contains(&b'<')
         || MAGIC[..8].iter().any(|magic| bytes.starts_with(magic))
 }
+
+/// Whether what was decoded is no text in any charset: a tenth of its start is control characters or errors.
+pub(crate) fn is_garbled(text: &str) -> bool {
+    let is_bad = |c: &char| (c.is_control() && !c.is_whitespace() && *c != '\x1B') || *c == char::REPLACEMENT_CHARACTER;
+    let start = || text.chars().take(4096);
+    let bad = start().filter(is_bad).count();
+    bad > 32 && bad * 10 > start().count()
+}

@@ -135,6 +135,9 @@ impl Tool for Args {
         let scope = self.scope()?;
         let bytes = input::read(self.path.as_deref())?;
         let (html, charset) = decode(&bytes, None);
+        if input::is_garbled(&html) {
+            return Err(NOT_TEXT.error("this is a binary file, not a page"));
+        }
         let page = convert(&html, &Options { base_url: base_url.as_ref(), scope }).map_err(|error| {
             let message = error.to_string();
             match error {

@@ -132,6 +132,10 @@ fn what_is_no_page_is_said() {
     assert_eq!(refused(&[], b""), (1, "EMPTY_CONTENT".into()));
     assert_eq!(refused(&["--whole"], b"<script>alert(1)</script><style>p{}</style> "), (1, "EMPTY_CONTENT".into()));
     assert_eq!(refused(&[], b"%PDF-1.7 ..."), (1, "NOT_TEXT".into()));
+    let noise: Vec<u8> = (0..9000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    assert_eq!(refused(&[], &noise), (1, "NOT_TEXT".into()));
+    let nuls = [b"<p>te\0xt".as_slice(), &[0; 20]].concat();
+    assert_eq!(answer(&["--path", "-", "--whole"], &nuls)["markdown"], "text\n");
     assert_eq!(refused(&["--base-url", "example"], b"<p>x"), (2, "ARGUMENT_ERROR".into()));
 }
 

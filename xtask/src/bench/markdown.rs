@@ -81,6 +81,8 @@ fn python(folder: &Path) -> anyhow::Result<PathBuf> {
     let python = folder.join("python/bin/python");
     if fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
         quiet("making a Python environment", Command::new("python3").args(["-m", "venv"]).arg(folder.join("python")))?;
+        // The one that Debian 12 has trips over the names of extras.
+        quiet("bringing pip up to date", Command::new(&python).args(["-m", "pip", "install", "--quiet", "pip==25.3"]))?;
         let mut install = Command::new(&python);
         install.args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements);
         quiet("installing converters written in Python", &mut install)?;

@@ -233,20 +233,7 @@ impl Inline {
                     }
                 }
                 Piece::Open(mark) => {
-                    let close = partners[at];
-                    let around = [
-                        out.chars().next_back().unwrap_or('\n'),
-                        self.first_char(at + 1),
-                        self.last_char_before(close),
-                        self.first_char(close + 1),
-                    ];
-                    // GitHub looks past the tildes of a strike-through, others do not.
-                    let beyond = [
-                        out.trim_end_matches('~').chars().next_back().unwrap_or('\n'),
-                        self.first_char(self.skip_del(at + 1, 1)),
-                        self.last_char_before(self.skip_del(close, -1)),
-                        self.first_char(self.skip_del(close + 1, 1)),
-                    ];
+                    let flanked = self.flanks_of(at, partners[at], &out);
                     let same = |delimiter: &&str| {
                         let c = delimiter.as_bytes()[0];
                         (touched == out.len() && out.as_bytes().last() == Some(&c))
@@ -259,9 +246,9 @@ impl Inline {
                         Mark::Del => &["~~"],
                         _ => &[],
                     };
-                    let chosen = choices
-                        .iter()
-                        .find(|delimiter| !same(delimiter) && flanks(delimiter, around) && flanks(delimiter, beyond));
+                    let fits =
+                        |delimiter: &&&str| !same(delimiter) && flanked.iter().all(|around| flanks(delimiter, *around));
+                    let chosen = choices.iter().find(fits);
                     delimiters.push(chosen.copied().unwrap_or_default());
                     out.push_str(chosen.copied().unwrap_or(html_tag(*mark)));
                     touched = if chosen.is_some() { out.len() } else { usize::MAX };
@@ -321,6 +308,21 @@ impl Inline {
             }
         }
         partners
+    }
+
+    /// The characters around the opening mark at `open` and the closing one at `close`, as `flanks` takes
+    /// them: GitHub looks past the tildes of a strike-through, others do not.
+    fn flanks_of(&self, open: usize, close: usize, out: &str) -> [[char; 4]; 2] {
+        let last = |text: &str| text.chars().next_back().unwrap_or('\n');
+        [
+            [last(out), self.first_char(open + 1), self.last_char_before(close), self.first_char(close + 1)],
+            [
+                last(out.trim_end_matches('~')),
+                self.first_char(self.skip_del(open + 1, 1)),
+                self.last_char_before(self.skip_del(close, -1)),
+                self.first_char(self.skip_del(close + 1, 1)),
+            ],
+        ]
     }
 
     /// Where the marks of strike-through at `at` end: after them for a `step` of 1, before them for -1.
@@ -437,7 +439,8 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
         let following = tail.chars().next().or(next).unwrap_or(' ');
         let escaped = match b {
             b'\\' => following.is_ascii_punctuation() || following == '\n' || (tail.is_empty() && next.is_none()),
-            b'`' => true,
+            // The last two follow a footnote's mark.
+            b'`' | b':' | b'(' => true,
             b'*' => !(previous.is_whitespace() && following.is_whitespace()),
             b'_' => {
                 let within = |is: fn(char) -> bool| is(previous) && is(following);
@@ -449,8 +452,6 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
             b'&' => urls::looks_like_reference(tail),
             b'~' => tildes > 1,
             b'|' => place == Place::Cell,
-            // Right after a footnote's mark.
-            b':' | b'(' => true,
             b'#' => place == Place::Heading && tail.is_empty() && next.is_none(),
             _ => false,
         };

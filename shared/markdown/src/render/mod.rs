@@ -530,7 +530,8 @@ impl<'t> Renderer<'t> {
     fn candidate(&self, id: Id) -> Option<&'t str> {
         let tree = self.tree;
         let picture = Some(tree.parent(id)).filter(|&parent| tree.tag(parent) == Tag::Picture);
-        let sources = picture.into_iter().flat_map(|id| tree.children(id).filter(|&id| tree.tag(id) == Tag::Source));
+        let sources =
+            picture.into_iter().flat_map(|id| tree.children(id).take(16).filter(|&id| tree.tag(id) == Tag::Source));
         let sets = std::iter::once(id)
             .chain(sources)
             .flat_map(|id| [tree.attr(id, Attr::DataSrcset), tree.attr(id, Attr::Srcset)]);

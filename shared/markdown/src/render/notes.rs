@@ -72,17 +72,17 @@ impl Notes {
         for &back in &backs {
             keep[tree.subtree(only_leads_back(tree, back, &backs))].fill(false);
         }
-        Self::labelled(references)
+        Self::labelled(&references)
     }
 
     /// The notes under the marks that the page has for them, where those tell them apart; else numbered.
-    fn labelled(references: Vec<Reference>) -> Self {
+    fn labelled(references: &[Reference]) -> Self {
         let mut marks: HashMap<&str, Id> = HashMap::new();
         let telling = references.iter().all(|Reference { note, mark, .. }| {
             *marks.entry(mark).or_insert(*note) == *note && mark.chars().all(|c| c.is_ascii_alphanumeric())
         });
         let mut found = Self::default();
-        for Reference { element, note, mark } in &references {
+        for Reference { element, note, mark } in references {
             let next = found.notes.len() + 1;
             let label =
                 found.notes.entry(*note).or_insert_with(|| if telling { mark.clone() } else { next.to_string() });
