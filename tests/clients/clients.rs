@@ -214,7 +214,7 @@ pub(crate) const CLAUDE_MCP: Client = Client {
     saw: Saw { errors: true, images: true },
 };
 
-/// Claude Code with the plugin, whose commands allow what they need.
+/// Claude Code with the plugin, whose commands allow what they need, and their copies with short names.
 pub(crate) const CLAUDE_PLUGIN: Client = Client {
     install: |seat, model| {
         let folder = rendered("claude-code");
@@ -226,6 +226,11 @@ pub(crate) const CLAUDE_PLUGIN: Client = Client {
                 install.arg(&folder);
             }
             done(install);
+        }
+        let commands = seat.home().join(".claude/commands");
+        fs::create_dir_all(&commands).expect("the home is ours");
+        for name in ["rag.md", "ask.md"] {
+            fs::copy(folder.join("commands").join(name), commands.join(name)).expect("it is rendered");
         }
     },
     command: |seat, model, prompt| {

@@ -108,7 +108,7 @@ with_clients! {
     }
 
     fn claude_code_gathers_by_its_installed_plugin() {
-        gathers(&clients::CLAUDE_PLUGIN, "/ragmaker:rag URL", "URL");
+        gathers(&clients::CLAUDE_PLUGIN, "/rag URL", "URL");
     }
 
     fn claude_code_answers_by_its_installed_plugin() {

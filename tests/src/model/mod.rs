@@ -171,3 +171,108 @@ impl Offered {
         Some(Self { name: name.as_str()?.to_owned(), namespace: None })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read, Write},
+        net::TcpStream,
+    };
+
+    use super::*;
+
+    /// The same conversation in every protocol: a question, a tool, its result with an image.
+    fn conversations() -> [(&'static str, Heard, Value); 4] {
+        let gemini = json!({
+            "systemInstruction": {"parts": [{"text": "system"}]},
+            "tools": [{"functionDeclarations": [{"name": "look"}]}],
+            "contents": [
+                {"role": "user", "parts": [{"text": "go"}]},
+                {"role": "model", "parts": [{"functionCall": {"name": "look"}}]},
+                {"role": "user", "parts": [
+                    {"functionResponse": {"name": "look", "response": {"output": "seen"}}},
+                    {"inlineData": {"mimeType": "image/png", "data": ""}},
+                ]},
+            ],
+        });
+        let anthropic = json!({
+            "system": [{"type": "text", "text": "system"}],
+            "tools": [{"name": "look"}],
+            "messages": [
+                {"role": "user", "content": "go"},
+                {"role": "assistant", "content": [{"type": "tool_use", "name": "look"}]},
+                {"role": "user", "content": [{"type": "tool_result", "content": [
+                    {"type": "text", "text": "seen"},
+                    {"type": "image", "source": {"media_type": "image/png"}},
+                ]}]},
+            ],
+        });
+        let responses = json!({
+            "instructions": "system",
+            "tools": [{"type": "function", "name": "look"}],
+            "input": [
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]},
+                {"type": "function_call", "name": "look"},
+                {"type": "function_call_output", "output": [
+                    {"type": "input_text", "text": "seen"},
+                    {"type": "input_image", "image_url": "data:image/png;base64,"},
+                ]},
+            ],
+        });
+        let chat = json!({
+            "tools": [{"type": "function", "function": {"name": "look"}}],
+            "messages": [
+                {"role": "system", "content": "system"},
+                {"role": "user", "content": "go"},
+                {"role": "assistant", "content": "thinking"},
+                {"role": "tool", "content": "seen"},
+                {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}]},
+            ],
+        });
+        [
+            ("/v1beta/models/m:streamGenerateContent?alt=sse", gemini::heard(&gemini), gemini),
+            ("/v1/messages", anthropic::heard(&anthropic), anthropic),
+            ("/v1/responses", responses::heard(&responses), responses),
+            ("/v1/chat/completions", chat::heard(&chat), chat),
+        ]
+    }
+
+    #[test]
+    fn every_protocol_is_heard_alike() {
+        for (path, heard, _) in conversations() {
+            assert_eq!(heard.tools, [Offered { name: "look".into(), namespace: None }], "{path}");
+            assert_eq!(heard.texts, ["system", "go"], "{path}");
+            let [result] = &heard.results[..] else { panic!("{path}: {heard:?}") };
+            assert_eq!((result.text.as_str(), &result.images[..]), ("seen", &["image/png".to_owned()][..]), "{path}");
+            assert_ne!(result.is_error, Some(true), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_tool_of_a_group_is_known_by_it() {
+        let body =
+            json!({"tools": [{"type": "namespace", "name": "group", "tools": [{"type": "function", "name": "look"}]}]});
+        let expected = Offered { name: "look".into(), namespace: Some("group".into()) };
+        assert_eq!(responses::heard(&body).tools, [expected]);
+    }
+
+    #[test]
+    fn the_script_answers_in_every_protocol() {
+        let model = Model::start(|heard| Say::Call(heard.tools[0].clone(), json!({"at": heard.results.len()})));
+        for (path, _, mut body) in conversations() {
+            body["stream"] = true.into();
+            let (body, mut answer) = (body.to_string(), String::new());
+            let mut connection = TcpStream::connect(model.url().trim_start_matches("http://")).unwrap();
+            write!(
+                connection,
+                "POST {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .unwrap();
+            connection.read_to_string(&mut answer).unwrap();
+            assert!(answer.contains("text/event-stream") && answer.contains("look"), "{path}: {answer}");
+            assert!(answer.replace('\\', "").contains("{\"at\":1}"), "{path}: {answer}");
+        }
+        assert_eq!(model.heard().results.len(), 1);
+    }
+}
