@@ -1,11 +1,21 @@
 //! Character references, decoded as the HTML standard says.
 //!
-//! The table of names is the one that `html2text`'s parser brings along.
+//! The parsers' own tables hold a quarter of a million bytes of pointers, which every tool that reads
+//! a page would carry; the standard's names as sorted text are a tenth of that.
 
-use web_atoms::{C1_REPLACEMENTS, NAMED_ENTITIES};
+use std::cmp::Ordering;
+
+use encoding_rs::WINDOWS_1252;
+
+/// The standard's names (<https://html.spec.whatwg.org/entities.json>) in the order of their bytes, one
+/// to a line, each with its one or two code points in hexadecimal.
+const NAMES: &str = include_str!("entities.txt");
 
 /// The longest name of a reference, with its semicolon.
 const LONGEST: usize = 32;
+
+/// The longest name that needs no semicolon.
+const LONGEST_OPEN: usize = 6;
 
 /// Appends `text` to `out` with its character references replaced; NULs are dropped and line
 /// ends become `\n`. In an attribute, a name without a semicolon before `=` or a letter or digit stays as it is.
@@ -35,20 +45,36 @@ fn reference<'t>(tail: &'t str, in_attribute: bool, out: &mut String) -> Option<
         return numeric(number, out);
     }
     let name = tail.bytes().take(LONGEST).take_while(u8::is_ascii_alphanumeric).count();
-    let mut end = if tail.as_bytes().get(name) == Some(&b';') { name + 1 } else { name };
-    while end > 1 {
-        if let Some(&(first, second)) = NAMED_ENTITIES.get(&tail[..end])
-            && first != 0
-        {
-            let rest = &tail[end..];
-            let ended = tail.as_bytes()[end - 1] == b';';
-            if in_attribute && !ended && rest.starts_with(|c: char| c == '=' || c.is_ascii_alphanumeric()) {
-                return None;
+    if tail.as_bytes().get(name) == Some(&b';')
+        && let Some(characters) = named(&tail[..=name])
+    {
+        out.extend(characters);
+        return Some(&tail[name + 1..]);
+    }
+    let end = (2..=name.min(LONGEST_OPEN)).rev().find(|&end| named(&tail[..end]).is_some())?;
+    let rest = &tail[end..];
+    if in_attribute && rest.starts_with(|c: char| c == '=' || c.is_ascii_alphanumeric()) {
+        return None;
+    }
+    out.extend(named(&tail[..end])?);
+    Some(rest)
+}
+
+/// The characters that `name` stands for, by binary search over the lines.
+fn named(name: &str) -> Option<impl Iterator<Item = char> + use<>> {
+    let (mut from, mut to) = (0, NAMES.len());
+    while from < to {
+        let middle = from.midpoint(to);
+        let start = NAMES[..middle].rfind('\n').map_or(0, |at| at + 1);
+        let end = middle + NAMES[middle..].find('\n')?;
+        let (known, codes) = NAMES[start..end].split_once(' ')?;
+        match name.cmp(known) {
+            Ordering::Less => to = start,
+            Ordering::Greater => from = end + 1,
+            Ordering::Equal => {
+                return Some(codes.split(' ').filter_map(|code| char::from_u32(u32::from_str_radix(code, 16).ok()?)));
             }
-            out.extend([first, second].into_iter().filter(|&code| code != 0).filter_map(char::from_u32));
-            return Some(rest);
         }
-        end -= 1;
     }
     None
 }
@@ -64,7 +90,8 @@ fn numeric<'t>(number: &'t str, out: &mut String) -> Option<&'t str> {
     }
     let code = u32::from_str_radix(digits[..length].trim_start_matches('0'), radix).unwrap_or(u32::MAX);
     let c = match code {
-        0x80..=0x9F => C1_REPLACEMENTS[code as usize - 0x80],
+        // What is no character of Unicode's was meant as one of Windows.
+        0x80..=0x9F => WINDOWS_1252.decode(&[code as u8]).0.chars().next(),
         0x0D => Some('\n'),
         _ => char::from_u32(code).filter(|&c| c != '\0'),
     };
@@ -93,6 +120,18 @@ mod tests {
         assert_eq!(text("&#72;&#x69;&#150;&#0;&#xD800;&#99999999999;"), "Hi–\u{FFFD}\u{FFFD}\u{FFFD}");
         assert_eq!(text("a\r\nb\rc\0d"), "a\nb\ncd");
         assert_eq!(text("&NotEqualTilde;&ngE;"), "≂̸≧̸");
+    }
+
+    #[test]
+    fn every_name_of_the_parser_s_table_is_known() {
+        let mut count = 0;
+        for (name, &(first, second)) in web_atoms::NAMED_ENTITIES.entries().filter(|(_, codes)| codes.0 != 0) {
+            let characters: String =
+                [first, second].into_iter().filter(|&c| c != 0).filter_map(char::from_u32).collect();
+            assert_eq!(text(&format!("&{name}")), characters, "{name}");
+            count += 1;
+        }
+        assert_eq!((count, NAMES.lines().count()), (2231, 2231));
     }
 
     #[test]

@@ -89,15 +89,25 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Converts a page.
+/// Converts a page as somebody wrote it, with whatever mistakes.
 pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
+    converted(options, |selector| Tree::parse(html, selector))
+}
+
+/// Converts a page as a browser writes it (`outerHTML`): its tags never overlap, so what is needed to
+/// repair those, a whole second parser, is no part of an executable that calls only this.
+pub fn convert_serialized(html: &str, options: &Options<'_>) -> Result<Document, Error> {
+    converted(options, |selector| Tree::read(html, selector).0)
+}
+
+fn converted(options: &Options<'_>, read: impl FnOnce(Option<&lol_html::Selector>) -> Tree) -> Result<Document, Error> {
     let selector = match options.scope {
         Scope::Selector(css) => {
             Some(css.parse().map_err(|error: lol_html::errors::SelectorError| Error::BadSelector(error.to_string()))?)
         }
         Scope::Main | Scope::Whole => None,
     };
-    let tree = Tree::parse(html, selector.as_ref());
+    let tree = read(selector.as_ref());
     let base = metadata::base_url(&tree.head, options.base_url);
     let address = metadata::address(&tree, options.base_url);
     let (keep, page_type) = match options.scope {

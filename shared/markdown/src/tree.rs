@@ -154,7 +154,7 @@ impl Tree {
     }
 
     /// Reads a page as it is; whether its tags overlap in a way that can be repaired.
-    fn read(html: &str, selector: Option<&Selector>) -> (Self, bool) {
+    pub(crate) fn read(html: &str, selector: Option<&Selector>) -> (Self, bool) {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
         let html = &*with_noscript(&html[..html.floor_char_boundary(1 << 30)]);
         let builder = Rc::new(RefCell::new(Builder::new(html.len())));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ragmaker_browser::{Page, codes::NOT_A_PAGE};
-use ragmaker_markdown::{Document, Error as Conversion, Options, PageType, Scope, convert};
+use ragmaker_markdown::{Document, Error as Conversion, Options, PageType, Scope, convert_serialized};
 use ragmaker_tool::{Code, Error};
 use url::Url;
 
@@ -29,7 +29,7 @@ pub(crate) fn markdown(page: &Page, content: &str, selected: bool) -> Result<Doc
     };
     let Some(language) = language else {
         let base_url = Url::parse(&page.base).ok();
-        let within = |scope| convert(content, &Options { base_url: base_url.as_ref(), scope });
+        let within = |scope| convert_serialized(content, &Options { base_url: base_url.as_ref(), scope });
         // A page of a few words may have no main content that can be told from the rest: it is saved
         // as it is.
         let main = if selected { Err(Conversion::EmptyContent) } else { within(Scope::Main) };

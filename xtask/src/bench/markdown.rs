@@ -1,6 +1,7 @@
 //! HTML to Markdown beside other converters: quality, speed, memory, and pages that are made to be slow.
 
 use std::{
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -128,7 +129,7 @@ fn table(rows: &[Value]) -> String {
         let name = row["name"].as_str().unwrap_or_default();
         let ms = row["median_ms"].as_f64().unwrap_or(f64::NAN);
         let shares = ["f1", "macro", "with", "without"].map(share).join(" | ");
-        table += &format!("| {name} | {shares} | {ms:.1} | {:.1}x |\n", base / ms);
+        let _ = writeln!(table, "| {name} | {shares} | {ms:.1} | {:.1}x |", base / ms);
     }
     table
 }
