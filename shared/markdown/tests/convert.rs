@@ -46,6 +46,17 @@ fn lists_nest_and_count() {
     check("<blockquote><p>a</p><blockquote>b</blockquote></blockquote>c", "> a\n>\n> > b\n\nc\n");
 }
 
+/// Each of these once became something else when it was read again.
+#[test]
+fn nothing_turns_into_another_block() {
+    check("<ul><li>a<ul><li></li><li>b</ul></ul>", "- a\n\n  -\n  - b\n");
+    check("<p>a</p><ol start=7><li><ul><li>b</ul></ol>", "a\n\n7. - b\n");
+    check("<ul><li>a</ul><ul><li><hr></ul>", "- a\n\n* ___\n");
+    check("<p>---<br><br>x</p>", "\\---\n\nx\n");
+    check("<table><tr><th>a<th><code>\\|</code></table>", "| a | <code>\\\\\\|</code> |\n| --- | --- |\n");
+    check("<p><del>日本</del><b>*</b></p>", "~~日本~~<strong>\\*</strong>\n");
+}
+
 #[test]
 fn code_keeps_every_space() {
     let code = "<div class='highlight highlight-source-rust'><pre><span class=k>fn</span> main() {\n\n    x\t= `a`;\n}\n</pre></div>";
