@@ -80,6 +80,7 @@ fn tables() {
         "<table><tr><td colspan=2>A<td rowspan=2>B<tr><td>c<td>d<tr><td>e</table>",
         "| A |  | B |\n| --- | --- | --- |\n| c | d |\n| e |\n",
     );
+    check("<table><td>a<td>b<tr><td>c<td>d</table>", "| a | b |\n| --- | --- |\n| c | d |\n");
     check("<table><tr><td><h2>Layout</h2><p>text</td><td>more</td></tr></table>", "## Layout\n\ntext\n\nmore\n");
 }
 
