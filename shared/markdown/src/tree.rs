@@ -382,6 +382,11 @@ impl Builder {
             self.close_top();
         }
         self.imply_ends(tag);
+        let in_row = !matches!(self.tree.tag(self.top()), Tag::Table | Tag::Tbody | Tag::Thead | Tag::Tfoot);
+        if matches!(tag, Tag::Td | Tag::Th) && !in_row {
+            let row = self.push(Tag::Tr, (0, 0), (0, 0));
+            self.open(row);
+        }
         let id = self.element(html, tag, element);
         self.latest = Some(id);
         if tag.is_void() {

@@ -46,6 +46,17 @@ fn lists_nest_and_count() {
     check("<blockquote><p>a</p><blockquote>b</blockquote></blockquote>c", "> a\n>\n> > b\n\nc\n");
 }
 
+/// Each of these once became something else when it was read again.
+#[test]
+fn nothing_turns_into_another_block() {
+    check("<ul><li>a<ul><li></li><li>b</ul></ul>", "- a\n\n  -\n  - b\n");
+    check("<p>a</p><ol start=7><li><ul><li>b</ul></ol>", "a\n\n7. - b\n");
+    check("<ul><li>a</ul><ul><li><hr></ul>", "- a\n\n* ___\n");
+    check("<p>---<br><br>x</p>", "\\---\n\nx\n");
+    check("<table><tr><th>a<th><code>\\|</code></table>", "| a | <code>\\\\\\|</code> |\n| --- | --- |\n");
+    check("<p><del>日本</del><b>*</b></p>", "~~日本~~<strong>\\*</strong>\n");
+}
+
 #[test]
 fn code_keeps_every_space() {
     let code = "<div class='highlight highlight-source-rust'><pre><span class=k>fn</span> main() {\n\n    x\t= `a`;\n}\n</pre></div>";
@@ -69,6 +80,7 @@ fn tables() {
         "<table><tr><td colspan=2>A<td rowspan=2>B<tr><td>c<td>d<tr><td>e</table>",
         "| A |  | B |\n| --- | --- | --- |\n| c | d |\n| e |\n",
     );
+    check("<table><td>a<td>b<tr><td>c<td>d</table>", "| a | b |\n| --- | --- |\n| c | d |\n");
     check("<table><tr><td><h2>Layout</h2><p>text</td><td>more</td></tr></table>", "## Layout\n\ntext\n\nmore\n");
 }
 

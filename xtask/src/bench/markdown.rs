@@ -1,7 +1,6 @@
 //! HTML to Markdown beside other converters: quality, speed, memory, and pages that are made to be slow.
 
 use std::{
-    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -15,7 +14,7 @@ use super::{
     harness::{median, verdict},
     memory::peak,
 };
-use crate::process::{cargo, quiet, root, shown, ticking};
+use crate::process::{cargo, quiet, root, ticking};
 
 /// The most memory: so many times the page, and so many bytes.
 const MEMORY: (u64, u64) = (10, 10_000_000);
@@ -48,7 +47,8 @@ pub(super) fn run(pages: Option<&Path>, every: usize) -> anyhow::Result<()> {
         write_table(&table)?;
     }
     let some = files.iter().step_by(files.len().div_ceil(IN_MEMORY).max(1));
-    shown(Command::new(built.example("throughput")).args(some))?;
+    let status = Command::new(built.example("throughput")).args(some).status()?;
+    ensure!(status.success(), "the pages in memory: {status}");
     let hostile = hostile(&folder)?;
     memory(&built.tool, &files, &hostile)?;
     doubled(&built.tool, &hostile)
@@ -121,17 +121,17 @@ fn table(rows: &[Value]) -> String {
     let trafilatura = rows.iter().find(|row| row["name"].as_str().is_some_and(|name| name.starts_with("trafilatura")));
     let base = trafilatura.and_then(|row| row["median_ms"].as_f64()).unwrap_or(f64::NAN);
     let pages = rows.first().map_or(0, |row| row["pages"].as_u64().unwrap_or(0));
-    let mut table = format!(
+    let header = format!(
         "| {pages} pages | F1 | mean of kinds | with | without | median ms | speed |\n|---|---:|---:|---:|---:|---:|---:|\n"
     );
-    for row in rows {
+    let line = |row: &Value| {
         let share = |key: &str| row[key].as_f64().map_or("–".to_owned(), |share| format!("{share:.3}"));
         let name = row["name"].as_str().unwrap_or_default();
         let ms = row["median_ms"].as_f64().unwrap_or(f64::NAN);
         let shares = ["f1", "macro", "with", "without"].map(share).join(" | ");
-        let _ = writeln!(table, "| {name} | {shares} | {ms:.1} | {:.1}x |", base / ms);
-    }
-    table
+        format!("| {name} | {shares} | {ms:.1} | {:.1}x |\n", base / ms)
+    };
+    header + &rows.iter().map(line).collect::<String>()
 }
 
 /// Puts the table where README.md has its place.
@@ -187,31 +187,30 @@ fn hostile(folder: &Path) -> anyhow::Result<Vec<Hostile>> {
     Ok(pages)
 }
 
-/// Prints the most memory that any page takes, beside what it may.
+/// Prints the most memory that real and hostile pages take, beside what they may.
 fn memory(tool: &Path, files: &[PathBuf], hostile: &[Hostile]) -> anyhow::Result<()> {
-    let mut worst: Vec<(f64, String)> = vec![];
-    let hostile = hostile.iter().map(|page| (page.name.to_owned(), &page.path));
     let mut by_size: Vec<&PathBuf> = files.iter().collect();
-    by_size.sort_by_key(|path| fs::metadata(path).map_or(0, |data| data.len()));
-    let largest = by_size.iter().rev().take(10).map(|path| ("a large page".to_owned(), *path));
-    let typical = by_size.iter().step_by(by_size.len().div_ceil(20).max(1)).map(|path| ("a page".to_owned(), *path));
-    for (name, path) in hostile.chain(largest).chain(typical) {
-        let size = fs::metadata(path)?.len();
-        let mut command = Command::new(tool);
-        command.args(["--raw", "--path"]).arg(path);
-        // A page that has no text is refused, which takes memory, too.
-        let Ok(Some(used)) = peak(&mut command) else { continue };
-        let allowed = MEMORY.0 * size + MEMORY.1;
-        let name = format!("{name}, {:.1} MB", size as f64 / 1e6);
-        worst.push((
-            used as f64 / allowed as f64,
-            format!("{name}: {:.1} MB of {:.1}", used as f64 / 1e6, allowed as f64 / 1e6),
-        ));
-    }
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    by_size.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).map_or(0, |data| data.len())));
+    let spread = by_size.iter().step_by(by_size.len().div_ceil(20).max(1));
+    let real: Vec<_> = by_size.iter().take(10).chain(spread).map(|path| ("a page", path.as_path())).collect();
+    let hostile: Vec<_> = hostile.iter().map(|page| (page.name, page.path.as_path())).collect();
     println!("\n| memory: the most, of ten times the page and 10 MB | goal |\n|---|---|");
-    for (share, line) in worst.iter().take(5) {
-        println!("| {line} | {} |", verdict(*share <= 1.0));
+    for pages in [real, hostile] {
+        let mut used = vec![];
+        for (name, path) in pages {
+            let size = fs::metadata(path)?.len();
+            let mut command = Command::new(tool);
+            command.args(["--raw", "--path"]).arg(path);
+            // A page that has no text is refused: that is no measurement.
+            let Ok(Some(peak)) = peak(&mut command) else { continue };
+            let allowed = MEMORY.0 * size + MEMORY.1;
+            let [size, peak, allowed] = [size, peak, allowed].map(|bytes| bytes as f64 / 1e6);
+            used.push((peak / allowed, format!("{name} of {size:.1} MB: {peak:.1} MB of {allowed:.1}")));
+        }
+        used.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (share, line) in used.iter().take(4) {
+            println!("| {line} | {} |", verdict(*share <= 1.0));
+        }
     }
     Ok(())
 }
