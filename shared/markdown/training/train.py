@@ -3,19 +3,27 @@
 
     pip install -r requirements.txt
     cargo build --release -p ragmaker-markdown --features training --examples
-    training/train.py PAGES --examples target/release/examples/examples [--out src/extract/weights.bin]
+    training/train.py PAGES --examples target/release/examples/examples \\
+        --convert target/release/examples/convert --out src/extract/weights.bin
 
-PAGES holds truth.jsonl.gz (one JSON object per page: id, url, type, main_content, with, without) and
-pages/ID.html.gz.  Every figure printed is of pages whose domain the model has not seen: five folds,
-no domain in two of them.  The model is boosted forests of oblivious trees (Prokhorenkova et al.
-2018, CatBoost): one for each kind of page, then two for blocks, of which the first sees a block, the second also what the first thinks of the blocks around it.
+PAGES holds truth.jsonl.gz (one JSON object per page: id, url, type, main_content, with, without),
+pages/ID.html.gz and, for --convert, the script that scores Markdown.  Every figure printed is of pages
+whose domain the model has not seen: five folds, no domain in two of them; `as Markdown` is what really
+becomes of the pages, converted with the weights of the fold that holds them out.
+
+The model is boosted forests of oblivious trees (Prokhorenkova et al. 2018, CatBoost): one for each kind
+of page, then two for blocks, of which the second also sees what the first thinks of the blocks around.
+Each of the two is the mean of several (Breiman 1996).
 """
-import argparse, collections, gzip, hashlib, json, os, re, struct, subprocess, sys, tempfile
+import argparse, collections, gzip, hashlib, json, multiprocessing, os, re, struct, subprocess, sys, tempfile
 from urllib.parse import urlparse
 
 import numpy as np
 
+import labels
+
 FOLDS = 5
+BORDERS = 32
 ROWS = 160  # blocks of one page that are learned from: more say little that is new
 KINDS = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
 WORD = re.compile(r"\w+")
@@ -27,72 +35,54 @@ def read_pages(folder, examples):
         paths = []
         for page in truth:
             path = os.path.join(scratch, page["id"] + ".html")
+            page["html"] = gzip.open(os.path.join(folder, "pages", page["id"] + ".html.gz")).read()
             with open(path, "wb") as out:
-                out.write(gzip.open(os.path.join(folder, "pages", page["id"] + ".html.gz")).read())
+                out.write(page["html"])
             # Some pages come without their address.
             paths.append(path + "\t" + (page["url"] or "" if int(page["id"]) % 6 else ""))
         data = subprocess.run([examples], input="\n".join(paths).encode(), stdout=subprocess.PIPE, check=True).stdout
     at = 0
-    for page in truth:
-        count, width, around, of_page = struct.unpack_from("<IIII", data, at)
-        at += 16
-        texts = []
-        for _ in range(count):
-            (length,) = struct.unpack_from("<I", data, at)
-            texts.append(data[at + 4 : at + 4 + length].decode())
-            at += 4 + length
-        page["texts"] = texts
-        page["words"] = [WORD.findall(text.lower()) for text in texts]
-        page["features"] = np.frombuffer(data, "<f4", count * width, at).reshape(count, width)
-        if not count:
-            page["features"] = np.zeros((0, truth[0]["features"].shape[1]), "f4")
-        at += 4 * count * width
-        page["own"] = page["features"][0, -of_page:] if count else np.zeros(of_page, "f4")
-        page["reach"] = np.frombuffer(data, "<u4", 2 * count * around, at).reshape(count, around, 2)
-        at += 8 * count * around
-        page["kin"] = np.frombuffer(data, "<u4", count, at)
+
+    def take(count, kind="<u4"):
+        nonlocal at
         at += 4 * count
-        page["labels"] = label(page)
-        page["fold"] = fold(page)
+        return np.frombuffer(data, kind, count, at - 4 * count)
+
+    for page in truth:
+        count, width, around, of_page = (int(number) for number in take(4))
+        page["texts"] = []
+        for _ in range(count):
+            length = int(take(1)[0])
+            page["texts"].append(data[at : at + length].decode())
+            at += length
+        page["words"] = [WORD.findall(text.lower()) for text in page["texts"]]
+        page["features"] = take(count * width, "<f4").reshape(count, width)
+        page["own"] = page["features"][0, -of_page:] if count else np.zeros(of_page, "f4")
+        page["reach"] = take(2 * count * around).reshape(count, around, 2)
+        page["kin"] = take(count)
+        page["domain"] = domain(page)
+        page["fold"] = int(hashlib.sha1(page["domain"].encode()).hexdigest(), 16) % FOLDS
+    width = max(page["features"].shape[1] for page in truth)
+    for page in truth:
+        if not page["texts"]:
+            page["features"] = np.zeros((0, width), "f4")
+            page["own"] = np.zeros(len(truth[0]["own"]), "f4")
+    with multiprocessing.Pool() as pool:
+        sides = [(page["words"], WORD.findall((page["main_content"] or "").lower())) for page in truth]
+        for page, found in zip(truth, pool.starmap(labels.label, sides, chunksize=8)):
+            page["labels"] = found
+            # A longer text that stands there twice is as true the second time.
+            best = collections.defaultdict(float)
+            for words, value in zip(page["words"], found):
+                best[tuple(words)] = max(best[tuple(words)], np.nan_to_num(value))
+            page["copies"] = np.array([best[tuple(words)] if len(words) >= 6 else value
+                                       for words, value in zip(page["words"], found)])
     return truth
 
 
-def fold(page):
+def domain(page):
     host = (urlparse(page["url"] or "").hostname or page["id"]).removeprefix("www.")
-    domain = ".".join(host.split(".")[-2:])
-    return int(hashlib.sha1(domain.encode()).hexdigest(), 16) % FOLDS
-
-
-def label(page):
-    """The share of each block's words that the true content has, in its order."""
-    truth = WORD.findall((page["main_content"] or "").lower())
-    grams = collections.Counter(tuple(truth[i : i + 4]) for i in range(len(truth) - 3))
-    joined = " " + " ".join(truth) + " "
-    labels = np.full(len(page["words"]), np.nan)
-    short = collections.defaultdict(list)
-    for at, words in enumerate(page["words"]):
-        if len(words) >= 4:
-            mine = [tuple(words[i : i + 4]) for i in range(len(words) - 3)]
-            labels[at] = sum(gram in grams for gram in mine) / len(mine)
-        elif words:
-            short[tuple(words)].append(at)
-    long = [(at, value) for at, value in enumerate(labels) if not np.isnan(value)]
-    for words, places in short.items():
-        times = joined.count(" " + " ".join(words) + " ")
-        # The copies nearest to what is certainly content are the ones that are in it.
-        def nearness(at):
-            weight = total = 0.0
-            for other, value in long:
-                distance = abs(other - at)
-                if distance <= 12:
-                    weight += value / distance
-                    total += 1 / distance
-            return weight / total if total else 0.0
-        ranked = sorted(places, key=lambda at: -nearness(at))
-        for rank, at in enumerate(ranked):
-            near = nearness(at)
-            labels[at] = 1.0 if rank < times and near > 0.3 else (0.3 if rank < times and near > 0.05 else 0.0)
-    return labels
+    return ".".join(host.split(".")[-2:])
 
 
 def f1(page, keep):
@@ -116,6 +106,10 @@ def report(name, pages, keeps):
             present.append(found(page["with"]))
         if page["without"]:
             absent.append(found(page["without"]))
+    say(name, scores, present, absent)
+
+
+def say(name, scores, present, absent):
     everything = [score for kind in scores.values() for score in kind]
     macro = np.mean([np.mean(kind) for kind in scores.values()])
     print(f"{name}: F1={np.mean(everything):.4f} macro={macro:.4f} with={np.mean(present):.3f} without={np.mean(absent):.3f} "
@@ -145,13 +139,42 @@ def choose(page, chances):
     return keep
 
 
-def fit(rows, labels, weights, trees, depth, rate, seed=1):
+def fit(rows, labels, weights, trees, depth, rate, seed=1, borders=None):
     from catboost import CatBoostClassifier, Pool
     model = CatBoostClassifier(iterations=trees, depth=depth, learning_rate=rate, loss_function="CrossEntropy",
-                               border_count=32, random_seed=seed, thread_count=2, verbose=False, l2_leaf_reg=6,
+                               border_count=BORDERS, random_seed=seed, thread_count=2, verbose=False, l2_leaf_reg=6,
                                rsm=0.35, bootstrap_type="Bernoulli", subsample=0.7, allow_writing_files=False)
-    model.fit(Pool(rows, labels, weight=weights))
-    return model
+    pool = Pool(rows, labels, weight=weights)
+    if borders:
+        first = not os.path.exists(borders)
+        pool.quantize(**({"border_count": BORDERS} if first else {"input_borders": borders}))
+        if first:
+            pool.save_quantization_borders(borders)
+    model.fit(pool)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "model.json")
+        model.save_model(path, format="json")
+        return forest(json.load(open(path)))
+
+
+def forest(model):
+    """A forest as its bias and its trees: the splits (feature, border) and the leaves of each."""
+    scale, bias = model["scale_and_bias"]
+    trees = []
+    for tree in model["oblivious_trees"]:
+        splits = [(split["float_feature_index"], float(np.float32(split["border"]))) for split in tree["splits"]]
+        trees.append((splits, np.array(tree["leaf_values"]) * scale))
+    return bias[0], trees
+
+
+def fit_blocks(pages, rows, trees, options):
+    """The mean of forests that see other blocks, labels and weights of the same pages."""
+    with tempfile.TemporaryDirectory() as scratch:
+        borders = os.path.join(scratch, "borders.tsv")
+        members = [fit(*stack(pages, rows, seed, *way), trees, options.depth, options.rate, seed, borders)
+                   for seed, way in enumerate(MEMBERS[: options.members])]
+    return (sum(bias for bias, _ in members) / len(members),
+            [(splits, leaves / len(members)) for _, trees in members for splits, leaves in trees])
 
 
 def fit_kinds(pages):
@@ -161,7 +184,17 @@ def fit_kinds(pages):
 
 
 def chance(model, rows):
-    return 1 / (1 + np.exp(-model.predict(rows, prediction_type="RawFormulaVal")))
+    bias, trees = model
+    sums, places = np.full(len(rows), float(bias)), {}
+    columns = np.ascontiguousarray(rows.T)
+    for splits, leaves in trees:
+        leaf = np.zeros(len(rows), np.int64)
+        for level, split in enumerate(splits):
+            if split not in places:
+                places[split] = columns[split[0]] > np.float32(split[1])
+            leaf |= places[split].astype(np.int64) << level
+        sums += leaves[leaf]
+    return 1 / (1 + np.exp(-sums))
 
 
 def context(page, first):
@@ -195,30 +228,52 @@ def context(page, first):
     return np.stack(columns, 1).astype(np.float32)
 
 
-def stack(pages, rows):
+def mean(first, second):
+    """The chance whose logarithmic odds are the mean of both."""
+    odds = [np.log(chance / (1 - chance)) for chance in (np.clip(first, 1e-6, 1 - 1e-6), np.clip(second, 1e-6, 1 - 1e-6))]
+    return 1 / (1 + np.exp(-(odds[0] + odds[1]) / 2))
+
+
+def stack(pages, rows, seed, labels, weigh):
     parts = []
-    pages = [page for page in pages if page["texts"]]
     for page in pages:
-        known = np.flatnonzero(~np.isnan(page["labels"]))
-        picked = np.random.default_rng(int(page["id"])).permutation(known)[:ROWS]
-        weights = weigh(page)[picked] * (len(known) / max(1, len(picked)))
-        parts.append((rows(page)[picked], page["labels"][picked], weights))
+        if page["texts"]:
+            picked, weights = pick(page, seed, weigh)
+            parts.append((rows(page)[picked], page[labels][picked], weights))
     return [np.concatenate(column) for column in zip(*parts)]
 
 
-def weigh(page):
+def pick(page, seed, weigh):
+    """Some of a page's blocks, and how much each counts."""
+    known = np.flatnonzero(~np.isnan(page["labels"]))
+    picked = np.random.default_rng([seed, int(page["id"])]).permutation(known)[:ROWS]
+    return picked, weigh(page)[picked] * (len(known) / max(1, len(picked)))
+
+
+def by_page(page):
+    """Every page counts alike, and in it a block by its size."""
     sizes = np.array([min(len(words), 200) for words in page["words"]], float) ** 0.6
     return sizes / (sizes.sum() + 20) * 50
+
+
+def by_truth(page):
+    """What is wrongly taken counts as it does for F1: by how little there was to take."""
+    sizes = np.array([min(len(words), 200) for words in page["words"]], float) ** 0.6
+    return sizes / ((sizes * np.nan_to_num(page["labels"])).sum() + 0.15 * sizes.sum() + 20) * 25
+
+
+MEMBERS = [("labels", by_page), ("labels", by_truth), ("copies", by_page), ("labels", by_page), ("copies", by_truth)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages")
     parser.add_argument("--examples", required=True)
+    parser.add_argument("--convert", help="an executable that converts a page with the weights in RAGMAKER_WEIGHTS")
     parser.add_argument("--out")
-    parser.add_argument("--trees", type=int, nargs=2, default=[140, 80])
+    parser.add_argument("--trees", type=int, nargs=2, default=[110, 70])
+    parser.add_argument("--members", type=int, default=4, help="forests that are averaged")
     parser.add_argument("--depth", type=int, default=6)
-    parser.add_argument("--folds", type=int, nargs="*", default=list(range(FOLDS)), help="the folds to judge by")
     parser.add_argument("--rate", type=float, default=0.2)
     options = parser.parse_args()
     pages = read_pages(options.pages, options.examples)
@@ -227,61 +282,96 @@ def main():
     report("everything", pages, [np.ones(len(page["texts"]), bool) for page in pages])
     report("best possible", pages, [np.nan_to_num(page["labels"]) >= 0.5 for page in pages])
 
+    kinds = []
     for held in range(FOLDS):
-        for kind, model in enumerate(fit_kinds([page for page in pages if page["fold"] != held])):
-            for page in pages:
-                if page["fold"] == held:
-                    page.setdefault("kinds", np.zeros(len(KINDS), "f4"))[kind] = chance(model, page["own"][None])[0]
+        kinds.append(fit_kinds([page for page in pages if page["fold"] != held]))
+        for page in pages:
+            if page["fold"] == held:
+                page["kinds"] = np.array([chance(model, page["own"][None])[0] for model in kinds[held]], "f4")
     right = np.mean([KINDS[np.argmax(page["kinds"])] == page["type"] for page in pages])
     print(f"kind of page: {right:.3f} right", flush=True)
 
-    first = lambda page: np.concatenate([page["features"], np.tile(page["kinds"], (len(page["texts"]), 1))], 1)
-    for held in range(FOLDS):
-        model = fit(*stack([page for page in pages if page["fold"] != held], first), options.trees[0], options.depth, options.rate)
-        for page in pages:
-            if page["fold"] == held and len(page["texts"]):
-                page["first"] = chance(model, first(page))
-    for page in pages:
-        page.setdefault("first", np.zeros(len(page["texts"])))
-    report("first forest", pages, [choose(page, page["first"]) for page in pages])
+    def first(page):
+        return np.concatenate([page["features"], np.tile(page["kinds"], (len(page["texts"]), 1))], 1)
 
-    second = lambda page: np.concatenate([first(page), context(page, page["first"])], 1)
-    for held in range(FOLDS):
-        model = fit(*stack([page for page in pages if page["fold"] != held], second), options.trees[1], options.depth, options.rate)
+    def second(page):
+        if "context" not in page:
+            page["context"] = context(page, page["first"])
+        return np.concatenate([first(page), page["context"]], 1)
+
+    forests = []
+    for name, rows, trees in (("first", first, options.trees[0]), ("second", second, options.trees[1])):
         for page in pages:
-            if page["fold"] == held:
-                page["second"] = chance(model, second(page)) if len(page["texts"]) else np.zeros(0)
-    report("both forests", pages, [choose(page, page["second"]) for page in pages])
-    for bar in (0.3, 0.4, 0.5):
-        report(f"both, at {bar}", pages, [page["second"] >= bar for page in pages])
+            page[name] = np.zeros(len(page["texts"]))
+        forests.append([])
+        for held in range(FOLDS):
+            seen = [page for page in pages if page["fold"] != held]
+            forests[-1].append(fit_blocks(seen, rows, trees, options))
+            for page in pages:
+                if page["fold"] == held and page["texts"]:
+                    page[name] = chance(forests[-1][held], rows(page))
+        report(f"{name} forest", pages, [choose(page, page[name]) for page in pages])
+    report("both", pages, [choose(page, mean(page["first"], page["second"])) for page in pages])
+    if options.convert:
+        convert(options, pages, kinds, forests)
     if options.out:
-        forests = fit_kinds(pages) + [
-                   fit(*stack(pages, first), options.trees[0], options.depth, options.rate),
-                   fit(*stack(pages, second), options.trees[1], options.depth, options.rate)]
         with open(options.out, "wb") as out:
-            for forest in forests:
-                write(forest, out)
+            write(fit_kinds(pages), out)
+            write([fit_blocks(pages, first, options.trees[0], options),
+                   fit_blocks(pages, second, options.trees[1], options)], out)
 
 
-def write(model, out):
-    """A forest: how many trees, their depth, the bias; per tree its splits (feature, border), its leaves."""
+def convert(options, pages, kinds, forests):
+    """Scores what becomes of every page with the weights that have not seen its domain."""
+    scorer = {"__file__": os.path.join(options.pages, "score"), "__name__": "score"}
+    exec(compile(open(scorer["__file__"]).read(), scorer["__file__"], "exec"), scorer)
+    scores, present, absent = collections.defaultdict(list), [], []
     with tempfile.TemporaryDirectory() as scratch:
-        path = os.path.join(scratch, "model.json")
-        model.save_model(path, format="json")
-        forest = json.load(open(path))
-    trees = forest["oblivious_trees"]
-    scale, bias = forest["scale_and_bias"]
-    depth = max(len(tree["splits"]) for tree in trees)
-    out.write(struct.pack("<IIf", len(trees), depth, bias[0]))
-    for tree in trees:
-        splits = [(split["float_feature_index"], split["border"]) for split in tree["splits"]]
-        leaves = [value * scale for value in tree["leaf_values"]]
-        while len(splits) < depth:  # a split that nothing passes
-            splits.append((0, 3.4e38))
-            leaves += [0.0] * len(leaves)
-        for feature, border in splits:
-            out.write(struct.pack("<Hf", feature, border))
-        out.write(struct.pack(f"<{len(leaves)}f", *leaves))
+        for held in range(FOLDS):
+            path = os.path.join(scratch, f"{held}.bin")
+            with open(path, "wb") as out:
+                write(kinds[held], out)
+                write([stage[held] for stage in forests], out)
+            for page in pages:
+                if page["fold"] != held:
+                    continue
+                done = subprocess.run([options.convert, page["url"] or "https://example.com/"], input=page["html"],
+                                      stdout=subprocess.PIPE, env={**os.environ, "RAGMAKER_WEIGHTS": path})
+                text = scorer["visible_text"](done.stdout.decode())
+                scores[page["type"]].append(scorer["word_scores"](text, page["main_content"] or "")[2])
+                for snippets, found in ((page["with"], present), (page["without"], absent)):
+                    if snippets:
+                        found.append(np.mean([snippet.lower() in text.lower() for snippet in snippets]))
+    say("as Markdown", scores, present, absent)
+
+
+def write(forests, out):
+    """Forests of the same columns: how many columns are split; of each its place, how many borders it has, and
+    these; per forest how many trees, their depth, the bias; per tree its splits (which of these columns, which
+    of its borders), the scale of its leaves, its leaves."""
+    borders = collections.defaultdict(set)
+    for _, trees in forests:
+        for splits, _ in trees:
+            for feature, border in splits:
+                borders[feature].add(border)
+    features = sorted(borders)
+    borders = [sorted(borders[feature]) for feature in features]
+    assert max(map(len, borders)) < 127
+    out.write(struct.pack("<I", len(features)))
+    for feature, values in zip(features, borders):
+        out.write(struct.pack(f"<HB{len(values)}f", feature, len(values), *values))
+    for bias, trees in forests:
+        depth = max(len(splits) for splits, _ in trees)
+        out.write(struct.pack("<IIf", len(trees), depth, bias))
+        for splits, leaves in trees:
+            splits = [(features.index(feature), borders[features.index(feature)].index(border)) for feature, border in splits]
+            while len(splits) < depth:  # a split that nothing passes
+                splits.append((0, 126))
+                leaves = np.append(leaves, np.zeros(len(leaves)))
+            step = np.abs(leaves).max() / 127 or 1.0
+            for split in splits:
+                out.write(struct.pack("<HB", *split))
+            out.write(struct.pack(f"<f{len(leaves)}b", step, *np.round(leaves / step).astype(int)))
 
 
 if __name__ == "__main__":

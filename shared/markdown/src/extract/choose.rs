@@ -8,7 +8,7 @@ use url::Url;
 use super::{
     blocks::{Block, Blocks, kin},
     features::{AROUND, Features},
-    model::{Table, model},
+    model::{Bins, Table, chance, model},
 };
 use crate::{metadata::PageType, tag::Tag, tree::Tree};
 
@@ -32,8 +32,10 @@ pub(super) fn kind(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> PageT
 
 /// The likeliest kind of page, and the chance of each.
 fn kinds(features: &Features<'_>) -> (PageType, Vec<f32>) {
-    let of_page = Table::of_row(features.of_page());
-    let chances: Vec<f32> = model().kinds.iter().map(|forest| forest.chances(&of_page)[0]).collect();
+    let model = model();
+    let mut of_page = Bins::empty(1);
+    of_page.add(&Table::of_row(features.of_page()), &model.of_page);
+    let chances: Vec<f32> = model.kinds.iter().map(|forest| chance(forest.odds(&of_page)[0])).collect();
     let likeliest = (0..chances.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     (likeliest.map_or(PageType::default(), |at| PageType::ALL[at]), chances)
 }
@@ -44,32 +46,37 @@ pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Op
     let model = model();
     let (kind, kinds) = kinds(&features);
     let count = blocks.list.len();
-    let table = |range: Range<usize>| {
+    let bins = |range: Range<usize>| {
         let mut table = Table::empty(range.len());
         let mut row = vec![];
-        for (at, block) in range.enumerate() {
+        for (at, block) in range.clone().enumerate() {
             row.clear();
             features.row(block, &mut row);
             row.extend_from_slice(&kinds);
             table.set_row(at, &row);
         }
-        table
+        let mut bins = Bins::empty(range.len());
+        bins.add(&table, &model.of_block);
+        bins
     };
     let chunks = || (0..count).step_by(CHUNK).map(|start| start..(start + CHUNK).min(count));
     let mut first = Vec::with_capacity(count);
     let mut latest = None;
     for range in chunks() {
-        let table = latest.insert(table(range));
-        first.extend(model.first.chances(table));
+        first.extend(model.first.odds(latest.insert(bins(range))));
     }
-    let mut seen = context(&blocks.list, &first);
-    families(&mut seen, tree, blocks, &features, &first);
+    let opinion: Vec<f32> = first.iter().copied().map(chance).collect();
+    let mut seen = context(&blocks.list, &opinion);
+    families(&mut seen, tree, blocks, &features, &opinion);
     let mut chances = Vec::with_capacity(count);
     for range in chunks() {
         // What is left of the first round is all there is to a page of usual size.
-        let mut table = latest.take().filter(|_| count <= CHUNK).unwrap_or_else(|| table(range.clone()));
-        table.append(&seen, range);
-        chances.extend(model.second.chances(&table));
+        let mut bins = latest.take().filter(|_| count <= CHUNK).unwrap_or_else(|| bins(range.clone()));
+        let mut table = Table::empty(range.len());
+        table.append(&seen, range.clone());
+        bins.add(&table, &model.of_block);
+        let second = model.second.odds(&bins);
+        chances.extend(first[range].iter().zip(second).map(|(first, second)| chance(f32::midpoint(*first, second))));
     }
     Opinion { chances, kind }
 }

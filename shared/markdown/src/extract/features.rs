@@ -1,6 +1,6 @@
 //! What the model sees of a block: numbers about it, its neighbours, the elements around it, the page.
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use url::Url;
 
 use super::{
@@ -40,6 +40,8 @@ pub(super) struct Features<'p> {
     said: Vec<[u16; 2]>,
     /// The elements around each block, from inside out.
     around: Vec<[u32; AROUND]>,
+    /// Where each block stands among headings, copies and repeated items.
+    places: Places,
 }
 
 impl<'p> Features<'p> {
@@ -61,7 +63,8 @@ impl<'p> Features<'p> {
                 None => surroundings(tree, blocks, block.container, page.total.words).map(|id| id as u32),
             });
         }
-        Self { tree, blocks, page, all, near, said, around }
+        let places = Places::new(tree, blocks, &all, page.heading);
+        Self { tree, blocks, page, all, near, said, around, places }
     }
 
     /// The features of the page itself, which end every row.
@@ -85,6 +88,7 @@ impl<'p> Features<'p> {
         for id in self.around(at) {
             element(tree, blocks, id, page, put);
         }
+        self.places.row(tree, blocks, at, page, put);
         for hints in [self.all[container], self.near[container]] {
             put.extend((0..KINDS).map(|kind| f32::from(u8::from(hints >> kind & 1 == 1))));
         }
@@ -92,6 +96,121 @@ impl<'p> Features<'p> {
             put.extend((0..PHRASES).map(|kind| f32::from(u8::from(bits >> kind & 1 == 1))));
         }
         put.extend_from_slice(&page.own);
+    }
+}
+
+/// Where the blocks of a page stand: how near to its heading and its longest text, in which of its
+/// repeated items, in which section.
+struct Places {
+    /// For every node, the innermost element that it shares with the heading, and with the longest text.
+    shared: [Vec<u32>; 2],
+    /// For every node, the innermost and the outermost element around it that stands in a row of like ones.
+    items: [Vec<u32>; 2],
+    /// For every block, the words from the last heading to it, and to the next one.
+    section: Vec<[f32; 2]>,
+    /// For every block, how many before it say the same.
+    said_before: Vec<u16>,
+    /// For every block inside of what names call by each of `AFTER`, the running text outside of it
+    /// that comes before.
+    after: Vec<[f32; AFTER.len()]>,
+}
+
+/// The hints at what follows a text without being of it: related pages, comments, reviews.
+const AFTER: [usize; 3] = [6, 7, 27];
+
+impl Places {
+    fn new(tree: &Tree, blocks: &Blocks, all: &[Hints], heading: usize) -> Self {
+        let prose = |block: &Block| block.counts.prose - block.counts.linked;
+        let longest = (0..blocks.list.len()).max_by(|&a, &b| prose(&blocks.list[a]).total_cmp(&prose(&blocks.list[b])));
+        let shared = [Some(heading), longest].map(|at| {
+            let mut shared = vec![ROOT as u32; tree.len()];
+            if let Some(block) = at.and_then(|at| blocks.list.get(at)) {
+                for id in std::iter::once(block.container).chain(tree.ancestors(block.container)) {
+                    shared[id] = id as u32;
+                }
+            }
+            for id in 1..tree.len() {
+                if shared[id] == ROOT as u32 {
+                    shared[id] = shared[tree.parent(id)];
+                }
+            }
+            shared
+        });
+        let mut items = [vec![ROOT as u32; tree.len()], vec![ROOT as u32; tree.len()]];
+        for id in 1..tree.len() {
+            let parent = tree.parent(id);
+            let is_item = blocks.alike[id] >= 3 && blocks.sums[id].blocks >= 2.0;
+            items[0][id] = if is_item { id as u32 } else { items[0][parent] };
+            items[1][id] = if is_item && items[1][parent] == ROOT as u32 { id as u32 } else { items[1][parent] };
+        }
+        let mut section = Vec::with_capacity(blocks.list.len());
+        let mut words = 0.0;
+        for block in &blocks.list {
+            if block.counts.headings > 0.0 {
+                words = 0.0;
+            }
+            section.push([words, 0.0]);
+            words += block.counts.words;
+        }
+        let mut words = 0.0;
+        for (block, section) in blocks.list.iter().zip(&mut section).rev() {
+            words += block.counts.words;
+            section[1] = words;
+            if block.counts.headings > 0.0 {
+                words = 0.0;
+            }
+        }
+        let mut said: HashMap<u64, u16> = HashMap::default();
+        let said_before = blocks.list.iter().map(|block| {
+            let times = said.entry(block.hash).or_default();
+            *times = times.saturating_add(1);
+            *times - 1
+        });
+        let said_before = said_before.collect();
+        let mut prose = [0.0; AFTER.len()];
+        let after = blocks.list.iter().map(|block| {
+            let mut after = [-1.0; AFTER.len()];
+            for ((hint, prose), after) in AFTER.iter().zip(&mut prose).zip(&mut after) {
+                if all[block.container] >> hint & 1 == 1 {
+                    *after = *prose;
+                } else {
+                    *prose += block.counts.prose;
+                }
+            }
+            after
+        });
+        let after = after.collect();
+        Self { shared, items, section, said_before, after }
+    }
+
+    fn row(&self, tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>) {
+        let container = blocks.list[at].container;
+        let depth = f32::from(tree.node(container).depth);
+        for shared in &self.shared {
+            let id = shared[container] as Id;
+            put.extend([ratio(blocks.sums[id].words, page.total.words), depth - f32::from(tree.node(id).depth)]);
+        }
+        for items in &self.items {
+            let id = items[container] as Id;
+            if id == ROOT {
+                put.extend([0.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0]);
+                continue;
+            }
+            let (sum, row) = (&blocks.sums[id], &blocks.sums[tree.parent(id)]);
+            put.extend([
+                f32::from(blocks.alike[id]),
+                sum.words,
+                ratio(sum.linked, sum.words),
+                sum.images,
+                sum.headings,
+                sum.money,
+                ratio(row.words, page.total.words),
+                ratio(row.prose, row.words),
+            ]);
+        }
+        put.extend(self.section[at]);
+        put.push(f32::from(self.said_before[at]));
+        put.extend(self.after[at]);
     }
 }
 

@@ -1,4 +1,20 @@
 //! What of a page is its content.
+//!
+//! 1. [`blocks`] cuts the page into blocks, runs of inline content, and counts what is in them and
+//!    in every element around.
+//! 2. [`features`] describes each block in numbers: its text, its neighbours, the elements around
+//!    it, what names and short texts hint at ([`names`]), how near it stands to the page's heading
+//!    and longest text, in which repeated item, after what.
+//! 3. [`model`] gives every block its chance to be content, in two stages: the second also sees what
+//!    the first thinks of the blocks around and of those built alike (stacking: Wolpert, "Stacked
+//!    generalization", 1992). What kind of page it is, it says from the page's own numbers.
+//! 4. [`choose`] takes the blocks whose choice has the highest expected F1, so a page is judged as a
+//!    whole and no block by a fixed bar.
+//!
+//! What is left is done by rule here: pictures between content, what the author marks as navigation
+//! or as buttons, the heading that the content stands under.
+//!
+//! `training/train.py` learns the model, and judges it by pages whose domains it has not seen.
 
 mod blocks;
 mod choose;

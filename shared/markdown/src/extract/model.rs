@@ -1,8 +1,13 @@
 //! The model: boosted forests of oblivious trees, trained by `training/train.py`.
 //!
 //! An oblivious tree asks the same question at every node of a level, so its leaf is the number
-//! that its answers spell: all blocks of a page are answered at once, column by column, without a
-//! branch. The weights are read where they lie in the executable.
+//! that its answers spell (the trees of `CatBoost`: Prokhorenkova et al., "Unbiased boosting with
+//! categorical features", 2018). Every value is first replaced by how many of its column's borders it exceeds,
+//! a byte; then eight blocks at a time are asked, in the bytes of one word, without a branch.
+//!
+//! A forest is the mean of several that saw other blocks, labels and weights of the same pages
+//! (Breiman, "Bagging predictors", 1996): there are few pages to learn from, and what one forest
+//! imagines the others do not.
 
 use std::{ops::Range, sync::OnceLock};
 
@@ -49,13 +54,65 @@ impl Table {
         self.columns.extend(column);
     }
 
+    /// A column, empty if there is none.
     fn column(&self, at: usize) -> &[f32] {
         self.columns.get(at * self.rows..(at + 1) * self.rows).unwrap_or_default()
     }
 }
 
+/// The columns that a forest asks about, and the borders that it knows in each.
+pub(super) struct Grid(Vec<(u16, Vec<f32>)>);
+
+/// How many borders each value exceeds, eight rows to a word, one column of the grid after the other.
+pub(super) struct Bins {
+    rows: usize,
+    /// How many columns it was made of so far, known to the grid or not.
+    columns: usize,
+    words: Vec<u64>,
+}
+
+/// How many rows one word holds.
+const LANES: usize = 8;
+/// A one for every row.
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// The highest bit for every row. Fewer borders than it leaves room for: adding to a byte never
+/// carries into the next.
+const HIGH: u64 = 0x80 * ONES;
+
+impl Bins {
+    pub(super) fn empty(rows: usize) -> Self {
+        Self { rows, columns: 0, words: vec![] }
+    }
+
+    /// Adds the columns of `table` that the grid knows; the next columns follow where these end.
+    pub(super) fn add(&mut self, table: &Table, grid: &Grid) {
+        for (column, borders) in &grid.0 {
+            let Some(column) = usize::from(*column).checked_sub(self.columns) else { continue };
+            // What stands in a row is like what stood in the last one more often than not.
+            let (mut last, mut bin) = (None, 0);
+            for eight in table.column(column).chunks(LANES) {
+                let mut lanes = [0; LANES];
+                for (lane, &value) in lanes.iter_mut().zip(eight) {
+                    if last != Some(value.to_bits()) {
+                        (last, bin) = (Some(value.to_bits()), borders.partition_point(|&border| value > border) as u8);
+                    }
+                    *lane = bin;
+                }
+                self.words.push(u64::from_le_bytes(lanes));
+            }
+        }
+        self.columns += table.columns.len() / self.rows.max(1);
+    }
+
+    fn column(&self, at: u16) -> &[u64] {
+        let words = self.rows.div_ceil(LANES);
+        &self.words[usize::from(at) * words..][..words]
+    }
+}
+
 struct Tree {
-    splits: Vec<(u16, f32)>,
+    /// Which column of the grid must exceed how many borders more than this, level by level.
+    splits: Vec<(u16, u8)>,
     leaves: Vec<f32>,
 }
 
@@ -66,46 +123,69 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    /// The chance of each row to be content.
-    pub(super) fn chances(&self, table: &Table) -> Vec<f32> {
-        let mut sums = vec![self.bias; table.rows];
-        let mut leaf = vec![0_u16; table.rows];
+    /// The logarithmic odds of each row.
+    pub(super) fn odds(&self, bins: &Bins) -> Vec<f32> {
+        let words = bins.rows.div_ceil(LANES);
+        let mut sums = vec![self.bias; words * LANES];
+        let mut leaf = vec![0_u64; words];
         for tree in &self.trees {
             leaf.fill(0);
-            for (level, &(feature, border)) in tree.splits.iter().enumerate() {
-                for (leaf, value) in leaf.iter_mut().zip(table.column(usize::from(feature))) {
-                    *leaf |= u16::from(*value > border) << level;
+            for (level, &(column, border)) in tree.splits.iter().enumerate() {
+                let short_of = u64::from(127 - border) * ONES;
+                for (leaf, bins) in leaf.iter_mut().zip(bins.column(column)) {
+                    *leaf |= ((bins + short_of) & HIGH) >> (7 - level);
                 }
             }
-            for (sum, leaf) in sums.iter_mut().zip(&leaf) {
-                *sum += tree.leaves[usize::from(*leaf)];
+            for (sums, leaf) in sums.chunks_exact_mut(LANES).zip(&leaf) {
+                for (sum, leaf) in sums.iter_mut().zip(leaf.to_le_bytes()) {
+                    *sum += tree.leaves[usize::from(leaf)];
+                }
             }
         }
-        for sum in &mut sums {
-            *sum = 1.0 / (1.0 + (-*sum).exp());
-        }
+        sums.truncate(bins.rows);
         sums
     }
+}
+
+/// The chance that odds stand for.
+pub(super) fn chance(odds: f32) -> f32 {
+    1.0 / (1.0 + (-odds).exp())
 }
 
 /// Everything that was learned.
 pub(super) struct Model {
     /// For each kind of page, what tells it from the others.
     pub(super) kinds: Vec<Forest>,
+    pub(super) of_page: Grid,
     /// Sees a block.
     pub(super) first: Forest,
     /// Sees also what the first thinks of the blocks around.
     pub(super) second: Forest,
+    pub(super) of_block: Grid,
 }
 
 /// The model, read once.
 pub(super) fn model() -> &'static Model {
     static MODEL: OnceLock<Model> = OnceLock::new();
     MODEL.get_or_init(|| {
-        let mut bytes = Bytes(WEIGHTS);
+        let mut bytes = Bytes(weights());
+        let of_page = bytes.grid();
         let kinds = PageType::ALL.iter().map(|_| bytes.forest()).collect();
-        Model { kinds, first: bytes.forest(), second: bytes.forest() }
+        let of_block = bytes.grid();
+        Model { kinds, of_page, first: bytes.forest(), second: bytes.forest(), of_block }
     })
+}
+
+#[cfg(not(feature = "training"))]
+fn weights() -> &'static [u8] {
+    WEIGHTS
+}
+
+/// Training judges weights that have not seen a page by what becomes of the page.
+#[cfg(feature = "training")]
+fn weights() -> &'static [u8] {
+    std::env::var_os("RAGMAKER_WEIGHTS")
+        .map_or(WEIGHTS, |path| std::fs::read(path).expect("the weights can be read").leak())
 }
 
 struct Bytes(&'static [u8]);
@@ -121,13 +201,62 @@ impl Bytes {
         f32::from_le_bytes(self.take())
     }
 
+    fn grid(&mut self) -> Grid {
+        let columns = u32::from_le_bytes(self.take());
+        let column = |bytes: &mut Self| {
+            let (column, [borders]) = (u16::from_le_bytes(bytes.take()), bytes.take());
+            (column, (0..borders).map(|_| bytes.number()).collect())
+        };
+        Grid((0..columns).map(|_| column(self)).collect())
+    }
+
     fn forest(&mut self) -> Forest {
         let (trees, depth) = (u32::from_le_bytes(self.take()), u32::from_le_bytes(self.take()));
         let bias = self.number();
-        let tree = |bytes: &mut Self| Tree {
-            splits: (0..depth).map(|_| (u16::from_le_bytes(bytes.take()), bytes.number())).collect(),
-            leaves: (0..1 << depth).map(|_| bytes.number()).collect(),
+        let tree = |bytes: &mut Self| {
+            let splits = (0..depth).map(|_| (u16::from_le_bytes(bytes.take()), bytes.take::<1>()[0])).collect();
+            let scale = bytes.number();
+            let leaves = (0..1 << depth).map(|_| f32::from(i8::from_le_bytes(bytes.take())) * scale).collect();
+            Tree { splits, leaves }
         };
         Forest { bias, trees: (0..trees).map(|_| tree(self)).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_rows_at_a_time_are_as_one_by_one() {
+        let grid = Grid(vec![(0, vec![-1.0, 0.5, 2.0]), (2, vec![0.0])]);
+        let tree = Tree { splits: vec![(0, 1), (1, 0), (0, 126)], leaves: (0..8).map(|leaf| leaf as f32).collect() };
+        let forest = Forest { bias: 10.0, trees: vec![tree] };
+        let rows: Vec<[f32; 3]> =
+            (0..21).map(|row| [(row % 5) as f32 - 1.5, f32::NAN, f32::from(u8::from(row % 3 == 0))]).collect();
+        let mut table = Table::empty(rows.len());
+        for (at, row) in rows.iter().enumerate() {
+            table.set_row(at, row);
+        }
+        let mut bins = Bins::empty(rows.len());
+        bins.add(&table, &grid);
+        let expected: Vec<f32> = rows
+            .iter()
+            .map(|row| 10.0 + f32::from(u8::from(row[0] > 0.5)) + 2.0 * f32::from(u8::from(row[2] > 0.0)))
+            .collect();
+        assert_eq!(forest.odds(&bins), expected);
+    }
+
+    #[test]
+    fn the_weights_are_read_to_their_end() {
+        let model = model();
+        assert_eq!(model.kinds.len(), PageType::ALL.len());
+        let deepest = |forest: &Forest| forest.trees.iter().all(|tree| tree.leaves.len() == 1 << tree.splits.len());
+        assert!(deepest(&model.first) && deepest(&model.second));
+        let known = |forest: &Forest| {
+            let mut splits = forest.trees.iter().flat_map(|tree| &tree.splits);
+            splits.all(|&(column, _)| usize::from(column) < model.of_block.0.len())
+        };
+        assert!(known(&model.first) && known(&model.second));
     }
 }
