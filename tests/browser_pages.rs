@@ -632,7 +632,9 @@ fn the_wiki_becomes_markdown() {
 #[test]
 fn the_heading_of_a_short_article_is_kept() {
     let visitor = Visitor::with_browser();
-    for (page, heading) in [("/content/banner", "# Under a banner"), ("/page/one", "# one"), ("/wiki/gauges", "# Gauges")] {
+    for (page, heading) in
+        [("/content/banner", "# Under a banner"), ("/page/one", "# one"), ("/wiki/gauges", "# Gauges")]
+    {
         let saved = visitor.save(page);
         assert!(saved.has_line(heading), "{page}: {}", saved.markdown);
     }
