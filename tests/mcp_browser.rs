@@ -121,11 +121,9 @@ fn many_calls_of_all_kinds_at_once_leave_nothing_behind() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::{
-        io::{Read, Write},
-        net::TcpStream,
-        time::Instant,
-    };
+    use std::time::Instant;
+
+    use ragmaker_tests::tabs::tabs;
 
     use super::*;
 
@@ -139,28 +137,6 @@ mod linux {
 
     fn at_work(visitor: &Visitor) -> usize {
         visitor.project.processes().iter().filter(|process| process.command.contains("--run-tool")).count()
-    }
-
-    /// The addresses in the tabs of the visitor's browser.
-    fn tabs(visitor: &Visitor) -> Vec<String> {
-        let file = visitor.project.path().join(".tmp/cache/browser_profile/DevToolsActivePort");
-        let port: u16 = fs::read_to_string(file).unwrap().lines().next().unwrap().parse().unwrap();
-        let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        write!(connection, "GET /json/list HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").unwrap();
-        // The browser keeps the connection open whatever it is asked.
-        connection.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        let (mut answer, mut block) = (vec![], [0; 4096]);
-        let list: Value = loop {
-            let read = connection.read(&mut block).unwrap();
-            assert_ne!(read, 0, "the list of tabs ends early");
-            answer.extend_from_slice(&block[..read]);
-            let body = answer.windows(4).position(|four| four == b"\r\n\r\n").map(|at| &answer[at..]);
-            if let Some(list) = body.and_then(|body| serde_json::from_slice(body).ok()) {
-                break list;
-            }
-        };
-        let pages = list.as_array().unwrap().iter().filter(|target| target["type"] == "page");
-        pages.map(|target| target["url"].as_str().unwrap().to_owned()).collect()
     }
 
     #[test]
@@ -183,7 +159,7 @@ mod linux {
         }
         // The next call closes the tab of the one that was cancelled.
         assert_eq!(client.answer("browser_navigate", page(&visitor, "/page/after"))["title"], "after");
-        let left = tabs(&visitor);
+        let left = tabs(visitor.project.path());
         assert!(left.len() <= 2 && !left.iter().any(|url| url.contains("first-byte")), "{left:?}");
         assert!(client.close().success());
     }

@@ -7,4 +7,5 @@ pub mod mcp;
 pub mod model;
 pub mod run;
 pub mod site;
+pub mod tabs;
 pub mod visitor;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::ensure;
-use ragmaker_tests::{mcp::Client, run::processes, site::Site, visitor::at_once};
+use ragmaker_tests::{mcp::Client, run::processes, site::Site, tabs::tabs, visitor::at_once};
 use serde_json::{Value, json};
 
 use super::{
@@ -25,6 +25,9 @@ const START: f64 = 10.0;
 const CALL: f64 = 2.0;
 /// The most memory that the server may hold, in bytes.
 const MEMORY: u64 = 15_000_000;
+
+/// The tabs that a browser keeps for later calls, and the one that it was launched with.
+const TABS: usize = 9;
 
 const STARTS: usize = 50;
 const CALLS: usize = 300;
@@ -110,11 +113,13 @@ impl Bench {
         });
         let took = begun.elapsed().as_secs_f64();
         let after = resident(client.pid());
+        let open = tabs(&self.folder).len();
         client.answer("browser_close", json!({}));
         client.close();
         let left = left(&self.folder);
         println!("| {LOAD} calls, {AT_ONCE} at once, s | {took:.1} | |");
         println!("| calls that failed | {} | none: {} |", failed.len(), verdict(failed.is_empty()));
+        println!("| tabs open | {open} | at most {TABS}: {} |", verdict(open <= TABS));
         println!("| processes left | {} | none: {} |", left.len(), verdict(left.is_empty()));
         if let (Some(before), Some(after)) = (before, after) {
             let grown = after.saturating_sub(before) / 1024;
