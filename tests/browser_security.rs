@@ -11,13 +11,13 @@ use std::{
 };
 
 use ragmaker_tests::visitor::{Saved, Visitor};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn session_file(visitor: &Visitor) -> PathBuf {
     visitor.project.path().join(".tmp/cache/browser_profile/ragmaker/session.json")
 }
 
-fn json(path: &Path) -> Value {
+fn parsed(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
@@ -44,6 +44,26 @@ fn other_schemes_are_refused_before_a_browser_starts() {
         visitor.project.tool("browser-navigate").args(["--url", url]).run().error("ARGUMENT_ERROR");
     }
     assert!(!visitor.project.path().join(".tmp").exists());
+}
+
+#[test]
+fn a_page_outside_the_allowed_domains_is_not_opened() {
+    let visitor = Visitor::new();
+    let refused = visitor.navigate("/page/1").args(["--allow-domain", "example.com"]).run();
+    assert_eq!(refused.error("DOMAIN_NOT_ALLOWED")["details"]["allowed"], json!(["example.com"]));
+    let narrowed = visitor.extract("/page/1").args(["--allow-domain", "127.0.0.1"]);
+    narrowed.env("RAGMAKER_ALLOWED_DOMAINS", "example.com, example.org").run().error("DOMAIN_NOT_ALLOWED");
+    assert!(visitor.site.requests().is_empty() && !visitor.project.path().join(".tmp").exists());
+
+    visitor.open().run().answer();
+    let here = ["--allow-domain", "example.com", "--allow-domain", "127.0.0.1"];
+    assert_eq!(visitor.navigate("/page/1").args(here).run().answer()["http_status"], 200);
+    // What a redirect leads to is not told of, nor saved; not as the page that is open either.
+    visitor.navigate("/redirect/host").args(here).run().error("DOMAIN_NOT_ALLOWED");
+    visitor.extract("/redirect/host").args(here).run().error("DOMAIN_NOT_ALLOWED");
+    assert_eq!(visitor.navigate("/redirect/host").run().answer()["title"], "elsewhere");
+    visitor.extract_open().args(here).run().error("DOMAIN_NOT_ALLOWED");
+    assert!(visitor.saved().is_empty());
 }
 
 #[test]
@@ -84,7 +104,7 @@ fn driver_and_browser_listen_to_this_machine_alone() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/one").run().answer();
     let sockets = listening(&visitor);
-    let session = json(&session_file(&visitor));
+    let session = parsed(&session_file(&visitor));
     for name in ["driver_port", "debug_port"] {
         let port = format!(":{:04X}", session[name].as_u64().unwrap());
         assert!(sockets.iter().any(|socket| socket.ends_with(&port)), "{name} {port}: {sockets:?}");

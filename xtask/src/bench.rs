@@ -5,6 +5,7 @@ mod catalog;
 mod files;
 mod floor;
 mod harness;
+mod markdown;
 mod mcp;
 mod memory;
 mod start;
@@ -30,6 +31,7 @@ enum What {
     Browser(Browser),
     Catalog(Catalog),
     Files(Files),
+    Markdown(Markdown),
     Mcp(Mcp),
 }
 
@@ -53,29 +55,41 @@ struct Catalog {}
 #[argh(subcommand, name = "files", help_triggers("-h", "--help"))]
 struct Files {}
 
+/// HTML to Markdown, beside other converters; then memory, and pages that are made to be slow
+#[derive(FromArgs)]
+#[argh(subcommand, name = "markdown", help_triggers("-h", "--help"))]
+struct Markdown {
+    /// folder of real pages with truth.jsonl.gz (xtask/src/bench/markdown.py says of what form); with it, quality is
+    /// measured and README.md's table is written (default: the pages of the tests' site, speed only)
+    #[argh(option)]
+    pages: Option<PathBuf>,
+    /// use only every Nth page (default: 1)
+    #[argh(option, default = "1")]
+    every: usize,
+}
+
 /// the server of the Model Context Protocol: start, calls, memory, and 1,000 calls at 16 at once
 #[derive(FromArgs)]
 #[argh(subcommand, name = "mcp", help_triggers("-h", "--help"))]
 struct Mcp {}
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    match arguments.what {
+    match &arguments.what {
         What::Start(Start {}) => start::run(),
         What::Browser(Browser {}) => browser::run(),
         What::Catalog(Catalog {}) => catalog::run(),
         What::Files(Files {}) => files::run(),
+        What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
         What::Mcp(Mcp {}) => mcp::run(),
     }
 }
 
-/// Builds every executable as it is released, and returns their folder.
-fn release_build() -> anyhow::Result<PathBuf> {
-    release_build_of(&["--workspace", "--bins"])
-}
-
-/// Builds `what` as it is released, and returns the folder of the executables.
-fn release_build_of(what: &[&str]) -> anyhow::Result<PathBuf> {
-    let mut build = cargo(&["build", "--release", "--locked", "--target-dir", "target"]);
-    quiet("building the executables for release", build.args(what))?;
+/// Builds the executables of `tools` as they are released, and returns their folder.
+fn release_build(tools: &[&str]) -> anyhow::Result<PathBuf> {
+    let mut build = cargo(&["build", "--release", "--locked", "--bins", "--target-dir", "target"]);
+    for tool in tools {
+        build.arg("--package").arg(format!("ragmaker-{tool}"));
+    }
+    quiet("building the executables for release", &mut build)?;
     Ok(root().join("target/release"))
 }

@@ -1,4 +1,5 @@
-//! `discovery`: discovery.json, the list of tools that agents read, from the tools' own definitions.
+//! `discovery`: the discovery.json of each tool, which its executable prints for `--describe`, and the
+//! list of them all that agents read, from the tools' own definitions.
 
 use std::{
     fs, io,
@@ -7,15 +8,15 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use argh::FromArgs;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::process::root;
 
-/// Write discovery.json from the tools' own argument definitions.
+/// Write every discovery.json from the tools' own argument definitions.
 #[derive(FromArgs)]
 #[argh(subcommand, name = "discovery", help_triggers("-h", "--help"))]
 pub(crate) struct Arguments {
-    /// write nothing; fail when the file is stale
+    /// write nothing; fail when a file is stale
     #[argh(switch)]
     check: bool,
 }
@@ -28,34 +29,38 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {
         return check();
     }
-    let path = path();
-    fs::write(&path, text()?).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Fails where discovery.json is not what the tools' definitions make it.
-pub(crate) fn check() -> anyhow::Result<()> {
-    let found = fs::read_to_string(path()).unwrap_or_default();
-    ensure!(found == text()?, "discovery.json is stale: run `cargo xtask discovery` and commit what it writes");
+    for (path, text) in files()? {
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     Ok(())
 }
 
-fn path() -> PathBuf {
-    root().join("discovery.json")
+/// Fails where a discovery.json is not what the tools' definitions make it.
+pub(crate) fn check() -> anyhow::Result<()> {
+    for (path, text) in files()? {
+        let found = fs::read_to_string(&path).unwrap_or_default();
+        ensure!(found == text, "{} is stale: run `cargo xtask discovery` and commit what it writes", path.display());
+    }
+    Ok(())
 }
 
-/// What discovery.json has to hold.
-fn text() -> anyhow::Result<String> {
+/// Every discovery.json, and what it has to hold.
+fn files() -> anyhow::Result<Vec<(PathBuf, String)>> {
+    let tools = root().join("tools");
     let entries = ragmaker_toolbox::entries();
     let listed: Vec<_> = entries.iter().filter_map(|entry| entry["command"].as_str()).collect();
-    let folders = folders(&root().join("tools"))?;
-    let tools = folders.iter().filter(|folder| !WAYS.contains(&folder.as_str()));
-    let commands: Vec<_> = tools.map(|folder| format!("ragmaker-{folder}")).collect();
+    let mut folders = folders(&tools)?;
+    folders.retain(|folder| !WAYS.contains(&folder.as_str()));
+    let commands: Vec<_> = folders.iter().map(|folder| format!("ragmaker-{folder}")).collect();
     if listed != commands {
         bail!(
             "shared/toolbox/src/list.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders"
         );
     }
-    Ok(format!("{:#}\n", json!({"tools": entries})))
+    let own = |(folder, entry): (&String, &Value)| (tools.join(folder).join("discovery.json"), format!("{entry:#}\n"));
+    let mut files: Vec<_> = folders.iter().zip(&entries).map(own).collect();
+    files.push((root().join("discovery.json"), format!("{:#}\n", json!({"tools": entries}))));
+    Ok(files)
 }
 
 /// The names of the folders in `tools`, sorted: a tool's folder is its name.
@@ -81,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn discovery_json_is_up_to_date() {
+    fn every_discovery_json_is_up_to_date() {
         check().unwrap();
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 
 /// What the tests run beside the tools, installed where it is missing.
 pub(crate) fn for_tests() -> anyhow::Result<()> {
-    install::beside(&["jq", "pdftotext"])
+    install::beside(&["jq", "pdftotext", "Xvfb"])
 }
 
 /// The two executables that drive and are the browser, installed where they were missing.

@@ -49,7 +49,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         steps.push(("integrations", Box::new(integrations::check)));
     }
     steps.push(("browser", Box::new(setup::run)));
-    steps.push(("jq and pdftotext", Box::new(setup::for_tests)));
+    steps.push(("jq, pdftotext and Xvfb", Box::new(setup::for_tests)));
     if clients {
         steps.push(("clients", Box::new(clients::install)));
     }

@@ -1,9 +1,14 @@
 //! Which addresses are opened, and when two are the same page.
 
-use ragmaker_tool::{ARGUMENT_ERROR, Error};
-use url::Url;
+use std::env;
 
-use crate::codes::URL_NOT_ALLOWED;
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use url::{Host, Url};
+
+use crate::codes::{DOMAIN_NOT_ALLOWED, URL_NOT_ALLOWED};
+
+/// Where the one who runs an agent says which domains it may visit, separated by commas.
+const ALLOWED_DOMAINS: &str = "RAGMAKER_ALLOWED_DOMAINS";
 
 /// The URL in `text`, which has to be an http or https one.
 pub fn parse(text: &str) -> Result<Url, Error> {
@@ -25,6 +30,59 @@ pub(crate) fn allow(url: &str) -> Result<(), Error> {
     }
     let shown: String = url.chars().take(200).collect();
     Err(URL_NOT_ALLOWED.error(format!("only http and https are opened, not {shown}")).detail("url", shown))
+}
+
+/// The domains whose pages may be opened. A domain stands for all hosts below it as well.
+#[derive(Clone, Debug, Default)]
+pub struct Domains {
+    /// A page has to be within each of these lists that is not empty: what a model asks for never
+    /// widens what it was allowed.
+    lists: [Vec<Host>; 2],
+}
+
+impl Domains {
+    /// Those `named` in a call, within those of `RAGMAKER_ALLOWED_DOMAINS`.
+    pub fn new(named: &[String]) -> Result<Self, Error> {
+        let allowed = env::var(ALLOWED_DOMAINS).unwrap_or_default();
+        let allowed: Vec<&str> = allowed.split(',').map(str::trim).filter(|domain| !domain.is_empty()).collect();
+        Ok(Self { lists: [hosts("--allow-domain", named)?, hosts(ALLOWED_DOMAINS, &allowed)?] })
+    }
+
+    /// Refuses a page of any other domain.
+    pub(crate) fn check(&self, url: &Url) -> Result<(), Error> {
+        let within = |list: &Vec<Host>| list.is_empty() || list.iter().any(|domain| holds(domain, url));
+        let Some(list) = self.lists.iter().find(|list| !within(list)) else { return Ok(()) };
+        let allowed: Vec<String> = list.iter().take(20).map(Host::to_string).collect();
+        let host: String = url.host_str().unwrap_or_default().chars().take(200).collect();
+        Err(DOMAIN_NOT_ALLOWED
+            .error(format!("pages of {host} may not be opened, only those of {}", allowed.join(", ")))
+            .detail("url", url.as_str().chars().take(200).collect::<String>())
+            .detail("allowed", allowed))
+    }
+}
+
+fn hosts(argument: &str, domains: &[impl AsRef<str>]) -> Result<Vec<Host>, Error> {
+    let host = |domain: &str| {
+        Host::parse(domain.trim_start_matches("*.")).map_err(|error| {
+            ARGUMENT_ERROR
+                .error(format!("{argument} can not be {domain:?}: {error}"))
+                .remedy("Name a domain, such as example.com, without scheme, port or path.")
+                .detail("argument", argument)
+        })
+    };
+    domains.iter().map(|domain| host(domain.as_ref())).collect()
+}
+
+fn holds(domain: &Host, url: &Url) -> bool {
+    match (domain, url.host()) {
+        (Host::Domain(domain), Some(Host::Domain(host))) => {
+            let (domain, host) = (domain.trim_end_matches('.'), host.trim_end_matches('.'));
+            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        }
+        (Host::Ipv4(domain), Some(Host::Ipv4(host))) => *domain == host,
+        (Host::Ipv6(domain), Some(Host::Ipv6(host))) => *domain == host,
+        _ => false,
+    }
 }
 
 /// The address of the page itself: without a fragment, unless an application routes by it.
@@ -57,6 +115,38 @@ mod tests {
         for bad in ["", "example.com", "/x", "http://", "http://[::1"] {
             assert!(parse(bad).unwrap_err().is(ARGUMENT_ERROR), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_domain_is_its_hosts_and_no_other_s() {
+        let domains = |named: &[&str]| Domains { lists: [hosts("--allow-domain", named).unwrap(), vec![]] };
+        let opens = |named: &[&str], url: &str| domains(named).check(&Url::parse(url).unwrap()).is_ok();
+        for (named, url) in [
+            (&[][..], "https://anything.example/"),
+            (&["example.com"], "https://example.com/x"),
+            (&["example.com"], "http://docs.EXAMPLE.com:8080/"),
+            (&["*.example.com"], "https://a.b.example.com./"),
+            (&["x.example", "例え.jp"], "https://xn--r8jz45g.jp/"),
+            (&["127.0.0.1"], "http://127.0.0.1:9/"),
+            (&["[::1]"], "http://[::1]:9/"),
+        ] {
+            assert!(opens(named, url), "{named:?} {url}");
+        }
+        for (named, url) in [
+            (&["example.com"][..], "https://notexample.com/"),
+            (&["example.com"], "https://example.com.evil.example/"),
+            (&["example.com"], "https://evil.example/?example.com"),
+            (&["example.com"], "https://example.com@evil.example/"),
+            (&["127.0.0.1"], "http://127.0.0.1.evil.example/"),
+            (&["docs.example.com"], "https://example.com/"),
+        ] {
+            assert!(!opens(named, url), "{named:?} {url}");
+        }
+        for bad in ["", "https://example.com", "example.com/x", "a b", "example.com:80"] {
+            assert!(hosts("--allow-domain", &[bad]).is_err_and(|error| error.is(ARGUMENT_ERROR)), "{bad:?}");
+        }
+        let both = Domains { lists: [hosts("a", &["evil.example"]).unwrap(), hosts("b", &["example.com"]).unwrap()] };
+        assert!(both.check(&Url::parse("https://evil.example/").unwrap()).is_err());
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
     let header = |name: &str| headers[name].as_str().unwrap_or_default().to_ascii_lowercase();
     let marked = |name: &str| facts.marks.iter().any(|mark| mark == name);
     let refused = suspicious(facts.status);
-    let sparse = facts.words < SPARSE;
+    let sparse = facts.words.is_some_and(|words| words < SPARSE);
     if header("cf-mitigated") == "challenge" || (marked("cloudflare") && (refused || sparse)) {
         Some("cloudflare")
     } else if matches!(header("x-amzn-waf-action").as_str(), "challenge" | "captcha") || (marked("aws-waf") && refused)

@@ -12,6 +12,11 @@ pub const BROWSER_FAILED: Code = Code::new(
     "BROWSER_FAILED",
     "Check that Chromium and ChromeDriver have the same major version and that Chromium starts by itself.",
 );
+/// There is no screen that a window could be shown on.
+pub const NO_DISPLAY: Code = Code::new(
+    "NO_DISPLAY",
+    "Leave --no-headless out, or run where a person can see the window: DISPLAY or WAYLAND_DISPLAY names the screen (xvfb-run makes one that nobody sees).",
+);
 /// A browser that is not ours holds the profile.
 pub const PROFILE_IN_USE: Code =
     Code::new("PROFILE_IN_USE", "Close the other browser that uses this profile, or choose another --session.");
@@ -33,6 +38,11 @@ pub const NAVIGATION_FAILED: Code =
 pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Leave this URL out: it leads to a file or to nothing at all.");
 /// The URL is not one of those that are opened.
 pub const URL_NOT_ALLOWED: Code = Code::new("URL_NOT_ALLOWED", "Give an http or https URL.");
+/// The page is of a domain that may not be visited.
+pub const DOMAIN_NOT_ALLOWED: Code = Code::new(
+    "DOMAIN_NOT_ALLOWED",
+    "Stay within the domains that details.allowed names; whoever runs the tool may allow more with --allow-domain or RAGMAKER_ALLOWED_DOMAINS.",
+);
 /// The server answered with an error page.
 pub const HTTP_ERROR: Code =
     Code::new("HTTP_ERROR", "Check the URL; details.http_status says what the server answered.");
@@ -49,4 +59,4 @@ pub const SELECTOR_NOT_FOUND: Code =
 
 /// The codes of a tool that starts, reaches or closes a browser.
 pub const SESSION_ERRORS: &[Code] =
-    &[BROWSER_NOT_FOUND, BROWSER_FAILED, PROFILE_IN_USE, BROWSER_BUSY, BROWSER_LOST, TIMEOUT];
+    &[BROWSER_NOT_FOUND, BROWSER_FAILED, NO_DISPLAY, PROFILE_IN_USE, BROWSER_BUSY, BROWSER_LOST, TIMEOUT];

@@ -1,30 +1,144 @@
-//! The browser's own debugging socket, for the few things that must work when no driver does.
+//! Debugging sockets: the browser's own, for what must work when no driver does, and one of a tab,
+//! for reading its page.
 //!
 //! The driver serializes what it is asked and waits for pages that do not answer; the browser
-//! process itself does neither. So tabs are opened and closed here, and the browser is asked to
-//! quit here: cleanly, with cookies written, whatever became of driver and pages.
+//! process itself does neither. So tabs are opened and closed over the browser's own socket, and
+//! the browser is asked to quit there: cleanly, with cookies written, whatever became of driver and
+//! pages.
+//!
+//! WebDriver drives a tab, its socket reads it: a script that is run through ChromeDriver while a
+//! page loads comes back with the page's load doubled (`cargo xtask bench browser`), for the driver
+//! wraps every script in its own and follows each event of the page.
 
 use std::{
-    fs,
+    fs, io,
     net::{Ipv4Addr, SocketAddr, TcpStream},
     path::Path,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use serde::Deserialize;
 use serde_json::{Value, json};
-use tungstenite::{Message, WebSocket};
+use tungstenite::{Error, Message, WebSocket, protocol::WebSocketConfig};
 
-use crate::profile::Running;
+use crate::{driver::Trouble, profile::Running};
 
 /// How long the browser process may take for one command. It is never busy with pages.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A connection to the browser process.
-pub(crate) struct DevTools(WebSocket<TcpStream>);
+/// What the browser sends: the result of a command, or an event.
+#[derive(Deserialize)]
+struct Received {
+    id: Option<u64>,
+    method: Option<String>,
+    #[serde(default)]
+    result: Value,
+    error: Option<Failure>,
+}
 
-/// The browser is not there, or does not answer.
-#[derive(Debug)]
-pub(crate) struct Gone;
+#[derive(Deserialize)]
+struct Failure {
+    message: String,
+}
+
+/// A connection that commands are given over, one at a time.
+struct Socket {
+    stream: WebSocket<TcpStream>,
+    /// The number of the last command.
+    last: u64,
+    /// The question whether anybody is there: its number, and when it has to be answered.
+    pulse: Option<(u64, Instant)>,
+}
+
+impl Socket {
+    /// Connects to the socket at `path` of the running browser, and to that of no other: the path
+    /// holds a name that only this browser has.
+    fn connect(running: &Running, path: &str) -> Result<Self, Trouble> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, running.debug_port));
+        let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|_| Trouble::Gone)?;
+        let prepared = stream
+            .set_nodelay(true)
+            .and_then(|()| stream.set_read_timeout(Some(PATIENCE)))
+            .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
+        prepared.map_err(|_| Trouble::Gone)?;
+        // A page may be larger than what a stranger should be allowed to send.
+        let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
+        let request = format!("ws://{address}{path}");
+        let (stream, _) =
+            tungstenite::client::client_with_config(request, stream, Some(config)).map_err(|_| Trouble::Gone)?;
+        Ok(Self { stream, last: 0, pulse: None })
+    }
+
+    /// Gives a command without waiting for its result, and returns its number.
+    fn send(&mut self, method: &str, params: &Value) -> Result<u64, Trouble> {
+        self.last += 1;
+        let command = json!({"id": self.last, "method": method, "params": params});
+        self.stream.send(Message::text(command.to_string())).map_err(|_| Trouble::Gone)?;
+        Ok(self.last)
+    }
+
+    /// Gives a command and waits for its result.
+    fn command(&mut self, method: &str, params: &Value, deadline: Instant) -> Result<Value, Trouble> {
+        let id = self.send(method, params)?;
+        loop {
+            let received = self.receive(deadline)?;
+            if received.id == Some(id) {
+                return match received.error {
+                    None => Ok(received.result),
+                    Some(failure) => Err(Trouble::Failed(failure.message)),
+                };
+            }
+        }
+    }
+
+    /// The next thing that the browser sends.
+    fn receive(&mut self, deadline: Instant) -> Result<Received, Trouble> {
+        let Some((id, until)) = self.pulse else { return self.read(deadline) };
+        let received = match self.read(deadline.min(until)) {
+            Err(Trouble::Late) if Instant::now() < until => return Err(Trouble::Late),
+            Err(_) => return Err(Trouble::Stale),
+            Ok(received) => received,
+        };
+        if received.id == Some(id) {
+            self.pulse = None;
+        }
+        Ok(received)
+    }
+
+    fn read(&mut self, deadline: Instant) -> Result<Received, Trouble> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Trouble::Late);
+            }
+            self.stream.get_ref().set_read_timeout(Some(left)).map_err(|_| Trouble::Gone)?;
+            let message = match self.stream.read() {
+                Ok(message) => message,
+                Err(Error::Io(error))
+                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
+                {
+                    continue;
+                }
+                Err(_) => return Err(Trouble::Gone),
+            };
+            match serde_json::from_str::<Received>(message.to_text().unwrap_or_default()) {
+                Ok(received) if received.crashed() => return Err(Trouble::Crashed),
+                Ok(received) => return Ok(received),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+impl Received {
+    fn crashed(&self) -> bool {
+        self.method.as_deref() == Some("Inspector.targetCrashed")
+            || self.error.as_ref().is_some_and(|failure| failure.message.contains("crashed"))
+    }
+}
+
+/// The browser's own socket.
+pub(crate) struct DevTools(Socket);
 
 /// Where the browser on the profile in `folder` listens: its port and the path of its socket.
 pub(crate) fn endpoint(folder: &Path) -> Option<(u16, String)> {
@@ -34,40 +148,25 @@ pub(crate) fn endpoint(folder: &Path) -> Option<(u16, String)> {
 }
 
 impl DevTools {
-    /// Connects to the browser, and to no other: the path holds a name that only it has.
-    pub(crate) fn connect(running: &Running) -> Result<Self, Gone> {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, running.debug_port));
-        let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|_| Gone)?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(|_| Gone)?;
-        stream.set_nodelay(true).map_err(|_| Gone)?;
-        let (socket, _) =
-            tungstenite::client(format!("ws://{address}{}", running.debug_path), stream).map_err(|_| Gone)?;
-        Ok(Self(socket))
+    /// Connects to the browser.
+    pub(crate) fn connect(running: &Running) -> Result<Self, Trouble> {
+        Socket::connect(running, &running.debug_path).map(Self)
     }
 
-    /// Gives one command and waits for its result.
-    pub(crate) fn command(&mut self, method: &str, params: &Value) -> Result<Value, Gone> {
-        let command = json!({"id": 1, "method": method, "params": params});
-        self.0.send(Message::text(command.to_string())).map_err(|_| Gone)?;
-        loop {
-            let message = self.0.read().map_err(|_| Gone)?;
-            let Ok(mut answer) = serde_json::from_str::<Value>(message.to_text().unwrap_or_default()) else { continue };
-            if answer["id"] == 1 {
-                return if answer["error"].is_null() { Ok(answer["result"].take()) } else { Err(Gone) };
-            }
-        }
+    fn command(&mut self, method: &str, params: &Value) -> Result<Value, Trouble> {
+        self.0.command(method, params, Instant::now() + PATIENCE)
     }
 
     /// Opens an empty tab in a window of its own, so that it is never in the background, and
     /// returns its handle.
-    pub(crate) fn open_tab(&mut self, window: bool) -> Result<String, Gone> {
+    pub(crate) fn open_tab(&mut self, window: bool) -> Result<String, Trouble> {
         let opened = self.command("Target.createTarget", &json!({"url": "about:blank", "newWindow": window}))?;
-        opened["targetId"].as_str().map(str::to_owned).ok_or(Gone)
+        opened["targetId"].as_str().map(str::to_owned).ok_or(Trouble::Gone)
     }
 
     /// Closes a tab at once, however busy its page is. The last one is replaced by an empty one
     /// first: a browser without tabs quits.
-    pub(crate) fn close_tab(&mut self, handle: &str) -> Result<(), Gone> {
+    pub(crate) fn close_tab(&mut self, handle: &str) -> Result<(), Trouble> {
         if self.tabs()?.iter().all(|tab| tab == handle) {
             self.open_tab(false)?;
         }
@@ -75,7 +174,7 @@ impl DevTools {
     }
 
     /// The handles of all open tabs.
-    pub(crate) fn tabs(&mut self) -> Result<Vec<String>, Gone> {
+    pub(crate) fn tabs(&mut self) -> Result<Vec<String>, Trouble> {
         let targets = self.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
         let infos = targets["targetInfos"].as_array().into_iter().flatten();
         Ok(infos.filter_map(|info| info["targetId"].as_str().map(str::to_owned)).collect())
@@ -83,12 +182,55 @@ impl DevTools {
 
     /// Asks the browser to quit as a person would. Its tabs are left empty: the browser opens
     /// again what was open, which is how it keeps session cookies.
-    pub(crate) fn quit(mut self) -> Result<(), Gone> {
+    pub(crate) fn quit(mut self) -> Result<(), Trouble> {
         let open = self.tabs()?;
         self.open_tab(false)?;
         for handle in open {
             self.command("Target.closeTarget", &json!({"targetId": handle}))?;
         }
         self.command("Browser.close", &json!({})).map(drop)
+    }
+}
+
+/// The socket of one tab. It blocks: a call looks at one page and does nothing else meanwhile.
+pub(crate) struct TabSocket(Socket);
+
+impl TabSocket {
+    /// Connects to the tab with `handle`.
+    pub(crate) fn connect(running: &Running, handle: &str) -> Result<Self, Trouble> {
+        let mut socket = Socket::connect(running, &format!("/devtools/page/{handle}"))?;
+        // To be told of a crash; nobody has to wait for the word that this will be.
+        socket.send("Inspector.enable", &json!({}))?;
+        Ok(Self(socket))
+    }
+
+    /// Asks the page that an earlier call left in the tab for a sign of life, to be given within
+    /// `time`. Whatever is waited for from then on ends as [`Trouble::Stale`] if it does not come.
+    pub(crate) fn feel_pulse(&mut self, time: Duration) -> Result<(), Trouble> {
+        let id = self.0.send("Runtime.evaluate", &json!({"expression": "1"}))?;
+        self.0.pulse = Some((id, Instant::now() + time));
+        Ok(())
+    }
+
+    /// Waits for the sign of life, if it is still to come.
+    pub(crate) fn wait_for_pulse(&mut self) -> Result<(), Trouble> {
+        while let Some((_, until)) = self.0.pulse {
+            self.0.receive(until)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the body of an async function in the page and returns its result.
+    pub(crate) fn execute(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<Value, Trouble> {
+        let expression = format!("(async function () {{\n{body}\n}})(...{arguments})");
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let mut answer = self.0.command("Runtime.evaluate", &params, deadline)?;
+        match answer["exceptionDetails"].take() {
+            Value::Null => Ok(answer["result"]["value"].take()),
+            thrown => {
+                let words = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
+                Err(Trouble::Failed(words.unwrap_or_default().to_owned()))
+            }
+        }
     }
 }

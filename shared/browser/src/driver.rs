@@ -25,6 +25,8 @@ pub(crate) enum Trouble {
     Crashed,
     /// The tab, the session, the driver or the browser is gone.
     Gone,
+    /// What an earlier call left in the tab does not answer.
+    Stale,
     /// The command itself failed, as the driver words it.
     Failed(String),
 }
@@ -118,16 +120,6 @@ impl Driver {
             Ok(Self { client, session: session.to_owned() })
         };
         within(deadline, resumed).await?
-    }
-
-    /// Runs the body of a function in the page and returns its result.
-    pub(crate) async fn execute(
-        &self,
-        script: &str,
-        arguments: Vec<Value>,
-        deadline: Instant,
-    ) -> Result<Value, Trouble> {
-        within(deadline, self.client.execute(script, arguments)).await?.map_err(|error| trouble(&error))
     }
 
     /// Gives a command of the DevTools protocol to the tab.

@@ -1,11 +1,14 @@
 //! Getting hold of a session's browser: reaching the one that runs, or starting one; and closing it.
 
-use std::time::{Duration, Instant};
+use std::{
+    env,
+    time::{Duration, Instant},
+};
 
 use ragmaker_tool::Error;
 
 use crate::{
-    codes::BROWSER_BUSY,
+    codes::{BROWSER_BUSY, NO_DISPLAY},
     driver::listens,
     find::Program,
     keeper::{self, Launch},
@@ -44,6 +47,9 @@ impl InUse {
         // What is missing is said before anything else is done.
         Program::Chromium.find()?;
         Program::ChromeDriver.find()?;
+        if !launch.headless && !has_display() {
+            return Err(NO_DISPLAY.error("there is no screen to show a window on"));
+        }
         let start = profile.lock_start(deadline)?;
         // Somebody else may have been faster.
         if let Some(running) = usable(profile, !launch.headless) {
@@ -136,6 +142,12 @@ pub fn close(profile: &Profile) -> Result<bool, Error> {
     profile.create()?;
     let _start = profile.lock_start(Instant::now() + CLOSE_PATIENCE)?;
     Ok(keeper::close(profile, None))
+}
+
+/// Whether a window can be shown. Only the systems of X11 and Wayland say so beforehand.
+fn has_display() -> bool {
+    let named = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(all(unix, not(target_os = "macos"))) || named("DISPLAY") || named("WAYLAND_DISPLAY")
 }
 
 fn reachable(running: &Running) -> bool {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     codes::{BROWSER_BUSY, BROWSER_LOST},
-    devtools::DevTools,
+    devtools::{DevTools, TabSocket},
     driver::{Driver, Trouble},
     profile::{Profile, Running, private},
 };
@@ -63,6 +63,8 @@ pub(crate) enum Wish<'a> {
 /// A borrowed tab.
 pub(crate) struct Tab {
     pub(crate) driver: Driver,
+    /// Where its page is read.
+    pub(crate) socket: TabSocket,
     /// Its handle, which is the id of its outermost frame as well.
     pub(crate) handle: String,
     file: fs::File,
@@ -138,7 +140,12 @@ impl Tab {
                 Wish::Any => false,
             };
             let Some(memory) = claim.memory.clone() else { continue };
-            return Self::resume(claim, memory, running, fresh, deadline).await.map(Some);
+            let Ok(socket) = TabSocket::connect(running, &claim.handle) else {
+                // A person has closed it, or the browser is gone, which opening another one shows.
+                claim.dispose(running, None).await;
+                continue;
+            };
+            return Self::resume(claim, memory, socket, running, fresh, deadline).await.map(Some);
         }
     }
 
@@ -146,6 +153,7 @@ impl Tab {
     async fn resume(
         claim: Claim,
         memory: Memory,
+        socket: TabSocket,
         running: &Running,
         fresh: bool,
         deadline: Instant,
@@ -154,7 +162,7 @@ impl Tab {
         let driver =
             Driver::resume(running.driver_port, &memory.session, deadline).await.map_err(Trouble::into_error)?;
         let Claim { file, path, handle, .. } = claim;
-        Ok(Self { driver, handle, file, path, memory, running: running.clone(), resumed: true, fresh })
+        Ok(Self { driver, socket, handle, file, path, memory, running: running.clone(), resumed: true, fresh })
     }
 
     /// Opens a new tab with a WebDriver session of its own.
@@ -220,8 +228,9 @@ impl Tab {
             .devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}), deadline)
             .await
             .map_err(Trouble::into_error)?;
+        let socket = TabSocket::connect(running, &handle).map_err(Trouble::into_error)?;
         let memory = Memory { session: driver.session.clone(), ..Memory::default() };
-        Ok(Self { driver, handle, file, path, memory, running: running.clone(), resumed: false, fresh: false })
+        Ok(Self { driver, socket, handle, file, path, memory, running: running.clone(), resumed: false, fresh: false })
     }
 
     /// Gives the tab back with the page it shows, for later calls to use.

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, BufRead, IsTerminal},
+    pin::pin,
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -13,7 +14,8 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
-    address, challenge,
+    address::{self, Domains},
+    challenge,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
     driver::{self, Trouble},
     network::{Document, navigation_failed, net_error},
@@ -80,7 +82,7 @@ pub(crate) struct Facts {
     #[serde(rename = "type")]
     content_type: String,
     pub(crate) marks: Vec<String>,
-    pub(crate) words: u64,
+    pub(crate) words: Option<u64>,
     pub(crate) fields: u64,
     pub(crate) links: u64,
 }
@@ -128,6 +130,8 @@ pub struct Visit<'a> {
     pub timeout: Option<Duration>,
     /// A selector to wait for, in place of a quiet page.
     pub wait_for: Option<&'a str>,
+    /// The domains whose pages may be opened.
+    pub domains: &'a Domains,
 }
 
 /// What is wanted of the page: the script that takes it, and the script's argument.
@@ -144,8 +148,12 @@ impl Visit<'_> {
     /// A browser that runs is used and left running; else one is started, and closed in the end.
     pub fn links(&self) -> Result<(Page, Vec<Link>), Error> {
         let (page, links) = self.take(Want { script: LINKS, chosen: None })?;
-        let pairs: Vec<(String, String)> = serde_json::from_value(links).unwrap_or_default();
-        Ok((page, pairs.into_iter().map(|(text, href)| Link { text, href }).collect()))
+        let mut parts = links.as_str().unwrap_or_default().split('\n').map(str::to_owned);
+        let mut found = vec![];
+        while let (Some(text), Some(href)) = (parts.next(), parts.next()) {
+            found.push(Link { text, href });
+        }
+        Ok((page, found))
     }
 
     /// Goes to the page and takes it as HTML as the browser shows it; the text itself where it is
@@ -157,6 +165,9 @@ impl Visit<'_> {
     }
 
     fn take(&self, want: Want<'_>) -> Result<(Page, Value), Error> {
+        if let Target::Load(url) | Target::Show(url) = self.target {
+            self.domains.check(url)?;
+        }
         let deadline = Instant::now() + self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         let mut again = true;
         loop {
@@ -230,11 +241,7 @@ impl Stay<'_> {
         // The page that an earlier call left may hang by now, and hold up all that is asked of its
         // tab; or a person has closed the tab.
         if self.tab.resumed {
-            let pulse = self.tab.driver.execute("return 1", vec![], self.deadline.min(Instant::now() + PULSE)).await;
-            if let Err(trouble) = pulse {
-                self.stale = true;
-                return Err(self.failed(trouble));
-            }
+            self.tab.socket.feel_pulse(PULSE).map_err(|trouble| self.failed(trouble))?;
         }
         let (page, content) = match self.visit.target {
             Target::Load(url) => self.load(url).await?,
@@ -274,7 +281,17 @@ impl Stay<'_> {
 
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
         let params = json!({"url": url.as_str()});
-        let answer = self.tab.driver.devtools("Page.navigate", params, self.deadline).await;
+        let answer = {
+            let mut navigation = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
+            match tokio::time::timeout(PULSE, &mut navigation).await {
+                Ok(answer) => answer,
+                // Either the server is slow, or the page that is to be left does not let go.
+                Err(_) => match self.tab.socket.wait_for_pulse() {
+                    Ok(()) => navigation.await,
+                    Err(trouble) => Err(trouble),
+                },
+            }
+        };
         let answer = match answer {
             Ok(answer) => answer,
             // The driver may word the browser's own failure as one of the command.
@@ -316,13 +333,13 @@ impl Stay<'_> {
         let mut answered = false;
         loop {
             let capped = wait_for.is_none() && Instant::now() >= cap;
-            let arguments = vec![json!(wait_for), json!(capped), json!(self.want.chosen)];
+            let arguments = json!([wait_for, capped, self.want.chosen]);
             // A page that is busy answers late, and at the deadline not at all.
-            let answer = match self.tab.driver.execute(&self.script, arguments, self.deadline).await {
+            let answer = match self.tab.socket.execute(&self.script, &arguments, self.deadline) {
                 Ok(answer) => answer,
                 // The page is on its way to another one.
                 Err(Trouble::Failed(words)) if Instant::now() + PAUSE < self.deadline => {
-                    debug_assert!(!words.contains("JavascriptError"), "{words}");
+                    debug_assert!(!words.contains("Error:"), "{words}");
                     Value::Null
                 }
                 // The deadline came during one of many looks: what was late is the element.
@@ -363,6 +380,8 @@ impl Stay<'_> {
             return Err(navigation_failed(&self.url, "net::ERR_FAILED"));
         }
         address::allow(&facts.url)?;
+        // It may have led elsewhere.
+        Url::parse(&facts.url).map_or(Ok(()), |url| self.visit.domains.check(&url))?;
         self.learn_of_the_document(challenge::suspicious(facts.status)).await?;
         if facts.content_type == "application/pdf" {
             return Err(self.not_a_page("the URL is a PDF, not a page", Some(&facts.content_type), facts.status));
@@ -421,7 +440,8 @@ impl Stay<'_> {
             .detail("http_status", status)
     }
 
-    fn failed(&self, trouble: Trouble) -> Error {
+    fn failed(&mut self, trouble: Trouble) -> Error {
+        self.stale = matches!(trouble, Trouble::Stale);
         let error = match trouble {
             Trouble::Late => TIMEOUT.error("the page did not answer in time"),
             Trouble::Crashed => PAGE_CRASHED.error("the page crashed its tab"),

@@ -4,6 +4,7 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use ragmaker_tool::{Code, Error};
@@ -18,6 +19,10 @@ pub const CATALOG_CORRUPT: Code = Code::new(
 /// There is something in the catalog's place that can not be read as a file.
 pub const CATALOG_NOT_READABLE: Code =
     Code::new("CATALOG_NOT_READABLE", "Give the path of a catalog.json that is a regular file, or of none yet.");
+
+/// The size in bytes up to which a catalog is held in memory. A longer one is copied and sent to the
+/// disk by a thread of its own while it is checked, which takes as long.
+const MOST_HELD: u64 = 256 << 10;
 
 fn not_readable(file: &Path, reason: &dyn std::fmt::Display) -> Error {
     CATALOG_NOT_READABLE
@@ -67,23 +72,50 @@ fn new_catalog() -> String {
 
 /// A catalog as it is before a change, read by several at once: each from a place of its own.
 pub(crate) struct Source {
-    /// The open file; `None` where there is none yet.
+    /// The open file; `None` where all of it is in `text`.
     file: Option<File>,
-    /// What stands for the file where there is none.
-    new: String,
+    /// What stands for the file where it is short, or where there is none yet.
+    text: Vec<u8>,
     length: u64,
+    modified: Option<SystemTime>,
 }
 
 impl Source {
     /// The catalog in `file`, or an empty one where there is no file.
     pub(crate) fn open(file: &Path) -> Result<Self, Error> {
         if !regular(file)? {
-            let new = new_catalog();
-            return Ok(Self { file: None, length: new.len() as u64, new });
+            let text = new_catalog().into_bytes();
+            return Ok(Self { file: None, length: text.len() as u64, text, modified: None });
         }
-        let opened = File::open(file).map_err(|error| not_readable(file, &error))?;
-        let length = opened.metadata().map_err(|error| not_readable(file, &error))?.len();
-        Ok(Self { file: Some(opened), new: String::new(), length })
+        Self::of(file).map_err(|error| not_readable(file, &error))
+    }
+
+    fn of(file: &Path) -> io::Result<Self> {
+        let mut opened = File::open(file)?;
+        let found = opened.metadata()?;
+        if found.len() > MOST_HELD {
+            let modified = found.modified().ok();
+            return Ok(Self { file: Some(opened), text: vec![], length: found.len(), modified });
+        }
+        let mut text = Vec::with_capacity(found.len() as usize);
+        (&mut opened).take(found.len()).read_to_end(&mut text)?;
+        Ok(Self { file: None, length: text.len() as u64, text, modified: None })
+    }
+
+    /// Whether all of it is held in memory.
+    pub(crate) fn is_held(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// Fails where the file was written while it was read, by a program that knows no lock: what was
+    /// checked is then not what was copied.
+    pub(crate) fn check_unchanged(&self) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let now = file.metadata()?;
+        if now.len() == self.length && now.modified().ok() == self.modified {
+            return Ok(());
+        }
+        Err(io::Error::other("another program wrote it meanwhile"))
     }
 
     /// The number of bytes; what is added later does not belong to it.
@@ -93,7 +125,7 @@ impl Source {
 
     /// The bytes from `start` to `end`.
     pub(crate) fn range(&self, start: u64, end: u64) -> impl Read + '_ {
-        At { file: self.file.as_ref(), new: &self.new, offset: start }.take(end.saturating_sub(start))
+        At { file: self.file.as_ref(), text: &self.text, offset: start }.take(end.saturating_sub(start))
     }
 
     /// All bytes.
@@ -128,7 +160,7 @@ impl Source {
 /// A reader with a place of its own in a file that others read as well.
 struct At<'a> {
     file: Option<&'a File>,
-    new: &'a str,
+    text: &'a [u8],
     offset: u64,
 }
 
@@ -139,9 +171,30 @@ impl Read for At<'_> {
             Some(file) => std::os::unix::fs::FileExt::read_at(file, buffer, self.offset)?,
             #[cfg(windows)]
             Some(file) => std::os::windows::fs::FileExt::seek_read(file, buffer, self.offset)?,
-            None => self.new.as_bytes().get(self.offset as usize..).unwrap_or_default().read(buffer)?,
+            None => self.text.get(self.offset as usize..).unwrap_or_default().read(buffer)?,
         };
         self.offset += read as u64;
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_that_is_written_while_it_is_read_is_noticed() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("catalog.json");
+        for length in [MOST_HELD, MOST_HELD + 1] {
+            fs::write(&path, vec![b' '; length as usize]).unwrap();
+            let source = Source::open(&path).unwrap();
+            source.check_unchanged().unwrap();
+            File::options().append(true).open(&path).unwrap().write_all(b"{}").unwrap();
+            // What is held in memory stays what it was.
+            assert_eq!(source.check_unchanged().is_ok(), source.is_held());
+            assert_eq!(io::copy(&mut source.all(), &mut io::sink()).unwrap(), length);
+        }
     }
 }

@@ -13,7 +13,9 @@
 //! write at once. A change takes the lock beside the file (`lock`), checks the whole text and finds
 //! the bytes to replace in it (`scan`, `splice`), and puts the new text in the place of the old in
 //! one step (`draft`). So every byte outside the change stays, a reader sees the old catalog or the
-//! new one, and a writer killed at any moment leaves one of the two.
+//! new one, and a writer killed at any moment leaves one of the two. What was acknowledged is not
+//! lost, whatever process is killed; a power cut leaves a whole catalog, which may be the one before
+//! the changes of the last seconds.
 
 mod draft;
 mod enrich;
@@ -27,7 +29,6 @@ mod splice;
 use std::{
     io::{self, Read},
     path::{Path, PathBuf},
-    sync::mpsc,
     thread,
     time::{Duration, SystemTime},
 };
@@ -53,13 +54,6 @@ pub const ERRORS: &[Code] = &[CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READA
 
 /// How long a change waits for other writers unless it is told otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
-
-/// The size in bytes from which a catalog is written by a thread of its own while it is read:
-/// both take as long, and below this the hand-over costs more than it saves.
-const WRITE_APART: u64 = 8 << 20;
-
-/// How many chunks may have been read and not yet been written.
-const CHUNKS_APART: usize = 8;
 
 /// The present time as catalogs and documents record it: RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
@@ -194,8 +188,8 @@ impl Catalog {
     /// The path is stored relative to the folder of the catalog file itself (not of a symbolic link
     /// to it), with forward slashes, also where that leads out of the folder (`../…`); it is
     /// absolute where there is no such way, on another drive. JSON can not hold a path that is not
-    /// UTF-8: that is an [`ARGUMENT_ERROR`] and nothing is recorded. When this returns, the entry is
-    /// on disk.
+    /// UTF-8: that is an [`ARGUMENT_ERROR`] and nothing is recorded. When this returns, every reader
+    /// sees the entry.
     pub fn record(&self, entry: &Entry) -> Result<Outcome, Error> {
         let file = file::resolve(&self.file)?;
         let path = location::relative(&entry.path, file.parent().unwrap_or(&file))?;
@@ -216,7 +210,7 @@ impl Catalog {
     /// Sets the fields that `header` has and leaves the others; makes the catalog where there is none.
     ///
     /// `fetched_at` becomes the present time when the catalog had no field of a header before.
-    /// When this returns, the header is on disk.
+    /// When this returns, every reader sees the header.
     pub fn describe(&self, header: &Header) -> Result<Description, Error> {
         let file = file::resolve(&self.file)?;
         self.change(&file, |catalog| splice::describe(catalog, header, now))
@@ -231,46 +225,23 @@ impl Catalog {
         let refuse = |error: io::Error| draft::not_writable(&self.file, &error);
         let _lock = Lock::acquire(file, self.wait)?;
         let old = Source::open(file)?;
-        // A change is mostly an entry more at the end: what is before it is written as it is read.
-        let (planned, draft) = if old.length() < WRITE_APART {
-            let mut draft = Draft::begin(file);
-            let keep = |bytes: &[u8]| {
-                if let Err(error) = draft.as_mut().map_or(Ok(()), |draft| draft.keep(bytes)) {
-                    draft = Err(error);
-                }
-            };
-            (plan(&mut Forwarded { from: old.all(), to: keep }), draft)
+        let (planned, draft) = if old.is_held() {
+            (plan(&mut old.all()), Draft::begin(file))
         } else {
             thread::scope(|scope| {
-                let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(CHUNKS_APART);
-                let writer = scope.spawn(move || {
+                let copier = scope.spawn(|| {
                     let mut draft = Draft::begin(file)?;
-                    receiver.iter().try_for_each(|chunk| draft.keep(&chunk))?;
+                    draft.keep(&old)?;
                     Ok(draft)
                 });
-                // A writer that does not listen any more has an error to tell of, later.
-                let send = move |bytes: &[u8]| drop(sender.send(bytes.to_vec()));
-                let planned = plan(&mut Forwarded { from: old.all(), to: send });
-                (planned, writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                let planned = plan(&mut old.all());
+                (planned, copier.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             })
         };
         let (edits, done) = planned.map_err(|failure| old.error(failure, &self.file))?;
         let mut draft = draft.map_err(refuse)?;
-        draft.write(&old, &edits).and_then(|()| draft.commit(file)).map_err(refuse)?;
+        draft.write(&old, &edits).and_then(|()| old.check_unchanged()).map_err(refuse)?;
+        draft.commit(file).map_err(refuse)?;
         Ok(done)
-    }
-}
-
-/// A reader that hands on what it reads.
-struct Forwarded<R, F> {
-    from: R,
-    to: F,
-}
-
-impl<R: Read, F: FnMut(&[u8])> Read for Forwarded<R, F> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.from.read(buffer)?;
-        (self.to)(&buffer[..length]);
-        Ok(length)
     }
 }

@@ -34,7 +34,7 @@ const CATALOG: &str = "RAGMAKER_CRASH_CATALOG";
 fn killed_writers_lose_nothing_and_readers_see_no_torn_file() {
     // The writers are this very test, run again.
     if let Some(catalog) = std::env::var_os(CATALOG) {
-        return append::append(&Catalog::at(catalog).unwrap()).unwrap();
+        return append::append(&Catalog::at(catalog).unwrap(), |url, _| url.to_owned()).unwrap();
     }
     // Memory where there is any: what a kill does to a file does not depend on the disk.
     let place = std::env::var_os("RAGMAKER_CRASH_FOLDER").map(PathBuf::from);

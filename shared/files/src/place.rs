@@ -1,7 +1,7 @@
 //! One path, resolved: where it really is, and by which rule it may be used.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs,
     path::{Component, Path, PathBuf},
 };
@@ -218,23 +218,28 @@ pub(crate) fn not_found(path: &Path) -> Error {
     }
 }
 
-/// Up to three paths beside `path` whose names are like its own.
+/// Up to three paths beside `path` whose names are like its own, the likest first.
 fn near_names(path: &Path) -> Vec<PathBuf> {
     /// As many entries as are worth looking through.
     const ENTRIES: usize = 10_000;
-    let Some(wanted) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else { return vec![] };
+    let Some(wanted) = path.file_name().map(lowercase) else { return vec![] };
     let Some(Ok(entries)) = path.parent().map(fs::read_dir) else { return vec![] };
-    let mut near: Vec<_> = entries
-        .take(ENTRIES)
-        .filter_map(Result::ok)
-        .filter_map(|entry| {
-            let name = entry.file_name().to_string_lossy().to_lowercase();
-            let distance = strsim::damerau_levenshtein(&name, &wanted);
-            let stem = |name: &str| name.rsplit_once('.').map_or(name.len(), |(stem, _)| stem.len());
-            let same_stem = name[..stem(&name)] == wanted[..stem(&wanted)];
-            (same_stem || distance <= 1 + wanted.chars().count() / 4).then(|| (distance, entry.path()))
-        })
-        .collect();
-    near.sort();
-    near.into_iter().take(3).map(|(_, path)| path).collect()
+    let mut near: Vec<(usize, PathBuf)> = vec![];
+    for entry in entries.take(ENTRIES).filter_map(Result::ok) {
+        let name = lowercase(&entry.file_name());
+        let distance = strsim::damerau_levenshtein(&name, &wanted);
+        let stem = |name: &str| name.rsplit_once('.').map_or(name.len(), |(stem, _)| stem.len());
+        let same_stem = name[..stem(&name)] == wanted[..stem(&wanted)];
+        if same_stem || distance <= 1 + wanted.chars().count() / 4 {
+            let found = (distance, entry.path());
+            let at = near.partition_point(|held| *held <= found);
+            near.insert(at, found);
+            near.truncate(3);
+        }
+    }
+    near.into_iter().map(|(_, path)| path).collect()
+}
+
+fn lowercase(name: &OsStr) -> String {
+    name.to_string_lossy().chars().flat_map(char::to_lowercase).collect()
 }

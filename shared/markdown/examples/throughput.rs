@@ -8,7 +8,7 @@ use std::{
 
 use ragmaker_markdown::{Options, Scope, convert, decode};
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 
 type Way<'w> = (&'w str, &'w dyn Fn(&str), Vec<Duration>);
 
@@ -22,12 +22,19 @@ fn main() -> std::io::Result<()> {
         let mut rewriter = lol_html::HtmlRewriter::new(lol_html::Settings::new(), |_: &[u8]| ());
         let _ = black_box(rewriter.write(html.as_bytes()).and_then(|()| rewriter.end()));
     };
+    let htmd = |html: &str| drop(black_box(htmd::convert(html)));
+    let dom_smoothie = |html: &str| {
+        let page = dom_smoothie::Readability::new(html, None, None);
+        drop(black_box(page.and_then(|mut page| page.parse())));
+    };
     let (main, whole) = (with(Scope::Main), with(Scope::Whole));
-    let mut ways: [Way<'_>; 4] = [
+    let mut ways: [Way<'_>; 6] = [
         ("lol_html, no-op", &no_op, vec![]),
         ("html5ever, parse", &html5ever, vec![]),
-        ("whole", &whole, vec![]),
-        ("main", &main, vec![]),
+        ("htmd, convert", &htmd, vec![]),
+        ("dom_smoothie, main content", &dom_smoothie, vec![]),
+        ("ragmaker-markdown, whole", &whole, vec![]),
+        ("ragmaker-markdown, main content", &main, vec![]),
     ];
     // The ways take turns, so that a busy machine is busy for all of them.
     for _ in 0..ROUNDS {
@@ -39,10 +46,11 @@ fn main() -> std::io::Result<()> {
             took.push(start.elapsed());
         }
     }
+    println!("| {} pages in memory, one thread | MB/s | ms a page |\n|---|---:|---:|", pages.len());
     for (name, _, took) in &mut ways {
         took.sort();
         let best = took[0].as_secs_f64();
-        println!("{name:18} {:8.1} MB/s {:8.3} ms a page", size as f64 / best / 1e6, best * 1e3 / pages.len() as f64);
+        println!("| {name} | {:.1} | {:.2} |", size as f64 / best / 1e6, best * 1e3 / pages.len() as f64);
     }
     Ok(())
 }

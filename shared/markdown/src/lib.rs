@@ -108,7 +108,7 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
         }
     };
     let everything = options.scope != Scope::Main;
-    let markdown = render::render(&tree, &keep, base.as_ref(), everything);
+    let markdown = render::render(&tree, keep, base.as_ref(), everything);
     if markdown.is_empty() {
         return Err(Error::EmptyContent);
     }

@@ -44,7 +44,7 @@ names! {
 names! {
     /// An attribute's name.
     Attr {
-        Align = "align", Alt = "alt", AriaHidden = "aria-hidden", AriaLabel = "aria-label", Checked = "checked",
+        Align = "align", Alt = "alt", Alttext = "alttext", AriaHidden = "aria-hidden", AriaLabel = "aria-label", Checked = "checked",
         Class = "class", Colspan = "colspan", Content = "content", DataLang = "data-lang",
         DataLanguage = "data-language", DataLazySrc = "data-lazy-src", DataOriginal = "data-original",
         DataSrc = "data-src", DataSrcset = "data-srcset", DataTestid = "data-testid", Datetime = "datetime", Display = "display",

@@ -363,6 +363,7 @@ impl Builder {
                     self.sink = Sink::JsonLd;
                 } else if kind.starts_with("math/tex") {
                     self.imply_ends(Tag::Script);
+                    self.silence_pictures();
                     let id = self.element(html, Tag::Math, element);
                     self.open(id);
                     self.sink = Sink::Tex;
@@ -388,6 +389,24 @@ impl Builder {
         }
         self.open(id);
         Some(Open::Node(id))
+    }
+
+    /// Silences what MathJax has drawn before the source of a formula.
+    fn silence_pictures(&mut self) {
+        let parent = self.top();
+        let mut end = self.tree.len();
+        while end > parent + 1 {
+            let last = end - 1;
+            let sibling =
+                std::iter::once(last).chain(self.tree.ancestors(last)).find(|&id| self.tree.parent(id) == parent);
+            let Some(sibling) = sibling else { return };
+            let class = self.tree.attr(sibling, Attr::Class).unwrap_or_default();
+            if !class.split_ascii_whitespace().any(|class| class.starts_with("MathJax")) {
+                return;
+            }
+            self.tree.nodes[sibling].tag = Tag::Script;
+            end = sibling;
+        }
     }
 
     fn element(&mut self, html: &str, tag: Tag, element: &Element<'_, '_>) -> Id {

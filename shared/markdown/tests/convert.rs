@@ -54,6 +54,8 @@ fn code_keeps_every_space() {
     check("<ul><li>a<pre>b\n  c</pre></ul>", "- a\n\n  ```\n  b\n    c\n  ```\n");
     let gutter = "<table><tr><td><pre>1\n2\n3</pre></td><td><pre class='brush: js'>a\nb\nc</pre></td></tr></table>";
     check(gutter, "```js\na\nb\nc\n```\n");
+    let one_line = "<table><tr><td class=gutter><pre>1</pre></td><td class=code><pre>a</pre></td></tr></table>";
+    check(one_line, "```\na\n```\n");
     check("<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>", "```\na\nb\n```\n");
 }
 
@@ -88,6 +90,14 @@ fn links_and_images() {
         "![a](https://example.com/a/l.png)x\n"
     );
     assert_eq!(
+        at(
+            "<img src=placeholder.gif data-src=real.jpg><picture><source srcset='s.webp 1x, l.webp 2x'><img alt=p></picture>"
+        ),
+        "![](https://example.com/a/real.jpg)![p](https://example.com/a/l.webp)\n"
+    );
+    assert_eq!(at("<a href='https://e.org/x?a=1'>https://e.org/x?a=1</a>"), "<https://e.org/x?a=1>\n");
+    assert_eq!(at("<a href='mailto:a@e.org'>a@e.org</a>"), "<a@e.org>\n");
+    assert_eq!(
         at("<a href='javascript:x()'>no</a> <a href=/c><div><h3>Card</h3><p>text</p></div></a>"),
         "no\n\n### [Card](https://example.com/c)\n\ntext\n"
     );
@@ -99,6 +109,39 @@ fn formulas_become_tex() {
     let katex = "<span class=katex><span class=katex-mathml><math><semantics><mrow><mi>x</mi></mrow><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class=katex-html aria-hidden=true>x2</span></span>";
     check(&format!("<p>so {katex}.</p>"), "so $x^2$.\n");
     check("<script type='math/tex; mode=display'>a_1</script>", "$$a_1$$\n");
+    let drawn = "<span class=MathJax_Preview>x</span><span class=MathJax><nobr aria-hidden=true>x2</nobr><span><math><mi>x</mi><mn>2</mn></math></span></span>";
+    check(&format!("<p>so {drawn}<script type='math/tex'>x^2</script>.</p>"), "so $x^2$.\n");
+    check("<math alttext='\\pi r^2'><mi>π</mi></math>", "$\\pi r^2$\n");
+    check("<math><mi>π</mi></math>", "π\n");
+}
+
+#[test]
+fn footnotes_are_paired() {
+    let github = "<p>High<sup><a href='#fn-1' id='fnref-1' data-footnote-ref>1</a></sup>: <i>twice</i>.</p><section data-footnotes>\
+        <ol><li id='fn-1'><p>A day. <a href='#fnref-1' data-footnote-backref>↩</a></p><p>Mostly.</p></li></ol></section>";
+    check(github, "High[^1]\\: *twice*.\n\n[^1]: A day.\n\n    Mostly.\n");
+    let wiki = "<p>a<sup id=ref-a class=reference><a href='#note-a'><span>[</span>3<span>]</span></a></sup> b<sup id=ref-b><a href='#note-b'>[4]</a></sup></p>\
+        <ol class=references><li id=note-a><span><b><a href='#ref-a'>^</a></b></span> <span>One.</span></li>\
+        <li id=note-b><a href='#ref-b'>^</a> Two.</li></ol>";
+    check(wiki, "a[^3] b[^4]\n\n[^3]: One.\n\n[^4]: Two.\n");
+    // Marks that are no label, and a paragraph as the note.
+    check("<p>x<a href='#n' id=r>*</a> y</p><p id=n><a href='#r'>*</a> Note.</p>", "x[^1] y\n\n[^1]: Note.\n");
+    // A link that nothing leads back from is a link.
+    check("<p>x<a href='#n'>1</a></p><ul><li id=n>Note.</ul>", "x[1](#n)\n\n- Note.\n");
+}
+
+#[test]
+fn definitions_and_details() {
+    check(
+        "<dl><dt>ebb<dd>falling<dd><p>low</p><dt>flood<dd>rising</dl>",
+        "**ebb**\n\nfalling\n\nlow\n\n**flood**\n\nrising\n",
+    );
+    check(
+        "<details><summary><b>Why</b> a &lt; b?</summary>Because.<ul><li>x</ul></details><p>after",
+        "<details>\n<summary>Why a &lt; b?</summary>\n\nBecause.\n\n- x\n\n</details>\n\nafter\n",
+    );
+    check("<details><summary>Alone</summary></details>", "**Alone**\n");
+    check("<del><p>a</p><p>b</p></del>c", "<del>\n\na\n\nb\n\n</del>\n\nc\n");
 }
 
 #[test]
@@ -180,6 +223,86 @@ fn nasty_pages_are_just_pages() {
     }
 }
 
+fn hostile_text() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "word",
+        " ",
+        "*",
+        "_",
+        "`",
+        "``",
+        "[",
+        "]",
+        "](",
+        "#",
+        "# ",
+        "- ",
+        "1. ",
+        ">",
+        "&amp;",
+        "&lt;b",
+        "|",
+        "~~",
+        "\\",
+        "!",
+        "\n",
+        "\n\n",
+        "日本",
+        "é",
+        ".",
+        "http://a.b",
+        "---",
+        "===",
+        "\u{a0}",
+        ":",
+        "\0",
+        "&#0;",
+    ])
+}
+
+/// Text and markup within a line.
+fn line() -> impl Strategy<Value = String> {
+    let enclosed =
+        |tag: &'static str, inner: &str| format!("<{tag}>{inner}</{}>", tag.split(' ').next().unwrap_or(tag));
+    let part = hostile_text().prop_map(str::to_owned).prop_recursive(3, 12, 3, move |inner| {
+        let tag = prop::sample::select(vec!["b", "i", "code", "a href=x", "del", "sup", "span"]);
+        let several = prop::collection::vec(inner, 1..4).prop_map(|parts| parts.concat());
+        prop_oneof![
+            4 => (tag, several).prop_map(move |(tag, inner)| enclosed(tag, &inner)),
+            1 => Just("<br>".to_owned()),
+            1 => Just("<img src=s alt='a *'>".to_owned()),
+        ]
+    });
+    prop::collection::vec(part, 1..6).prop_map(|parts| parts.concat())
+}
+
+/// A page as somebody would write it, but for its text.
+fn sound_page() -> impl Strategy<Value = String> {
+    let block = prop_oneof![
+        4 => line().prop_map(|line| format!("<p>{line}</p>")),
+        1 => line().prop_map(|line| format!("<h2>{line}</h2>")),
+        1 => line().prop_map(|line| format!("<pre>{line}</pre>")),
+        1 => Just("<hr>".to_owned()),
+        1 => prop::collection::vec(line(), 4).prop_map(|cells| {
+            format!("<table><tr><th>{}<th>{}<tr><td>{}<td>{}</table>", cells[0], cells[1], cells[2], cells[3])
+        }),
+    ];
+    let blocks = block.prop_recursive(3, 16, 3, |inner| {
+        let item = (line(), prop::collection::vec(inner.clone(), 0..2))
+            .prop_map(|(line, inner)| format!("<li>{line}{}</li>", inner.concat()));
+        let items = prop::collection::vec(item, 1..4).prop_map(|items| items.concat());
+        prop_oneof![
+            (prop::sample::select(vec!["ul", "ol", "ol start=7"]), items)
+                .prop_map(|(tag, items)| format!("<{tag}>{items}</{}>", &tag[..2])),
+            prop::collection::vec(inner.clone(), 1..3)
+                .prop_map(|inner| format!("<blockquote>{}</blockquote>", inner.concat())),
+            prop::collection::vec(inner, 1..3)
+                .prop_map(|inner| format!("<details><summary>s</summary>{}</details>", inner.concat())),
+        ]
+    });
+    prop::collection::vec(blocks, 1..4).prop_map(|blocks| blocks.concat())
+}
+
 fn page() -> impl Strategy<Value = String> {
     let tag = prop::sample::select(vec![
         "p",
@@ -222,51 +345,52 @@ fn page() -> impl Strategy<Value = String> {
         "title",
         "textarea",
     ]);
-    let text = prop::sample::select(vec![
-        "word",
-        " ",
-        "*",
-        "_",
-        "`",
-        "``",
-        "[",
-        "]",
-        "](",
-        "#",
-        "# ",
-        "- ",
-        "1. ",
-        ">",
-        "&amp;",
-        "&lt;b",
-        "|",
-        "~~",
-        "\\",
-        "!",
-        "\n",
-        "\n\n",
-        "日本",
-        "é",
-        ".",
-        "http://a.b",
-        "---",
-        "===",
-        "\u{a0}",
-        ":",
-        "<!--",
-        "-->",
-        "\0",
-        "&#0;",
-    ]);
     let part = prop_oneof![
-        3 => text.prop_map(str::to_owned),
-        2 => tag.clone().prop_map(|tag| format!("<{tag}>")),
-        1 => tag.prop_map(|tag| format!("</{}>", tag.split(' ').next().unwrap_or(tag))),
+        6 => hostile_text().prop_map(str::to_owned),
+        1 => prop::sample::select(vec!["<!--", "-->"]).prop_map(str::to_owned),
+        4 => tag.clone().prop_map(|tag| format!("<{tag}>")),
+        2 => tag.prop_map(|tag| format!("</{}>", tag.split(' ').next().unwrap_or(tag))),
     ];
     prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }
 
+/// Markdown as GitHub renders it.
+fn rendered(markdown: &str) -> String {
+    let mut options = comrak::Options::default();
+    options.extension.table = true;
+    options.extension.strikethrough = true;
+    options.extension.tasklist = true;
+    options.extension.footnotes = true;
+    options.render.r#unsafe = true;
+    comrak::markdown_to_html(markdown, &options)
+}
+
+/// The letters and digits of a page's text, in order.
+fn letters(html: &str) -> String {
+    let mut in_tag = false;
+    let html =
+        ["&lt;", "&gt;", "&amp;", "&#0;"].iter().fold(html.to_owned(), |html, reference| html.replace(reference, " "));
+    let text = html.chars().filter(|&c| {
+        let shown = !in_tag && c != '<';
+        in_tag = c == '<' || (in_tag && c != '>');
+        shown
+    });
+    text.filter(|c| c.is_alphanumeric()).collect()
+}
+
 proptest! {
+    #[test]
+    fn what_is_written_says_what_the_page_said(html in sound_page()) {
+        prop_assert_eq!(letters(&rendered(&whole(&html))), letters(&html));
+    }
+
+    #[test]
+    fn conversion_is_stable(html in sound_page()) {
+        let once = whole(&html);
+        prop_assume!(!once.is_empty());
+        prop_assert_eq!(whole(&rendered(&once)), once);
+    }
+
     #[test]
     fn any_bytes_are_converted_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let (html, _) = decode(&bytes, None);
@@ -286,5 +410,6 @@ proptest! {
         // Inside of what is raw text itself, a script is text.
         prop_assume!(!before.contains("<title>") && !before.contains("<textarea>") && !before.contains("<!--") && !before.contains("<noscript"));
         prop_assert!(!whole(&html).contains("xyzzy"));
+        prop_assert!(!convert(&html, &Options::default()).is_ok_and(|page| page.markdown.contains("xyzzy")));
     }
 }

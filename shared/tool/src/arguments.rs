@@ -157,7 +157,7 @@ impl CommandLine {
             Value::String(text) => text,
             // A model may write 5.0 where it means 5.
             Value::Number(number) => match number.as_f64() {
-                Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value:.0}"),
+                Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).to_string(),
                 _ => number.to_string(),
             },
             other @ (Value::Array(_) | Value::Object(_)) => {

@@ -34,7 +34,9 @@ impl Charset {
 }
 
 /// Writes `value` and a newline.
-pub fn write(value: &impl Serialize, charset: Charset, out: impl io::Write) -> serde_json::Result<()> {
+pub fn write(value: &impl Serialize, charset: Charset, mut out: impl io::Write) -> serde_json::Result<()> {
+    // One kind of writer for all: what prints JSON is made once, not once for each.
+    let out: &mut dyn io::Write = &mut out;
     let mut serializer = Serializer::with_formatter(out, Layout { charset, open: vec![] });
     value.serialize(&mut serializer)?;
     serializer.into_inner().write_all(b"\n").map_err(serde_json::Error::io)

@@ -17,7 +17,7 @@ mod within;
 pub use arguments::choice;
 pub use describe::Annotations;
 pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OUTPUT_ERROR};
-pub use run::{Answered, Exit, call, main};
+pub use run::{Answered, Exit, call, main, main_with};
 pub use within::Within;
 
 // What a tool's types derive, so that a tool names one crate for its contract.

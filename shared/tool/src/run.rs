@@ -1,6 +1,7 @@
 //! From the command line to one JSON value and an exit status.
 
 use std::{
+    borrow::Cow,
     io::{self, Write},
     panic,
     process::ExitCode,
@@ -40,11 +41,20 @@ impl From<Exit> for ExitCode {
 }
 
 /// Runs `T` as this process: its `main` function is this call.
-pub fn main<T: Tool>() -> ExitCode {
+///
+/// `entry` is what `--describe` prints: the tool's discovery.json, which `cargo xtask discovery`
+/// generates with [`describe::entry`]. It comes as text because what makes schemas would be a sixth of
+/// a small executable.
+pub fn main<T: Tool>(entry: &'static str) -> ExitCode {
+    main_with(entry, T::run)
+}
+
+/// Runs `T` as this process as [`main`] does, its work done by `work` in the place of [`Tool::run`].
+pub fn main_with<T: Tool>(entry: &'static str, work: fn(T) -> Result<T::Answer, Error>) -> ExitCode {
     // A panic is reported as JSON below; the default hook would print prose before it.
     panic::set_hook(Box::new(|_| ()));
     let charset = Charset::from_env();
-    let exit = match caught::<T, _>(|| run::<T>(charset)) {
+    let exit = match caught::<T, _>(|| run(entry, work, charset)) {
         Ok(()) => Exit::Success,
         Err(error) => {
             // Nobody is left to tell when standard error is gone as well.
@@ -89,18 +99,18 @@ struct Success<'a, A> {
     answer: &'a A,
 }
 
-fn run<T: Tool>(charset: Charset) -> Result<(), Error> {
+fn run<T: Tool>(entry: &str, work: fn(T) -> Result<T::Answer, Error>, charset: Charset) -> Result<(), Error> {
     let text = match arguments::from_process::<T>()? {
         Parsed::Work(tool) => {
-            let answer = tool.run().map_err(listed::<T>)?;
+            let answer = work(tool).map_err(listed::<T>)?;
             return match T::plain(&answer) {
                 Some(text) => written(io::stdout().write_all(text.as_bytes())),
                 None => print(&answer, charset),
             };
         }
-        Parsed::Help(text) => text,
-        Parsed::Version => format!("{} {}\n", T::NAME, T::VERSION),
-        Parsed::Describe => format!("{:#}\n", describe::entry::<T>()),
+        Parsed::Help(text) => Cow::Owned(text),
+        Parsed::Version => Cow::Owned(format!("{} {}\n", T::NAME, T::VERSION)),
+        Parsed::Describe => Cow::Borrowed(entry),
     };
     written(io::stdout().write_all(text.as_bytes()))
 }

@@ -21,7 +21,8 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("innocent", ["forbidden"]) => {
             html::text_page("Members only", "<p>Ask the keeper for an account.</p>").status(403)
         }
-        ("cdn-cgi", ["challenge-platform", .., "clearing.js"]) => Response::new("text/javascript", CLEARING),
+        ("cdn-cgi", ["challenge-platform", .., "clearing.js"]) => Response::new("text/javascript", clearing(2500)),
+        ("cdn-cgi", ["challenge-platform", .., "slow.js"]) => Response::new("text/javascript", clearing(9000)),
         ("cdn-cgi", ["challenge-platform", .., "chl_page", "v1"]) => Response::new("text/javascript", WIDGET),
         ("cdn-cgi", ["challenge-platform", "scripts", "jsd", "main.js"]) => Response::new("text/javascript", ""),
         _ => return None,
@@ -32,8 +33,11 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
 fn challenge(vendor: &str, ask: &Ask<'_>) -> Option<Response> {
     let response = match vendor {
         "cloudflare" => cloudflare("chl_page/v1"),
-        "cloudflare-clearing" if ask.request.cookie("cf_clearance").is_some() => html::article("Behind the challenge"),
+        "cloudflare-clearing" | "cloudflare-slow" if ask.request.cookie("cf_clearance").is_some() => {
+            html::article("Behind the challenge")
+        }
         "cloudflare-clearing" => cloudflare("clearing.js"),
+        "cloudflare-slow" => cloudflare("slow.js"),
         "hcaptcha" => Response::html(file!("hcaptcha.html")).status(403),
         "recaptcha" => Response::html(file!("recaptcha.html")).status(429),
         "datadome" => Response::html(file!("datadome.html"))
@@ -72,10 +76,14 @@ const WIDGET: &str = r#"document.querySelector('.main-content').innerHTML = `
     <div class="core-msg spacer">${location.hostname} needs to review the security of your connection before proceeding.</div>`;
 "#;
 
-/// The same in short, and it is content with what it sees after 2.5 seconds.
-const CLEARING: &str = r#"document.querySelector('.main-content').innerHTML = '<p id="challenge-running">Checking your browser…</p>';
-setTimeout(() => {
+/// The same in short, and it is content with what it sees after `milliseconds`.
+fn clearing(milliseconds: u32) -> String {
+    format!(
+        r#"document.querySelector('.main-content').innerHTML = '<p id="challenge-running">Checking your browser…</p>';
+setTimeout(() => {{
   document.cookie = 'cf_clearance=cleared; path=/; max-age=1800';
   location.reload();
-}, 2500);
-"#;
+}}, {milliseconds});
+"#
+    )
+}

@@ -40,6 +40,7 @@
 //! | `/dialog/unload` | asks before it lets itself be left, once it was clicked |
 //! | `/redirect/chain/N` | N redirects to an article |
 //! | `/redirect/loop` | redirects to itself through another page |
+//! | `/redirect/host` | redirects to an article under another name of the host, `localhost` |
 //! | `/redirect/meta` | leads to an article by meta refresh |
 //! | `/redirect/script/MS` | leads to an article by script after MS |
 //! | `/redirect/file` | redirects to `file:`; `/redirect/javascript`, `/redirect/data`, `/redirect/chrome` likewise |
@@ -48,6 +49,7 @@
 //! | `/status/204` | no content |
 //! | `/challenge/cloudflare` | a challenge page built like Cloudflare's |
 //! | `/challenge/cloudflare-clearing` | the same, which lets the browser in after 2.5 seconds, by a cookie |
+//! | `/challenge/cloudflare-slow` | the same after 9 seconds, about what a person needs |
 //! | `/challenge/hcaptcha` | an interstitial with hCaptcha |
 //! | `/challenge/recaptcha` | an interstitial with reCAPTCHA, built like Google's |
 //! | `/challenge/datadome` | a challenge page built like DataDome's |

@@ -26,6 +26,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
             let ms: u32 = number(ms)?;
             leaving(&format!("setTimeout(() => location.replace('/page/after the script'), {ms});"))
         }
+        ["host"] => Response::redirect(302, &format!("http://localhost:{}/page/elsewhere", ask.port)),
         ["file"] => Response::redirect(302, "file:///etc/hostname"),
         ["javascript"] => Response::redirect(302, "javascript:document.title='redirected'"),
         ["data"] => Response::redirect(302, "data:text/html,<p>redirected</p>"),

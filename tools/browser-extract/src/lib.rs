@@ -5,7 +5,11 @@ mod content;
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Page, Profile, Target, Visit, address, codes};
+use ragmaker_browser::{
+    Page, Profile, Target, Visit,
+    address::{self, Domains},
+    codes,
+};
 use ragmaker_catalog::{Catalog, Entry};
 use ragmaker_document::{Document, OUTPUT_DIR_NOT_WRITABLE};
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Tool, Within};
@@ -39,6 +43,9 @@ pub struct Args {
     /// CSS selector of an element to wait for, instead of waiting until the page is quiet
     #[argh(option)]
     pub wait_for: Option<String>,
+    /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
+    #[argh(option)]
+    pub allow_domain: Vec<String>,
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
@@ -76,6 +83,7 @@ impl Tool for Args {
     const ERRORS: &'static [Code] = &[
         codes::BROWSER_NOT_FOUND,
         codes::BROWSER_FAILED,
+        codes::NO_DISPLAY,
         codes::PROFILE_IN_USE,
         codes::BROWSER_BUSY,
         codes::BROWSER_LOST,
@@ -84,6 +92,7 @@ impl Tool for Args {
         codes::NAVIGATION_FAILED,
         codes::NOT_A_PAGE,
         codes::URL_NOT_ALLOWED,
+        codes::DOMAIN_NOT_ALLOWED,
         codes::NO_PAGE,
         codes::HTTP_ERROR,
         codes::BOT_DETECTED,
@@ -102,6 +111,7 @@ impl Tool for Args {
             return Err(ARGUMENT_ERROR.error("--output-dir is empty").detail("argument", "--output-dir"));
         }
         let catalog = Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref())?;
+        let domains = Domains::new(&self.allow_domain)?;
         let profile = Profile::of(self.session.as_deref())?;
         let visit = Visit {
             profile: &profile,
@@ -109,6 +119,7 @@ impl Tool for Args {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
+            domains: &domains,
         };
         let (page, content) = visit.html(self.selector.as_deref())?;
         refuse(&page)?;

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Link, Profile, Ready, Target, Visit, address, codes};
+use ragmaker_browser::{
+    Link, Profile, Ready, Target, Visit,
+    address::{self, Domains},
+    codes,
+};
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, OUTPUT_LIMIT, Tool, Within, json};
 use regex::Regex;
 use schemars::JsonSchema;
@@ -37,6 +41,9 @@ pub struct Args {
     /// only links to the page's own host or a host above or below it
     #[argh(switch)]
     pub same_site: bool,
+    /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
+    #[argh(option)]
+    pub allow_domain: Vec<String>,
     /// number of links to pass over; with it, a page that is still open is not loaded again
     #[argh(option, default = "Within::new(0)")]
     pub offset: Within<0, { u64::MAX }>,
@@ -82,6 +89,7 @@ impl Tool for Args {
     const ERRORS: &'static [Code] = &[
         codes::BROWSER_NOT_FOUND,
         codes::BROWSER_FAILED,
+        codes::NO_DISPLAY,
         codes::PROFILE_IN_USE,
         codes::BROWSER_BUSY,
         codes::BROWSER_LOST,
@@ -90,12 +98,14 @@ impl Tool for Args {
         codes::NAVIGATION_FAILED,
         codes::NOT_A_PAGE,
         codes::URL_NOT_ALLOWED,
+        codes::DOMAIN_NOT_ALLOWED,
         codes::SELECTOR_NOT_FOUND,
     ];
 
     fn run(self) -> Result<Answer, Error> {
         let url = address::parse(&self.url)?;
         let matching = self.matching.as_deref().map(pattern).transpose()?;
+        let domains = Domains::new(&self.allow_domain)?;
         let profile = Profile::of(self.session.as_deref())?;
         let offset = usize::try_from(self.offset.get()).unwrap_or(usize::MAX);
         let visit = Visit {
@@ -105,6 +115,7 @@ impl Tool for Args {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
+            domains: &domains,
         };
         let (page, mut links) = visit.links()?;
         let here = Url::parse(&page.url).ok();

@@ -1,5 +1,6 @@
 //! The executable `ragmaker-browser-navigate`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_browser::run_if_asked().unwrap_or_else(ragmaker_tool::main::<ragmaker_browser_navigate::Args>)
+    ragmaker_browser::run_if_asked()
+        .unwrap_or_else(|| ragmaker_tool::main::<ragmaker_browser_navigate::Args>(include_str!("../discovery.json")))
 }

@@ -1,5 +1,6 @@
 //! The executable `ragmaker-browser-open`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_browser::run_if_asked().unwrap_or_else(ragmaker_tool::main::<ragmaker_browser_open::Args>)
+    ragmaker_browser::run_if_asked()
+        .unwrap_or_else(|| ragmaker_tool::main::<ragmaker_browser_open::Args>(include_str!("../discovery.json")))
 }

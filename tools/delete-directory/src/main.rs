@@ -1,5 +1,5 @@
 //! `ragmaker-delete-directory`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_tool::main::<ragmaker_delete_directory::Args>()
+    ragmaker_tool::main::<ragmaker_delete_directory::Args>(include_str!("../discovery.json"))
 }

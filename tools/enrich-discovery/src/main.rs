@@ -1,4 +1,4 @@
 //! `ragmaker-enrich-discovery`: see the library.
 fn main() -> std::process::ExitCode {
-    ragmaker_tool::main::<ragmaker_enrich_discovery::Args>()
+    ragmaker_tool::main::<ragmaker_enrich_discovery::Args>(include_str!("../discovery.json"))
 }

@@ -1,5 +1,5 @@
 //! `ragmaker-find-files`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_tool::main::<ragmaker_find_files::Args>()
+    ragmaker_tool::main::<ragmaker_find_files::Args>(include_str!("../discovery.json"))
 }

@@ -1,5 +1,5 @@
 //! `ragmaker-list-directory`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_tool::main::<ragmaker_list_directory::Args>()
+    ragmaker_tool::main::<ragmaker_list_directory::Args>(include_str!("../discovery.json"))
 }

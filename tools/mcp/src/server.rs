@@ -24,8 +24,12 @@ use tokio::sync::Semaphore;
 
 use crate::apart;
 
-/// How many calls are at work at once; more of them wait.
+/// How many calls are at work at once in this process; more of them wait.
 pub(crate) const AT_ONCE: usize = 16;
+
+/// How many are at work in processes of their own: as many as a browser keeps tabs for. They have
+/// their own queue, so that a file is read while pages load.
+const PROCESSES: usize = 8;
 
 /// How often a client that asked for it is told that a call is still at work.
 const PROGRESS: Duration = Duration::from_secs(1);
@@ -43,7 +47,8 @@ const INSTRUCTIONS: &str = "Tools that gather web pages into a knowledge base an
 #[derive(Clone)]
 pub(crate) struct Server {
     offered: Arc<[(&'static Listed, Tool)]>,
-    free: Arc<Semaphore>,
+    here: Arc<Semaphore>,
+    apart: Arc<Semaphore>,
 }
 
 impl Server {
@@ -61,7 +66,8 @@ impl Server {
                 .remedy("Name read-only tools as --tools, or leave --read-only out.")
                 .detail("argument", "--tools"));
         }
-        Ok(Self { offered, free: Arc::new(Semaphore::new(AT_ONCE)) })
+        let [here, apart] = [AT_ONCE, PROCESSES].map(|most| Arc::new(Semaphore::new(most)));
+        Ok(Self { offered, here, apart })
     }
 
     /// Serves standard input and output until they are closed.
@@ -78,10 +84,13 @@ impl Server {
 
     /// What the call is answered with; the work ends when this future is dropped.
     async fn run(&self, tool: &'static Listed, arguments: Map<String, Value>) -> Result<Value, Error> {
-        let _turn = self.free.acquire().await;
         match tool.runs {
-            Runs::Apart => apart::call(tool, arguments).await,
+            Runs::Apart => {
+                let _turn = self.apart.acquire().await;
+                apart::call(tool, arguments).await
+            }
             Runs::Here => {
+                let _turn = self.here.acquire().await;
                 let call = tokio::task::spawn_blocking(move || tool.call(arguments));
                 let answered = call.await.map_err(|error| INTERNAL_ERROR.error(error.to_string()))?;
                 answered.map(|answered| answered.json)

@@ -1,5 +1,5 @@
 //! `ragmaker-modify-file-content`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_tool::main::<ragmaker_modify_file_content::Args>()
+    ragmaker_tool::main::<ragmaker_modify_file_content::Args>(include_str!("../discovery.json"))
 }

@@ -1,5 +1,5 @@
 //! `ragmaker-move`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_tool::main::<ragmaker_move::Args>()
+    ragmaker_tool::main::<ragmaker_move::Args>(include_str!("../discovery.json"))
 }

@@ -6,8 +6,12 @@ use ragmaker_text::{Chunks, Source, UnicodeDecoder};
 use ragmaker_tool::JsonSchema;
 use serde::{Serialize, Serializer, ser};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use crate::media::Base64;
+
+/// The largest file of which a checksum is taken.
+const MAX_CHECKED: u64 = 16 << 20;
 
 /// A file, or a page of it.
 #[derive(Serialize, JsonSchema)]
@@ -80,6 +84,29 @@ impl Answer {
             modified,
             sha256: None,
         }
+    }
+
+    /// The same answer with the size and the checksum of `source`.
+    pub(crate) fn measured(self, source: &Source) -> io::Result<Self> {
+        Ok(Self { size: source.size(), sha256: checksum(source)?, ..self })
+    }
+}
+
+fn checksum(source: &Source) -> io::Result<Option<String>> {
+    if source.size() > MAX_CHECKED {
+        return Ok(None);
+    }
+    let mut hash = Sha256::new();
+    let mut block = vec![0; 64 * 1024];
+    let mut at = 0;
+    loop {
+        let read = source.read_at(at, &mut block)?;
+        if read == 0 {
+            let digits = hash.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+            return Ok(Some(digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()));
+        }
+        hash.update(&block[..read]);
+        at += read as u64;
     }
 }
 

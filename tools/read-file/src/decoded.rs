@@ -1,22 +1,16 @@
-//! A file in another encoding than Unicode's, decoded into a nameless temporary file by the program
-//! that has the tables.
+//! A file in another encoding than Unicode's, decoded into a nameless temporary file.
 
 use std::{
-    env,
     fs::File,
     io::{self, Write},
-    path::PathBuf,
-    process::{Command, Stdio},
 };
 
-use ragmaker_text::Source;
-use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
-
-/// The program that decodes is not where this one is.
-pub const DECODER_MISSING: Code = Code::new(
-    "DECODER_MISSING",
-    "Install ragmaker-read-file-decode beside ragmaker-read-file; cargo install ragmaker-read-file does.",
-);
+use ragmaker_files::IO_ERROR;
+use ragmaker_text::{
+    Chunks, Source,
+    legacy::{Encoding, Identified, identify},
+};
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 /// A text as UTF-8, and the encoding it was in.
 pub(crate) struct Decoded {
@@ -27,28 +21,29 @@ pub(crate) struct Decoded {
 
 /// Decodes `source` from `label`, or from what it is found to be; `None` if it is no text.
 pub(crate) fn decode(source: &Source, label: Option<&str>) -> Result<Option<Decoded>, Error> {
-    let fail = |error: io::Error| ragmaker_files::IO_ERROR.error(format!("the text can not be decoded: {error}"));
-    let input = input_of(source).map_err(fail)?;
-    let text = tempfile::tempfile().map_err(fail)?;
-    let program = program()?;
-    let output = Command::new(&program)
-        .args(label)
-        .stdin(input)
-        .stdout(text.try_clone().map_err(fail)?)
-        .stderr(Stdio::piped())
-        .spawn()
-        .and_then(std::process::Child::wait_with_output)
-        .map_err(|error| DECODER_MISSING.error(format!("{} does not start: {error}", program.display())))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    match output.status.code() {
-        Some(0) => decoded(text, &said).map(Some).map_err(fail),
-        Some(3) => Ok(None),
-        Some(4) => Err(ARGUMENT_ERROR
-            .error(format!("--encoding can not be {:?}: there is no such encoding", label.unwrap_or_default()))
-            .remedy("Leave it out to have it found, or use a label of the web such as shift_jis.")
-            .detail("argument", "--encoding")),
-        _ => Err(fail(io::Error::other(said.into_owned()))),
+    let fail = |error: io::Error| IO_ERROR.error(format!("the text can not be decoded: {error}"));
+    let identified = match label {
+        None => identify(source, u64::MAX).map_err(fail)?,
+        Some(label) => {
+            let encoding = Encoding::named(label).ok_or_else(|| {
+                ARGUMENT_ERROR
+                    .error(format!("--encoding can not be {label:?}: there is no such encoding"))
+                    .remedy("Leave it out to have it found, or use a label of the web such as shift_jis.")
+                    .detail("argument", "--encoding")
+            })?;
+            Some(Identified { encoding, mark: 0 })
+        }
+    };
+    identified.map(|identified| write(source, identified)).transpose().map_err(fail)
+}
+
+fn write(source: &Source, Identified { encoding, mark }: Identified) -> io::Result<Decoded> {
+    let mut chunks = Chunks::new(source, mark as u64, source.size(), 0, encoding.decoder());
+    let mut text = tempfile::tempfile()?;
+    while let Some(chunk) = chunks.next()? {
+        text.write_all(chunk.as_bytes())?;
     }
+    Ok(Decoded { lossy: chunks.lossy(), source: Source::file(text)?, encoding: encoding.name().to_owned() })
 }
 
 /// `source` as another program's standard input.
@@ -61,18 +56,4 @@ pub(crate) fn input_of(source: &Source) -> io::Result<File> {
             Ok(file)
         }
     }
-}
-
-fn decoded(text: File, said: &str) -> io::Result<Decoded> {
-    let (encoding, lossy) = said.rsplit_once(' ').unwrap_or((said, ""));
-    Ok(Decoded { source: Source::file(text)?, encoding: encoding.to_owned(), lossy: lossy == "lossy" })
-}
-
-fn program() -> Result<PathBuf, Error> {
-    let name = format!("ragmaker-read-file-decode{}", env::consts::EXE_SUFFIX);
-    let beside = env::current_exe().map(|this| this.with_file_name(&name)).unwrap_or_default();
-    if beside.is_file() {
-        return Ok(beside);
-    }
-    Err(DECODER_MISSING.error(format!("{} does not exist", beside.display())))
 }

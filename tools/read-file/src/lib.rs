@@ -10,10 +10,10 @@ use ragmaker_files::{Asked, IO_ERROR, Roots, io_error, rfc3339};
 use ragmaker_text::Source;
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, Tool, Within, choice};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 mod answer;
 mod decoded;
+mod handover;
 mod media;
 mod page;
 mod pdf;
@@ -21,10 +21,13 @@ mod text;
 mod wanted;
 
 pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
-pub use decoded::DECODER_MISSING;
+pub use handover::{DECODER_MISSING, read_here_or_there};
 pub use media::NOT_TEXT;
 pub use pdf::{PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 pub use text::OFFSET_BEYOND_END;
+
+use decoded::decode;
+use wanted::Wanted;
 
 /// More came through standard input than is kept.
 pub const INPUT_TOO_LARGE: Code =
@@ -32,9 +35,6 @@ pub const INPUT_TOO_LARGE: Code =
 
 /// The most bytes that are kept of standard input.
 const MAX_INPUT: u64 = 64 << 20;
-
-/// The largest file of which a checksum is taken.
-const MAX_CHECKED: u64 = 16 << 20;
 
 /// How to show a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -126,10 +126,18 @@ impl Tool for Args {
     ];
 
     fn run(self) -> Result<Answer, Error> {
-        let wanted = wanted::Wanted::new(&self)?;
-        if self.path == "-" {
-            return self.read(Source::Memory(standard_input()?), &wanted, Answer::of("-".to_owned(), None));
+        let wanted = Wanted::new(&self)?;
+        let (source, answer) = if self.path == "-" { standard_input()? } else { self.open()? };
+        match self.plain_text(source, &wanted, answer)? {
+            Ok(answer) => Ok(answer),
+            Err((source, answer)) => self.anything_else(source, &wanted, answer),
         }
+    }
+}
+
+impl Args {
+    /// The file, and what is known of it before it is read.
+    fn open(&self) -> Result<(Source, Answer), Error> {
         let asked =
             Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
         let place = Roots::discover(asked)?.place(&self.path)?;
@@ -140,19 +148,31 @@ impl Tool for Args {
         let path = place.path();
         let modified = file.metadata().and_then(|metadata| metadata.modified()).map(rfc3339).ok();
         let source = Source::file(file).map_err(|error| io_error(&error, &path))?;
-        self.read(source, &wanted, Answer::of(path.to_string_lossy().into_owned(), modified))
+        Ok((source, Answer::of(path.to_string_lossy().into_owned(), modified)))
     }
-}
 
-impl Args {
-    fn read(&self, source: Source, wanted: &wanted::Wanted, answer: Answer) -> Result<Answer, Error> {
-        let sha256 = checksum(&source).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
-        let answer = Answer { size: source.size(), sha256, ..answer };
+    /// What is wanted of a text in one of Unicode's encodings, which is to be shown as text. Gives
+    /// back whatever is not that.
+    fn plain_text(
+        &self,
+        source: Source,
+        wanted: &Wanted,
+        answer: Answer,
+    ) -> Result<Result<Answer, (Source, Answer)>, Error> {
+        if self.shown_as == As::Base64 || self.pages.is_some() || self.is_pdf(&source, &answer)? {
+            return Ok(Err((source, answer)));
+        }
+        text::read(source, self.encoding.as_deref(), wanted, answer)
+    }
+
+    fn anything_else(&self, source: Source, wanted: &Wanted, answer: Answer) -> Result<Answer, Error> {
+        let path = answer.path.clone();
+        let answer = answer.measured(&source).map_err(|error| io_error(&error, Path::new(&path)))?;
         if self.shown_as == As::Base64 {
             return media::read(source, true, answer);
         }
         let pages = self.pages.as_deref().map(pdf::Pages::parse).transpose()?;
-        if self.encoding.is_none() && pdf::is_pdf(&source).map_err(|error| io_error(&error, Path::new(&answer.path)))? {
+        if self.is_pdf(&source, &answer)? {
             let decoded = pdf::decode(&answer.path, &source, pages)?;
             let answer = Answer { kind: Kind::Pdf, mime_type: "application/pdf", ..answer };
             return text::read_decoded(decoded, wanted, answer);
@@ -163,38 +183,25 @@ impl Args {
                 .remedy("Use --offset and --limit for lines.")
                 .detail("argument", "--pages"));
         }
-        let (source, answer) = match text::read(source, self.encoding.as_deref(), wanted, answer)? {
-            Ok(answer) => return Ok(answer),
-            Err(parts) => parts,
-        };
-        if self.shown_as == As::Text {
+        let mut decoded = decode(&source, self.encoding.as_deref())?;
+        if decoded.is_none() && self.shown_as == As::Text {
             // Every byte is a character of windows-1252.
-            return text::read(source, Some("windows-1252"), wanted, answer)?
-                .or_else(|(source, answer)| media::read(source, false, answer));
+            decoded = decode(&source, Some("windows-1252"))?;
         }
-        media::read(source, false, answer)
+        match decoded {
+            Some(decoded) => text::read_decoded(decoded, wanted, answer),
+            None => media::read(source, false, answer),
+        }
+    }
+
+    /// Whether `source` is a PDF that is to be read as one.
+    fn is_pdf(&self, source: &Source, answer: &Answer) -> Result<bool, Error> {
+        let found = pdf::is_pdf(source).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
+        Ok(found && self.encoding.is_none())
     }
 }
 
-fn checksum(source: &Source) -> io::Result<Option<String>> {
-    if source.size() > MAX_CHECKED {
-        return Ok(None);
-    }
-    let mut hash = Sha256::new();
-    let mut block = vec![0; 64 * 1024];
-    let mut at = 0;
-    loop {
-        let read = source.read_at(at, &mut block)?;
-        if read == 0 {
-            let digits = hash.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
-            return Ok(Some(digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()));
-        }
-        hash.update(&block[..read]);
-        at += read as u64;
-    }
-}
-
-fn standard_input() -> Result<Vec<u8>, Error> {
+fn standard_input() -> Result<(Source, Answer), Error> {
     let mut bytes = vec![];
     io::stdin()
         .lock()
@@ -204,5 +211,5 @@ fn standard_input() -> Result<Vec<u8>, Error> {
     if bytes.len() as u64 > MAX_INPUT {
         return Err(INPUT_TOO_LARGE.error(format!("standard input has more than {MAX_INPUT} bytes")));
     }
-    Ok(bytes)
+    Ok((Source::Memory(bytes), Answer::of("-".to_owned(), None)))
 }

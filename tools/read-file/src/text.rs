@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     answer::{Answer, Content, Lossy, Range, Stream},
-    decoded::{Decoded, decode},
+    decoded::Decoded,
     page::Page,
     wanted::{self, Wanted},
 };
@@ -39,7 +39,8 @@ struct Text {
     lossy: bool,
 }
 
-/// Reads what is wanted of `source`; `answer` is what is known of it. Gives them back if it is no text.
+/// Reads what is wanted of `source`, of which `answer` says what is known. Gives them back if it is
+/// no text in one of Unicode's encodings.
 pub(crate) fn read(
     source: Source,
     encoding: Option<&str>,
@@ -48,25 +49,19 @@ pub(crate) fn read(
 ) -> Result<Result<Answer, (Source, Answer)>, Error> {
     let path = answer.path.clone();
     let fail = |error: io::Error| io_error(&error, Path::new(&path));
-    let mut text = match identify(source, encoding).map_err(fail)? {
+    let text = match identify(source, encoding).map_err(fail)? {
         Ok(text) => text,
-        Err(source) => match decode(&source, encoding)? {
-            Some(decoded) => Text::from(decoded),
-            None => return Ok(Err((source, answer))),
-        },
+        Err(source) => return Ok(Err((source, answer))),
     };
-    let mut found = text.find(wanted).map_err(fail)?;
+    let found = text.find(wanted).map_err(fail)?;
     if encoding.is_none() && text.is_older_than_it_began(&found.1).map_err(fail)? {
-        match decode(&text.source, None)? {
-            Some(decoded) => text = Text::from(decoded),
-            None => return Ok(Err((text.source, answer))),
-        }
-        found = text.find(wanted).map_err(fail)?;
+        return Ok(Err((text.source, answer)));
     }
+    let answer = answer.measured(&text.source).map_err(fail)?;
     text.page(wanted, found, answer).map(Ok)
 }
 
-/// Reads what is wanted of a text that another program has decoded.
+/// Reads what is wanted of a text that was decoded.
 pub(crate) fn read_decoded(decoded: Decoded, wanted: &Wanted, answer: Answer) -> Result<Answer, Error> {
     let text = Text::from(decoded);
     let found = text.find(wanted).map_err(|error| io_error(&error, Path::new(&answer.path)))?;

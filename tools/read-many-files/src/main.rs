@@ -1,5 +1,5 @@
 //! `ragmaker-read-many-files`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_tool::main::<ragmaker_read_many_files::Args>()
+    ragmaker_tool::main::<ragmaker_read_many_files::Args>(include_str!("../discovery.json"))
 }

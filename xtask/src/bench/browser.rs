@@ -5,6 +5,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use anyhow::{Context, ensure};
@@ -23,6 +24,9 @@ use crate::{
 const WARM_ROUNDS: usize = 30;
 const COLD_ROUNDS: usize = 10;
 
+/// What a browser needs to come to rest after a page.
+const PAUSE: Duration = Duration::from_millis(150);
+
 /// The most memory that a tool may hold.
 const MEMORY: u64 = 8_000_000;
 
@@ -31,7 +35,7 @@ const LINKS: &str = "JSON.stringify([...document.querySelectorAll('a[href]')].ma
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let programs = setup::programs()?;
-    let built = release_build()?;
+    let built = release_build(&["browser-open", "browser-navigate", "browser-extract", "browser-close"])?;
     let folder = root().join("target/bench/browser");
     fs::create_dir_all(&folder)?;
     let site = Site::start();
@@ -60,7 +64,7 @@ impl Bench {
             Subject::process("chromium --dump-dom", dump, 0),
             Subject::process("browser-navigate, no session", self.navigate(), 0).at_most(1.5),
         ];
-        compare("cold", 1, COLD_ROUNDS, subjects).map(drop)
+        compare("cold", 1, COLD_ROUNDS, PAUSE, subjects).map(drop)
     }
 
     fn warm(&self) -> anyhow::Result<()> {
@@ -91,7 +95,7 @@ impl Bench {
             let links = peer.command(&["eval", LINKS]);
             subjects.push(Subject::processes(format!("{} open, then links", peer.version), [open, links]));
         }
-        let ratios = compare("warm", 3, WARM_ROUNDS, subjects)?;
+        let ratios = compare("warm", 3, WARM_ROUNDS, PAUSE, subjects)?;
         if let [_, ours, _, peer] = ratios[..] {
             println!("browser-navigate faster than agent-browser: {}\n", verdict(ours < peer));
         }

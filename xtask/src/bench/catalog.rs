@@ -11,8 +11,14 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
+use super::harness::{Subject, compare};
+
 /// Documents in the catalog, and how often an append to it is measured.
 const SIZES: [(usize, usize); 3] = [(100, 101), (10_000, 41), (100_000, 21)];
+/// Appends before that.
+const WARM_UP: usize = 3;
+/// The most that an append may cost, as a ratio to the plain write.
+const GOAL: f64 = 1.5;
 
 /// Prints the cost of appends and of plain writes, taken in turn, and the run with kills.
 pub(crate) fn run() -> Result<()> {
@@ -21,14 +27,9 @@ pub(crate) fn run() -> Result<()> {
     let folder = writer.with_file_name("bench-catalog");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
-    println!("append: lock, check and splice, write, fsync, rename, fsync of the folder");
-    println!("plain: write, fsync, rename of the same bytes; durable: plain and fsync of the folder");
-    println!("medians, in one run, one after the other (in brackets: the fastest)\n");
-    println!("documents      MB        append ms         plain ms       durable ms  append/plain  append/durable");
     for (documents, rounds) in SIZES {
         measure(&writer, &folder, documents, rounds)?;
     }
-    println!();
     let kills = Command::new(env!("CARGO"))
         .args(["test", "--quiet", "--package", "ragmaker-catalog", "--test", "crash", "--", "--nocapture"])
         .env("RAGMAKER_CRASH_FOLDER", &folder)
@@ -58,27 +59,25 @@ fn measure(writer: &Path, folder: &Path, documents: usize, rounds: usize) -> Res
     let mut urls = process.stdin.take().context("no input")?;
     let mut acknowledged = BufReader::new(process.stdout.take().context("no output")?);
 
-    let (mut append, mut plain, mut durable) = (vec![], vec![], vec![]);
-    for round in 0..rounds {
-        append.push(timed(|| append_one(&mut urls, &mut acknowledged, round))?);
-        plain.push(timed(|| write(folder, &bytes))?);
-        durable.push(timed(|| {
-            write(folder, &bytes)?;
-            Ok(File::open(folder)?.sync_all()?)
-        })?);
-    }
+    let mut appended = 0;
+    let append = || {
+        appended += 1;
+        append_one(&mut urls, &mut acknowledged, appended)
+    };
+    compare(
+        &format!("{documents} documents, {:.2} MB", bytes.len() as f64 / 1e6),
+        WARM_UP,
+        rounds,
+        Duration::ZERO,
+        vec![
+            Subject::new("write, fsync and rename of the same bytes", || timed(|| write(folder, &bytes))),
+            Subject::new("append: lock, check, write, fsync, rename", append).at_most(GOAL),
+        ],
+    )?;
     drop(urls);
     ensure!(process.wait()?.success(), "the writer failed");
     let result: Value = serde_json::from_slice(&fs::read(&file)?)?;
-    ensure!(result["documents"].as_array().map(Vec::len) == Some(documents + rounds), "an append is missing");
-
-    let [append, plain, durable] = [append, plain, durable].map(Timings::of);
-    println!(
-        "{documents:>9}  {:>6.2}  {append}  {plain}  {durable}  {:>12.2}  {:>14.2}",
-        bytes.len() as f64 / 1e6,
-        append.median / plain.median,
-        append.median / durable.median,
-    );
+    ensure!(result["documents"].as_array().map(Vec::len) == Some(documents + WARM_UP + rounds), "an append is missing");
     Ok(())
 }
 
@@ -97,13 +96,15 @@ fn catalog(documents: usize) -> String {
     format!("{{\n  \"documents\": [\n{}\n  ]\n}}\n", (0..documents).map(entry).collect::<Vec<_>>().join(",\n"))
 }
 
-fn append_one(urls: &mut ChildStdin, acknowledged: &mut BufReader<ChildStdout>, round: usize) -> Result<()> {
-    let url = format!("https://docs.example.org/new/{round}\n");
-    urls.write_all(url.as_bytes())?;
+/// Lets the writer append an entry, and returns the time it took there: the pipes between are no part
+/// of it.
+fn append_one(urls: &mut ChildStdin, acknowledged: &mut BufReader<ChildStdout>, number: usize) -> Result<Duration> {
+    let url = format!("https://docs.example.org/new/{number}");
+    writeln!(urls, "{url}")?;
     let mut line = String::new();
     acknowledged.read_line(&mut line)?;
-    ensure!(line == url, "{url:?} was not acknowledged");
-    Ok(())
+    let took = line.trim_end().strip_prefix(&url).and_then(|rest| rest.trim_start().parse().ok());
+    Ok(Duration::from_nanos(took.with_context(|| format!("{url:?} was not acknowledged: {line:?}"))?))
 }
 
 /// Replaces a file as carefully as a catalog is replaced.
@@ -119,24 +120,4 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed())
-}
-
-/// Milliseconds.
-struct Timings {
-    median: f64,
-    least: f64,
-}
-
-impl Timings {
-    fn of(mut samples: Vec<Duration>) -> Self {
-        samples.sort();
-        let milliseconds = |at: usize| samples[at].as_secs_f64() * 1e3;
-        Self { median: milliseconds(samples.len() / 2), least: milliseconds(0) }
-    }
-}
-
-impl std::fmt::Display for Timings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:>15}", format!("{:.2} ({:.2})", self.median, self.least))
-    }
 }

@@ -27,6 +27,8 @@ pub(super) struct Floor {
 impl Floor {
     /// Starts the browser, with its profile in `profile`.
     pub(super) fn start(programs: &Programs, profile: &Path) -> anyhow::Result<Self> {
+        // That of an earlier browser would be taken for this one's.
+        let _ = fs::remove_file(profile.join("DevToolsActivePort"));
         let mut command = Command::new(&programs.chromium);
         command.args(flags(profile)).args(["--remote-debugging-port=0", "about:blank"]);
         let browser = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();

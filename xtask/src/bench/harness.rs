@@ -3,6 +3,7 @@
 
 use std::{
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -41,19 +42,23 @@ impl<'a> Subject<'a> {
 }
 
 /// Runs every subject once in each of `rounds` rounds, after `warm_up` rounds that do not count, and
-/// prints medians and ratios, which it returns; the first subject is the baseline.
+/// prints medians and ratios, which it returns; the first subject is the baseline. The machine is
+/// left alone for `pause` before each: a browser goes on painting when its page has long loaded, and
+/// the next subject should not pay for that.
 pub(crate) fn compare(
     label: &str,
     warm_up: usize,
     rounds: usize,
+    pause: Duration,
     mut subjects: Vec<Subject<'_>>,
 ) -> anyhow::Result<Vec<f64>> {
     let mut samples = vec![Vec::with_capacity(rounds); subjects.len()];
     ticking(&format!("{label}: {rounds} rounds of {} subjects", subjects.len()), || {
         for round in 0..warm_up + rounds {
             for turn in 0..subjects.len() {
-                // Nobody always runs right after the same neighbour.
+                // Nobody is always the first.
                 let at = (turn + round) % subjects.len();
+                thread::sleep(pause);
                 let took = (subjects[at].run)()?;
                 if round >= warm_up {
                     samples[at].push(took.as_secs_f64() * 1e3);
@@ -119,9 +124,9 @@ mod tests {
             Ok(Duration::from_millis(1))
         };
         let subjects = vec![Subject::new("a", || counted(&first)), Subject::new("b", || counted(&second)).at_most(2.0)];
-        compare("test", 2, 5, subjects).unwrap();
+        compare("test", 2, 5, Duration::ZERO, subjects).unwrap();
         assert_eq!((first.get(), second.get()), (7, 7));
         let fails = Subject::new("c", || anyhow::bail!("out of order"));
-        assert_eq!(compare("test", 0, 1, vec![fails]).unwrap_err().to_string(), "out of order");
+        assert_eq!(compare("test", 0, 1, Duration::ZERO, vec![fails]).unwrap_err().to_string(), "out of order");
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     harness::{median, verdict},
     memory::resident,
-    release_build_of,
+    release_build,
 };
 use crate::process::{root, ticking};
 
@@ -32,7 +32,7 @@ const LOAD: usize = 1000;
 const AT_ONCE: usize = 16;
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    let program = release_build_of(&["--package", "ragmaker-mcp"])?.join("ragmaker-mcp");
+    let program = release_build(&["mcp"])?.join("ragmaker-mcp");
     let bench = Bench { program, folder: root().join("target/bench/mcp") };
     fs::create_dir_all(&bench.folder)?;
     fs::write(bench.folder.join("small.txt"), "A small file, read through the server.\n".repeat(20))?;

@@ -8,15 +8,18 @@ use super::{
     harness::{Subject, compare, verdict},
     release_build,
 };
-use crate::{discovery::folders, process::root};
+use crate::process::root;
 
 /// A tool without a browser: 600 KB.
 const SMALL: u64 = 600_000;
 /// A tool that drives a browser: 3 MB.
 const BROWSER: u64 = 3_000_000;
 
+/// The tools that have a goal.
+const MEASURED: [&str; 5] = ["read-file", "browser-open", "browser-navigate", "browser-extract", "browser-close"];
+
 pub(crate) fn run() -> anyhow::Result<()> {
-    let built = release_build()?;
+    let built = release_build(&MEASURED)?;
     let folder = root().join("target/bench");
     fs::create_dir_all(&folder)?;
     let file = folder.join("small.txt");
@@ -37,6 +40,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         "start",
         20,
         300,
+        std::time::Duration::ZERO,
         vec![
             Subject::process("cat FILE", cat, 0),
             Subject::process("ragmaker-read-file --path FILE", read, 0).at_most(1.2),
@@ -47,19 +51,15 @@ pub(crate) fn run() -> anyhow::Result<()> {
     sizes(&built)
 }
 
-/// Prints the size of every executable beside its goal.
+/// Prints the sizes beside their goals.
 fn sizes(built: &Path) -> anyhow::Result<()> {
     println!("| executable | KB | goal |\n|---|---:|---|");
-    for folder in folders(&root().join("tools"))? {
-        let name = format!("ragmaker-{folder}");
+    for tool in MEASURED {
+        let name = format!("ragmaker-{tool}");
         let path = built.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
         let size = fs::metadata(&path).with_context(|| format!("{} is not built", path.display()))?.len();
-        let goal = match name.as_str() {
-            "ragmaker-read-file" => Some(SMALL),
-            name if name.starts_with("ragmaker-browser-") => Some(BROWSER),
-            _ => None,
-        };
-        let goal = goal.map_or(String::new(), |goal| format!("under {}: {}", goal / 1000, verdict(size < goal)));
+        let goal = if tool == "read-file" { SMALL } else { BROWSER };
+        let goal = format!("under {}: {}", goal / 1000, verdict(size < goal));
         println!("| {name} | {} | {goal} |", size / 1000);
     }
     println!();

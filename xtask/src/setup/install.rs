@@ -56,8 +56,8 @@ const SNAP: &str = "apt has Chromium as a snap only, or not at all. Any of these
   npx @puppeteer/browsers install chromedriver@stable     (beside an installed Google Chrome)
 and, for the second, set RAGMAKER_CHROMEDRIVER to the path that it prints.";
 
-/// Installs those of `programs` that are missing: `jq`, which pipelines are made of, and
-/// `pdftotext`, which read-file reads PDFs with.
+/// Installs those of `programs` that are missing: `jq`, which pipelines are made of, `pdftotext`,
+/// which read-file reads PDFs with, and `Xvfb`, a screen for windows where there is none.
 pub(super) fn beside(programs: &[&str]) -> anyhow::Result<()> {
     let missing: Vec<&str> = programs.iter().copied().filter(|program| on_path(program).is_none()).collect();
     if missing.is_empty() {
@@ -68,9 +68,12 @@ pub(super) fn beside(programs: &[&str]) -> anyhow::Result<()> {
     let package = |program: &'static str| match (program, manager.program) {
         ("pdftotext", "pacman" | "brew") => "poppler",
         ("pdftotext", _) => "poppler-utils",
+        ("Xvfb", "apt-get" | "apk") => "xvfb",
+        ("Xvfb", "dnf") => "xorg-x11-server-Xvfb",
+        ("Xvfb", "pacman") => "xorg-server-xvfb",
         _ => program,
     };
-    let known = ["jq", "pdftotext"].into_iter().filter(|program| missing.contains(program)).map(package);
+    let known = ["jq", "pdftotext", "Xvfb"].into_iter().filter(|program| missing.contains(program)).map(package);
     let words: Vec<&str> = manager.install.iter().copied().filter(|word| *word != "--cask").chain(known).collect();
     let install = || shown(&mut privileged(&words, manager.root)?);
     install().or_else(|error| {

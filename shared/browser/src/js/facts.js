@@ -4,9 +4,11 @@ const facts = () => {
   const has = (selector) => document.querySelector(selector) !== null;
   const source = (...parts) => parts.some((part) => has(`script[src*="${part}"],iframe[src*="${part}"]`));
   const visible = (element) => element.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
-  // What a reader sees of a long page need not be measured: it is no challenge.
-  const all = document.body?.textContent.length ?? 0;
-  const words = all > 50000 ? all : clean(document.body?.innerText).trim().length;
+  // What a reader sees has to be measured where there are signs of a challenge, and not of a long page: it is none.
+  const words = () => {
+    const all = document.body?.textContent.length ?? 0;
+    return all > 50000 ? all : clean(document.body?.innerText).trim().length;
+  };
   const fields = [...document.querySelectorAll("textarea,input,select")].filter((field) =>
     visible(field) && !/^(hidden|submit|button|checkbox)$/.test(field.type) && !/captcha/i.test(field.name + field.id)).length;
   const captcha = [...document.querySelectorAll(".h-captcha,.g-recaptcha,.cf-turnstile,iframe[src*='hcaptcha.com'],iframe[src*='/recaptcha/'],#recaptcha,form#captcha-form")]
@@ -16,12 +18,12 @@ const facts = () => {
   if (source("captcha-delivery.com")) marks.push("datadome");
   if (has("#px-captcha,#px-captcha-wrapper")) marks.push("perimeterx");
   if (has("#sec-if-cpt-container,#sec-cpt-if,#akam-challenge") || source("/_sec/cp_challenge/")) marks.push("akamai");
-  if (window.gokuProps || (source(".awswaf.com/") && words < 500)) marks.push("aws-waf");
+  if (window.gokuProps || (source(".awswaf.com/") && words() < 500)) marks.push("aws-waf");
   if (captcha) marks.push("captcha");
-  const entry = performance.getEntriesByType("navigation")[0];
+  const status = performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0;
   return {
     url: clean(location.href), base: clean(document.baseURI), title: clean(document.title).trim().slice(0, 500).toWellFormed(),
-    status: entry?.responseStatus ?? 0, type: document.contentType, marks, words, fields,
+    status, type: document.contentType, marks, words: marks.length > 0 || status !== 200 ? words() : null, fields,
     links: document.links.length,
   };
 };

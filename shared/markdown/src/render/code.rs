@@ -10,6 +10,9 @@ impl Renderer<'_> {
     /// Writes a `<pre>` as a fenced block.
     pub(super) fn code_block(&mut self, id: Id) {
         let text = self.code_text(id);
+        if text.trim().is_empty() && self.tree.descendants(id).any(|id| self.tree.tag(id) == Tag::Img) {
+            return self.blocks(id);
+        }
         // The line end right after `<pre>` is not part of it.
         let opens_with_text = self.children(id).next().is_some_and(|first| self.tree.tag(first) == Tag::Text);
         let text = if opens_with_text { text.strip_prefix('\n').unwrap_or(&text) } else { &text };
@@ -54,7 +57,8 @@ impl Renderer<'_> {
         }
     }
 
-    fn is_line_number(&self, id: Id) -> bool {
+    /// Whether an element only numbers lines.
+    pub(super) fn is_line_number(&self, id: Id) -> bool {
         self.tree.attr(id, Attr::Class).is_some_and(|class| {
             class.split_ascii_whitespace().any(|class| {
                 matches!(
@@ -122,11 +126,11 @@ fn is_language(name: &str) -> bool {
 
 fn language_in(class: &str) -> Option<String> {
     const PREFIXES: [&str; 5] = ["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-"];
-    let classes: Vec<&str> = class.split([' ', '\t', '\n', ';']).filter(|class| !class.is_empty()).collect();
-    let prefixed = classes.iter().find_map(|class| {
+    let prefixed = class.split_ascii_whitespace().find_map(|class| {
         PREFIXES.iter().find_map(|prefix| class.strip_prefix(prefix)).filter(|name| !name.is_empty() && *name != "none")
     });
-    // `brush: js`, `sourceCode python`, `hljs rust`
+    // `brush: js; toolbar: false`, `sourceCode python`, `hljs rust`
+    let classes: Vec<&str> = class.split([' ', '\t', '\n', ';']).filter(|class| !class.is_empty()).collect();
     let after = |word: &str| {
         let at = classes.iter().position(|class| *class == word)?;
         classes.get(at + 1).filter(|name| is_language(name)).copied()

@@ -183,13 +183,19 @@ impl Inline {
         let mut out = String::with_capacity(self.text.len() + 16);
         let mut delimiters: Vec<&'static str> = vec![];
         let mut links = 0;
+        let mut link_start = 0;
         // The length of `out` after the latest delimiter, to see what touches it.
         let mut touched = usize::MAX;
         for (at, piece) in self.pieces.iter().enumerate() {
             match piece {
                 Piece::Text(range) => {
                     let text = &self.text[range.clone()];
-                    let next = self.pieces.get(at + 1).map(|_| self.first_char(at + 1));
+                    let next = match self.pieces.get(at + 1) {
+                        // It is written as a tag there.
+                        Some(Piece::Break) if place == Place::Cell => Some('<'),
+                        Some(_) => Some(self.first_char(at + 1)),
+                        None => None,
+                    };
                     escape(text, next, links > 0, place, &mut out);
                 }
                 Piece::Code(source) => code_span(source, place, &mut out),
@@ -209,13 +215,22 @@ impl Inline {
                     if out.ends_with('!') && !out.ends_with("\\!") {
                         out.insert(out.len() - 1, '\\');
                     }
+                    link_start = out.len();
                     out.push('[');
                 }
                 Piece::Close(Mark::Link(id)) => {
                     links -= 1;
-                    out.push_str("](");
-                    link_end(*id, &mut out);
-                    out.push(')');
+                    let mut end = String::new();
+                    link_end(*id, &mut end);
+                    match self.pieces[..at] {
+                        [.., Piece::Open(_), Piece::Text(ref range)]
+                            if is_autolink(&self.text[range.clone()], &end) =>
+                        {
+                            out.truncate(link_start);
+                            out.extend(["<", &self.text[range.clone()], ">"]);
+                        }
+                        _ => out.extend(["](", &end, ")"]),
+                    }
                 }
                 Piece::Open(mark) => {
                     let close = partners[at];
@@ -224,6 +239,13 @@ impl Inline {
                         self.first_char(at + 1),
                         self.last_char_before(close),
                         self.first_char(close + 1),
+                    ];
+                    // GitHub looks past the tildes of a strike-through, others do not.
+                    let beyond = [
+                        out.trim_end_matches('~').chars().next_back().unwrap_or('\n'),
+                        self.first_char(self.skip_del(at + 1, 1)),
+                        self.last_char_before(self.skip_del(close, -1)),
+                        self.first_char(self.skip_del(close + 1, 1)),
                     ];
                     let same = |delimiter: &&str| {
                         let c = delimiter.as_bytes()[0];
@@ -237,7 +259,9 @@ impl Inline {
                         Mark::Del => &["~~"],
                         _ => &[],
                     };
-                    let chosen = choices.iter().find(|delimiter| !same(delimiter) && flanks(delimiter, around));
+                    let chosen = choices
+                        .iter()
+                        .find(|delimiter| !same(delimiter) && flanks(delimiter, around) && flanks(delimiter, beyond));
                     delimiters.push(chosen.copied().unwrap_or_default());
                     out.push_str(chosen.copied().unwrap_or(html_tag(*mark)));
                     touched = if chosen.is_some() { out.len() } else { usize::MAX };
@@ -270,6 +294,11 @@ impl Inline {
                     joined.pop();
                     joined.push(Piece::Text(start..range.end));
                 }
+                (Piece::Code(code), Some(Piece::Code(_))) => {
+                    if let Some(Piece::Code(before)) = joined.last_mut() {
+                        before.push_str(code);
+                    }
+                }
                 _ => joined.push(piece),
             }
         }
@@ -292,6 +321,18 @@ impl Inline {
             }
         }
         partners
+    }
+
+    /// Where the marks of strike-through at `at` end: after them for a `step` of 1, before them for -1.
+    fn skip_del(&self, at: usize, step: isize) -> usize {
+        let mut at = at;
+        loop {
+            let next = if step > 0 { Some(at) } else { at.checked_sub(1) };
+            match next.and_then(|next| self.pieces.get(next)) {
+                Some(Piece::Open(Mark::Del) | Piece::Close(Mark::Del)) => at = at.saturating_add_signed(step),
+                _ => return at,
+            }
+        }
     }
 
     fn first_char(&self, at: usize) -> char {
@@ -321,6 +362,27 @@ fn is_space(c: char) -> bool {
 pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{2E80}'..='\u{312F}' | '\u{31A0}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
         | '\u{FF00}'..='\u{FFEF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+/// Whether a link shows the address that it leads to, and nothing else.
+fn is_autolink(text: &str, destination: &str) -> bool {
+    // Escapes would be text here, and some readers decode what is shown.
+    let plain = !text.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '\\' | '%' | '|'));
+    let web = text.starts_with("http://") || text.starts_with("https://");
+    let mail = || destination.strip_prefix("mailto:") == Some(text) && is_mail(text);
+    plain && ((web && text == destination) || mail())
+}
+
+fn is_mail(text: &str) -> bool {
+    let name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+'))
+    };
+    let host = |host: &str| {
+        host.split('.').all(|label| {
+            label.starts_with(|c: char| c.is_ascii_alphanumeric()) && !label.ends_with('-') && label.len() < 64
+        })
+    };
+    text.split_once('@').is_some_and(|(user, at)| name(user) && name(at) && host(at) && !at.contains(['_', '+']))
 }
 
 fn html_tag(mark: Mark) -> &'static str {
@@ -354,9 +416,10 @@ fn flanks(delimiter: &str, [before, first, last, after]: [char; 4]) -> bool {
 /// Appends `text` so that none of it is read as markup. `next` is what follows it in the block.
 fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut String) {
     let line_start = out.is_empty() || out.ends_with('\n');
+    let continues = !out.is_empty() && !out.ends_with("\n\n");
     let mut start = 0;
     if line_start && place == Place::Paragraph {
-        start = escape_line_start(text, next.is_none(), !out.is_empty(), out);
+        start = escape_line_start(text, next.is_none_or(|next| next == '\n'), continues, out);
     }
     let before = out.chars().next_back().unwrap_or(' ');
     let mut copied = start;
@@ -364,14 +427,16 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
     let bytes = text.as_bytes();
     for at in start..bytes.len() {
         let b = bytes[at];
-        if !matches!(b, b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'<' | b'&' | b'~' | b'|' | b'#') {
+        if !matches!(b, b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'<' | b'&' | b'~' | b'|' | b'#')
+            && (at > 0 || before != ']')
+        {
             continue;
         }
         let previous = text[..at].chars().next_back().unwrap_or(before);
         let tail = &text[at + 1..];
         let following = tail.chars().next().or(next).unwrap_or(' ');
         let escaped = match b {
-            b'\\' => following.is_ascii_punctuation() || following == '\n',
+            b'\\' => following.is_ascii_punctuation() || following == '\n' || (tail.is_empty() && next.is_none()),
             b'`' => true,
             b'*' => !(previous.is_whitespace() && following.is_whitespace()),
             b'_' => {
@@ -384,7 +449,10 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
             b'&' => urls::looks_like_reference(tail),
             b'~' => tildes > 1,
             b'|' => place == Place::Cell,
-            _ => place == Place::Heading && tail.is_empty() && next.is_none(),
+            // Right after a footnote's mark.
+            b':' | b'(' => true,
+            b'#' => place == Place::Heading && tail.is_empty() && next.is_none(),
+            _ => false,
         };
         if escaped {
             out.push_str(&text[copied..at]);
@@ -441,9 +509,17 @@ pub(super) fn escape_plain(text: &str, place: Place, out: &mut String) {
 
 fn code_span(source: &str, place: Place, out: &mut String) {
     let text = source.replace(['\n', '\r'], " ");
+    if place == Place::Cell && text.contains("\\|") {
+        // A pipe needs a backslash here, which another one before it would take away.
+        out.push_str("<code>");
+        escape(&text, Some('<'), false, place, out);
+        out.push_str("</code>");
+        return;
+    }
     let runs: HashSet<usize> = text.split(|c| c != '`').map(str::len).collect();
     let fence = (1..=runs.len() + 1).find(|length| !runs.contains(length)).unwrap_or(1);
-    let padded = text.starts_with('`') || text.ends_with('`') || (text.starts_with(' ') && text.ends_with(' '));
+    let spaced = text.starts_with(' ') && text.ends_with(' ') && !text.trim_matches(' ').is_empty();
+    let padded = spaced || text.starts_with('`') || text.ends_with('`');
     let fence = "`".repeat(fence);
     out.push_str(&fence);
     if padded {

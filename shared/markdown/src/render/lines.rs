@@ -21,16 +21,27 @@ pub(super) struct Lines {
     first: Option<String>,
     /// The gap before the next line, and the length of the prefix that a blank line in it has.
     gap: Option<(Gap, usize)>,
-    /// Of every open container, the length of the prefix outside it, and of what was written before it.
-    open: Vec<(usize, usize)>,
+    open: Vec<Open>,
     /// Containers that were opened too deep to be shown.
     unshown: usize,
+}
+
+/// An open container.
+struct Open {
+    /// The length of the prefix outside it.
+    prefix: usize,
+    /// The length of what was written before it.
+    written: usize,
+    /// Whether a blank line stands between blocks right in it.
+    spread: bool,
 }
 
 /// What a container puts before its lines.
 pub(super) enum Container<'m> {
     Quote,
     Item(&'m str),
+    /// A footnote with this label.
+    Note(&'m str),
 }
 
 impl Lines {
@@ -39,7 +50,7 @@ impl Lines {
             self.unshown += 1;
             return;
         }
-        self.open.push((self.prefix.len(), self.out.len()));
+        self.open.push(Open { prefix: self.prefix.len(), written: self.out.len(), spread: false });
         match *container {
             Container::Quote => {
                 if let Some(first) = &mut self.first {
@@ -47,25 +58,48 @@ impl Lines {
                 }
                 self.prefix.push_str("> ");
             }
-            Container::Item(marker) => {
-                self.first.get_or_insert_with(|| self.prefix.clone()).push_str(marker);
-                self.prefix.extend(std::iter::repeat_n(' ', marker.len()));
-            }
+            Container::Item(marker) => self.mark(marker, marker.len()),
+            Container::Note(label) => self.mark(&format!("[^{label}]: "), 4),
         }
     }
 
-    pub(super) fn close(&mut self) {
+    fn mark(&mut self, marker: &str, indent: usize) {
+        self.first.get_or_insert_with(|| self.prefix.clone()).push_str(marker);
+        self.prefix.extend(std::iter::repeat_n(' ', indent));
+    }
+
+    /// Ends a container; whether blank lines stand between the blocks right in it.
+    pub(super) fn close(&mut self) -> bool {
         if self.unshown > 0 {
             self.unshown -= 1;
-            return;
+            return true;
         }
-        let (prefix, written) = self.open.pop().unwrap_or_default();
+        let Some(Open { prefix, written, spread }) = self.open.pop() else { return false };
         if self.out.len() == written {
             // Nothing was written inside: what is empty still is there.
             self.line("");
         }
         self.prefix.truncate(prefix);
         self.blank();
+        spread
+    }
+
+    /// Where what is written next begins.
+    pub(super) fn position(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Puts a blank line at each of `positions`, where lines of the innermost open container end.
+    pub(super) fn spread(&mut self, positions: &[usize]) {
+        let Some(&first) = positions.first() else { return };
+        let tail = self.out.split_off(first);
+        let blank = self.prefix.trim_end();
+        let ends = positions[1..].iter().copied().chain([first + tail.len()]);
+        for (&start, end) in positions.iter().zip(ends) {
+            self.out.push('\n');
+            self.out.push_str(blank);
+            self.out.push_str(&tail[start - first..end - first]);
+        }
     }
 
     /// Whether the next line carries an item's marker.
@@ -87,6 +121,18 @@ impl Lines {
         }
     }
 
+    /// Notes a blank line in the container whose lines have a prefix of this length.
+    fn mark_spread(&mut self, prefix: usize) {
+        let mut inside = self.prefix.len();
+        for open in self.open.iter_mut().rev() {
+            if inside == prefix {
+                open.spread = true;
+                return;
+            }
+            inside = open.prefix;
+        }
+    }
+
     /// Writes one line; those of a block follow each other without a gap.
     pub(super) fn line(&mut self, text: &str) {
         match self.gap.take() {
@@ -95,6 +141,7 @@ impl Lines {
                 let blank = self.prefix.get(..prefix).unwrap_or(&self.prefix).trim_end();
                 self.out.push_str(blank);
                 self.out.push('\n');
+                self.mark_spread(prefix);
             }
             Some((Gap::Line, _)) => self.out.push('\n'),
             None if !self.out.is_empty() => self.out.push('\n'),

@@ -7,6 +7,7 @@
 mod code;
 mod inline;
 mod lines;
+mod notes;
 mod table;
 
 pub(crate) use inline::is_ideograph;
@@ -16,6 +17,7 @@ use url::Url;
 use self::{
     inline::{Inline, Mark, Place, escape_plain},
     lines::{Container, Lines},
+    notes::Notes,
 };
 use crate::{
     tag::{Attr, Tag},
@@ -25,15 +27,26 @@ use crate::{
 
 /// Renders the nodes of `tree` that `keep` holds; links are resolved against `base`. With
 /// `everything`, blocks and links that have nothing in them are written too.
-pub(crate) fn render(tree: &Tree, keep: &[bool], base: Option<&Url>, everything: bool) -> String {
+pub(crate) fn render(tree: &Tree, mut keep: Vec<bool>, base: Option<&Url>, everything: bool) -> String {
+    let notes = Notes::find(tree, &mut keep);
+    let keep = &*keep;
     let mut has_block = vec![false; tree.len()];
     for id in (1..tree.len()).rev() {
         if keep[id] && (has_block[id] || tree.tag(id).is_block()) {
             has_block[tree.parent(id)] = true;
         }
     }
-    let mut renderer =
-        Renderer { tree, keep, base, everything, has_block, lines: Lines::default(), link: None, last_list: None };
+    let mut renderer = Renderer {
+        tree,
+        keep,
+        base,
+        everything,
+        has_block,
+        notes,
+        lines: Lines::default(),
+        link: None,
+        last_list: None,
+    };
     renderer.blocks(ROOT);
     renderer.lines.finish()
 }
@@ -46,6 +59,7 @@ struct Renderer<'t> {
     everything: bool,
     /// Whether a node has a block inside.
     has_block: Vec<bool>,
+    notes: Notes,
     lines: Lines,
     /// A link around whole blocks: the first text in it becomes the link.
     link: Option<Id>,
@@ -65,8 +79,12 @@ impl<'t> Renderer<'t> {
 
     /// Writes what is in a node, as blocks.
     fn blocks(&mut self, id: Id) {
+        self.flow(self.children(id));
+    }
+
+    fn flow(&mut self, nodes: impl Iterator<Item = Id>) {
         let mut run: Vec<Id> = vec![];
-        for child in self.children(id) {
+        for child in nodes {
             if self.tree.tag(child).is_block() || self.has_block[child] {
                 self.paragraph(&run);
                 run.clear();
@@ -132,12 +150,19 @@ impl<'t> Renderer<'t> {
 
     fn block(&mut self, id: Id) {
         let tag = self.tree.tag(id);
+        if let Some(label) = self.notes.notes.remove(&id) {
+            self.lines.open(&Container::Note(&label));
+            self.last_list = None;
+            self.item(id);
+            self.lines.close();
+            return;
+        }
         if let Some(level) = tag.heading_level() {
             return self.heading(id, level);
         }
         match tag {
             Tag::Hr => {
-                self.lines.block(if self.lines.at_marker() { "***" } else { "---" });
+                self.lines.block(if self.lines.at_marker() { "___" } else { "---" });
                 self.last_list = None;
             }
             Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext => self.code_block(id),
@@ -157,6 +182,10 @@ impl<'t> Renderer<'t> {
                 self.lines_of(&text);
             }
             Tag::Table => self.table(id),
+            Tag::Details => self.details(id),
+            Tag::Del | Tag::S | Tag::Strike if self.has_content(id) => {
+                self.enclosed("<del>", self.children(id), "</del>");
+            }
             Tag::A if self.link.is_none() && self.is_link(id) => {
                 self.link = Some(id);
                 self.blocks(id);
@@ -164,6 +193,42 @@ impl<'t> Renderer<'t> {
             }
             _ => self.blocks(id),
         }
+    }
+
+    /// Writes blocks between lines of HTML, for which Markdown has no words of its own.
+    fn enclosed(&mut self, open: &str, nodes: impl Iterator<Item = Id>, close: &str) {
+        self.lines_of(open);
+        self.flow(nodes);
+        self.lines_of(close);
+    }
+
+    /// Writes what a reader can open and close, under its summary.
+    fn details(&mut self, id: Id) {
+        let summary = self.children(id).find(|&child| self.tree.tag(child) == Tag::Summary && self.has_content(child));
+        let rest: Vec<Id> = self.children(id).filter(|&child| Some(child) != summary).collect();
+        match summary {
+            Some(summary) if rest.iter().any(|&child| self.shows(child)) => {
+                // Text between tags is HTML until a blank line.
+                let text = self.plain_text(summary).replace('&', "&amp;").replace('<', "&lt;");
+                self.enclosed(&format!("<details>\n<summary>{text}</summary>"), rest.into_iter(), "</details>");
+            }
+            _ => self.blocks(id),
+        }
+    }
+
+    /// The visible text in a node, on one line.
+    fn plain_text(&self, id: Id) -> String {
+        let mut words = vec![];
+        let mut at = id + 1;
+        while at < self.tree.subtree(id).end {
+            if self.visible(at) {
+                words.push(self.tree.text(at));
+                at += 1;
+            } else {
+                at = self.tree.subtree(at).end;
+            }
+        }
+        words.concat().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     fn lines_of(&mut self, text: &str) {
@@ -184,8 +249,15 @@ impl<'t> Renderer<'t> {
 
     /// Whether anything in the node shows.
     fn has_content(&self, id: Id) -> bool {
-        let mut at = id + 1;
-        let end = self.tree.subtree(id).end;
+        self.shows_within(id + 1, self.tree.subtree(id).end)
+    }
+
+    /// Whether the node, or anything in it, shows.
+    fn shows(&self, id: Id) -> bool {
+        self.shows_within(id, self.tree.subtree(id).end)
+    }
+
+    fn shows_within(&self, mut at: Id, end: Id) -> bool {
         while at < end {
             if !self.visible(at) {
                 at = self.tree.subtree(at).end;
@@ -194,7 +266,7 @@ impl<'t> Renderer<'t> {
             let shows = match self.tree.tag(at) {
                 Tag::Text => !self.tree.text(at).trim().is_empty(),
                 Tag::Img | Tag::Hr | Tag::Math | Tag::Pre => true,
-                Tag::Input => self.tree.attr(at, Attr::Type) == Some("checkbox"),
+                Tag::Input => self.is_task(at),
                 _ => false,
             };
             if shows {
@@ -220,26 +292,28 @@ impl<'t> Renderer<'t> {
         // Two lists in a row would run into one: the second takes the other marker.
         let second =
             matches!(self.last_list, Some((last, second)) if !second && (self.tree.tag(last) == Tag::Ol) == ordered);
-        let loose = self.children(id).any(|item| {
-            let mut paragraphs = self.children(item).filter(|&part| {
-                matches!(self.tree.tag(part), Tag::P | Tag::Pre | Tag::Blockquote | Tag::Table)
-                    || self.tree.tag(part).heading_level().is_some()
-            });
-            paragraphs.next().is_some_and(|part| self.tree.tag(part) == Tag::P) && {
-                // One short paragraph in each item is how some editors write a tight list.
-                self.children(item).filter(|&part| self.tree.tag(part).is_block()).count() > 1
-            }
-        });
         let mut number = start.min(999_999_999);
-        let mut items: Vec<Id> = vec![];
+        // Text that is in no item makes one, together with what stands in its line.
+        let mut items: Vec<Vec<Id>> = vec![];
+        let mut in_line = false;
         for child in self.children(id) {
-            if self.tree.tag(child) == Tag::Li || self.has_content(child) || !self.tree.text(child).trim().is_empty() {
-                items.push(child);
+            let breaks = self.tree.tag(child).is_block() || self.has_block[child];
+            match items.last_mut() {
+                Some(item) if in_line && !breaks => item.push(child),
+                _ if self.tree.tag(child) == Tag::Li || self.shows(child) => {
+                    items.push(vec![child]);
+                    in_line = !breaks;
+                }
+                _ => {}
             }
+            in_line &= !breaks;
         }
         let mut first = true;
-        for item in items {
-            if !first && !loose {
+        let mut spread = false;
+        let mut ends = vec![];
+        for nodes in items {
+            if !first {
+                ends.push(self.lines.position());
                 self.lines.tight();
             }
             let marker = match (ordered, second) {
@@ -248,38 +322,34 @@ impl<'t> Renderer<'t> {
                 (false, false) => "- ".to_owned(),
                 (false, true) => "* ".to_owned(),
             };
+            let item = nodes[0];
             match self.tree.tag(item) {
+                _ if self.notes.notes.contains_key(&item) => {
+                    self.block(item);
+                    spread = true;
+                }
                 // A list right inside a list belongs to the item before it.
                 Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => {
                     let indent = " ".repeat(marker.len());
                     self.lines.open(&Container::Item(if first { &marker } else { &indent }));
                     self.list(item);
-                    self.lines.close();
+                    spread |= self.lines.close();
                 }
-                Tag::Li => {
+                tag => {
                     self.lines.open(&Container::Item(&marker));
                     self.last_list = None;
-                    self.item(item, loose);
-                    self.lines.close();
-                    number = (number + 1).min(999_999_999);
-                }
-                Tag::Text => {
-                    self.lines.open(&Container::Item(&marker));
-                    self.paragraph(&[item]);
-                    self.lines.close();
-                }
-                _ => {
-                    self.lines.open(&Container::Item(&marker));
-                    self.last_list = None;
-                    if self.tree.tag(item).is_block() || self.has_block[item] {
-                        self.block(item);
-                    } else {
-                        self.paragraph(&[item]);
+                    match tag {
+                        Tag::Li => self.item(item),
+                        _ => self.flow(nodes.into_iter()),
                     }
-                    self.lines.close();
+                    spread |= self.lines.close();
+                    number = (number + 1).min(999_999_999);
                 }
             }
             first = false;
+        }
+        if spread {
+            self.lines.spread(&ends);
         }
         if !first {
             self.lines.blank();
@@ -287,8 +357,9 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    /// Writes what is in a list item: in a tight list, a list follows its text without a gap.
-    fn item(&mut self, id: Id, loose: bool) {
+    /// Writes what is in a list item: a list follows its text without a gap.
+    fn item(&mut self, id: Id) {
+        let start = self.lines.position();
         let mut run: Vec<Id> = vec![];
         for child in self.children(id) {
             if !self.tree.tag(child).is_block() && !self.has_block[child] {
@@ -299,12 +370,19 @@ impl<'t> Renderer<'t> {
             run.clear();
             let starts_at_one = self.tree.attr(child, Attr::Start).is_none_or(|start| start.trim() == "1");
             let listing = matches!(self.tree.tag(child), Tag::Ul | Tag::Ol) && starts_at_one;
-            if listing && !loose && self.last_list.is_none() && self.has_content(child) {
+            if listing && self.lines.position() > start && self.last_list.is_none() && self.begins(child) {
                 self.lines.tight();
             }
             self.block(child);
         }
         self.paragraph(&run);
+    }
+
+    /// Whether the first item of a list has content; the mark of an empty one would underline the text above.
+    fn begins(&self, list: Id) -> bool {
+        self.children(list)
+            .find(|&item| self.tree.tag(item) == Tag::Li || self.shows(item))
+            .is_some_and(|item| self.shows(item))
     }
 
     fn is_link(&self, id: Id) -> bool {
@@ -343,6 +421,9 @@ impl<'t> Renderer<'t> {
         if !self.visible(id) {
             return;
         }
+        if let Some(label) = self.notes.references.get(&id) {
+            return inline.done(format!("[^{label}]"));
+        }
         match self.tree.tag(id) {
             Tag::Text => inline.text(self.tree.text(id)),
             Tag::Br => match place {
@@ -355,8 +436,8 @@ impl<'t> Renderer<'t> {
             Tag::Sub => self.marked(Mark::Sub, id, inline, place),
             Tag::Sup => self.marked(Mark::Sup, id, inline, place),
             Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => {
-                let linked = self.tree.descendants(id).any(|id| self.tree.tag(id) == Tag::A);
-                if linked {
+                let says_more = |id| self.visible(id) && matches!(self.tree.tag(id), Tag::A | Tag::Img);
+                if self.tree.descendants(id).any(says_more) {
                     self.inline_children(id, inline, place);
                 } else {
                     inline.code(self.code_text(id), self.everything);
@@ -383,7 +464,7 @@ impl<'t> Renderer<'t> {
                     self.inline_children(id, inline, place);
                 }
             }
-            Tag::Input if self.tree.attr(id, Attr::Type).is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox")) => {
+            Tag::Input if inline.is_empty() && self.is_task(id) => {
                 let checked = self.tree.attr(id, Attr::Checked).is_some();
                 inline.done(if checked { "[x]" } else { "[ ]" }.to_owned());
                 inline.space();
@@ -417,15 +498,19 @@ impl<'t> Renderer<'t> {
         }
     }
 
+    /// Whether it is a box that a list item's text can begin with.
+    fn is_task(&self, id: Id) -> bool {
+        let mut around = self.tree.ancestors(id).map(|id| self.tree.tag(id));
+        self.tree.attr(id, Attr::Type).is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"))
+            && around.find(|tag| tag.is_block() && !matches!(tag, Tag::P | Tag::Div)) == Some(Tag::Li)
+    }
+
     fn image(&self, id: Id, place: Place) -> Option<String> {
         let attr = |name| self.tree.attr(id, name).map(str::trim).filter(|value| !value.is_empty());
-        let is_data = |url: &str| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-        let source = [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal].into_iter().find_map(attr);
-        let source = match attr(Attr::Src) {
-            // What loads later stands behind a placeholder.
-            Some(src) if !is_data(src) => Some(src),
-            _ => source.or_else(|| [Attr::DataSrcset, Attr::Srcset].into_iter().find_map(attr).and_then(urls::widest)),
-        };
+        let usable = |source: &&str| !is_data(source);
+        // What loads later stands behind a placeholder.
+        let source = [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal, Attr::Src].into_iter();
+        let source = source.filter_map(attr).find(usable).or_else(|| self.candidate(id));
         let alt = attr(Attr::Alt).unwrap_or_default();
         let source = match source {
             Some(source) => urls::resolve(source, self.base)?,
@@ -441,6 +526,17 @@ impl<'t> Renderer<'t> {
         Some(out)
     }
 
+    /// The best of the sources that an image or the picture around it offers by size.
+    fn candidate(&self, id: Id) -> Option<&'t str> {
+        let tree = self.tree;
+        let picture = Some(tree.parent(id)).filter(|&parent| tree.tag(parent) == Tag::Picture);
+        let sources = picture.into_iter().flat_map(|id| tree.children(id).filter(|&id| tree.tag(id) == Tag::Source));
+        let sets = std::iter::once(id)
+            .chain(sources)
+            .flat_map(|id| [tree.attr(id, Attr::DataSrcset), tree.attr(id, Attr::Srcset)]);
+        sets.flatten().filter_map(urls::widest).find(|source| !is_data(source))
+    }
+
     /// The TeX source of a formula, where the page has it.
     fn mathematics(&self, id: Id) -> Option<String> {
         let annotation = self.tree.descendants(id).find(|&id| {
@@ -448,10 +544,11 @@ impl<'t> Renderer<'t> {
                 && self.tree.attr(id, Attr::Encoding).is_some_and(|encoding| encoding.contains("tex"))
         });
         let script = self.tree.attr(id, Attr::Type);
-        let tex = match (annotation, script) {
-            (Some(annotation), _) => self.tree.text_content(annotation),
-            (None, Some(_)) => self.tree.text_content(id),
-            (None, None) => return None,
+        let tex = match (annotation, script, self.tree.attr(id, Attr::Alttext)) {
+            (Some(annotation), ..) => self.tree.text_content(annotation),
+            (None, Some(_), _) => self.tree.text_content(id),
+            (None, None, Some(alternative)) => alternative.to_owned(),
+            (None, None, None) => return None,
         };
         let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
         let display =
@@ -459,4 +556,8 @@ impl<'t> Renderer<'t> {
         let fence = if display { "$$" } else { "$" };
         (!tex.is_empty()).then(|| format!("{fence}{tex}{fence}"))
     }
+}
+
+fn is_data(url: &str) -> bool {
+    url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }

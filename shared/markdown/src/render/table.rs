@@ -23,7 +23,8 @@ impl Renderer<'_> {
         let has_header = self.tree.descendants(id).any(|id| self.keep[id] && self.tree.tag(id) == Tag::Th);
         if self.is_layout(id) || (widest <= 1 && !has_header) {
             for cell in cells.into_iter().flatten() {
-                if self.has_content(cell) && !is_gutter(&self.tree.text_content(cell)) {
+                let numbers = self.is_line_number(cell) || is_gutter(&self.tree.text_content(cell));
+                if !numbers && self.has_content(cell) {
                     self.blocks(cell);
                 }
             }

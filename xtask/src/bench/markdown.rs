@@ -1,0 +1,247 @@
+//! HTML to Markdown beside other converters: quality, speed, memory, and pages that are made to be slow.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+
+use super::{
+    harness::{median, verdict},
+    memory::peak,
+};
+use crate::process::{cargo, quiet, root, shown, ticking};
+
+/// The most memory: so many times the page, and so many bytes.
+const MEMORY: (u64, u64) = (10, 10_000_000);
+
+/// The most pages that are kept in memory at once.
+const IN_MEMORY: usize = 120;
+
+pub(super) fn run(pages: Option<&Path>, every: usize) -> anyhow::Result<()> {
+    let built = build()?;
+    let folder = root().join("target/bench/markdown");
+    fs::create_dir_all(&folder)?;
+    let python = python(&folder)?;
+    let files = match pages {
+        Some(pages) => unpacked(&python, pages, &folder)?,
+        None => site()?,
+    };
+    let mut compared = Command::new(python);
+    compared.arg(root().join("xtask/src/bench/markdown.py")).arg(&built.tool).arg(built.example("peers"));
+    match pages {
+        Some(pages) => compared.arg(pages).arg(every.to_string()),
+        None => compared.args(&files),
+    };
+    let output = ticking("converting with seven converters", || compared.stderr(Stdio::null()).output())?;
+    ensure!(output.status.success(), "the comparison failed: {}", output.status);
+    let rows: Vec<Value> =
+        String::from_utf8(output.stdout)?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let table = table(&rows);
+    println!("\n{table}");
+    if pages.is_some() {
+        write_table(&table)?;
+    }
+    let some = files.iter().step_by(files.len().div_ceil(IN_MEMORY).max(1));
+    shown(Command::new(built.example("throughput")).args(some))?;
+    let hostile = hostile(&folder)?;
+    memory(&built.tool, &files, &hostile)?;
+    doubled(&built.tool, &hostile)
+}
+
+struct Built {
+    tool: PathBuf,
+    examples: PathBuf,
+}
+
+impl Built {
+    fn example(&self, name: &str) -> PathBuf {
+        self.examples.join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    }
+}
+
+fn build() -> anyhow::Result<Built> {
+    let release = ["build", "--release", "--locked", "--target-dir", "target", "-p"];
+    let build = |rest: &[&str]| quiet("building for release", cargo(&release).args(rest));
+    build(&["ragmaker-html-to-markdown"])?;
+    build(&["ragmaker-markdown", "--example", "peers", "--example", "throughput"])?;
+    let folder = root().join("target/release");
+    let tool = folder.join(format!("ragmaker-html-to-markdown{}", std::env::consts::EXE_SUFFIX));
+    Ok(Built { tool, examples: folder.join("examples") })
+}
+
+/// A Python that has the converters of its world.
+fn python(folder: &Path) -> anyhow::Result<PathBuf> {
+    let requirements = root().join("xtask/src/bench/markdown_requirements.txt");
+    let (installed, wanted) = (folder.join("installed.txt"), fs::read_to_string(&requirements)?);
+    let python = folder.join("python/bin/python");
+    if fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
+        quiet("making a Python environment", Command::new("python3").args(["-m", "venv"]).arg(folder.join("python")))?;
+        let mut install = Command::new(&python);
+        install.args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements);
+        quiet("installing converters written in Python", &mut install)?;
+        fs::write(installed, wanted)?;
+    }
+    Ok(python)
+}
+
+/// The pages of a folder as files that are not compressed.
+fn unpacked(python: &Path, pages: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let out = folder.join("pages");
+    fs::create_dir_all(&out)?;
+    let script = "import glob, gzip, os, sys\n\
+        for path in glob.glob(os.path.join(sys.argv[1], 'pages', '*.html.gz')):\n    \
+        open(os.path.join(sys.argv[2], os.path.basename(path)[:-3]), 'wb').write(gzip.open(path).read())";
+    quiet("unpacking the pages", Command::new(python).args(["-c", script]).arg(pages).arg(&out))?;
+    html_files(&out)
+}
+
+/// The pages of the site that the tests visit, small as they are.
+fn site() -> anyhow::Result<Vec<PathBuf>> {
+    html_files(&root().join("tests/site/wiki"))
+}
+
+fn html_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "html"));
+    files.sort();
+    ensure!(!files.is_empty(), "{} has no pages", folder.display());
+    Ok(files)
+}
+
+fn table(rows: &[Value]) -> String {
+    let trafilatura = rows.iter().find(|row| row["name"].as_str().is_some_and(|name| name.starts_with("trafilatura")));
+    let base = trafilatura.and_then(|row| row["median_ms"].as_f64()).unwrap_or(f64::NAN);
+    let pages = rows.first().map_or(0, |row| row["pages"].as_u64().unwrap_or(0));
+    let mut table = format!(
+        "| {pages} pages | F1 | mean of kinds | with | without | median ms | speed |\n|---|---:|---:|---:|---:|---:|---:|\n"
+    );
+    for row in rows {
+        let share = |key: &str| row[key].as_f64().map_or("–".to_owned(), |share| format!("{share:.3}"));
+        let name = row["name"].as_str().unwrap_or_default();
+        let ms = row["median_ms"].as_f64().unwrap_or(f64::NAN);
+        let shares = ["f1", "macro", "with", "without"].map(share).join(" | ");
+        table += &format!("| {name} | {shares} | {ms:.1} | {:.1}x |\n", base / ms);
+    }
+    table
+}
+
+/// Puts the table where README.md has its place.
+fn write_table(table: &str) -> anyhow::Result<()> {
+    const BEGIN: &str = "<!-- cargo xtask bench markdown -->\n";
+    const END: &str = "<!-- end -->";
+    let path = root().join("README.md");
+    let readme = fs::read_to_string(&path)?;
+    let (before, rest) = readme.split_once(BEGIN).context("README.md has no place for the table")?;
+    let (_, after) = rest.split_once(END).context("README.md has no end of the table")?;
+    Ok(fs::write(path, format!("{before}{BEGIN}\n{table}\n{END}{after}"))?)
+}
+
+/// A page that is made to be slow.
+struct Hostile {
+    name: &'static str,
+    path: PathBuf,
+    /// The same, twice as large.
+    twice: PathBuf,
+}
+
+/// Writes the hostile pages: about two megabytes each, and twice that.
+fn hostile(folder: &Path) -> anyhow::Result<Vec<Hostile>> {
+    let shapes = [
+        ("nested elements", "<div>", "x"),
+        ("unclosed <b>", "<b>x ", ""),
+        ("overlapping tags", "<b><p>x</b>y</p>", ""),
+        ("nested lists", "<ul><li>x", ""),
+        ("nested quotes", "<blockquote>x", ""),
+        ("nested tables", "<table><tr><td>x", ""),
+        ("a row of cells", "<td>x", ""),
+        ("rows", "<tr><td>a<td>b", ""),
+        ("links to footnotes", "<a id=a href=#a>1</a>", ""),
+        ("brackets", "[![", ""),
+        ("backticks", "`` ` <code>`</code>", ""),
+        ("emphasis", "<i>*</i><b>_</b>", ""),
+        ("open comments", "<!-- ", ""),
+        ("references", "&amp;&am&#x41;", ""),
+        ("attributes", "<p a=b class='x y' ", ">x"),
+        ("scripts", "<script>a</script>x", ""),
+        ("line breaks", "x<br><br>", ""),
+        ("one long word", "abcdefghij", ""),
+    ];
+    let mut pages = vec![];
+    for (at, (name, part, end)) in shapes.into_iter().enumerate() {
+        let write = |size: usize| {
+            let path = folder.join(format!("hostile-{at}-{size}.html"));
+            let lead = if part.starts_with("<t") && !part.contains("<table") { "<table>" } else { "<p>" };
+            fs::write(&path, format!("{lead}{}{end}", part.repeat(size / part.len()))).map(|()| path)
+        };
+        pages.push(Hostile { name, path: write(2_000_000)?, twice: write(4_000_000)? });
+    }
+    Ok(pages)
+}
+
+/// Prints the most memory that any page takes, beside what it may.
+fn memory(tool: &Path, files: &[PathBuf], hostile: &[Hostile]) -> anyhow::Result<()> {
+    let mut worst: Vec<(f64, String)> = vec![];
+    let hostile = hostile.iter().map(|page| (page.name.to_owned(), &page.path));
+    let mut by_size: Vec<&PathBuf> = files.iter().collect();
+    by_size.sort_by_key(|path| fs::metadata(path).map_or(0, |data| data.len()));
+    let largest = by_size.iter().rev().take(10).map(|path| ("a large page".to_owned(), *path));
+    let typical = by_size.iter().step_by(by_size.len().div_ceil(20).max(1)).map(|path| ("a page".to_owned(), *path));
+    for (name, path) in hostile.chain(largest).chain(typical) {
+        let size = fs::metadata(path)?.len();
+        let mut command = Command::new(tool);
+        command.args(["--raw", "--path"]).arg(path);
+        // A page that has no text is refused, which takes memory, too.
+        let Ok(Some(used)) = peak(&mut command) else { continue };
+        let allowed = MEMORY.0 * size + MEMORY.1;
+        let name = format!("{name}, {:.1} MB", size as f64 / 1e6);
+        worst.push((
+            used as f64 / allowed as f64,
+            format!("{name}: {:.1} MB of {:.1}", used as f64 / 1e6, allowed as f64 / 1e6),
+        ));
+    }
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    println!("\n| memory: the most, of ten times the page and 10 MB | goal |\n|---|---|");
+    for (share, line) in worst.iter().take(5) {
+        println!("| {line} | {} |", verdict(*share <= 1.0));
+    }
+    Ok(())
+}
+
+/// Prints how the time grows where a hostile page doubles.
+fn doubled(tool: &Path, hostile: &[Hostile]) -> anyhow::Result<()> {
+    println!("\n| hostile page | ms for 2 MB | ms for 4 MB | growth | goal |\n|---|---:|---:|---:|---|");
+    for page in hostile {
+        let mut growth = vec![];
+        let (mut once, mut twice) = (vec![], vec![]);
+        for _ in 0..3 {
+            let (small, large) = (converted(tool, &page.path)?, converted(tool, &page.twice)?);
+            once.push(small.as_secs_f64() * 1e3);
+            twice.push(large.as_secs_f64() * 1e3);
+            growth.push(large.as_secs_f64() / small.as_secs_f64());
+        }
+        let growth = median(growth.into_iter());
+        println!(
+            "| {} | {:.0} | {:.0} | {growth:.1}x | about 2x: {} |",
+            page.name,
+            median(once.into_iter()),
+            median(twice.into_iter()),
+            verdict(growth < 3.0)
+        );
+    }
+    Ok(())
+}
+
+fn converted(tool: &Path, page: &Path) -> anyhow::Result<Duration> {
+    let mut command = Command::new(tool);
+    command.args(["--raw", "--path"]).arg(page).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    let status = command.status()?;
+    ensure!(matches!(status.code(), Some(0 | 1)), "{}: {status}", page.display());
+    Ok(start.elapsed())
+}
