@@ -108,3 +108,28 @@ fn a_knowledge_base_is_where_it_was_asked_for() {
     let list: Value = serde_json::from_slice(&fs::read(at("b/list.json")).unwrap()).unwrap();
     assert!(!list["documents"][0]["path"].as_str().unwrap().contains('/'), "{list}");
 }
+
+#[test]
+fn what_was_gathered_is_verified_and_what_lies_about_is_found() {
+    let visitor = Visitor::with_browser();
+    for page in ["/page/one", "/innocent/article", "/innocent/badge", "/content/shift-jis", "/content/json"] {
+        visitor.project.tool("browser-extract").args(["--url", &visitor.url(page), "--kb-root", "kb"]).run().answer();
+    }
+    let verify = || visitor.project.tool("verify").args(["--kb-root", "kb"]).run();
+    assert_eq!(
+        verify().error("VERIFICATION_FAILED")["details"]["counts"],
+        json!({"title_missing": 1, "summary_missing": 1})
+    );
+    let described = ["--kb-root", "kb", "--title", "T", "--summary", "S"];
+    visitor.project.tool("entry-discovery").args(described).run().answer();
+    assert_eq!(verify().answer()["documents"], 5);
+
+    // A page that was saved and, its tool killed, not recorded.
+    let stray = visitor.project.path().join("kb/cache/documents/stray.md");
+    fs::write(&stray, "---\ntitle: \"S\"\nsource_url: \"https://x.example/s\"\n---\n\nText.\n").unwrap();
+    assert_eq!(verify().error("VERIFICATION_FAILED")["details"]["findings"][0]["path"], "documents/stray.md");
+    let updates = json!([{"path": "documents/stray.md", "summary": "Stray."}]).to_string();
+    let enriched = visitor.project.tool("enrich-discovery").args(["--kb-root", "kb", "--updates", &updates]).run();
+    assert_eq!(enriched.answer()["added_paths"], json!(["documents/stray.md"]));
+    assert_eq!(verify().answer()["without_summary"], 5);
+}

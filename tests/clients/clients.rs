@@ -28,6 +28,8 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0
 pub(crate) struct Seat {
     pub(crate) project: Project,
     pub(crate) site: Site,
+    /// The domains that the person allows, where not every one is.
+    pub(crate) domains: Option<&'static str>,
     home: TempDir,
 }
 
@@ -37,7 +39,7 @@ impl Seat {
         project.write("chart.png", PNG);
         // Codex keeps no helpers in a home below the system's temporary folder.
         let home = tempfile::Builder::new().prefix("home-").tempdir_in(env!("CARGO_TARGET_TMPDIR"));
-        Self { project, site: Site::start(), home: home.expect("target/tmp can be written") }
+        Self { project, site: Site::start(), domains: None, home: home.expect("target/tmp can be written") }
     }
 
     fn home(&self) -> &Path {
@@ -66,6 +68,7 @@ impl Seat {
                 command.env(name, value);
             }
         }
+        command.envs(self.domains.map(|domains| ("RAGMAKER_ALLOWED_DOMAINS", domains)));
         command
     }
 }

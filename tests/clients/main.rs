@@ -75,6 +75,14 @@ fn answers(client: &Client, command: &str) {
     assert!(read.text.contains("14.77 days"), "{read:?}");
 }
 
+/// The domains that a person allows hold, whatever the model asks for.
+fn keeps_to_its_domains(client: &Client) {
+    let mut seat = Seat::new();
+    seat.domains = Some("example.org");
+    let heard = client.run(&seat, "go", explore(&seat));
+    assert!(heard.results[0].text.contains("DOMAIN_NOT_ALLOWED"), "{:?}", heard.results);
+}
+
 macro_rules! with_clients {
     ($($(#[$meta:meta])* fn $name:ident() $body:block)*) => {
         $(
@@ -121,6 +129,11 @@ with_clients! {
 
     fn codex_gathers_by_its_skill() {
         gathers(&clients::CODEX, "$rag URL", "the source that the person named");
+    }
+
+    fn every_client_keeps_to_the_domains_that_the_person_allows() {
+        let all = [&clients::GEMINI, &clients::GEMINI_DISCOVERY, &clients::CLAUDE_MCP, &clients::CODEX, &clients::OPENCODE];
+        all.into_iter().for_each(keeps_to_its_domains);
     }
 
     fn opencode_explores() {

@@ -247,11 +247,28 @@ fn agents(files: &mut Files) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The environment variables with which a person steers the tools.
+const VARIABLES: [&str; 6] = [
+    "RAGMAKER_ALLOWED_DOMAINS",
+    "RAGMAKER_ALLOWED_ROOTS",
+    "RAGMAKER_CHROMEDRIVER",
+    "RAGMAKER_CHROMIUM",
+    "RAGMAKER_KB_ROOTS",
+    "RAGMAKER_PROJECT_ROOT",
+];
+
 /// The server, and what a workflow may call of it without being asked for: Codex itself allows only
 /// tools that neither destroy anything nor reach the web.
 fn codex() -> anyhow::Result<String> {
     let mut text = format!(
-        "[mcp_servers.{NAME}]\ncommand = \"{SERVER}\"\n\n# Codex asks before a tool reaches the web, and `codex exec` refuses it. Leave these out to be asked.\n"
+        "[mcp_servers.{NAME}]
+command = \"{SERVER}\"
+# Codex hands a server few variables of its environment, and these where they are set.
+env_vars = {}
+
+# Codex asks before a tool reaches the web, and `codex exec` refuses it. Leave these out to be asked.
+",
+        json!(VARIABLES)
     );
     for entry in ragmaker_toolbox::entries() {
         let name = entry["name"].as_str().context("a tool has a name")?;

@@ -65,7 +65,7 @@ impl Catalog {
     /// Sets titles and summaries, all of them in one step under the lock; the catalog has to be
     /// there. Of several updates of one document, the last one of each field holds.
     ///
-    /// When this returns, the changes are on disk.
+    /// When this returns, every reader sees the changes.
     pub fn enrich(&self, updates: &[Update]) -> Result<Enriched, Error> {
         let file = self.existing()?;
         let folder = file.parent().unwrap_or(&file);

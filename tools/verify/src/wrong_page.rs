@@ -88,7 +88,10 @@ fn begins(line: &str, phrase: &str) -> bool {
     let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
     match phrase.strip_suffix('*') {
         Some(start) => line.starts_with(start),
-        None => line.strip_prefix(phrase).is_some_and(|rest| !rest.trim_start().starts_with(char::is_alphanumeric)),
+        None => line.strip_prefix(phrase).is_some_and(|rest| {
+            let words = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+            words.is_empty() || rest[..rest.len() - words.len()].contains(['|', '-', '–', '—', '·'])
+        }),
     }
 }
 
@@ -129,6 +132,7 @@ mod tests {
             "404 ways to cook rice",
             "Handling 404 Not Found",
             "Forbidden City",
+            "Just a moment... How challenge pages work",
         ] {
             assert_eq!(kind(title, "A short article."), None, "{title}");
         }
