@@ -16,6 +16,7 @@ use std::{
 
 use ragmaker_tests::{
     run::{Process, Tool},
+    tabs::tabs,
     visitor::Visitor,
 };
 use serde_json::{Value, json};
@@ -90,6 +91,26 @@ fn a_tool_killed_at_its_work_leaves_a_browser_that_works() {
     }
     assert_eq!(visitor.open().run().answer()["already_open"], true);
     assert_heals(&visitor, "six kills");
+}
+
+#[test]
+fn the_tab_of_a_killed_tool_closes_without_another_call() {
+    let visitor = Visitor::with_browser();
+    visitor.navigate("/page/stays").run().answer();
+    for page in ["/slow/first-byte", "/page/taken"] {
+        for delay in [30, 120, 400].map(Duration::from_millis) {
+            killed_after(visitor.navigate(page), delay);
+        }
+    }
+    let until = Instant::now() + Duration::from_secs(20);
+    let kept = |url: &str| url.ends_with("/page/stays") || url.ends_with("/page/taken") || url == "about:blank";
+    while let left = tabs(visitor.project.path())
+        && (left.iter().any(|url| !kept(url)) || left.len() > 3)
+    {
+        assert!(Instant::now() < until, "{left:#?}");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_works(&visitor, "the tabs of the dead were closed");
 }
 
 #[test]

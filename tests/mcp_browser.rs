@@ -157,10 +157,10 @@ mod linux {
             wait_for("the work ends", || at_work(&visitor) == 0);
             assert!(call.within(Duration::from_millis(200)).is_none());
         }
-        // The next call closes the tab of the one that was cancelled.
+        let left = || tabs(visitor.project.path());
+        wait_for("the tabs of the cancelled are closed", || left().len() <= 2);
         assert_eq!(client.answer("browser_navigate", page(&visitor, "/page/after"))["title"], "after");
-        let left = tabs(visitor.project.path());
-        assert!(left.len() <= 2 && !left.iter().any(|url| url.contains("first-byte")), "{left:?}");
+        assert!(left().len() <= 2 && !left().iter().any(|url| url.contains("first-byte")), "{:?}", left());
         assert!(client.close().success());
     }
 

@@ -25,6 +25,7 @@ use crate::{
     find::Program,
     process,
     profile::{Profile, Running},
+    tab,
 };
 
 /// The first argument of a keeper.
@@ -137,6 +138,7 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
         let broken = !matches!(driver.try_wait(), Ok(None)) || !driver::listens(running.debug_port);
         let idle = !running.stays || profile.unused_for() > Duration::from_secs(running.idle_seconds);
         if !broken && !idle {
+            tab::close_abandoned(profile, &running);
             continue;
         }
         let Ok(_start) = profile.lock_start(Instant::now()) else { continue };

@@ -7,7 +7,7 @@
 use std::{
     fs,
     io::{self, Read, Seek, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -167,31 +167,30 @@ impl Tab {
 
     /// Opens a new tab with a WebDriver session of its own.
     async fn open(profile: &Profile, running: &Running, deadline: Instant) -> Result<Self, Error> {
-        let lost = |_| BROWSER_LOST.error("the browser went away during the call");
         // The session that launched the browser has a tab already: the first call takes it.
         if fs::File::create_new(profile.tabs_folder().join(LAUNCHED)).is_ok() {
             let driver = Driver::resume(running.driver_port, &running.launch_session, deadline)
                 .await
                 .map_err(Trouble::into_error)?;
             let handle = driver.window(deadline).await.map_err(Trouble::into_error)?;
-            return Self::prepare(profile, running, driver, handle, deadline).await;
+            return Self::prepare(running, driver, Unused::own(profile, handle)?, deadline).await;
         }
-        let handle =
-            DevTools::connect(running).and_then(|mut browser| browser.open_tab(running.headless)).map_err(lost)?;
+        let mut opened = Opened { running, tabs: vec![] };
+        let handle = opened.another(profile)?;
         let mut patience = PULSE;
         loop {
             // The driver looks into some tab when it attaches, and hangs if that one's page is
-            // busy: it does not say which it takes, so trying again is what helps. It may as well
-            // be the machine that is busy, so each try gets longer.
+            // busy: it does not say which it takes, so trying again, with one more tab that is not
+            // busy, is what helps. It may as well be the machine that is busy, so each try gets longer.
             let until = deadline.min(Instant::now() + patience);
             patience *= 2;
             match Driver::attach(running.driver_port, running.debug_port, until).await {
                 Ok(driver) => {
                     driver.switch_to(&handle, deadline).await.map_err(Trouble::into_error)?;
-                    return Self::prepare(profile, running, driver, handle, deadline).await;
+                    return Self::prepare(running, driver, opened.tabs.remove(0), deadline).await;
                 }
                 Err(Trouble::Late) if Instant::now() < deadline => {
-                    let _ = DevTools::connect(running).and_then(|mut browser| browser.open_tab(running.headless));
+                    opened.another(profile)?;
                 }
                 Err(Trouble::Late) => {
                     return Err(BROWSER_BUSY.error("the browser's other pages keep it too busy for a new tab"));
@@ -201,25 +200,7 @@ impl Tab {
         }
     }
 
-    async fn prepare(
-        profile: &Profile,
-        running: &Running,
-        driver: Driver,
-        handle: String,
-        deadline: Instant,
-    ) -> Result<Self, Error> {
-        let path = profile.tabs_folder().join(&handle);
-        let own = || {
-            // Locked before it has its name, so that nobody takes it for one that was left behind.
-            let unnamed = profile.tabs_folder().join(format!(".{handle}"));
-            let file = private(&unnamed)?;
-            file.try_lock_exclusive()?;
-            fs::rename(&unnamed, &path)?;
-            Ok(file)
-        };
-        let file = own().map_err(|error: io::Error| {
-            BROWSER_LOST.error(format!("cannot write to the browser's profile: {error}"))
-        })?;
+    async fn prepare(running: &Running, driver: Driver, unused: Unused, deadline: Instant) -> Result<Self, Error> {
         driver
             .devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline)
             .await
@@ -228,6 +209,7 @@ impl Tab {
             .devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}), deadline)
             .await
             .map_err(Trouble::into_error)?;
+        let Unused { handle, file, path } = unused;
         let socket = TabSocket::connect(running, &handle).map_err(Trouble::into_error)?;
         let memory = Memory { session: driver.session.clone(), ..Memory::default() };
         Ok(Self { driver, socket, handle, file, path, memory, running: running.clone(), resumed: false, fresh: false })
@@ -270,6 +252,77 @@ impl Tab {
     }
 }
 
+/// A tab that this process has opened and not used yet, and its file, which it has locked.
+struct Unused {
+    handle: String,
+    file: fs::File,
+    path: PathBuf,
+}
+
+impl Unused {
+    fn own(profile: &Profile, handle: String) -> Result<Self, Error> {
+        let path = profile.tabs_folder().join(&handle);
+        let own = || {
+            // Locked before it has its name, so that nobody takes it for one that was left behind.
+            let unnamed = profile.tabs_folder().join(format!(".{handle}"));
+            let file = private(&unnamed)?;
+            file.try_lock_exclusive()?;
+            fs::rename(&unnamed, &path)?;
+            Ok(file)
+        };
+        let file = own().map_err(|error: io::Error| {
+            BROWSER_LOST.error(format!("cannot write to the browser's profile: {error}"))
+        })?;
+        Ok(Self { handle, file, path })
+    }
+}
+
+/// The tabs that a call opens to get one of them; the others are closed when this goes.
+struct Opened<'a> {
+    running: &'a Running,
+    tabs: Vec<Unused>,
+}
+
+impl Opened<'_> {
+    fn another(&mut self, profile: &Profile) -> Result<String, Error> {
+        let opened = DevTools::connect(self.running).and_then(|mut browser| browser.open_tab(self.running.headless));
+        let handle = opened.map_err(|_| BROWSER_LOST.error("the browser went away during the call"))?;
+        self.tabs.push(Unused::own(profile, handle.clone())?);
+        Ok(handle)
+    }
+}
+
+impl Drop for Opened<'_> {
+    fn drop(&mut self) {
+        for Unused { handle, path, .. } in &self.tabs {
+            close(self.running, handle, path);
+        }
+    }
+}
+
+fn close(running: &Running, handle: &str, path: &Path) {
+    if let Ok(mut browser) = DevTools::connect(running) {
+        let _ = browser.close_tab(handle);
+    }
+    let _ = fs::remove_file(path);
+}
+
+/// Closes the tabs whose borrower went without giving them back, as one that was killed does.
+pub(crate) fn close_abandoned(profile: &Profile, running: &Running) {
+    for entry in fs::read_dir(profile.tabs_folder()).into_iter().flatten().flatten() {
+        // What is written in the file of a tab says that it was given back.
+        let unwritten = entry.metadata().is_ok_and(|data| data.len() == 0);
+        let Ok(handle) = entry.file_name().into_string() else { continue };
+        if !unwritten || handle.starts_with('.') {
+            continue;
+        }
+        let Ok(file) = fs::OpenOptions::new().read(true).write(true).open(entry.path()) else { continue };
+        if file.try_lock_exclusive().is_ok() && file.metadata().is_ok_and(|data| data.len() == 0) {
+            close(running, &handle, &entry.path());
+        }
+    }
+}
+
 impl Claim {
     /// Until the tab is given back in order, its file says nothing.
     fn mark_borrowed(&self) {
@@ -278,13 +331,10 @@ impl Claim {
 
     async fn dispose(self, running: &Running, driver: Option<Driver>) {
         self.mark_borrowed();
-        if let Ok(mut browser) = DevTools::connect(running) {
-            let _ = browser.close_tab(&self.handle);
-        }
+        close(running, &self.handle, &self.path);
         if let Some(driver) = driver.filter(|driver| driver.session != running.launch_session) {
             driver.detach(Instant::now() + PULSE).await;
         }
-        let _ = fs::remove_file(&self.path);
     }
 }
 
