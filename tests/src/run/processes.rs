@@ -42,7 +42,11 @@ fn mentions(pid: u32, folder: &Path) -> Option<Process> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::process::{Child, Command, Stdio};
+    use std::{
+        process::{Child, Command, Stdio},
+        thread,
+        time::{Duration, Instant},
+    };
 
     use super::*;
 
@@ -68,9 +72,17 @@ mod tests {
         let in_arguments = sleeper().args(["-", "--"]).arg(folder.path().join("none")).spawn().unwrap();
         let in_directory = sleeper().current_dir(folder.path()).spawn().unwrap();
         let mut expected = [in_environment.id(), in_arguments.id(), in_directory.id()];
-        let mut seen = found();
         expected.sort_unstable();
-        seen.sort_unstable();
+        // For a moment after its start, a process has no command line yet.
+        let until = Instant::now() + Duration::from_secs(10);
+        let seen = loop {
+            let mut seen = found();
+            seen.sort_unstable();
+            if seen.len() >= expected.len() || Instant::now() > until {
+                break seen;
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
         assert_eq!(seen, expected);
         for child in [stranger, in_environment, in_arguments, in_directory] {
             end(child);

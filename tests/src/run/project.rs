@@ -119,6 +119,12 @@ mod tests {
         project.write("a/b.txt", "text");
         let path = project.path().to_owned();
         let mut left = Command::new("cat").current_dir(&path).stdin(Stdio::piped()).spawn().unwrap();
+        // For a moment after its start, a process has no command line yet.
+        let until = Instant::now() + Duration::from_secs(10);
+        while project.processes().is_empty() {
+            assert!(Instant::now() < until);
+            thread::sleep(Duration::from_millis(5));
+        }
         assert_eq!(project.left_running(Duration::ZERO).len(), 1);
         drop(project);
         assert!(!left.wait().unwrap().success());
