@@ -11,8 +11,8 @@
 //! 4. [`choose`] takes the blocks whose choice has the highest expected F1, so a page is judged as a
 //!    whole and no block by a fixed bar.
 //!
-//! What is left is done by rule here: pictures between content, what the author marks as navigation
-//! or as buttons, the heading that the content stands under.
+//! What is left is done by rule here: pictures between content, the heads of tables, what the author
+//! marks as navigation or as buttons, the heading that the content stands under.
 //!
 //! `training/train.py` learns the model, and judges it by pages whose domains it has not seen.
 
@@ -22,6 +22,7 @@ mod features;
 mod model;
 mod names;
 
+use foldhash::{HashMap, HashMapExt};
 use url::Url;
 
 use self::blocks::{Blocks, NO_BLOCK};
@@ -104,6 +105,7 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, Pa
             keep[tree.parent(id)] = true;
         }
     }
+    table_heads(tree, &mut keep);
     furniture(tree, &mut keep);
     // Between what is kept, line breaks and rules are part of it.
     for id in 1..tree.len() {
@@ -115,6 +117,47 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, Pa
         }
     }
     (keep, opinion.kind)
+}
+
+/// Takes in the head of every table of which a later row was kept: the words that say what its columns
+/// are, too few to be judged by themselves.
+fn table_heads(tree: &Tree, keep: &mut [bool]) {
+    // The first row of each table, where it is a head.
+    let mut heads: HashMap<Id, Option<Id>> = HashMap::new();
+    for row in 1..tree.len() {
+        if tree.tag(row) != Tag::Tr {
+            continue;
+        }
+        let Some(table) = tree.ancestors(row).find(|&id| tree.tag(id) == Tag::Table) else { continue };
+        match heads.get(&table).copied() {
+            None => {
+                heads.insert(table, (is_head(tree, row) && !tree.node(row).hidden).then_some(row));
+            }
+            Some(Some(head)) if keep[row] => {
+                keep[tree.subtree(head)].fill(true);
+                for ancestor in tree.ancestors(head) {
+                    keep[ancestor] = true;
+                }
+                heads.insert(table, None);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Whether all cells of a row are head cells, and there are any.
+fn is_head(tree: &Tree, row: Id) -> bool {
+    let within = tree.subtree(row);
+    let (mut cell, mut any) = (within.start + 1, false);
+    while cell < within.end {
+        match tree.tag(cell) {
+            Tag::Th => any = true,
+            Tag::Td => return false,
+            _ => {}
+        }
+        cell = tree.subtree(cell).end;
+    }
+    any
 }
 
 /// Drops what the author marks as navigation or as something to press, unless it is most of what
