@@ -129,17 +129,27 @@ pub struct Roots {
 impl Roots {
     /// The roots of this call: from its arguments, the environment and the working directory.
     pub fn discover(asked: Asked<'_>) -> Result<Self, Error> {
+        Self::here(asked, false)
+    }
+
+    /// The same, with every directory that could have been the project root among the
+    /// [`candidates`](Self::candidates), and not only those that come before it.
+    pub fn survey(asked: Asked<'_>) -> Result<Self, Error> {
+        Self::here(asked, true)
+    }
+
+    fn here(asked: Asked<'_>, every: bool) -> Result<Self, Error> {
         let cwd = env::current_dir().and_then(|cwd| cwd.canonicalize()).map_err(|error| {
             ROOT_NOT_USABLE
                 .error(format!("the working directory can not be used: {error}"))
                 .remedy("Change to a directory that exists.")
         })?;
-        Self::of(asked, Environment::read(), cwd)
+        Self::of(asked, Environment::read(), cwd, every)
     }
 
-    pub(crate) fn of(asked: Asked<'_>, environment: Environment, cwd: PathBuf) -> Result<Self, Error> {
+    pub(crate) fn of(asked: Asked<'_>, environment: Environment, cwd: PathBuf, every: bool) -> Result<Self, Error> {
         let mut roots = Self { list: vec![], candidates: vec![], cwd, environment };
-        roots.add_project(asked.project_root)?;
+        roots.add_project(asked.project_root, every)?;
         for text in asked.allow_root {
             roots.add_allowed(text.as_ref(), Source::Argument)?;
         }
@@ -165,7 +175,7 @@ impl Roots {
         &self.list
     }
 
-    /// Every directory that was considered as the project root, the first choice first.
+    /// The directories that were considered as the project root, the first choice first.
     pub fn candidates(&self) -> &[Candidate] {
         &self.candidates
     }
@@ -175,7 +185,7 @@ impl Roots {
         &self.cwd
     }
 
-    fn add_project(&mut self, argument: Option<&str>) -> Result<(), Error> {
+    fn add_project(&mut self, argument: Option<&str>, every: bool) -> Result<(), Error> {
         let named = [
             (argument.map(PathBuf::from), Source::Argument),
             (self.environment.project_root.clone().map(PathBuf::from), Source::Env),
@@ -190,6 +200,9 @@ impl Roots {
             }
         }
         for directory in self.cwd.clone().ancestors() {
+            if !every && !self.list.is_empty() {
+                break;
+            }
             let Some(marker) = MARKERS.iter().find(|marker| directory.join(marker).symlink_metadata().is_ok()) else {
                 continue;
             };
@@ -339,7 +352,7 @@ mod tests {
     }
 
     fn of(asked: Asked<'_>, environment: Environment, cwd: &Path) -> Result<Roots, Error> {
-        Roots::of(asked, environment, cwd.to_path_buf())
+        Roots::of(asked, environment, cwd.to_path_buf(), true)
     }
 
     #[test]

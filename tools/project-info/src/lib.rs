@@ -100,7 +100,7 @@ impl Tool for Args {
     fn run(self) -> Result<Answer, Error> {
         let asked =
             Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
-        let roots = Roots::discover(asked)?;
+        let roots = Roots::survey(asked)?;
         let text = |path: PathBuf| shown(path).0;
         let of_kind = |kind| roots.all().iter().filter(|root| root.kind == kind).cloned().collect();
         let project = roots.project();

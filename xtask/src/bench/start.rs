@@ -28,7 +28,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut cat = Command::new("cat");
     cat.arg(&file);
     let mut read = Command::new(built.join("ragmaker-read-file"));
-    read.arg("--path").arg(&file);
+    // A project of its own: git ignores the folder that it lies in.
+    read.arg("--path").arg(&file).env("RAGMAKER_PROJECT_ROOT", &folder);
     let mut version = Command::new(built.join("ragmaker-browser-navigate"));
     version.arg("--version");
     // With no browser to start, what is left is the tool itself, down to the error it prints.
