@@ -102,7 +102,7 @@ fn the_tab_of_a_killed_tool_closes_without_another_call() {
             killed_after(visitor.navigate(page), delay);
         }
     }
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(40);
     let kept = |url: &str| url.ends_with("/page/stays") || url.ends_with("/page/taken") || url == "about:blank";
     while let left = tabs(visitor.project.path())
         && (left.iter().any(|url| !kept(url)) || left.len() > 3)

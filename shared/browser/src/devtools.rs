@@ -175,9 +175,15 @@ impl DevTools {
 
     /// The handles of all open tabs.
     pub(crate) fn tabs(&mut self) -> Result<Vec<String>, Trouble> {
+        Ok(self.addresses()?.into_iter().map(|(handle, _)| handle).collect())
+    }
+
+    /// The handle and the address of every open tab.
+    pub(crate) fn addresses(&mut self) -> Result<Vec<(String, String)>, Trouble> {
         let targets = self.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
         let infos = targets["targetInfos"].as_array().into_iter().flatten();
-        Ok(infos.filter_map(|info| info["targetId"].as_str().map(str::to_owned)).collect())
+        let text = |info: &Value, key: &str| info[key].as_str().map(str::to_owned);
+        Ok(infos.filter_map(|info| Some((text(info, "targetId")?, text(info, "url")?))).collect())
     }
 
     /// Asks the browser to quit as a person would. Its tabs are left empty: the browser opens

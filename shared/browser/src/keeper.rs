@@ -25,7 +25,7 @@ use crate::{
     find::Program,
     process,
     profile::{Profile, Running},
-    tab,
+    tab::{self, Orphans},
 };
 
 /// The first argument of a keeper.
@@ -33,6 +33,9 @@ const KEEP: &str = "--keep-browser";
 
 /// How long the driver and the browser may take to start.
 const START: Duration = Duration::from_mins(1);
+
+/// How often the keeper looks for tabs that are nobody's.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 
 /// What a browser is to be started like.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -127,6 +130,7 @@ fn keep(profile: &Profile, launch: &Launch) -> ExitCode {
 fn watch(profile: &Profile, started: &Running, mut driver: Child) {
     // The tool that asked for the browser uses it by now, unless it was killed meanwhile.
     let mut pause = Duration::from_millis(500);
+    let (mut orphans, mut looked) = (Orphans::default(), Instant::now());
     loop {
         std::thread::sleep(pause);
         pause = Duration::from_millis(200);
@@ -139,6 +143,10 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
         let idle = !running.stays || profile.unused_for() > Duration::from_secs(running.idle_seconds);
         if !broken && !idle {
             tab::close_abandoned(profile, &running);
+            if looked.elapsed() > BETWEEN_LOOKS {
+                orphans.close(profile, &running);
+                looked = Instant::now();
+            }
             continue;
         }
         let Ok(_start) = profile.lock_start(Instant::now()) else { continue };

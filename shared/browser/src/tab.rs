@@ -323,6 +323,37 @@ pub(crate) fn close_abandoned(profile: &Profile, running: &Running) {
     }
 }
 
+/// Empty tabs that are nobody's: what a tool leaves that is killed the moment it has opened one.
+#[derive(Default)]
+pub(crate) struct Orphans {
+    seen: Vec<String>,
+}
+
+impl Orphans {
+    /// Closes those that were nobody's at the last look already: a tool takes milliseconds to own what
+    /// it opens. A person's tabs are not empty, and one tab has to stay.
+    pub(crate) fn close(&mut self, profile: &Profile, running: &Running) {
+        let folder = profile.tabs_folder();
+        // Until the first call takes it, the tab that came with the browser is meant to be nobody's.
+        if !folder.join(LAUNCHED).exists() {
+            return;
+        }
+        let Ok(mut browser) = DevTools::connect(running) else { return };
+        let Ok(tabs) = browser.addresses() else { return };
+        let mut open = tabs.len();
+        let orphan = |(handle, url): (String, String)| {
+            (url == "about:blank" && !folder.join(&handle).exists()).then_some(handle)
+        };
+        let now: Vec<String> = tabs.into_iter().filter_map(orphan).collect();
+        for handle in now.iter().filter(|handle| self.seen.contains(handle)) {
+            if open > 1 && browser.close_tab(handle).is_ok() {
+                open -= 1;
+            }
+        }
+        self.seen = now;
+    }
+}
+
 impl Claim {
     /// Until the tab is given back in order, its file says nothing.
     fn mark_borrowed(&self) {
