@@ -221,7 +221,7 @@ fn plan(bytes: &[u8], wanted: &[Wanted<'_>]) -> Result<(Vec<Edit>, Enriched), Fa
         splice::entry(&members)
     });
     let listed: Vec<String> = listed.collect();
-    edits.extend(splice::append_all(&outline.documents, &listed));
+    edits.extend(splice::append(&outline.documents, &listed));
     Ok((edits, done))
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn record(catalog: impl Read, url: &str, fields: &[(&str, Value)]) ->
     if let Some(members) = &documents.found {
         return Ok((set(members, fields, Before::Nothing), Outcome::Updated));
     }
-    Ok((vec![append(&documents, &entry(fields))], Outcome::Added))
+    Ok((append(&documents, &[entry(fields)]).into_iter().collect(), Outcome::Added))
 }
 
 /// The edits that give a document with `members` these `fields`.
@@ -39,29 +39,16 @@ pub(crate) fn entry(fields: &[(&str, Value)]) -> String {
     format!("{{{}}}", fields.join(", "))
 }
 
-/// The edit that puts `entries` after the last document, where there are any.
-pub(crate) fn append_all(documents: &Documents, entries: &[String]) -> Option<Edit> {
-    let (first, rest) = entries.split_first()?;
-    let mut edit = append(documents, first);
-    // The others stand where the first stands: what is before it is before each.
-    let at = edit.new.rfind(first.as_str())?;
-    let gap = edit.new[..at].trim_start_matches(',').to_owned();
-    let mut others = String::new();
-    for entry in rest {
-        others += ",";
-        others += &gap;
-        others += entry;
+/// The edit that puts `entries` after the last document; none where there are none.
+pub(crate) fn append(documents: &Documents, entries: &[String]) -> Option<Edit> {
+    if entries.is_empty() {
+        return None;
     }
-    edit.new.insert_str(at + first.len(), &others);
-    Some(edit)
-}
-
-/// The edit that puts `entry` after the last document.
-fn append(documents: &Documents, entry: &str) -> Edit {
     let at = documents.end..documents.end;
     if documents.count > 0 {
-        // It stands where the others stand.
-        return Edit { at, new: format!(",{}{entry}", documents.gap) };
+        // They stand where the others stand.
+        let before = format!(",{}", documents.gap);
+        return Some(Edit { at, new: format!("{before}{}", entries.join(&before)) });
     }
     // One step further in than `documents`, which is itself one step in.
     let gap = &documents.member.gap;
@@ -70,7 +57,8 @@ fn append(documents: &Documents, entry: &str) -> Edit {
         None => ("", ""),
     };
     let close = if documents.gap.contains('\n') { "" } else { line };
-    Edit { at, new: format!("{line}{step}{entry}{close}") }
+    let listed = entries.join(&format!(",{line}{step}"));
+    Some(Edit { at, new: format!("{line}{step}{listed}{close}") })
 }
 
 /// The edits that give the catalog the fields that `header` has, and how it reads then.
