@@ -1,19 +1,21 @@
-//! The clients: how each is installed into a home of its own, pointed at a model, and run.
+//! The clients: each is installed into a home of its own as its page in docs/ says, pointed at a model,
+//! and run.
 
 use std::{
     env, fs,
-    path::{Path, PathBuf},
-    process::Command,
+    path::Path,
+    process::{self, Command},
     time::Duration,
 };
 
 use ragmaker_tests::{
     discovery::workspace,
+    examples::scripts,
     model::{Heard, Model, Say},
     run::{Project, Tool, executable},
     site::Site,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::scripts::Saw;
@@ -37,32 +39,33 @@ impl Seat {
     pub(crate) fn new() -> Self {
         let project = Project::new();
         project.write("chart.png", PNG);
+        // By this, Codex takes the folder for a Git repository.
+        project.write(".git/HEAD", "ref: refs/heads/main\n");
         // Codex keeps no helpers in a home below the system's temporary folder.
         let home = tempfile::Builder::new().prefix("home-").tempdir_in(env!("CARGO_TARGET_TMPDIR"));
-        Self { project, site: Site::start(), domains: None, home: home.expect("target/tmp can be written") }
+        let home = home.expect("target/tmp can be written");
+        std::os::unix::fs::symlink(project.path(), home.path().join("project")).expect("the home is ours");
+        Self { project, site: Site::start(), domains: None, home }
     }
 
-    fn home(&self) -> &Path {
-        self.home.path()
-    }
-
-    fn write(&self, name: &str, content: &Value) {
-        let path = self.home().join(name);
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.home.path().join(name);
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the home is ours");
-        fs::write(path, format!("{content:#}")).expect("the home is ours");
+        fs::write(path, content).expect("the home is ours");
     }
 
-    /// A program of `target/clients`, in this home and project, with nothing of the machine's own
-    /// configuration.
-    fn client(&self, name: &str) -> Command {
-        let program = workspace().join("target/clients/node_modules/.bin").join(name);
-        assert!(program.exists(), "{name} is not installed: run `cargo xtask test --clients`");
-        let mut command = Command::new(program);
-        command.current_dir(self.project.path()).env_clear();
+    /// A program in this home, with nothing of the machine's own configuration. The clients of
+    /// `target/clients` and the tools are on its `PATH`.
+    fn command(&self, program: &str, folder: &Path) -> Command {
+        let clients = workspace().join("target/clients/node_modules/.bin");
+        assert!(clients.exists(), "no client is installed: run `cargo xtask test --clients`");
         let tools = executable("ragmaker-mcp").parent().expect("it is in a folder").to_owned();
         let path = env::var_os("PATH").unwrap_or_default();
-        let path = env::join_paths(std::iter::once(tools).chain(env::split_paths(&path))).expect("PATH can be joined");
-        command.env("PATH", path).env("HOME", self.home()).env("LANG", "C.UTF-8").env("TERM", "dumb");
+        let path = env::join_paths([tools, clients].into_iter().chain(env::split_paths(&path)));
+        let path = path.expect("PATH can be joined");
+        let mut command = Command::new(program);
+        command.current_dir(folder).env_clear();
+        command.env("PATH", path).env("HOME", self.home.path()).env("LANG", "C.UTF-8").env("TERM", "dumb");
         for name in ["RAGMAKER_CHROMIUM", "RAGMAKER_CHROMEDRIVER", "TMPDIR", "USER"] {
             if let Some(value) = env::var_os(name) {
                 command.env(name, value);
@@ -73,15 +76,26 @@ impl Seat {
     }
 }
 
-/// A client, installed and configured in one of the ways that the documentation names.
+/// A client, installed in one of the ways that the documentation names.
 pub(crate) struct Client {
-    /// Installs and configures it for a model at an address.
-    install: fn(&Seat, &str),
-    /// Starts it with what the person says.
-    command: fn(&Seat, &str, &str) -> Command,
+    /// Its page of the documentation.
+    page: &'static str,
+    /// The section and the block of it that are typed to install it, in a clone of the repository.
+    install: &'static [(&'static str, usize)],
+    /// The section and the block of it that are typed to gather, in the folder of a project.
+    gather: (&'static str, usize),
+    /// Points it at a model: the files of a home in which somebody has used it before.
+    configure: fn(&Seat, model: &str),
+    /// Variables that point it at a model.
+    environment: fn(model: &str) -> Vec<(&'static str, String)>,
+    /// What is typed before that which the person says, in a script.
+    says: &'static [&'static str],
     /// What reaches the model through it.
     pub(crate) saw: Saw,
 }
+
+/// What an example gathers from, in the documentation.
+const SOURCE: &str = "https://doc.rust-lang.org/book/";
 
 impl Client {
     /// Says `prompt` to the client, whose model follows `script`, and returns what the model has
@@ -92,208 +106,198 @@ impl Client {
         prompt: &str,
         script: impl Fn(&Heard) -> Say + Send + Sync + 'static,
     ) -> Heard {
+        self.converse(seat, script, |model| {
+            let mut command = seat.command(self.says[0], seat.project.path());
+            command.envs((self.environment)(model)).args(&self.says[1..]).arg(prompt);
+            command
+        })
+    }
+
+    /// Types what the documentation types to gather a knowledge base, with the site in the place of
+    /// its example.
+    pub(crate) fn gather(&self, seat: &Seat, script: impl Fn(&Heard) -> Say + Send + Sync + 'static) -> Heard {
+        let typed = self.typed(self.gather).replace(SOURCE, &seat.site.url("/wiki/"));
+        assert!(typed.contains("/wiki/"), "{} gathers from another example: {typed}", self.page);
+        self.converse(seat, script, |model| self.shell(seat, seat.project.path(), &typed, model))
+    }
+
+    fn converse(
+        &self,
+        seat: &Seat,
+        script: impl Fn(&Heard) -> Say + Send + Sync + 'static,
+        command: impl FnOnce(&str) -> Command,
+    ) -> Heard {
         let model = Model::start(script);
-        (self.install)(seat, &model.url());
-        let output = Tool::from((self.command)(seat, &model.url(), prompt)).within(PATIENCE).run_raw();
-        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        self.install(seat, &model.url());
+        let output = Tool::from(command(&model.url())).within(PATIENCE).run_raw();
         assert!(
             output.status.success() && !model.heard().tools.is_empty(),
-            "{}\n{}\n{}\n{:#?}",
+            "{}\n{}\n{:#?}",
             output.status,
-            said(&output.stdout),
-            said(&output.stderr),
+            said(&output),
             model.requests()
         );
         model.heard()
     }
+
+    fn install(&self, seat: &Seat, model: &str) {
+        (self.configure)(seat, model);
+        for block in self.install {
+            let typed: Vec<String> = self.typed(*block).lines().filter_map(without_a_person).collect();
+            let output =
+                Tool::from(self.shell(seat, &workspace(), &typed.join("\n"), model)).within(PATIENCE).run_raw();
+            assert!(output.status.success(), "{typed:#?}\n{}", said(&output));
+        }
+    }
+
+    fn typed(&self, (section, block): (&str, usize)) -> String {
+        let page = workspace().join("docs").join(self.page);
+        let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        let found = scripts(&text, section).into_iter().nth(block);
+        found.unwrap_or_else(|| panic!("{}: {section} has no block {block}", self.page))
+    }
+
+    fn shell(&self, seat: &Seat, folder: &Path, script: &str, model: &str) -> Command {
+        let mut command = seat.command("sh", folder);
+        command.envs((self.environment)(model)).args(["-e", "-c", script]);
+        command
+    }
 }
 
-/// Runs a step of an installation, which has to succeed.
-fn done(command: Command) {
-    let line = format!("{command:?}");
-    let output = Tool::from(command).within(PATIENCE).run_raw();
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{line}\n{text}");
+/// A line of an installation, as it is typed where nobody can be asked.
+fn without_a_person(line: &str) -> Option<String> {
+    if let Some(package) = line.strip_prefix("cargo install --locked --path ") {
+        // What it installs is on `PATH` already: the executables of this build.
+        assert!(workspace().join(package).join("src/main.rs").is_file(), "{line}");
+        return None;
+    }
+    let consent = if line.starts_with("gemini extensions install ") { " --consent" } else { "" };
+    Some(format!("{line}{consent}"))
 }
 
-fn rendered(name: &str) -> PathBuf {
-    workspace().join("integrations").join(name)
+fn said(output: &process::Output) -> String {
+    format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-fn gemini_home(seat: &Seat, more: &Value) {
-    let mut settings = json!({
+fn gemini_home(seat: &Seat, _: &str) {
+    let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": false},
         "general": {"enableAutoUpdate": false},
+        "model": {"name": "gemini-2.5-pro"},
     });
-    for (key, value) in more.as_object().into_iter().flatten() {
-        settings[key] = value.clone();
-    }
-    seat.write(".gemini/settings.json", &settings);
+    seat.write(".gemini/settings.json", settings.to_string());
 }
 
-fn gemini(seat: &Seat, model: &str) -> Command {
-    let mut command = seat.client("gemini");
-    command
-        .env("GEMINI_API_KEY", "none")
-        .env("GOOGLE_GEMINI_BASE_URL", model)
-        .env("GEMINI_CLI_TRUST_WORKSPACE", "true");
-    command
-}
-
-fn gemini_says(seat: &Seat, model: &str, prompt: &str) -> Command {
-    let mut command = gemini(seat, model);
-    command.args(["-m", "gemini-2.5-pro", "-p", prompt]);
-    command
-}
-
-fn gemini_extended(seat: &Seat, model: &str) {
-    gemini_home(seat, &json!({}));
-    let mut install = gemini(seat, model);
-    install.args(["extensions", "install"]).arg(rendered("gemini-cli/extension")).arg("--consent");
-    done(install);
+fn gemini_environment(model: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("GEMINI_API_KEY", "none".to_owned()),
+        ("GOOGLE_GEMINI_BASE_URL", model.to_owned()),
+        ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
+    ]
 }
 
 /// Gemini CLI with the extension, every call allowed.
 pub(crate) const GEMINI: Client = Client {
-    install: gemini_extended,
-    command: |seat, model, prompt| {
-        let mut command = gemini_says(seat, model, prompt);
-        command.arg("--yolo");
-        command
-    },
+    page: "gemini-cli.md",
+    install: &[("Install", 0)],
+    gather: ("Without being asked", 1),
+    configure: gemini_home,
+    environment: gemini_environment,
+    says: &["gemini", "--yolo", "--prompt"],
     saw: Saw { errors: true, images: true },
 };
 
 /// Gemini CLI with the extension and the policy that allows what the workflows call.
-pub(crate) const GEMINI_POLICY: Client = Client {
-    install: |seat, model| {
-        gemini_extended(seat, model);
-        let policies = seat.home().join(".gemini/policies");
-        fs::create_dir_all(&policies).expect("the home is ours");
-        fs::copy(rendered("gemini-cli/policies/ragmaker.toml"), policies.join("ragmaker.toml"))
-            .expect("it is rendered");
-    },
-    command: gemini_says,
-    saw: Saw { errors: true, images: true },
-};
+pub(crate) const GEMINI_POLICY: Client =
+    Client { install: &[("Install", 0), ("Without being asked", 0)], says: &["gemini", "--prompt"], ..GEMINI };
 
 /// Gemini CLI with its discovery command, which has no images.
 pub(crate) const GEMINI_DISCOVERY: Client = Client {
-    install: |seat, _| {
-        let settings = fs::read(rendered("gemini-cli/discovery/settings.json")).expect("it is rendered");
-        gemini_home(seat, &serde_json::from_slice(&settings).expect("it is JSON"));
-    },
-    command: |seat, model, prompt| {
-        let mut command = gemini_says(seat, model, prompt);
-        command.arg("--yolo");
-        command
+    install: &[("By discovery command", 0)],
+    configure: |seat, model| {
+        gemini_home(seat, model);
+        let settings = workspace().join("integrations/gemini-cli/discovery/settings.json");
+        seat.project.write(".gemini/settings.json", fs::read(settings).expect("it is rendered"));
     },
     saw: Saw { errors: true, images: false },
+    ..GEMINI
 };
 
-fn claude(seat: &Seat, model: &str) -> Command {
-    let mut command = seat.client("claude");
-    command
-        .env("ANTHROPIC_BASE_URL", model)
-        .env("ANTHROPIC_API_KEY", "none")
-        .env("DISABLE_AUTOUPDATER", "1")
-        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+fn claude_environment(model: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("ANTHROPIC_BASE_URL", model.to_owned()),
+        ("ANTHROPIC_API_KEY", "none".to_owned()),
+        ("DISABLE_AUTOUPDATER", "1".to_owned()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
         // It would begin without a server that a busy machine is slow to start.
-        .env("MCP_CONNECTION_NONBLOCKING", "false")
-        .env("MCP_CONNECT_TIMEOUT_MS", "60000");
-    command
+        ("MCP_CONNECTION_NONBLOCKING", "false".to_owned()),
+        ("MCP_CONNECT_TIMEOUT_MS", "60000".to_owned()),
+    ]
 }
-
-/// Claude Code with the server of the plugin's .mcp.json, which the person allows.
-pub(crate) const CLAUDE_MCP: Client = Client {
-    install: |_, _| {},
-    command: |seat, model, prompt| {
-        let mut command = claude(seat, model);
-        command.args(["-p", prompt, "--strict-mcp-config", "--allowedTools", "mcp__ragmaker__*", "--mcp-config"]);
-        command.arg(rendered("claude-code/.mcp.json"));
-        command
-    },
-    saw: Saw { errors: true, images: true },
-};
 
 /// Claude Code with the plugin, whose commands allow what they need, and their copies with short names.
 pub(crate) const CLAUDE_PLUGIN: Client = Client {
-    install: |seat, model| {
-        let folder = rendered("claude-code");
-        let steps: [&[&str]; 2] = [&["marketplace", "add"], &["install", "ragmaker@ragmaker"]];
-        for words in steps {
-            let mut install = claude(seat, model);
-            install.arg("plugin").args(words);
-            if words[0] == "marketplace" {
-                install.arg(&folder);
-            }
-            done(install);
-        }
-        let commands = seat.home().join(".claude/commands");
-        fs::create_dir_all(&commands).expect("the home is ours");
-        for name in ["rag.md", "ask.md"] {
-            fs::copy(folder.join("commands").join(name), commands.join(name)).expect("it is rendered");
-        }
-    },
-    command: |seat, model, prompt| {
-        let mut command = claude(seat, model);
-        command.args(["-p", prompt]);
-        command
-    },
+    page: "claude-code.md",
+    install: &[("Install", 0)],
+    gather: ("Use", 0),
+    configure: |_, _| {},
+    environment: claude_environment,
+    says: &["claude", "--print"],
     saw: Saw { errors: true, images: true },
+};
+
+/// Claude Code with the server of .mcp.json in the project, which the person allows.
+pub(crate) const CLAUDE_MCP: Client = Client {
+    install: &[],
+    configure: |seat, _| {
+        let config = workspace().join("integrations/claude-code/.mcp.json");
+        seat.project.write(".mcp.json", fs::read(config).expect("it is rendered"));
+    },
+    says: &["claude", "--strict-mcp-config", "--mcp-config=.mcp.json", "--allowedTools=mcp__ragmaker__*", "--print"],
+    ..CLAUDE_PLUGIN
+};
+
+/// Claude Code with the server alone, as a line of the documentation adds it.
+pub(crate) const CLAUDE_READ_ONLY: Client = Client {
+    install: &[("The server alone", 0)],
+    says: &["claude", "--allowedTools=mcp__ragmaker__*", "--print"],
+    ..CLAUDE_PLUGIN
 };
 
 /// Codex with the rendered configuration and skills.
 pub(crate) const CODEX: Client = Client {
-    install: |seat, model| {
-        let server = fs::read_to_string(rendered("codex/config.toml")).expect("it is rendered");
-        let provider = format!(
-            "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n{server}\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n"
+    page: "codex.md",
+    install: &[("Install", 0)],
+    gather: ("Use", 0),
+    configure: |seat, model| {
+        let config = format!(
+            "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{model}/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n\n"
         );
-        for name in ["rag", "ask"] {
-            let name = format!(".agents/skills/{name}");
-            let skill = seat.home().join(&name);
-            fs::create_dir_all(&skill).expect("the home is ours");
-            fs::copy(rendered("agents").join(name).join("SKILL.md"), skill.join("SKILL.md")).expect("it is rendered");
-        }
-        let home = seat.home().join(".codex");
-        fs::create_dir_all(&home).expect("the home is ours");
-        fs::write(home.join("config.toml"), provider).expect("the home is ours");
+        seat.write(".codex/config.toml", config);
     },
-    command: |seat, _, prompt| {
-        let mut command = seat.client("codex");
-        command.env("MODEL_KEY", "none").args(["exec", "--skip-git-repo-check", prompt]);
-        command
-    },
+    environment: |_| vec![("MODEL_KEY", "none".to_owned())],
+    says: &["codex", "exec"],
     saw: Saw { errors: false, images: true },
 };
 
 /// opencode with the rendered configuration and commands.
 pub(crate) const OPENCODE: Client = Client {
-    install: |seat, model| {
-        let rendered_config = fs::read(rendered("opencode/opencode.json")).expect("it is rendered");
-        let mut config: Value = serde_json::from_slice(&rendered_config).expect("it is JSON");
-        config["model"] = "scripted/scripted".into();
-        config["provider"] = json!({"scripted": {
+    page: "opencode.md",
+    install: &[("Install", 0)],
+    gather: ("Use", 0),
+    configure: |seat, model| {
+        let config = json!({"model": "scripted/scripted", "provider": {"scripted": {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": format!("{model}/v1"), "apiKey": "none"},
             "models": {"scripted": {"tool_call": true, "attachment": true, "modalities": {"input": ["text", "image"], "output": ["text"]}}},
-        }});
-        seat.project.write("opencode.json", config.to_string());
-        for name in ["rag", "ask"] {
-            let name = format!(".opencode/command/{name}.md");
-            seat.project.write(&name, fs::read(rendered("opencode").join(&name)).expect("it is rendered"));
-        }
+        }}});
+        seat.write(".config/opencode/opencode.json", config.to_string());
     },
-    command: |seat, _, prompt| {
-        let mut command = seat.client("opencode");
-        command.env("OPENCODE_DISABLE_AUTOUPDATE", "1").env("OPENCODE_DISABLE_MODELS_FETCH", "1").arg("run");
-        match prompt.strip_prefix('/').and_then(|typed| typed.split_once(' ')) {
-            Some((name, words)) => command.args(["--command", name, words]),
-            None => command.arg(prompt),
-        };
-        command
+    environment: |_| {
+        let on = || "1".to_owned();
+        vec![("OPENCODE_DISABLE_AUTOUPDATE", on()), ("OPENCODE_DISABLE_MODELS_FETCH", on())]
     },
+    says: &["opencode", "run"],
     saw: Saw { errors: false, images: true },
 };

@@ -7,7 +7,10 @@
 mod clients;
 mod scripts;
 
-use ragmaker_tests::{model::Heard, run::Output};
+use ragmaker_tests::{
+    model::{Heard, Say},
+    run::Output,
+};
 use serde_json::Value;
 
 use crate::{
@@ -46,13 +49,12 @@ fn saw_the_site(seat: &Seat, heard: &Heard, saw: Saw) {
     assert!(image.text.contains("chart.png"), "{}", image.text);
 }
 
-/// A whole `/rag`, and the checked knowledge base that it leaves. The workflow that the model gets
-/// names its source as `source`; there and in `command`, `URL` is the site's.
-fn gathers(client: &Client, command: &str, source: &str) {
+/// A whole `/rag`, typed as the documentation says, and the checked knowledge base that it leaves. The
+/// workflow that the model gets names its source as `source`, where `URL` is the site's.
+fn gathers(client: &Client, source: &str) {
     let seat = Seat::new();
-    let here = |text: &str| text.replace("URL", &seat.site.url("/wiki/"));
-    let heard = client.run(&seat, &here(command), gather(&seat));
-    let asked = format!("Gather a knowledge base from {}:", here(source));
+    let heard = client.gather(&seat, gather(&seat));
+    let asked = format!("Gather a knowledge base from {}:", source.replace("URL", &seat.site.url("/wiki/")));
     assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
     let last = heard.results.last().unwrap_or_else(|| panic!("{heard:#?}"));
     assert!(last.text.contains("without_summary"), "{last:?}");
@@ -104,7 +106,7 @@ with_clients! {
     }
 
     fn gemini_cli_gathers_by_its_installed_extension() {
-        gathers(&clients::GEMINI_POLICY, "/rag URL", "URL");
+        gathers(&clients::GEMINI_POLICY, "URL");
     }
 
     fn gemini_cli_answers_by_its_installed_extension() {
@@ -116,11 +118,18 @@ with_clients! {
     }
 
     fn claude_code_gathers_by_its_installed_plugin() {
-        gathers(&clients::CLAUDE_PLUGIN, "/rag URL", "URL");
+        gathers(&clients::CLAUDE_PLUGIN, "URL");
     }
 
     fn claude_code_answers_by_its_installed_plugin() {
         answers(&clients::CLAUDE_PLUGIN, "/ragmaker:ask How long from one spring tide to the next?");
+    }
+
+    fn claude_code_only_reads_by_the_server_alone() {
+        let seat = Seat::new();
+        let heard = clients::CLAUDE_READ_ONLY.run(&seat, "go", |_| Say::Text("done".to_owned()));
+        assert!(scripts::ours(&heard, "read_file").is_some(), "{:?}", heard.tools);
+        assert!(scripts::ours(&heard, "write_file").is_none(), "{:?}", heard.tools);
     }
 
     fn codex_explores() {
@@ -128,7 +137,7 @@ with_clients! {
     }
 
     fn codex_gathers_by_its_skill() {
-        gathers(&clients::CODEX, "$rag URL", "the source that the person named");
+        gathers(&clients::CODEX, "the source that the person named");
     }
 
     fn every_client_keeps_to_the_domains_that_the_person_allows() {
@@ -141,6 +150,6 @@ with_clients! {
     }
 
     fn opencode_gathers_by_its_command() {
-        gathers(&clients::OPENCODE, "/rag URL", "URL");
+        gathers(&clients::OPENCODE, "URL");
     }
 }

@@ -44,6 +44,21 @@ pub fn examples(markdown: &str) -> Result<Vec<Example>, String> {
     Ok(found)
 }
 
+/// The blocks of a shell in the section of a Markdown document that has this heading.
+pub fn scripts(markdown: &str, heading: &str) -> Vec<String> {
+    let title = format!("## {heading}");
+    let mut lines = markdown.lines().skip_while(|line| *line != title).skip(1);
+    let mut found = vec![];
+    while let Some(line) = lines.next().filter(|line| !line.starts_with("## ")) {
+        let Some((fence, language)) = opened(line) else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| !closes(line, fence)).collect();
+        if language == "sh" {
+            found.push(block.join("\n"));
+        }
+    }
+    found
+}
+
 /// The fence that a line opens, and the language that it names.
 fn opened(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
@@ -270,6 +285,15 @@ mod tests {
                         ~~~~console\n$ ragmaker-f --x 2\nragmaker-g\n~~~\n$ ragmaker-h\n~~~~\nragmaker-i\n";
         let expected = [(10, "ragmaker-d --x 1"), (13, "ragmaker-f --x 2"), (16, "ragmaker-h")];
         assert_eq!(found(document), expected.map(|(line, words)| (line, words.to_owned(), false)));
+    }
+
+    #[test]
+    fn the_scripts_of_a_section_are_those_below_its_heading() {
+        let document =
+            "```sh\na\n```\n## One\n```sh\nb\n## c\n```\n```\nd\n```\ntext\n```sh\ne\n```\n## Two\n```sh\nf\n```\n";
+        assert_eq!(scripts(document, "One"), ["b\n## c", "e"]);
+        assert_eq!(scripts(document, "Two"), ["f"]);
+        assert!(scripts(document, "Three").is_empty());
     }
 
     #[test]
