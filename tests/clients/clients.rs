@@ -301,3 +301,6 @@ pub(crate) const OPENCODE: Client = Client {
     says: &["opencode", "run"],
     saw: Saw { errors: false, images: true },
 };
+
+/// opencode, whose command is named beside what the person says.
+pub(crate) const OPENCODE_ASK: Client = Client { says: &["opencode", "run", "--command", "ask"], ..OPENCODE };

@@ -63,14 +63,18 @@ fn gathers(client: &Client, source: &str) {
     assert_eq!(verified.answer()["without_summary"], 0);
 }
 
-/// A whole `/ask`, from the catalog to the line that answers it.
-fn answers(client: &Client, command: &str) {
+/// What the person asks.
+const QUESTION: &str = "How long from one spring tide to the next?";
+
+/// A whole `/ask`, from the catalog to the line that answers it; `before` is typed before the question,
+/// and the workflow that the model gets names it as `question`.
+fn answers(client: &Client, before: &str, question: &str) {
     let seat = Seat::new();
     seat.project.write("kb/tidemark/cache/catalog.json", r#"{"title": "Tidemark", "documents": []}"#);
     seat.project.write("kb/tidemark/cache/documents/tides.md", "# Tides\n\nA spring tide comes\nevery 14.77 days.\n");
-    let heard = client.run(&seat, command, ask());
-    let asked = "and from nothing else: How long from one spring tide to the next?";
-    assert!(heard.texts.iter().any(|text| text.contains(asked)), "{:#?}", heard.texts);
+    let heard = client.run(&seat, &format!("{before}{QUESTION}"), ask());
+    let asked = format!("and from nothing else: {question}");
+    assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
     let [_, catalog, found, read] = &heard.results[..] else { panic!("four results: {heard:#?}") };
     assert!(catalog.text.contains("Tidemark"), "{catalog:?}");
     assert!(found.text.contains("A spring tide comes"), "{found:?}");
@@ -110,7 +114,7 @@ with_clients! {
     }
 
     fn gemini_cli_answers_by_its_installed_extension() {
-        answers(&clients::GEMINI_POLICY, "/ask How long from one spring tide to the next?");
+        answers(&clients::GEMINI_POLICY, "/ask ", QUESTION);
     }
 
     fn claude_code_explores() {
@@ -122,7 +126,7 @@ with_clients! {
     }
 
     fn claude_code_answers_by_its_installed_plugin() {
-        answers(&clients::CLAUDE_PLUGIN, "/ragmaker:ask How long from one spring tide to the next?");
+        answers(&clients::CLAUDE_PLUGIN, "/ragmaker:ask ", QUESTION);
     }
 
     fn claude_code_only_reads_by_the_server_alone() {
@@ -140,6 +144,10 @@ with_clients! {
         gathers(&clients::CODEX, "the source that the person named");
     }
 
+    fn codex_answers_by_its_skill() {
+        answers(&clients::CODEX, "$ask ", "the person's question");
+    }
+
     fn every_client_keeps_to_the_domains_that_the_person_allows() {
         let all = [&clients::GEMINI, &clients::GEMINI_DISCOVERY, &clients::CLAUDE_MCP, &clients::CODEX, &clients::OPENCODE];
         all.into_iter().for_each(keeps_to_its_domains);
@@ -147,6 +155,10 @@ with_clients! {
 
     fn opencode_explores() {
         explores(&clients::OPENCODE);
+    }
+
+    fn opencode_answers_by_its_command() {
+        answers(&clients::OPENCODE_ASK, "", QUESTION);
     }
 
     fn opencode_gathers_by_its_command() {

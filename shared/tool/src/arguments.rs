@@ -93,13 +93,15 @@ fn help<T: Tool>() -> String {
 
 /// A command line on its way into the form that argh takes: `--name value` for everything.
 struct CommandLine {
+    json_texts: &'static [&'static str],
     flags: Vec<&'static FlagInfo<'static>>,
     given: Vec<(&'static FlagInfo<'static>, Option<String>)>,
 }
 
 impl CommandLine {
     fn new<T: Tool>() -> Self {
-        Self { flags: T::get_args_info().flags.iter().filter(|flag| flag.long != "--help").collect(), given: vec![] }
+        let flags = T::get_args_info().flags.iter().filter(|flag| flag.long != "--help").collect();
+        Self { json_texts: T::JSON_TEXTS, flags, given: vec![] }
     }
 
     /// Takes one argument, and its value from `rest` where it has one.
@@ -160,6 +162,7 @@ impl CommandLine {
                 Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).to_string(),
                 _ => number.to_string(),
             },
+            json if self.json_texts.contains(&flag.long) => json.to_string(),
             other @ (Value::Array(_) | Value::Object(_)) => {
                 return Err(bad_value(flag.long, &other.to_string(), "expected a single value"));
             }

@@ -41,6 +41,9 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     const ANNOTATIONS: Annotations;
     /// Every code that [`Tool::run`] can fail with, [`ARGUMENT_ERROR`] and its like aside.
     const ERRORS: &'static [Code];
+    /// The options whose value is JSON text, as `--updates`: among arguments that come as JSON, such a
+    /// value may stand as it is.
+    const JSON_TEXTS: &'static [&'static str] = &[];
     /// Does the work.
     fn run(self) -> Result<Self::Answer, Error>;
     /// What is printed in the place of JSON, where the caller asked for the bare text.

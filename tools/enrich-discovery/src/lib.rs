@@ -71,6 +71,7 @@ impl Tool for Args {
         ragmaker_catalog::CATALOG_NOT_READABLE,
         ragmaker_catalog::CATALOG_NOT_WRITABLE,
     ];
+    const JSON_TEXTS: &'static [&'static str] = &["--updates"];
 
     fn run(self) -> Result<Answer, Error> {
         let catalog = Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref())?;

@@ -67,6 +67,16 @@ fn updates_come_as_text_from_a_file_or_from_standard_input() {
 }
 
 #[test]
+fn updates_may_stand_as_they_are_among_arguments_in_json() {
+    let folder = knowledge_base();
+    let arguments = json!({"kb_root": "kb", "updates": [{"url": "https://x.example/a", "title": "A"}]});
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-enrich-discovery"));
+    let output = command.args(["--arguments", &arguments.to_string()]).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(documents(folder.path())[0]["title"], "A");
+}
+
+#[test]
 fn each_name_ends_in_one_of_three_lists() {
     let folder = knowledge_base();
     fs::write(folder.path().join("outside.md"), "---\nsource_url: https://x.example/o\n---\n").unwrap();

@@ -1,29 +1,51 @@
 //! What an audit finds, and what to do about each.
 
+use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
 /// A kind of finding, as its name in the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// The catalog lists nothing.
     NoDocuments,
+    /// The knowledge base has no title.
     TitleMissing,
+    /// The knowledge base has no summary.
     SummaryMissing,
+    /// An entry has no address.
     UrlMissing,
+    /// An entry has no title.
     DocumentTitleMissing,
+    /// An entry has no summary.
+    DocumentSummaryMissing,
+    /// An entry names no file.
     PathMissing,
+    /// An entry names a file outside of the knowledge base.
     PathOutside,
+    /// The file that an entry names is not there.
     FileMissing,
+    /// The file can not be read as text.
     NotReadable,
+    /// The file does not open with front matter that parses.
     FrontMatterInvalid,
+    /// The front matter names another page than the entry.
     SourceMismatch,
+    /// Nothing but headings or less.
     EmptyDocument,
+    /// A bot challenge was saved in the place of the page.
     ChallengePage,
+    /// An error page was saved in the place of the page.
     ErrorPage,
+    /// Two entries have one address.
     DuplicateUrl,
+    /// Two entries have one file.
     DuplicatePath,
+    /// Two documents have the same text.
     DuplicateContent,
+    /// A document that the catalog does not list.
     Orphan,
+    /// What an interrupted write left.
     Leftover,
 }
 
@@ -36,6 +58,7 @@ impl Kind {
             Self::SummaryMissing => "Say what it is about: ragmaker-entry-discovery --summary.",
             Self::UrlMissing => "Extract the page again, or remove this entry from the catalog.",
             Self::DocumentTitleMissing => "Give it a title: ragmaker-enrich-discovery --updates.",
+            Self::DocumentSummaryMissing => "Say what it is about: ragmaker-enrich-discovery --updates.",
             Self::PathMissing | Self::FileMissing => {
                 "Extract the url again with ragmaker-browser-extract, or remove this entry from the catalog."
             }
@@ -63,20 +86,21 @@ impl Kind {
     }
 }
 
-/// Something that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Finding {
+/// Something that is wrong, or could be better.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Finding {
     /// What kind of thing.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// The document's file as the catalog lists it, or the stray file as seen from the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) path: Option<String>,
+    pub path: Option<String>,
+    /// The document's address as the catalog lists it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
     /// What was seen.
-    pub(crate) message: String,
+    pub message: String,
     /// What to do.
-    pub(crate) remedy: &'static str,
+    pub remedy: &'static str,
 }
 
 impl Finding {

@@ -15,9 +15,8 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Contents, Listed};
 use ragmaker_tool::{Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool, json};
 use serde::Serialize;
-use serde_json::Value;
 
-use finding::{Finding, Kind};
+pub use finding::{Finding, Kind};
 
 /// Something is wrong with the knowledge base.
 pub const VERIFICATION_FAILED: Code = Code::new(
@@ -47,8 +46,12 @@ pub struct Answer {
     pub catalog_file: String,
     /// Number of documents, each of which was read.
     pub documents: usize,
-    /// Documents without a summary, which they need not have; ragmaker-enrich-discovery sets them.
+    /// Documents without a summary, which they need not have.
     pub without_summary: usize,
+    /// What is not wrong and could be better: those documents, and what to do.
+    pub advice: Vec<Finding>,
+    /// Whether the advice is too long to be shown whole and was cut.
+    pub truncated: bool,
 }
 
 impl Tool for Args {
@@ -73,12 +76,26 @@ impl Tool for Args {
         if !findings.is_empty() {
             return Err(failed(&findings, documents, &catalog));
         }
+        let advice = advice(&contents);
+        let shown = shown(&advice);
         Ok(Answer {
             catalog_file: catalog.file().to_string_lossy().into_owned(),
             documents,
-            without_summary: contents.documents.iter().filter(|document| document.summary.is_none()).count(),
+            without_summary: advice.len(),
+            truncated: shown < advice.len(),
+            advice: advice.into_iter().take(shown).collect(),
         })
     }
+}
+
+/// What a knowledge base can do without and is better with.
+fn advice(contents: &Contents) -> Vec<Finding> {
+    let without = contents.documents.iter().filter(|document| document.summary.is_none());
+    let finding = |document: &Listed| {
+        Finding::new(Kind::DocumentSummaryMissing, "the catalog has no summary for the document")
+            .at(document.path.as_deref(), document.url.as_deref())
+    };
+    without.map(finding).collect()
 }
 
 /// Everything that is wrong: with the whole, with each document in the catalog's order, with what is
@@ -169,17 +186,21 @@ const AROUND: usize = 9_000;
 /// What an element takes beside itself: its line, its indent, its comma.
 const LINE: usize = 7;
 
-/// The error that tells of `findings`, as many as an answer takes.
-fn failed(findings: &[Finding], documents: usize, catalog: &Catalog) -> Error {
+/// How many of `findings` an answer takes.
+fn shown(findings: &[Finding]) -> usize {
     let charset = json::Charset::from_env();
     let mut budget = OUTPUT_LIMIT - AROUND;
-    let shown: Vec<Value> = findings
-        .iter()
-        .map_while(|finding| {
-            budget = budget.checked_sub(json::cost(finding, charset) + LINE)?;
-            serde_json::to_value(finding).ok()
-        })
-        .collect();
+    let fits = |finding: &&Finding| {
+        let left = budget.checked_sub(json::cost(finding, charset) + LINE);
+        budget = left.unwrap_or_default();
+        left.is_some()
+    };
+    findings.iter().take_while(fits).count()
+}
+
+/// The error that tells of `findings`, as many as an answer takes.
+fn failed(findings: &[Finding], documents: usize, catalog: &Catalog) -> Error {
+    let shown = &findings[..shown(findings)];
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
     for finding in findings {
         *counts.entry(finding.kind).or_default() += 1;
@@ -192,5 +213,5 @@ fn failed(findings: &[Finding], documents: usize, catalog: &Catalog) -> Error {
         .detail("total", findings.len())
         .detail("truncated", shown.len() < findings.len())
         .detail("counts", serde_json::to_value(counts).unwrap_or_default())
-        .detail("findings", shown)
+        .detail("findings", serde_json::to_value(shown).unwrap_or_default())
 }

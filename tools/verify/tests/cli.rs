@@ -85,6 +85,7 @@ fn nothing_is_wrong_and_nothing_is_changed() {
     let before = fs::read_dir(folder.path().join("kb/cache")).unwrap().count();
     let answer = answer(folder.path());
     assert_eq!((&answer["documents"], &answer["without_summary"]), (&json!(2), &json!(1)));
+    assert_eq!((&answer["advice"][0]["path"], &answer["advice"][1]), (&json!("documents/a.md"), &json!(null)));
     assert_eq!(fs::read_dir(folder.path().join("kb/cache")).unwrap().count(), before);
     let by_path = run(folder.path(), &["--catalog-path", "kb/cache/catalog.json"]);
     assert!(by_path.status.success());
