@@ -158,7 +158,8 @@ with_clients! {
     }
 
     fn opencode_answers_by_its_command() {
-        answers(&clients::OPENCODE_ASK, "", QUESTION);
+        // It puts quotes around what is more than one word.
+        answers(&clients::OPENCODE_ASK, "", &format!("\"{QUESTION}\""));
     }
 
     fn opencode_gathers_by_its_command() {
