@@ -122,6 +122,29 @@ fn links_are_what_a_person_could_follow() {
 }
 
 #[test]
+fn what_comes_late_is_waited_for() {
+    let visitor = Visitor::with_browser();
+    for way in ["import", "script", "body", "request", "frame", "worker"] {
+        let answer = seen(&visitor, &format!("/late/{way}"));
+        assert_eq!(answer["ready"], "idle", "{way}");
+        assert_eq!(links(&visitor, &answer), owned([("What came late", "/page/late")]), "{way}");
+    }
+    assert_eq!(seen(&visitor, "/late/text")["url"], visitor.site.url("/links/1"));
+}
+
+#[test]
+fn a_page_can_not_get_in_the_way_of_its_reader() {
+    let visitor = Visitor::with_browser();
+    let clobbered = seen(&visitor, "/hostile/clobbered");
+    assert_eq!((&clobbered["title"], &clobbered["http_status"]), (&"Clobbered".into(), &200.into()));
+    assert_eq!(links(&visitor, &clobbered), owned([("Seen", "/page/seen")]));
+    assert_eq!(visitor.save("/hostile/clobbered").field("title"), "Clobbered");
+    assert_eq!(hrefs(&visitor, "/hostile/sandboxed"), ["/page/out"]);
+    assert_eq!(seen(&visitor, "/hostile/farewell")["title"], "Farewell");
+    assert_eq!(seen(&visitor, "/page/next")["title"], "next");
+}
+
+#[test]
 fn what_frames_and_shadow_roots_show_is_saved_with_the_page() {
     let visitor = Visitor::with_browser();
     let frames = visitor.save_whole("/links/frames").markdown;
@@ -253,6 +276,7 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
     for (page, end) in [
         ("/redirect/chain/7", "/page/the%20end%20of%20the%20chain"),
         ("/redirect/meta", "/page/after%20the%20refresh"),
+        ("/redirect/header", "/page/refreshed"),
         ("/redirect/script/0", "/page/after%20the%20script"),
         ("/redirect/script/400", "/page/after%20the%20script"),
     ] {
@@ -262,7 +286,7 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
         // The saved page is named by what it is, wherever one came from.
         assert_eq!(visitor.save(page).path, visitor.save(end).path, "{page}");
     }
-    assert_eq!(visitor.documents().len(), 3);
+    assert_eq!(visitor.documents().len(), 4);
     for page in ["/redirect/loop", "/redirect/chain/30"] {
         let error = visitor.refuse(page, "NAVIGATION_FAILED");
         assert_eq!(error["details"]["net_error"], "net::ERR_TOO_MANY_REDIRECTS", "{error}");
@@ -304,6 +328,10 @@ fn an_error_page_is_seen_and_not_saved() {
         assert_eq!(links(&visitor, &answer), owned([("Home", "/page/home")]));
         let error = visitor.refuse(&page, "HTTP_ERROR");
         assert_eq!(error["details"]["http_status"], status, "{error}");
+    }
+    for (page, status) in [("/hostile/password", 401), ("/hostile/failed", 500)] {
+        assert_eq!(seen(&visitor, page)["http_status"], status);
+        assert_eq!(visitor.refuse(page, "HTTP_ERROR")["details"]["http_status"], status);
     }
     let error = visitor.refuse("/status/204", "NOT_A_PAGE");
     assert_eq!(error["details"]["http_status"], 204, "{error}");
@@ -382,7 +410,7 @@ fn what_is_no_page_is_said_and_what_is_text_is_saved() {
         assert_eq!(saved.field("title"), page);
     }
     let xml = visitor.save("/content/xml").markdown;
-    assert!(xml.contains("XML"), "{xml}");
+    assert_eq!(xml, "```xml\n<notes><note id=\"1\">XML</note></notes>\n```\n");
     assert_eq!(seen(&visitor, "/page/next")["title"], "next");
 }
 

@@ -47,6 +47,18 @@ fn other_schemes_are_refused_before_a_browser_starts() {
 }
 
 #[test]
+fn a_page_can_not_pass_for_another_one() {
+    let visitor = Visitor::with_browser();
+    let answer = visitor.navigate("/hostile/forged").run();
+    let true_url = visitor.site.url("/hostile/forger").replace("127.0.0.1", "localhost");
+    assert_eq!((&answer.answer()["url"], &answer.answer()["http_status"]), (&json!(true_url), &json!(200)));
+    assert_eq!(visitor.save("/hostile/forged").field("source_url"), true_url);
+    for tool in [visitor.navigate("/hostile/forged"), visitor.extract("/hostile/forged")] {
+        tool.args(["--allow-domain", "127.0.0.1"]).run().error("DOMAIN_NOT_ALLOWED");
+    }
+}
+
+#[test]
 fn a_page_outside_the_allowed_domains_is_not_opened() {
     let visitor = Visitor::new();
     let refused = visitor.navigate("/page/1").args(["--allow-domain", "example.com"]).run();

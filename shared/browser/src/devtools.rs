@@ -199,7 +199,13 @@ impl DevTools {
 }
 
 /// The socket of one tab. It blocks: a call looks at one page and does nothing else meanwhile.
-pub(crate) struct TabSocket(Socket);
+pub(crate) struct TabSocket {
+    socket: Socket,
+    /// The outermost frame of the tab, which is called as the tab is.
+    frame: String,
+    /// Where scripts run in the document that is shown, once one has.
+    world: Option<Value>,
+}
 
 impl TabSocket {
     /// Connects to the tab with `handle`.
@@ -207,30 +213,54 @@ impl TabSocket {
         let mut socket = Socket::connect(running, &format!("/devtools/page/{handle}"))?;
         // To be told of a crash; nobody has to wait for the word that this will be.
         socket.send("Inspector.enable", &json!({}))?;
-        Ok(Self(socket))
+        Ok(Self { socket, frame: handle.to_owned(), world: None })
+    }
+
+    /// Says that the tab is going to show another document.
+    pub(crate) fn leave_document(&mut self) {
+        self.world = None;
     }
 
     /// Asks the page that an earlier call left in the tab for a sign of life, to be given within
     /// `time`. Whatever is waited for from then on ends as [`Trouble::Stale`] if it does not come.
     pub(crate) fn feel_pulse(&mut self, time: Duration) -> Result<(), Trouble> {
-        let id = self.0.send("Runtime.evaluate", &json!({"expression": "1"}))?;
-        self.0.pulse = Some((id, Instant::now() + time));
+        let id = self.socket.send("Runtime.evaluate", &json!({"expression": "1"}))?;
+        self.socket.pulse = Some((id, Instant::now() + time));
         Ok(())
     }
 
     /// Waits for the sign of life, if it is still to come.
     pub(crate) fn wait_for_pulse(&mut self) -> Result<(), Trouble> {
-        while let Some((_, until)) = self.0.pulse {
-            self.0.receive(until)?;
+        while let Some((_, until)) = self.socket.pulse {
+            self.socket.receive(until)?;
         }
         Ok(())
     }
 
     /// Runs the body of an async function in the page and returns its result.
+    ///
+    /// It runs in a world of its own: it sees the page's elements and none of its scripts, which
+    /// could otherwise change what it finds.
     pub(crate) fn execute(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<Value, Trouble> {
+        let result = self.evaluate(body, arguments, deadline);
+        if matches!(result, Err(Trouble::Failed(_))) {
+            // The world goes with its document.
+            self.leave_document();
+        }
+        result
+    }
+
+    fn evaluate(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<Value, Trouble> {
+        let world = if let Some(world) = self.world.take() {
+            world
+        } else {
+            let params = json!({"frameId": self.frame, "worldName": "tool"});
+            self.socket.command("Page.createIsolatedWorld", &params, deadline)?["executionContextId"].take()
+        };
         let expression = format!("(async function () {{\n{body}\n}})(...{arguments})");
-        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let mut answer = self.0.command("Runtime.evaluate", &params, deadline)?;
+        let params = json!({"expression": expression, "contextId": world, "returnByValue": true, "awaitPromise": true});
+        self.world = Some(world);
+        let mut answer = self.socket.command("Runtime.evaluate", &params, deadline)?;
         match answer["exceptionDetails"].take() {
             Value::Null => Ok(answer["result"]["value"].take()),
             thrown => {

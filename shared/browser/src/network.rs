@@ -1,6 +1,11 @@
 //! What the tab's network events tell of the document: the response that brought it, and whether it
 //! broke off.
 
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
 use ragmaker_tool::Error;
 use serde_json::{Map, Value};
 
@@ -12,7 +17,16 @@ pub(crate) struct Document {
     request: Option<String>,
     response: Value,
     failure: Option<String>,
+    /// Scripts that were asked for and have not come, and since when that is known.
+    scripts: BTreeMap<String, Instant>,
 }
+
+/// How long a script may take to come before the page is taken without it.
+const SCRIPT_PATIENCE: Duration = Duration::from_millis(2500);
+
+/// The longest that a page may show before its server's `Refresh` sends the reader on, and the page
+/// still is not the one that was asked for.
+const SOON: Duration = Duration::from_secs(5);
 
 impl Document {
     /// The document that the request called `request` is for.
@@ -23,6 +37,16 @@ impl Document {
     /// Takes in an event of the tab whose outermost frame is `frame`.
     pub(crate) fn take_in(&mut self, mut event: Value, frame: &str) {
         let params = event["params"].take();
+        let request = params["requestId"].as_str().unwrap_or_default();
+        match (event["method"].as_str(), params["type"].as_str()) {
+            (Some("Network.requestWillBeSent"), Some("Script")) => {
+                self.scripts.insert(request.to_owned(), Instant::now());
+            }
+            (Some("Network.loadingFinished" | "Network.loadingFailed"), _) => {
+                self.scripts.remove(request);
+            }
+            _ => {}
+        }
         if params["type"] != "Document" {
             return;
         }
@@ -41,7 +65,32 @@ impl Document {
 
     /// Why the document broke off after it had begun to come, if it did.
     pub(crate) fn broke_off(&self) -> Option<&str> {
-        self.failure.as_deref().filter(|failure| !self.response.is_null() && *failure != "net::ERR_ABORTED")
+        let complete = ["net::ERR_ABORTED", "net::ERR_HTTP_RESPONSE_CODE_FAILURE"];
+        self.failure.as_deref().filter(|failure| !self.response.is_null() && !complete.contains(failure))
+    }
+
+    /// The name of the request for it.
+    pub(crate) fn request(&self) -> Option<&str> {
+        self.request.as_deref()
+    }
+
+    /// Whether it was asked for and nothing is known of it yet.
+    pub(crate) fn is_coming(&self) -> bool {
+        self.request.is_some() && self.response.is_null() && self.failure.is_none()
+    }
+
+    /// Whether scripts are on their way that the page may want to run.
+    pub(crate) fn awaits_scripts(&self) -> bool {
+        self.scripts.values().any(|since| since.elapsed() < SCRIPT_PATIENCE)
+    }
+
+    /// How long the page shows before the server's `Refresh` header sends the reader on, where that is
+    /// soon: `0; url=/next`.
+    pub(crate) fn refresh(&self) -> Option<Duration> {
+        let header = self.headers();
+        let (delay, target) = header["refresh"].as_str()?.split_once([';', ','])?;
+        let delay = Duration::try_from_secs_f32(delay.trim().parse().ok()?).ok()?;
+        (delay <= SOON && !target.trim().is_empty()).then_some(delay)
     }
 
     /// The HTTP status; 0 where no response is known.

@@ -42,6 +42,13 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the page is left alone between two looks at it.
 const PAUSE: Duration = Duration::from_millis(8);
 
+/// How long a page may take to leave once the time has come at which its server sends the reader on.
+const LEAVING: Duration = Duration::from_secs(2);
+
+/// How long a page gets to use a script that has just come.
+const SCRIPT_RUNS: Duration = Duration::from_millis(60);
+
+const DOCUMENT: &str = include_str!("js/document.js");
 const LOOK: &str = include_str!("js/look.js");
 const FACTS: &str = include_str!("js/facts.js");
 const LINKS: &str = include_str!("js/links.js");
@@ -189,7 +196,7 @@ impl Visit<'_> {
             Target::Show(url) => Wish::Showing(url.as_str()),
             Target::Latest => Wish::Latest,
         };
-        let script = [LOOK, FACTS, want.script, COLLECT].join("\n");
+        let script = [DOCUMENT, LOOK, FACTS, want.script, COLLECT].join("\n");
         loop {
             let tab = Tab::borrow(self.profile, &in_use.running, wish, deadline).await?;
             let tab = tab.ok_or_else(|| NO_PAGE.error("this session has no open page"))?;
@@ -198,11 +205,12 @@ impl Visit<'_> {
                 Target::Latest => tab.remembered().0.to_owned(),
             };
             let script = script.clone();
-            let mut stay =
-                Stay { visit: self, want, script, document: Document::default(), url, tab, deadline, stale: false };
+            let document = Document::default();
+            let mut stay = Stay { visit: self, want, script, document, url, tab, deadline, stale: false, shows: true };
             let result = stay.work().await;
-            let Stay { tab, url, stale, .. } = stay;
+            let Stay { tab, url, stale, shows, .. } = stay;
             match &result {
+                Ok(_) if !shows => tab.give_back("", "", self.profile).await,
                 Ok((page, _)) => tab.give_back(&url, &page.url, self.profile).await,
                 Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
                     tab.give_back("", "", self.profile).await;
@@ -234,6 +242,8 @@ struct Stay<'a> {
     deadline: Instant,
     /// Whether the tab was of no use, before this call had done anything with it.
     stale: bool,
+    /// Whether the tab shows what the server sent, and no page of the browser's own.
+    shows: bool,
 }
 
 impl Stay<'_> {
@@ -281,12 +291,18 @@ impl Stay<'_> {
 
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
         let params = json!({"url": url.as_str()});
+        self.tab.socket.leave_document();
         let answer = {
             let mut navigation = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
             match tokio::time::timeout(PULSE, &mut navigation).await {
                 Ok(answer) => answer,
                 // Either the server is slow, or the page that is to be left does not let go.
                 Err(_) => match self.tab.socket.wait_for_pulse() {
+                    // It answered, and may still be at work on its own farewell.
+                    Ok(()) if self.tab.resumed => {
+                        let patience = self.deadline.saturating_duration_since(Instant::now()) / 4;
+                        tokio::time::timeout(patience, navigation).await.unwrap_or(Err(Trouble::Stale))
+                    }
                     Ok(()) => navigation.await,
                     Err(trouble) => Err(trouble),
                 },
@@ -299,16 +315,21 @@ impl Stay<'_> {
             Err(trouble) => return Err(self.failed(trouble)),
         };
         self.document = Document::requested(answer["loaderId"].as_str());
-        match answer["errorText"].as_str() {
-            None if answer["isDownload"] != true => self.settle(self.visit.wait_for).await,
-            // Chromium shows a page of its own for an error status without a body.
-            Some("net::ERR_HTTP_RESPONSE_CODE_FAILURE") => {
-                self.learn_of_the_document(true).await?;
-                let facts = Facts { url: self.url.clone(), status: self.document.status(), ..Facts::default() };
-                Ok((self.page(facts, Ready::Idle), Value::Null))
-            }
+        let error = answer["errorText"].as_str();
+        if error.is_none() && answer["isDownload"] != true {
+            return self.settle(self.visit.wait_for).await;
+        }
+        let learned = self.learn_of_the_document(true).await;
+        // Chromium shows a page of its own for an error status without a body, and for a password that
+        // nobody gave.
+        if self.document.status() >= 400 && answer["isDownload"] != true {
+            self.shows = false;
+            let facts = Facts { url: self.url.clone(), status: self.document.status(), ..Facts::default() };
+            return Ok((self.page(facts, Ready::Idle), Value::Null));
+        }
+        match error {
             Some("net::ERR_ABORTED") | None => {
-                self.learn_of_the_document(true).await?;
+                learned?;
                 match (self.document.status(), self.document.media_type()) {
                     (status @ (204 | 205), media) => {
                         Err(self.not_a_page("the server answered that there is nothing to show", media, status))
@@ -331,17 +352,21 @@ impl Stay<'_> {
         let cap = (begun + CAP).min(begun + self.deadline.saturating_duration_since(begun).mul_f32(0.8));
         let mut suspect = begun + SUSPICION;
         let mut answered = false;
+        let mut scripts_until = begun;
         loop {
             let capped = wait_for.is_none() && Instant::now() >= cap;
             let arguments = json!([wait_for, capped, self.want.chosen]);
             // A page that is busy answers late, and at the deadline not at all.
-            let answer = match self.tab.socket.execute(&self.script, &arguments, self.deadline) {
+            let untried = self.tab.resumed && !answered;
+            let until =
+                if untried { begun + self.deadline.saturating_duration_since(begun) / 4 } else { self.deadline };
+            let answer = match self.tab.socket.execute(&self.script, &arguments, until) {
                 Ok(answer) => answer,
+                // What an earlier call left here may be at work on its farewell.
+                Err(Trouble::Late) if untried => return Err(self.failed(Trouble::Stale)),
                 // The page is on its way to another one.
-                Err(Trouble::Failed(words)) if Instant::now() + PAUSE < self.deadline => {
-                    debug_assert!(!words.contains("Error:"), "{words}");
-                    Value::Null
-                }
+                Err(Trouble::Failed(_)) if Instant::now() + PAUSE < self.deadline => Value::Null,
+                Err(Trouble::Failed(_)) => return Err(self.failed(Trouble::Late)),
                 // The deadline came during one of many looks: what was late is the element.
                 Err(Trouble::Late) if answered && wait_for.is_some() => Value::Null,
                 Err(trouble) => return Err(self.failed(trouble)),
@@ -354,6 +379,13 @@ impl Stay<'_> {
                 Some(_) if capped => Some(Ready::Cap),
                 _ => None,
             };
+            if ready == Some(Ready::Idle)
+                && !capped
+                && self.more_is_to_come(&answer[1], begun, &mut scripts_until).await?
+            {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
             if let Some(ready) = ready {
                 return self.taken(ready, answer).await;
             }
@@ -372,6 +404,33 @@ impl Stay<'_> {
             }
             tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    /// Whether a page that is quiet waits all the same for what can only be seen from outside: a module
+    /// that it imports, another page, or its server's word to go there. `scripts_until` is until when a
+    /// script that came may be at work.
+    async fn more_is_to_come(
+        &mut self,
+        facts: &Value,
+        begun: Instant,
+        scripts_until: &mut Instant,
+    ) -> Result<bool, Error> {
+        let (sparse, scripted) = (facts["sparse"] == true, facts["scripted"] == true);
+        if !sparse && !scripted {
+            return Ok(false);
+        }
+        let asked = self.document.request().map(str::to_owned);
+        self.learn_of_the_document(true).await?;
+        // By now it may be another page that is shown.
+        let is_another = self.document.request() != asked.as_deref();
+        if scripted && self.document.awaits_scripts() {
+            *scripts_until = Instant::now() + SCRIPT_RUNS;
+        }
+        let leaves = self.document.refresh().filter(|_| sparse).map(|delay| begun + delay + LEAVING);
+        Ok(is_another
+            || self.document.is_coming()
+            || Instant::now() < *scripts_until
+            || leaves.is_some_and(|until| Instant::now() < until))
     }
 
     async fn taken(&mut self, ready: Ready, mut answer: Value) -> Result<(Page, Value), Error> {

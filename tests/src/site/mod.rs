@@ -35,6 +35,13 @@
 //! | `/slow/first-byte` | a server that never answers |
 //! | `/slow/clock/MS` | changes its text every MS, for ever |
 //! | `/slow/loop/MS` | a script that starts MS after the page and never ends; 0 is while it loads |
+//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/request`, `/late/frame`, `/late/worker` likewise |
+//! | `/late/text` | leads to another page by a timer whose work is a text |
+//! | `/hostile/forged` | leads to `localhost`, where scripts say that the page is another one |
+//! | `/hostile/clobbered` | elements with the names of what a document is asked for |
+//! | `/hostile/sandboxed` | a page that may not run scripts |
+//! | `/hostile/farewell` | a script that begins when the page is left, and never ends |
+//! | `/hostile/password` | asks for a password, by status 401; `/hostile/failed` is a 500 without a body |
 //! | `/dialog/alert` | an alert while the page loads; `/dialog/confirm`, `/dialog/prompt` likewise |
 //! | `/dialog/chain` | alert, confirm and prompt, one after another |
 //! | `/dialog/unload` | asks before it lets itself be left, once it was clicked |
@@ -42,6 +49,7 @@
 //! | `/redirect/loop` | redirects to itself through another page |
 //! | `/redirect/host` | redirects to an article under another name of the host, `localhost` |
 //! | `/redirect/meta` | leads to an article by meta refresh |
+//! | `/redirect/header` | leads to an article by a `Refresh` header |
 //! | `/redirect/script/MS` | leads to an article by script after MS |
 //! | `/redirect/file` | redirects to `file:`; `/redirect/javascript`, `/redirect/data`, `/redirect/chrome` likewise |
 //! | `/redirect/script-file` | a script sets its location to `file:`; `/redirect/script-data`, `/redirect/script-blank` likewise |
@@ -100,6 +108,7 @@ mod broken;
 mod challenges;
 mod contents;
 mod dialogs;
+mod hostile;
 mod html;
 pub(crate) mod http;
 mod links;
@@ -199,6 +208,7 @@ fn page(ask: &Ask<'_>) -> Option<Reply> {
         "challenge" | "innocent" | "cdn-cgi" => challenges::reply(ask),
         "status" | "content" => contents::reply(ask),
         "broken" => broken::reply(ask),
+        "late" | "hostile" => hostile::reply(ask),
         "login" | "account" | "logout" | "cookie" | "storage" | "headers" | "fingerprint" => state::reply(ask),
         _ => None,
     }

@@ -22,6 +22,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
             let head = "<meta http-equiv=\"refresh\" content=\"0; url=/page/after the refresh\">\n";
             Response::html(html::document("Moved", head, "<p>This page has moved.</p>"))
         }
+        ["header"] => html::page("Moved", "<p>Please wait.</p>").header("Refresh", "0; url=/page/refreshed"),
         ["script", ms] => {
             let ms: u32 = number(ms)?;
             leaving(&format!("setTimeout(() => location.replace('/page/after the script'), {ms});"))

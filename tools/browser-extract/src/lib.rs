@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{
-    Page, Profile, Target, Visit,
+    Page, Profile, Ready, Target, Visit,
     address::{self, Domains},
     codes,
 };
@@ -72,6 +72,8 @@ pub struct Answer {
     pub catalog_file: String,
     /// How many words were saved; each CJK character is one.
     pub words: usize,
+    /// What ended the wait for the content; after a cap, more of it may have been on its way.
+    pub ready: Ready,
 }
 
 impl Tool for Args {
@@ -139,7 +141,7 @@ impl Tool for Args {
         if document.title.is_empty() {
             document.title = last_segment(&page.url);
         }
-        self.save(&catalog, address::page(&page.url).to_owned(), document)
+        self.save(&catalog, address::page(&page.url).to_owned(), document, page.ready)
     }
 }
 
@@ -169,7 +171,13 @@ fn last_segment(url: &str) -> String {
 }
 
 impl Args {
-    fn save(self, catalog: &Catalog, url: String, document: ragmaker_markdown::Document) -> Result<Answer, Error> {
+    fn save(
+        self,
+        catalog: &Catalog,
+        url: String,
+        document: ragmaker_markdown::Document,
+        ready: Ready,
+    ) -> Result<Answer, Error> {
         let fetched_at = ragmaker_catalog::now();
         let known = [
             ("author", &document.author),
@@ -197,6 +205,7 @@ impl Args {
             catalog_updated: true,
             catalog_file: catalog.file().to_string_lossy().into_owned(),
             words: document.words,
+            ready,
         })
     }
 }

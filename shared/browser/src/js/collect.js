@@ -1,7 +1,7 @@
 // The last part of the script that is run again and again until the page's content is there: what
 // the page is and what is wanted of it come with the answer that it is.
 const [selector, now, chosen] = arguments;
-if (selector === null && !now && document.readyState !== "complete") {
+if (selector === null && !now && doc.readyState !== "complete") {
   // The load event comes here first: the content is taken before the page is painted, and the page
   // is not held up by questions meanwhile. Asked again at times, for some pages never load.
   await new Promise((go) => {

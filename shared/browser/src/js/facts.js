@@ -1,29 +1,31 @@
 // What the page is: address, title, status, type, and the marks of a bot challenge.
 const facts = () => {
   const clean = (text) => String(text ?? "").toWellFormed();
-  const has = (selector) => document.querySelector(selector) !== null;
+  const has = (selector) => doc.querySelector(selector) !== null;
   const source = (...parts) => parts.some((part) => has(`script[src*="${part}"],iframe[src*="${part}"]`));
   const visible = (element) => element.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
   // What a reader sees has to be measured where there are signs of a challenge, and not of a long page: it is none.
   const words = () => {
-    const all = document.body?.textContent.length ?? 0;
-    return all > 50000 ? all : clean(document.body?.innerText).trim().length;
+    const all = doc.body?.textContent.length ?? 0;
+    return all > 50000 ? all : clean(doc.body?.innerText).trim().length;
   };
-  const fields = [...document.querySelectorAll("textarea,input,select")].filter((field) =>
+  const fields = [...doc.querySelectorAll("textarea,input,select")].filter((field) =>
     visible(field) && !/^(hidden|submit|button|checkbox)$/.test(field.type) && !/captcha/i.test(field.name + field.id)).length;
-  const captcha = [...document.querySelectorAll(".h-captcha,.g-recaptcha,.cf-turnstile,iframe[src*='hcaptcha.com'],iframe[src*='/recaptcha/'],#recaptcha,form#captcha-form")]
+  const captcha = [...doc.querySelectorAll(".h-captcha,.g-recaptcha,.cf-turnstile,iframe[src*='hcaptcha.com'],iframe[src*='/recaptcha/'],#recaptcha,form#captcha-form")]
     .some((element) => element.dataset.size !== "invisible" && !element.closest(".grecaptcha-badge"));
   const marks = [];
-  if (window._cf_chl_opt || has("#challenge-form[action*=__cf_chl_],#challenge-running,#challenge-stage,#cf-challenge-running") || source("/cdn-cgi/challenge-platform/h/")) marks.push("cloudflare");
+  const { globals = [] } = watched() ?? {};
+  if (globals.includes("_cf_chl_opt") || has("#challenge-form[action*=__cf_chl_],#challenge-running,#challenge-stage,#cf-challenge-running") || source("/cdn-cgi/challenge-platform/h/")) marks.push("cloudflare");
   if (source("captcha-delivery.com")) marks.push("datadome");
   if (has("#px-captcha,#px-captcha-wrapper")) marks.push("perimeterx");
   if (has("#sec-if-cpt-container,#sec-cpt-if,#akam-challenge") || source("/_sec/cp_challenge/")) marks.push("akamai");
-  if (window.gokuProps || (source(".awswaf.com/") && words() < 500)) marks.push("aws-waf");
+  if (globals.includes("gokuProps") || (source(".awswaf.com/") && words() < 500)) marks.push("aws-waf");
   if (captcha) marks.push("captcha");
   const status = performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0;
   return {
-    url: clean(location.href), base: clean(document.baseURI), title: clean(document.title).trim().slice(0, 500).toWellFormed(),
-    status, type: document.contentType, marks, words: marks.length > 0 || status !== 200 ? words() : null, fields,
-    links: document.links.length,
+    url: clean(location.href), base: clean(doc.baseURI), title: clean(doc.title).trim().slice(0, 500).toWellFormed(),
+    status, type: doc.contentType, marks, words: marks.length > 0 || status !== 200 ? words() : null, fields,
+    links: doc.links.length, sparse: (doc.body?.textContent.length ?? 0) < 2000,
+    scripted: doc.scripts.length > 0,
   };
 };

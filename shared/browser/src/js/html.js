@@ -3,8 +3,14 @@
 const take = (selector) => {
   const inner = (frame) => { try { return (frame.checkVisibility?.() ?? true) ? frame.contentDocument?.body : null; } catch { return null; } };
   const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => element.shadowRoot || (/^i?frame$/.test(element.localName) && inner(element)));
-  if (!/html|xml/.test(document.contentType) || /(^text|\/)xml$/.test(document.contentType)) {
-    return String(document.body?.innerText ?? document.documentElement?.textContent ?? "").toWellFormed();
+  // The browser shows XML without a style as a tree of its own making, and keeps the source in it.
+  const source = /xml$/.test(doc.contentType) ? doc.getElementById("webkit-xml-viewer-source-xml") : null;
+  if (source !== null) {
+    const write = new XMLSerializer();
+    return [...source.childNodes].map((node) => write.serializeToString(node)).join("").toWellFormed();
+  }
+  if (!/html|xml/.test(doc.contentType) || /(^text|\/)xml$/.test(doc.contentType)) {
+    return String(doc.body?.innerText ?? doc.documentElement?.textContent ?? "").toWellFormed();
   }
   const flat = (root) => {
     const pairs = (a, b) => {
@@ -17,7 +23,7 @@ const take = (selector) => {
           for (const slot of slots.querySelectorAll("slot")) slot.replaceWith(...(slot.name ? element.querySelectorAll(`:scope > [slot="${CSS.escape(slot.name)}"]`) : [...element.childNodes].filter((node) => !node.slot)).values().map((node) => node.cloneNode(true)));
           right[i].replaceChildren(slots);
         } else if (/^i?frame$/.test(element.localName) && inner(element)) {
-          const box = document.createElement("div");
+          const box = doc.createElement("div");
           box.append(...flat(inner(element)).childNodes);
           right[i].replaceWith(box);
         } else {
@@ -27,7 +33,7 @@ const take = (selector) => {
     };
     if (root.nodeType === Node.DOCUMENT_FRAGMENT_NODE) {
       // A shadow root can not be cloned; its children can.
-      const fragment = document.createDocumentFragment();
+      const fragment = doc.createDocumentFragment();
       fragment.append(...[...root.childNodes].map((node) => node.cloneNode(true)));
       pairs(root, fragment);
       return fragment;
@@ -37,8 +43,8 @@ const take = (selector) => {
     return copy;
   };
   const markup = (root) => (hosts(root).length > 0 ? flat(root) : root).outerHTML;
-  if (selector === null) return markup(document.documentElement).toWellFormed();
-  const chosen = [...document.querySelectorAll(selector)];
+  if (selector === null) return markup(doc.documentElement).toWellFormed();
+  const chosen = [...doc.querySelectorAll(selector)];
   // What is inside another chosen element is there already.
   const outer = chosen.filter((element) => !chosen.some((other) => other !== element && other.contains(element)));
   return outer.length === 0 ? null : outer.map(markup).join("\n").toWellFormed();

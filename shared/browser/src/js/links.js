@@ -71,7 +71,7 @@ const take = () => {
   const page = (href) => /#[/!]/.test(href) ? href : href.split("#", 1)[0];
   const walk = (root) => {
     // One pass in the page's order: a link, a shadow root and a frame each where it stands.
-    const walker = (root.ownerDocument ?? root).createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
+    const walker = Document.prototype.createTreeWalker.call(root.ownerDocument ?? root, root, NodeFilter.SHOW_ELEMENT);
     for (let element = walker.currentNode; element; element = walker.nextNode()) {
       if (element.nodeType !== Node.ELEMENT_NODE) continue;
       if ((element.localName === "a" || element.localName === "area") && (element.hasAttribute("href") || element.hasAttribute("xlink:href"))) {

@@ -33,15 +33,57 @@
     return id;
   };
   const end = (id) => { if (requests.delete(id)) bump(); };
+  const later = window.setTimeout.bind(window), counted = new WeakSet();
+  const until = (promise) => {
+    const id = ++nextId;
+    bump();
+    requests.set(id, last);
+    promise.then(() => end(id), () => end(id));
+  };
 
   window.fetch = new Proxy(window.fetch, {
     apply(target, self, args) {
       const id = begin(args[0]?.url ?? args[0]);
       const promise = Reflect.apply(target, self, args);
-      promise.then(() => end(id), () => end(id));
+      promise.then((response) => { if (id !== undefined) counted.add(response); end(id); }, () => end(id));
       return promise;
     },
   });
+  // The headers of an answer are not all of it: what the page takes out of it may come later.
+  for (const name of ["arrayBuffer", "blob", "bytes", "formData", "json", "text"]) {
+    const take = Response.prototype[name];
+    if (take) Response.prototype[name] = new Proxy(take, {
+      apply(target, self, args) {
+        const promise = Reflect.apply(target, self, args);
+        if (counted.has(self)) until(promise);
+        return promise;
+      },
+    });
+  }
+  // What speaks when it wants to is waited for until its first word, and not for long.
+  const FIRST_WORD = 1000;
+  for (const name of ["EventSource", "WebSocket", "Worker"]) {
+    if (window[name]) window[name] = new Proxy(window[name], {
+      construct(target, args, self) {
+        const made = Reflect.construct(target, args, self);
+        until(new Promise((go) => {
+          for (const event of ["message", "error", "close"]) made.addEventListener(event, go, { once: true });
+          later(go, FIRST_WORD);
+        }));
+        return made;
+      },
+    });
+  }
+  // A script or a frame that the page adds when it is loaded brings content with it.
+  const CODE = /^$|^module$|javascript/i;
+  const added = (node) => {
+    const loads = node.localName === "script" ? node.src && CODE.test(node.type)
+      : node.localName === "link" ? /stylesheet|modulepreload/i.test(node.rel)
+      : node.localName === "iframe" && node.src;
+    if (loads) until(new Promise((go) => {
+      for (const event of ["load", "error"]) node.addEventListener(event, go, { once: true });
+    }));
+  };
   const urls = new WeakMap();
   XMLHttpRequest.prototype.open = new Proxy(XMLHttpRequest.prototype.open, {
     apply(target, self, args) { urls.set(self, args[1]); return Reflect.apply(target, self, args); },
@@ -56,7 +98,9 @@
   // A short timer is work to come, unless it is one of a chain that never ends.
   window.setTimeout = new Proxy(window.setTimeout, {
     apply(target, self, args) {
-      const [work, delay, ...rest] = args;
+      const [given, delay, ...rest] = args;
+      // A text is run as a script of the page's own.
+      const work = typeof given === "string" ? () => (0, eval)(given) : given;
       if (typeof work !== "function" || delay > SHORT || chain > CHAIN) return Reflect.apply(target, self, args);
       const depth = chain + 1;
       const id = Reflect.apply(target, self, [function (...values) {
@@ -75,6 +119,7 @@
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
   // it is over when the document is interactive, and costs too much to be told of.
   const changes = new MutationObserver((records) => {
+    for (const { addedNodes } of records) addedNodes.forEach(added);
     for (const { target } of records) {
       const times = (tickers.get(target) ?? 0) + 1;
       tickers.set(target, times);
@@ -91,7 +136,11 @@
   });
   window.navigation?.addEventListener("navigateerror", () => { leaving = 0; });
 
-  Object.defineProperty(window, Symbol.for("ragmaker"), {
-    value: () => ({ last, leaving, timers: timers.size, requests: [...requests.values()] }),
+  // What the page has of these tells a bot challenge; its scripts can not be seen from where look.js runs.
+  const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
+  const { dispatchEvent } = EventTarget.prototype, { apply } = Reflect, Told = CustomEvent;
+  document.addEventListener("ragmaker-ask", () => {
+    const detail = { last, leaving, timers: timers.size, requests: [...requests.values()], globals: globals() };
+    apply(dispatchEvent, document, [new Told("ragmaker-tell", { detail })]);
   });
 })();

@@ -1,0 +1,90 @@
+//! Pages that bring their content late, and pages that get in the way of those who read them.
+
+use std::time::Duration;
+
+use super::{ask::Ask, html, http::Response, server::Reply};
+
+/// How long after the page its content comes.
+const LATE: Duration = Duration::from_millis(700);
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let response = match (ask.topic, &ask.rest()[..]) {
+        ("late", ["content.js"]) => return Some(late(Response::new("text/javascript", RENDER))),
+        ("late", ["content.html"]) => {
+            return Some(late(html::page("Inner", "<a href=\"/page/late\">What came late</a>")));
+        }
+        ("late", ["content.json"]) => return Some(json()),
+        ("late", ["worker.js"]) => Response::new("text/javascript", "setTimeout(() => postMessage(''), 700);"),
+        ("late", [way]) => html::page("Late", &format!("<script>{}</script>", script(way)?)),
+        ("hostile", ["forged"]) => Response::redirect(302, &format!("http://localhost:{}/hostile/forger", ask.port)),
+        ("hostile", ["forger"]) => html::text_page("Forger", &format!("<script>{}</script>", forge(ask.port))),
+        ("hostile", ["clobbered"]) => html::text_page("Clobbered", CLOBBERED),
+        ("hostile", ["sandboxed"]) => {
+            html::text_page("Sandboxed", "<a href=\"/page/out\">Out</a><script src=\"/x\"></script>")
+                .header("Content-Security-Policy", "default-src 'none'; sandbox")
+        }
+        ("hostile", ["farewell"]) => {
+            html::text_page("Farewell", "<script>addEventListener('pagehide', () => { for (;;); });</script>")
+        }
+        ("hostile", ["password"]) => {
+            html::page("Members", "").status(401).header("WWW-Authenticate", "Basic realm=\"members\"")
+        }
+        ("hostile", ["failed"]) => Response::html("").status(500),
+        _ => return None,
+    };
+    Some(response.into())
+}
+
+fn late(response: Response) -> Reply {
+    Reply::after(LATE, response)
+}
+
+/// An answer whose head comes at once, and whose body does not.
+fn json() -> Reply {
+    Reply::bytes(|peer| {
+        peer.write(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n",
+        )?;
+        peer.pause(LATE)?;
+        peer.write("{}")
+    })
+}
+
+/// What shows the content.
+const RENDER: &str = "document.body.innerHTML = '<main><a href=\"/page/late\">What came late</a></main>';";
+
+/// How the content is brought.
+fn script(way: &str) -> Option<String> {
+    let loaded = |what: &str| format!("addEventListener('load', () => setTimeout(() => {{ {what} }}));");
+    Some(match way {
+        "import" => loaded("import('/late/content.js');"),
+        "script" => {
+            loaded("document.head.append(Object.assign(document.createElement('script'), {src: '/late/content.js'}));")
+        }
+        "body" => format!("fetch('/late/content.json').then(answer => answer.json()).then(() => {{ {RENDER} }});"),
+        "request" => format!(
+            "const request = new XMLHttpRequest(); request.onload = () => {{ {RENDER} }}; request.open('GET', '/late/content.json'); request.send();"
+        ),
+        "frame" => loaded(
+            "document.body.append(Object.assign(document.createElement('iframe'), {src: '/late/content.html'}));",
+        ),
+        "worker" => format!("new Worker('/late/worker.js').onmessage = () => {{ {RENDER} }};"),
+        "text" => "setTimeout(\"location.href = '/links/1'\", 700);".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Says of a page that it is another one, to scripts that believe what the page has changed.
+fn forge(port: u16) -> String {
+    format!(
+        "String.prototype.toWellFormed = function () {{ return this.startsWith('http') ? 'http://127.0.0.1:{port}/page/true' : String(this); }};\n\
+         Array.prototype.flat = undefined; performance.getEntriesByType = () => [];\n\
+         document.querySelectorAll = document.createTreeWalker = () => {{ throw new Error('no'); }};"
+    )
+}
+
+/// Elements that stand in the place of what a document is asked for.
+const CLOBBERED: &str = "<a href=\"/page/seen\">Seen</a>\n\
+    <form name=\"title\"></form><form name=\"querySelector\"></form><form name=\"querySelectorAll\"></form>\n\
+    <form name=\"contentType\"></form><form name=\"createTreeWalker\"></form><form name=\"readyState\"></form>\n\
+    <form name=\"body\"></form><form name=\"scripts\"></form><form name=\"addEventListener\"></form>";
