@@ -41,6 +41,7 @@
 //! | `/redirect/chain/N` | N redirects to an article |
 //! | `/redirect/loop` | redirects to itself through another page |
 //! | `/redirect/host` | redirects to an article under another name of the host, `localhost` |
+//! | `/redirect/long` | redirects to an address of 60,000 characters; at `/redirect/script-long` a script gives itself one |
 //! | `/redirect/meta` | leads to an article by meta refresh |
 //! | `/redirect/script/MS` | leads to an article by script after MS |
 //! | `/redirect/file` | redirects to `file:`; `/redirect/javascript`, `/redirect/data`, `/redirect/chrome` likewise |
