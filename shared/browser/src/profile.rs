@@ -13,7 +13,8 @@ use std::{
 
 use fs2::FileExt;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
-use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::codes::{BROWSER_BUSY, BROWSER_FAILED};
 
@@ -165,7 +166,7 @@ impl Profile {
         for name in ["Local State", "Default/Preferences"] {
             let file = self.folder.join(name);
             let damaged = fs::read(&file)
-                .is_ok_and(|bytes| serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(&bytes).is_err());
+                .is_ok_and(|bytes| serde_json::from_slice::<BTreeMap<String, &RawValue>>(&bytes).is_err());
             if damaged {
                 let _ = fs::rename(&file, self.folder.join(format!("{name}.damaged")));
             }
