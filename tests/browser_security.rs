@@ -6,7 +6,7 @@
 use std::{
     collections::HashSet,
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -76,6 +76,34 @@ fn a_page_outside_the_allowed_domains_is_not_opened() {
     assert_eq!(visitor.navigate("/redirect/host").run().answer()["title"], "elsewhere");
     visitor.extract_open().args(here).run().error("DOMAIN_NOT_ALLOWED");
     assert!(visitor.saved().is_empty());
+}
+
+#[test]
+fn domains_that_can_not_be_read_allow_nothing() {
+    let visitor = Visitor::new();
+    let list = std::ffi::OsStr::from_bytes(b"example.com\xFF");
+    let error = visitor.navigate("/page/1").env("RAGMAKER_ALLOWED_DOMAINS", list).run().error("ARGUMENT_ERROR").clone();
+    assert_eq!(error["details"]["argument"], "RAGMAKER_ALLOWED_DOMAINS");
+    assert!(visitor.site.requests().is_empty());
+}
+
+#[test]
+fn an_address_that_no_answer_could_hold_is_refused() {
+    let visitor = Visitor::with_browser();
+    let long = format!("/page/x?{}", "a".repeat(9000));
+    for page in [&long, "/redirect/long", "/redirect/script-long"] {
+        let error = visitor.navigate(page).run().error("URL_NOT_ALLOWED").clone();
+        assert!(error.to_string().len() < 2000, "{error}");
+        visitor.refuse(page, "URL_NOT_ALLOWED");
+    }
+    assert_eq!(visitor.site.count(&long), 0);
+    // An address that can just be held, and a title as long as the address.
+    let page = format!("/page/{}", "b".repeat(7000));
+    let answer = visitor.navigate(&page).run();
+    assert_eq!(answer.answer()["title"].as_str().unwrap().len(), 500);
+    let run = visitor.extract(&page).run();
+    assert!(run.raw.stdout.len() < 29_000 && run.answer()["title"].as_str().unwrap().len() == 500);
+    assert_eq!(visitor.documents()[0]["title"].as_str().unwrap().len(), 500);
 }
 
 #[test]

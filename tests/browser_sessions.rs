@@ -180,6 +180,44 @@ fn a_browser_that_nobody_uses_closes_itself() {
 }
 
 #[test]
+fn settings_that_were_damaged_do_not_end_a_session() {
+    let visitor = Visitor::with_browser();
+    visitor.close().run().answer();
+    let profile = visitor.project.path().join(".tmp/cache/browser_profile");
+    for (name, text) in [("Default/Preferences", ""), ("Local State", "{\"browser\": {")] {
+        std::fs::write(profile.join(name), text).unwrap();
+        visitor.open().run().answer();
+        visitor.close().run().answer();
+        assert_eq!(std::fs::read_to_string(profile.join(format!("{name}.damaged"))).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_failed_start_says_why() {
+    let visitor = Visitor::new();
+    let error = visitor.open().env("TMPDIR", "/nonexistent").run().error("BROWSER_FAILED").clone();
+    assert!(error["remediation_suggestion"].as_str().unwrap().contains("TMPDIR"), "{error}");
+    assert_nothing_runs(&visitor.project);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_browser_does_not_hold_what_its_caller_has_open() {
+    let visitor = Visitor::new();
+    let path = visitor.project.path().join("lock");
+    let lock = std::fs::File::create(&path).unwrap();
+    lock.lock().unwrap();
+    let command = visitor.open().into_command();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" 3<&0 </dev/null"]).arg(command.get_program()).args(command.get_args());
+    let status = shell.current_dir(visitor.project.path()).stdin(lock).stdout(Stdio::null()).status().unwrap();
+    drop(shell);
+    assert!(status.success() && !visitor.project.processes().is_empty());
+    // The lock goes when the last process that has the file open lets go of it.
+    std::fs::File::open(&path).unwrap().try_lock().unwrap();
+}
+
+#[test]
 fn calls_at_once_each_have_their_own_page() {
     let visitor = Visitor::with_browser();
     let names: Vec<_> = (0..8).map(|n| format!("page-{n}")).collect();

@@ -1,6 +1,6 @@
 //! Which addresses are opened, and when two are the same page.
 
-use std::env;
+use std::{env, ffi::OsStr};
 
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use url::{Host, Url};
@@ -22,14 +22,26 @@ pub fn parse(text: &str) -> Result<Url, Error> {
     Ok(url)
 }
 
-/// Refuses what is not http or https: a page must not lead to files, scripts or settings.
+/// The most bytes of an address that a page may have: as many as servers take in one request. It is
+/// in every answer and names the page in the catalog, so it can not be shortened.
+pub const LONGEST: usize = 8000;
+
+/// Refuses what is not http or https, since a page must not lead to files, scripts or settings; and
+/// what is longer than an answer could hold.
 pub(crate) fn allow(url: &str) -> Result<(), Error> {
     let scheme = url.split(':').next().unwrap_or_default().to_ascii_lowercase();
-    if matches!(scheme.as_str(), "http" | "https") {
-        return Ok(());
-    }
     let shown: String = url.chars().take(200).collect();
-    Err(URL_NOT_ALLOWED.error(format!("only http and https are opened, not {shown}")).detail("url", shown))
+    if !matches!(scheme.as_str(), "http" | "https") {
+        return Err(URL_NOT_ALLOWED.error(format!("only http and https are opened, not {shown}")).detail("url", shown));
+    }
+    if url.len() > LONGEST {
+        return Err(URL_NOT_ALLOWED
+            .error(format!("the page's address has {} bytes, more than {LONGEST}: {shown}…", url.len()))
+            .remedy("Leave this page out, or give a shorter address of it.")
+            .detail("url", shown)
+            .detail("bytes", url.len()));
+    }
+    Ok(())
 }
 
 /// The domains whose pages may be opened. A domain stands for all hosts below it as well.
@@ -43,9 +55,8 @@ pub struct Domains {
 impl Domains {
     /// Those `named` in a call, within those of `RAGMAKER_ALLOWED_DOMAINS`.
     pub fn new(named: &[String]) -> Result<Self, Error> {
-        let allowed = env::var(ALLOWED_DOMAINS).unwrap_or_default();
-        let allowed: Vec<&str> = allowed.split(',').map(str::trim).filter(|domain| !domain.is_empty()).collect();
-        Ok(Self { lists: [hosts("--allow-domain", named)?, hosts(ALLOWED_DOMAINS, &allowed)?] })
+        let allowed = env::var_os(ALLOWED_DOMAINS).unwrap_or_default();
+        Ok(Self { lists: [hosts("--allow-domain", named)?, listed(&allowed)?] })
     }
 
     /// Refuses a page of any other domain.
@@ -61,9 +72,22 @@ impl Domains {
     }
 }
 
+/// The hosts in the text of `RAGMAKER_ALLOWED_DOMAINS`. What can not be read must not mean all of them.
+fn listed(allowed: &OsStr) -> Result<Vec<Host>, Error> {
+    let text = allowed.to_str().ok_or_else(|| {
+        ARGUMENT_ERROR
+            .error(format!("{ALLOWED_DOMAINS} is not UTF-8: {}", allowed.display()))
+            .remedy("Name domains in UTF-8, or in their ASCII form (xn--…).")
+            .detail("argument", ALLOWED_DOMAINS)
+    })?;
+    let domains: Vec<&str> = text.split(',').map(str::trim).filter(|domain| !domain.is_empty()).collect();
+    hosts(ALLOWED_DOMAINS, &domains)
+}
+
 fn hosts(argument: &str, domains: &[impl AsRef<str>]) -> Result<Vec<Host>, Error> {
     let host = |domain: &str| {
-        Host::parse(domain.trim_start_matches("*.")).map_err(|error| {
+        // As proxies and cookies write that the hosts below it are meant as well.
+        Host::parse(domain.trim_start_matches('*').trim_start_matches('.')).map_err(|error| {
             ARGUMENT_ERROR
                 .error(format!("{argument} can not be {domain:?}: {error}"))
                 .remedy("Name a domain, such as example.com, without scheme, port or path.")
@@ -112,6 +136,10 @@ mod tests {
         ] {
             assert!(parse(bad).unwrap_err().is(URL_NOT_ALLOWED), "{bad}");
         }
+        let long = |bytes: usize| format!("https://x.example/{}", "a".repeat(bytes - "https://x.example/".len()));
+        assert!(parse(&long(LONGEST)).is_ok());
+        let error = parse(&long(LONGEST + 1)).unwrap_err();
+        assert!(error.is(URL_NOT_ALLOWED) && error.details()["bytes"] == LONGEST + 1, "{error}");
         for bad in ["", "example.com", "/x", "http://", "http://[::1"] {
             assert!(parse(bad).unwrap_err().is(ARGUMENT_ERROR), "{bad}");
         }
@@ -126,6 +154,8 @@ mod tests {
             (&["example.com"], "https://example.com/x"),
             (&["example.com"], "http://docs.EXAMPLE.com:8080/"),
             (&["*.example.com"], "https://a.b.example.com./"),
+            (&[".example.com"], "https://example.com/"),
+            (&[".example.com"], "https://docs.example.com/"),
             (&["x.example", "例え.jp"], "https://xn--r8jz45g.jp/"),
             (&["127.0.0.1"], "http://127.0.0.1:9/"),
             (&["[::1]"], "http://[::1]:9/"),
@@ -139,14 +169,27 @@ mod tests {
             (&["example.com"], "https://example.com@evil.example/"),
             (&["127.0.0.1"], "http://127.0.0.1.evil.example/"),
             (&["docs.example.com"], "https://example.com/"),
+            (&[".example.com"], "https://notexample.com/"),
         ] {
             assert!(!opens(named, url), "{named:?} {url}");
         }
-        for bad in ["", "https://example.com", "example.com/x", "a b", "example.com:80"] {
+        for bad in ["", ".", "*", "https://example.com", "example.com/x", "a b", "example.com:80"] {
             assert!(hosts("--allow-domain", &[bad]).is_err_and(|error| error.is(ARGUMENT_ERROR)), "{bad:?}");
         }
         let both = Domains { lists: [hosts("a", &["evil.example"]).unwrap(), hosts("b", &["example.com"]).unwrap()] };
         assert!(both.check(&Url::parse("https://evil.example/").unwrap()).is_err());
+    }
+
+    #[test]
+    fn a_list_of_domains_that_can_not_be_read_does_not_allow_everything() {
+        assert_eq!(listed(OsStr::new(" a.example ,, .b.example,")).unwrap().len(), 2);
+        assert!(listed(OsStr::new("")).unwrap().is_empty());
+        assert!(listed(OsStr::new("a b")).is_err());
+        #[cfg(unix)]
+        {
+            let bytes = std::os::unix::ffi::OsStrExt::from_bytes(b"example.com\xFF");
+            assert!(listed(bytes).unwrap_err().is(ARGUMENT_ERROR));
+        }
     }
 
     #[test]

@@ -70,9 +70,7 @@ impl Driver {
         };
         let driver =
             within(deadline, session).await.map_err(|_| BROWSER_FAILED.error("the browser did not start in time"))?;
-        let driver = driver.map_err(|message| {
-            BROWSER_FAILED.error(format!("the browser did not start: {}", message.lines().next().unwrap_or_default()))
-        })?;
+        let driver = driver.map_err(|message| did_not_start(&message))?;
         let granted = driver.client.capabilities();
         let text = |name: &str| granted.and_then(|all| all.get(name)?.as_str()).unwrap_or_default().to_owned();
         let pid = granted.and_then(|all| all.get("goog:processID")?.as_u64()?.try_into().ok());
@@ -158,6 +156,18 @@ impl Driver {
     }
 }
 
+/// The error for a browser that the driver could not start, in its words: what failed, and why. A
+/// stack of addresses follows, which says nothing.
+fn did_not_start(message: &str) -> Error {
+    let words: Vec<&str> = message.lines().take(2).map(str::trim).collect();
+    let words = words.join(" ");
+    let error = BROWSER_FAILED.error(format!("the browser did not start: {words}"));
+    if words.contains("temp dir") {
+        return error.remedy("Make the folder for temporary files writable, or name one that is with TMPDIR.");
+    }
+    error
+}
+
 async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, Trouble> {
     tokio::time::timeout_at(deadline.into(), work).await.map_err(|_| Trouble::Late)
 }
@@ -211,5 +221,20 @@ impl WebDriverCompatibleCommand for Raw {
 
     fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
         (self.method.clone(), self.body.as_ref().map(Value::to_string))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_driver_says_of_a_start_is_passed_on() {
+        let error = did_not_start("session not created\nfrom unknown error: cannot parse x: EOF\n#0 0x5\n#1 0x6");
+        assert!(error.message().ends_with("session not created from unknown error: cannot parse x: EOF"), "{error}");
+        let remedy =
+            |message: &str| serde_json::to_value(did_not_start(message)).unwrap()["remediation_suggestion"].to_string();
+        assert!(remedy("unknown error: cannot create temp dir for unpacking extensions").contains("TMPDIR"));
+        assert!(remedy("session not created: it supports version 1").contains("version"));
     }
 }

@@ -82,8 +82,12 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, deadline: Instant) -> Re
     }
 }
 
-/// Leaves the terminal and the process group of the tool, which may end at any time.
+/// Leaves the terminal and the process group of the tool, which may end at any time; and what the
+/// tool's caller has open, such as a lock or a pipe, which nobody else would see closed while the
+/// browser runs.
 fn detach(command: &mut Command) {
+    #[cfg(unix)]
+    close_fds::set_fds_cloexec_threadsafe(3, &[]);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     #[cfg(windows)]
@@ -202,6 +206,7 @@ fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Running, Child),
             .detail("pid", pid));
     }
     let _ = fs::remove_file(profile.folder().join("DevToolsActivePort"));
+    profile.set_aside_damaged_settings();
     let (mut child, version, port) = start_driver(&driver)?;
     let result = launched(profile, launch, &browser, &version, port);
     if result.is_err() {

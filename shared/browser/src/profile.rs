@@ -4,6 +4,7 @@
 //! the folder away throws the session away.
 
 use std::{
+    collections::BTreeMap,
     env, fs,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -13,6 +14,7 @@ use std::{
 use fs2::FileExt;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::codes::{BROWSER_BUSY, BROWSER_FAILED};
 
@@ -149,8 +151,26 @@ impl Profile {
 
     /// How long nobody has begun to use the browser.
     pub(crate) fn unused_for(&self) -> Duration {
-        let used = fs::metadata(self.own("use.lock")).and_then(|data| data.modified());
-        used.ok().and_then(|used| used.elapsed().ok()).unwrap_or_default()
+        let file = self.own("use.lock");
+        let Ok(used) = fs::metadata(&file).and_then(|data| data.modified()) else { return Duration::ZERO };
+        used.elapsed().unwrap_or_else(|_| {
+            // The clock was set back. It is counted from now, or the browser would stay for as long.
+            let _ = private(&file).and_then(|file| file.set_modified(SystemTime::now()));
+            Duration::ZERO
+        })
+    }
+
+    /// Renames settings of the browser that are not JSON, as a crash or a full disk may leave them:
+    /// ChromeDriver would refuse the profile for good. The browser makes new ones.
+    pub(crate) fn set_aside_damaged_settings(&self) {
+        for name in ["Local State", "Default/Preferences"] {
+            let file = self.folder.join(name);
+            let damaged = fs::read(&file)
+                .is_ok_and(|bytes| serde_json::from_slice::<BTreeMap<String, &RawValue>>(&bytes).is_err());
+            if damaged {
+                let _ = fs::rename(&file, self.folder.join(format!("{name}.damaged")));
+            }
+        }
     }
 }
 
@@ -234,6 +254,35 @@ mod tests {
         }
         assert!(Profile::of(None).unwrap().folder().ends_with(".tmp/cache/browser_profile"));
         assert!(Profile::of(Some("docs-2.日本")).unwrap().folder().ends_with("browser_profiles/docs-2.日本"));
+    }
+
+    #[test]
+    fn settings_that_are_not_json_are_set_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = Profile::at("x".into(), folder.path().into());
+        profile.set_aside_damaged_settings();
+        fs::create_dir(folder.path().join("Default")).unwrap();
+        for (name, text) in [("Local State", "{\"a\": {\"b\": 1}}"), ("Default/Preferences", "")] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        profile.set_aside_damaged_settings();
+        let exists = |name: &str| folder.path().join(name).exists();
+        assert!(exists("Local State") && !exists("Local State.damaged"));
+        assert!(!exists("Default/Preferences") && exists("Default/Preferences.damaged"));
+        fs::write(folder.path().join("Local State"), "{\"a\": ").unwrap();
+        profile.set_aside_damaged_settings();
+        assert!(!exists("Local State") && exists("Local State.damaged"));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_keep_a_browser() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = Profile::at("x".into(), folder.path().into());
+        profile.create().unwrap();
+        let lock = profile.lock_use(Instant::now()).unwrap();
+        lock.0.set_modified(SystemTime::now() + Duration::from_hours(1)).unwrap();
+        assert_eq!(profile.unused_for(), Duration::ZERO);
+        assert!(lock.0.metadata().unwrap().modified().unwrap() <= SystemTime::now());
     }
 
     #[test]

@@ -7,13 +7,12 @@ use std::{
 };
 
 use ragmaker_tool::Error;
-use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use crate::{
     Catalog, Entry,
     location::relative,
-    read::{Listed, listed},
+    read::Listed,
     scan::{self, Failure},
     splice::{self, Edit},
 };
@@ -169,22 +168,11 @@ impl Index {
     }
 }
 
-#[derive(Deserialize)]
-struct Spans<'a> {
-    #[serde(borrow)]
-    documents: Vec<&'a RawValue>,
-}
-
 /// The edits that make the updates in the catalog `bytes`, and what they come to.
 fn plan(bytes: &[u8], wanted: &[Wanted<'_>]) -> Result<(Vec<Edit>, Enriched), Failure> {
     let outline = scan::outline(bytes, None)?;
-    let broken = |error: serde_json::Error| Failure::Corrupt(error.to_string(), 0);
-    // As text, so that every document lies at a place within it.
-    let text = str::from_utf8(bytes)
-        .map_err(|error| Failure::Corrupt("it is not UTF-8".into(), error.valid_up_to() as u64))?;
-    let spans: Spans<'_> = serde_json::from_str(text).map_err(broken)?;
-    let documents = spans.documents.iter().map(|raw| serde_json::from_str(raw.get()).map(|value| listed(&value)));
-    let documents: Vec<Listed> = documents.collect::<Result<_, _>>().map_err(broken)?;
+    let spans: Vec<&RawValue> = scan::documents(bytes, &outline)?;
+    let documents: Vec<Listed> = scan::documents(bytes, &outline)?;
     let index = Index::new(&documents);
 
     let mut done = Enriched::default();
@@ -205,8 +193,9 @@ fn plan(bytes: &[u8], wanted: &[Wanted<'_>]) -> Result<(Vec<Edit>, Enriched), Fa
 
     let mut edits = vec![];
     for (position, fields) in changes {
-        let span = spans.documents[position].get();
-        let start = (span.as_ptr().addr() - text.as_ptr().addr()) as u64;
+        let span = spans[position].get();
+        // A document lies at a place within the text.
+        let start = (span.as_ptr().addr() - bytes.as_ptr().addr()) as u64;
         let fields: Vec<(&str, Value)> = fields.into_iter().rev().collect();
         edits.extend(splice::update(&scan::members(span, start)?, &fields));
         let Listed { path, url, .. } = &documents[position];
@@ -312,6 +301,16 @@ mod tests {
         let none = Catalog::at(folder.path().join("none/catalog.json")).unwrap();
         assert!(none.enrich(&[by_path("a", "b")]).unwrap_err().is(CATALOG_NOT_FOUND));
         assert!(!folder.path().join("none").exists());
+    }
+
+    #[test]
+    fn what_is_none_of_ours_stays_as_it_is() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let text = format!("{{\"x\": \"\\ud800\", \"documents\": [{{\"url\": \"u\", \"z\": {deep}}}]}}");
+        let (_folder, catalog) = knowledge_base(&text);
+        catalog.enrich(&[update(Which::Url("u".into()), Some("T"), None)]).unwrap();
+        let expected = text.replace("]}]}", "], \"title\": \"T\"}]}");
+        assert_eq!(fs::read_to_string(catalog.file()).unwrap(), expected);
     }
 
     proptest! {

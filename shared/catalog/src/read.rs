@@ -3,7 +3,11 @@
 use std::{fs, io::Read};
 
 use ragmaker_tool::{Code, Error};
-use serde_json::{Map, Value};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
 
 use crate::{
     Catalog, Header,
@@ -62,28 +66,63 @@ impl Catalog {
 }
 
 fn contents(bytes: &[u8]) -> Result<Contents, Failure> {
-    // Said in the same words as by a change, and with a place.
-    scan::outline(bytes, None)?;
-    let catalog: Map<String, Value> =
-        serde_json::from_slice(bytes).map_err(|error| Failure::Corrupt(error.to_string(), 0))?;
+    let outline = scan::outline(bytes, None)?;
     let mut header = Header::default();
-    for (name, value) in &catalog {
-        if let Some(field) = header.field_mut(name) {
-            *field = text(value);
+    for member in &outline.members {
+        let name: Option<String> = serde_json::from_str(&member.key).ok();
+        if let Some(field) = name.and_then(|name| header.field_mut(&name)) {
+            *field = text(&member.value);
         }
     }
-    let documents = catalog.get("documents").and_then(Value::as_array).into_iter().flatten();
-    Ok(Contents { header, documents: documents.map(listed).collect() })
+    Ok(Contents { header, documents: scan::documents(bytes, &outline)? })
 }
 
-/// A document as it is listed, from its JSON.
-pub(crate) fn listed(document: &Value) -> Listed {
-    let field = |name: &str| text(&document[name]);
-    Listed { url: field("url"), title: field("title"), summary: field("summary"), path: field("path") }
+fn text(json: &str) -> Option<String> {
+    serde_json::from_str(json).ok().filter(|text: &String| !text.trim().is_empty())
 }
 
-fn text(value: &Value) -> Option<String> {
-    value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+/// Of several members with one name the last one counts, as for most parsers.
+impl<'de> Deserialize<'de> for Listed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ListedVisitor)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Key {
+    Url,
+    Title,
+    Summary,
+    Path,
+    #[serde(other)]
+    Other,
+}
+
+struct ListedVisitor;
+
+impl<'de> Visitor<'de> for ListedVisitor {
+    type Value = Listed;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a document: an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed, A::Error> {
+        let mut listed = Listed::default();
+        while let Some(key) = map.next_key()? {
+            let value: &RawValue = map.next_value()?;
+            let field = match key {
+                Key::Url => &mut listed.url,
+                Key::Title => &mut listed.title,
+                Key::Summary => &mut listed.summary,
+                Key::Path => &mut listed.path,
+                Key::Other => continue,
+            };
+            *field = text(value.get());
+        }
+        Ok(listed)
+    }
 }
 
 #[cfg(test)]
@@ -101,6 +140,17 @@ mod tests {
         assert_eq!(contents.header, Header { title: Some("T".into()), ..Header::default() });
         assert_eq!(contents.documents, [Listed { url: Some("v".into()), ..Listed::default() }, Listed::default()]);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_none_of_ours_is_not_judged() {
+        let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+        let text = format!(
+            "{{\"x\": \"\\ud800\", \"\\udfff\": 1, \"y\": {deep}, \"title\": \"\\ud800\",\n \"documents\": [{{\"url\": \"u\", \"z\": {deep}}}]}}"
+        );
+        let contents = contents(text.as_bytes()).unwrap();
+        assert_eq!(contents.header, Header::default());
+        assert_eq!(contents.documents, [Listed { url: Some("u".into()), ..Listed::default() }]);
     }
 
     #[test]

@@ -125,6 +125,16 @@ pub(crate) fn members(object: &str, place: u64) -> Result<Vec<Member>, Failure> 
     Ok(members)
 }
 
+/// The documents of the catalog `bytes`, which were scanned to `outline`. Only what `T` asks for is read
+/// of them, so what a scan lets pass is no failure here.
+pub(crate) fn documents<'a, T: Deserialize<'a>>(bytes: &'a [u8], outline: &Outline) -> Result<Vec<T>, Failure> {
+    let Member { key, colon, at, .. } = &outline.documents.member;
+    let start = at.start as usize + key.len() + colon.len();
+    let list = &bytes[start..at.end as usize];
+    serde_json::from_slice(list)
+        .map_err(|error| Failure::Corrupt(reason(&error), (start + error_at(list, &error)) as u64))
+}
+
 /// Whether the JSON string `json` stands for `text`, however it is escaped.
 pub(crate) fn spells(json: &str, text: &str) -> bool {
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -238,11 +248,8 @@ impl<R: Read> Scanner<R> {
                 }
                 // Nor is a number or an escape that is cut there always told as such.
                 Err(error) if self.ended || error_at(rest, &error) + MOST_CUT < rest.len() => {
-                    let reason = error.to_string();
-                    let suffix = format!(" at line {} column {}", error.line(), error.column());
-                    let reason = reason.strip_suffix(&suffix).unwrap_or(&reason).to_owned();
                     self.at += error_at(rest, &error);
-                    return self.fail(reason);
+                    return self.fail(reason(&error));
                 }
                 _ => self.more()?,
             }
@@ -329,6 +336,13 @@ fn first<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<(usize, 
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter();
     let value = values.next().unwrap_or_else(|| Err(serde::de::Error::custom("expected a value")))?;
     Ok((values.byte_offset(), value))
+}
+
+/// What is wrong, without the place: that is within what was parsed.
+fn reason(error: &serde_json::Error) -> String {
+    let reason = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    reason.strip_suffix(&place).unwrap_or(&reason).to_owned()
 }
 
 /// Where in `bytes` an error is; serde counts lines and columns from 1.

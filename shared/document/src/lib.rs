@@ -49,7 +49,8 @@ impl Document<'_> {
     /// The file's text: front matter, a blank line, the content.
     pub fn text(&self) -> String {
         let mut text = String::from("---\n");
-        let own = [("title", self.title), ("source_url", self.source_url), ("fetched_at", self.fetched_at)];
+        // First where it came from: whoever reads it knows by the second line whose words follow.
+        let own = [("source_url", self.source_url), ("title", self.title), ("fetched_at", self.fetched_at)];
         for (name, value) in own.iter().chain(self.fields) {
             // Writing to a string can not fail.
             let _ = writeln!(text, "{name}: {}", scalar(value));
@@ -166,7 +167,7 @@ mod tests {
         let text = fs::read_to_string(&first).unwrap();
         assert_eq!(
             text,
-            "---\ntitle: \"A: \\\"b\\\"\\n---\\n# c\"\nsource_url: \"https://x.example/p\"\nfetched_at: \"2026-01-02T03:04:05Z\"\nlang: \"en\"\n---\n\n# Two\n"
+            "---\nsource_url: \"https://x.example/p\"\ntitle: \"A: \\\"b\\\"\\n---\\n# c\"\nfetched_at: \"2026-01-02T03:04:05Z\"\nlang: \"en\"\n---\n\n# Two\n"
         );
         assert_eq!(fs::read_dir(&deep).unwrap().count(), 1);
     }

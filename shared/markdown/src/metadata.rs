@@ -14,6 +14,13 @@ use crate::{
 /// The most bytes of one JSON-LD script that are read.
 const MAX_JSON: usize = 1 << 20;
 
+/// The most characters of a title, a name or another text: whoever lists pages shows them all, and a
+/// page may state anything.
+const MOST_TEXT: usize = 500;
+
+/// The most bytes of an address that a page states of itself.
+const MOST_URL: usize = 8000;
+
 /// What kind of page a page is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -98,21 +105,34 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
     let title =
         title.or_else(|| Some(squeeze(&head.title)).filter(|title| !title.is_empty())).or_else(|| heading(tree));
     let lang = head.lang.clone().or_else(|| meta(&["og:locale", "content-language", "dc.language"]));
-    let absolute = |url: &String| Url::parse(url).is_ok();
+    let absolute = |url: &String| url.len() <= MOST_URL && Url::parse(url).is_ok();
     let url = head.canonical.as_deref().and_then(|href| urls::resolve(href, base)).map(Into::into).filter(absolute);
+    let bounded = |text: Option<String>| text.map(cut);
     Metadata {
-        title: without_site(title.unwrap_or_default(), site_name.as_deref()),
-        lang: lang.map(|lang| lang.trim().replace('_', "-")).filter(|lang| !lang.is_empty()),
-        author: meta(&["author", "article:author", "dc.creator", "parsely-author"])
-            .filter(|author| !author.starts_with("http"))
-            .or(facts.author),
-        published: meta(&["article:published_time", "datepublished", "date", "dc.date", "parsely-pub-date"])
-            .or(facts.published)
-            .or_else(|| time(tree)),
-        description: meta(&["description", "og:description", "twitter:description"]),
+        title: cut(without_site(title.unwrap_or_default(), site_name.as_deref())),
+        lang: bounded(lang.map(|lang| lang.trim().replace('_', "-")).filter(|lang| !lang.is_empty())),
+        author: bounded(
+            meta(&["author", "article:author", "dc.creator", "parsely-author"])
+                .filter(|author| !author.starts_with("http"))
+                .or(facts.author),
+        ),
+        published: bounded(
+            meta(&["article:published_time", "datepublished", "date", "dc.date", "parsely-pub-date"])
+                .or(facts.published)
+                .or_else(|| time(tree)),
+        ),
+        description: bounded(meta(&["description", "og:description", "twitter:description"])),
         url: url.or_else(|| meta(&["og:url"]).filter(absolute)),
-        site_name,
+        site_name: bounded(site_name),
     }
+}
+
+/// The first [`MOST_TEXT`] characters of `text`.
+fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MOST_TEXT) {
+        text.truncate(text[..end].trim_end().len());
+    }
+    text
 }
 
 fn squeeze(text: &str) -> String {

@@ -191,6 +191,22 @@ const MANUAL: &str = "<html><head><title>Gauges - Manual</title></head><body><he
     <footer><p>© 2026 The Example Company. All rights reserved.</p><a href=/privacy>Privacy</a></footer></body></html>";
 
 #[test]
+fn what_a_page_says_about_itself_is_bounded() {
+    let long = "語".repeat(80_000);
+    let meta = |name: &str| format!("<meta property=\"{name}\" content=\"{long}\">");
+    let names = ["og:title", "og:site_name", "author", "date", "description", "og:locale"].map(meta).join("");
+    let html = format!("{names}<meta property=og:url content=\"https://x.example/{long}\"><p>Text.");
+    let page = convert(&html, &Options { scope: Scope::Whole, ..Options::default() }).unwrap();
+    let texts = [page.site_name, page.author, page.published, page.description, page.lang];
+    for text in texts.into_iter().map(Option::unwrap).chain([page.title]) {
+        assert_eq!(text.chars().count(), 500);
+    }
+    assert_eq!(page.url, None);
+    let heading = format!("<h1>a {long}</h1><p>Text.");
+    assert_eq!(convert(&heading, &Options::default()).unwrap().title.chars().count(), 500);
+}
+
+#[test]
 fn the_main_content_is_found() {
     let page = convert(MANUAL, &Options::default()).unwrap();
     assert!(

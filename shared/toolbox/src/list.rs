@@ -158,6 +158,7 @@ mod tests {
             ("html_to_markdown", json!({"path": "-"}), "--path"),
             ("write_file", json!({"path": "a"}), "--content"),
             ("enrich_discovery", json!({"updates": "-"}), "--updates"),
+            ("enrich_discovery", json!({"updates": " -"}), "--updates"),
         ] {
             let error = called(name, &arguments).unwrap_err();
             assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == argument, "{name}: {error}");

@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     io::{self, Write},
     process::ExitCode,
 };
@@ -14,13 +15,17 @@ use ragmaker_tool::{
 
 /// The arguments of this process, or how it ends: after `--help`, `--version` or a mistake.
 pub fn arguments<T: FromArgs>(name: &str, version: &str) -> Result<T, ExitCode> {
-    let given = env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let given: Result<Vec<String>, _> = env::args_os().skip(1).map(OsString::into_string).collect();
+    let given = given.map_err(|argument| {
+        let shown = argument.to_string_lossy().into_owned();
+        fail(&ARGUMENT_ERROR.error(format!("the argument {shown:?} is not UTF-8")).detail("argument", shown))
+    })?;
     // As with the tools, a value may follow its option after an equals sign.
     let split = |argument: String| match argument.split_once('=') {
         Some((option, value)) if option.starts_with("--") => vec![option.to_owned(), value.to_owned()],
         _ => vec![argument],
     };
-    let given: Vec<String> = given.flat_map(split).collect();
+    let given: Vec<String> = given.into_iter().flat_map(split).collect();
     let given: Vec<&str> = given.iter().map(String::as_str).collect();
     if let ["-V" | "--version"] = given[..] {
         return Err(print(&format!("{name} {version}\n")));

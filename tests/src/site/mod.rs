@@ -48,6 +48,7 @@
 //! | `/redirect/chain/N` | N redirects to an article |
 //! | `/redirect/loop` | redirects to itself through another page |
 //! | `/redirect/host` | redirects to an article under another name of the host, `localhost` |
+//! | `/redirect/long` | redirects to an address of 60,000 characters; at `/redirect/script-long` a script gives itself one |
 //! | `/redirect/meta` | leads to an article by meta refresh |
 //! | `/redirect/header` | leads to an article by a `Refresh` header |
 //! | `/redirect/script/MS` | leads to an article by script after MS |

@@ -32,6 +32,12 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["javascript"] => Response::redirect(302, "javascript:document.title='redirected'"),
         ["data"] => Response::redirect(302, "data:text/html,<p>redirected</p>"),
         ["chrome"] => Response::redirect(302, "chrome://version"),
+        // Longer than any answer.
+        ["long"] => Response::redirect(302, &format!("/page/far?{}", "a".repeat(60_000))),
+        ["script-long"] => html::page(
+            "Grown",
+            "<h1>Grown</h1>\n<p>The address grew.</p>\n<script>history.replaceState(0, '', '?' + 'a'.repeat(60000))</script>",
+        ),
         ["script-file"] => leaving("location.replace('file:///etc/hostname');"),
         ["script-data"] => leaving("location.replace('data:text/html,<p>redirected</p>');"),
         ["script-blank"] => leaving("location.replace('about:blank');"),

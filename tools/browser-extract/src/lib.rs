@@ -163,11 +163,14 @@ fn refuse(page: &Page) -> Result<(), Error> {
     Ok(())
 }
 
+/// The most characters of a title, as of [`Page::title`].
+const LONGEST_TITLE: usize = 500;
+
 /// What a page without a title is called: the last part of its address.
 fn last_segment(url: &str) -> String {
     let url = Url::parse(url).ok();
     let segment = url.as_ref().and_then(|url| url.path_segments()?.rfind(|segment| !segment.is_empty()));
-    segment.or_else(|| url.as_ref()?.host_str()).unwrap_or("untitled").to_owned()
+    segment.or_else(|| url.as_ref()?.host_str()).unwrap_or("untitled").chars().take(LONGEST_TITLE).collect()
 }
 
 impl Args {

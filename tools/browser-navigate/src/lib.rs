@@ -120,11 +120,16 @@ impl Tool for Args {
         let (page, mut links) = visit.links()?;
         let here = Url::parse(&page.url).ok();
         links.retain(|link| {
-            matching.as_ref().is_none_or(|regex| regex.is_match(&link.text) || regex.is_match(&link.href))
+            // A longer one could not be gone to.
+            link.href.len() <= address::LONGEST
+                && matching.as_ref().is_none_or(|regex| regex.is_match(&link.text) || regex.is_match(&link.href))
                 && (!self.same_site || here.as_ref().is_some_and(|here| same_site(here, &link.href)))
         });
         let links_total = links.len();
-        let links = window(links, offset, self.limit.map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX)));
+        let limit = self.limit.map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
+        let charset = json::Charset::from_env();
+        let room = OUTPUT_LIMIT - REST - json::cost(&page.url, charset) - json::cost(&page.title, charset);
+        let links = window(links, offset, limit, room);
         let after = offset.saturating_add(links.len());
         Ok(Answer {
             url: page.url,
@@ -150,16 +155,17 @@ fn pattern(text: &str) -> Result<Regex, Error> {
     })
 }
 
-/// Those of `links` after `offset`: `limit` of them, or without one as many as fit the output.
-fn window(links: Vec<Link>, offset: usize, limit: Option<usize>) -> Vec<Link> {
-    /// What the rest of the answer may take: an address, a title and the names.
-    const REST: usize = 6000;
+/// What of an answer is neither links, nor the page's address and title.
+const REST: usize = 1000;
+
+/// Those of `links` after `offset`: `limit` of them, or without one as many as fit into `room`.
+fn window(links: Vec<Link>, offset: usize, limit: Option<usize>, room: usize) -> Vec<Link> {
     let rest = links.into_iter().skip(offset);
     if let Some(limit) = limit {
         return rest.take(limit).collect();
     }
     let charset = json::Charset::from_env();
-    let mut left = OUTPUT_LIMIT - REST;
+    let mut left = room;
     rest.take_while(|link| {
         let cost = json::cost(link, charset) + 7;
         let fits = cost <= left;
@@ -205,11 +211,12 @@ mod tests {
     fn a_window_fits_the_output_and_a_limit_is_kept() {
         let links: Vec<Link> =
             (0..5000).map(|i| Link { text: format!("日本語 {i}"), href: format!("https://example.com/{i}") }).collect();
-        let first = window(links.clone(), 0, None);
+        let room = OUTPUT_LIMIT - REST;
+        let first = window(links.clone(), 0, None, room);
         assert!(json::cost(&first, json::Charset::Utf8) < OUTPUT_LIMIT && first.len() > 100);
-        assert_eq!(window(links.clone(), first.len(), None)[0], links[first.len()]);
-        assert_eq!(window(links.clone(), 10, Some(2000)).len(), 2000);
-        assert!(window(links, 9999, None).is_empty());
+        assert_eq!(window(links.clone(), first.len(), None, room)[0], links[first.len()]);
+        assert_eq!(window(links.clone(), 10, Some(2000), room).len(), 2000);
+        assert!(window(links, 9999, None, room).is_empty());
     }
 
     #[test]

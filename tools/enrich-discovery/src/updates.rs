@@ -30,7 +30,8 @@ struct Written {
 
 /// The updates that `argument` gives: JSON, `@file`, or `-` for standard input.
 pub(crate) fn read(argument: &str) -> Result<Vec<Update>, Error> {
-    let text = match (argument.trim(), argument.strip_prefix('@')) {
+    // As it is: servers tell by the same dash that standard input is meant, which is theirs.
+    let text = match (argument, argument.strip_prefix('@')) {
         ("-", _) => text_of(io::stdin().lock(), "standard input")?,
         (_, Some(path)) => file(Path::new(path))?,
         (text, None) => text.to_owned(),

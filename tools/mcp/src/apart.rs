@@ -6,7 +6,7 @@
 
 use std::{
     env,
-    io::{self, BufRead, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     panic,
     process::{ExitCode, Stdio},
 };
@@ -16,23 +16,26 @@ use ragmaker_toolbox::Tool;
 use serde_json::{Map, Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
+use crate::input;
+
 /// The first argument of such a process.
 const APART: &str = "--run-tool";
 
 /// Does the work of a tool if this process was started for that.
 pub(crate) fn run_if_asked() -> Option<ExitCode> {
-    let mut arguments = env::args().skip(1);
+    let mut arguments = env::args_os().skip(1);
     if arguments.next()? != APART {
         return None;
     }
-    let tool = ragmaker_toolbox::find(&arguments.next()?)?;
+    let tool = ragmaker_toolbox::find(arguments.next()?.to_str()?)?;
     panic::set_hook(Box::new(|_| ()));
+    let mut input = BufReader::new(input::taken().ok()?);
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).ok()?;
+    input.read_line(&mut line).ok()?;
     let arguments: Map<String, Value> = serde_json::from_str(&line).ok()?;
-    std::thread::spawn(|| {
+    std::thread::spawn(move || {
         // Nothing more is sent: this waits for the server's end.
-        let _ = io::stdin().lock().read(&mut [0]);
+        let _ = input.read(&mut [0]);
         std::process::exit(1);
     });
     let answer = tool.call(arguments).map_or_else(|error| json!(error), |answered| answered.json);

@@ -10,21 +10,26 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     str::FromStr,
     sync::Arc,
+    time::Duration,
 };
 
-use hyper::{Request, Response, StatusCode, body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{HeaderMap, Request, Response, StatusCode, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use ragmaker_tool::json::{self, Charset};
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
-};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::server::Server;
+use crate::{server::Server, sessions::Sessions};
 
 /// The only address there is something at.
 const PATH: &str = "/mcp";
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+
+/// How long nobody is let in after that failed: where there are no descriptors left, it fails at once.
+const BREATH: Duration = Duration::from_millis(100);
 
 /// Where to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +42,14 @@ impl FromStr for Listen {
         let on_loopback = |port| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
         let address = text.parse().or_else(|_| text.replace("localhost:", "127.0.0.1:").parse());
         let address = address.or_else(|_| text.parse().map(on_loopback));
-        address.map(Self).map_err(|_| "expected a port or an address such as 127.0.0.1:8765".to_owned())
+        let address = address.map_err(|_| "expected a port or an address such as 127.0.0.1:8765".to_owned())?;
+        if address.ip().is_unspecified() {
+            // Requests have to name the address, and nobody can name this one.
+            return Err("it means every address of this machine; name one, or give a port alone, which is on \
+                loopback, and reach it through a tunnel (ssh -L)"
+                .to_owned());
+        }
+        Ok(Self(address))
     }
 }
 
@@ -46,29 +58,43 @@ pub(crate) async fn serve(server: &Server, Listen(address): Listen) -> Result<()
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;
     let server = server.clone();
-    let sessions = Arc::new(LocalSessionManager::default());
-    let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, guarded(address));
+    let sessions = Arc::new(Sessions::default());
+    let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.manager(), guarded(address));
     let url = format!("http://{address}{PATH}");
     json::write(&json!({"status": "success", "url": url}), Charset::Utf8, std::io::stdout().lock())?;
     loop {
-        // A connection that broke before it began is its client's loss.
-        let Ok((connection, _)) = listener.accept().await else { continue };
-        let service = service.clone();
+        let Ok((connection, _)) = listener.accept().await else {
+            tokio::time::sleep(BREATH).await;
+            continue;
+        };
+        let (service, sessions) = (service.clone(), Arc::clone(&sessions));
         let answer = service_fn(move |request: Request<Incoming>| {
-            let service = service.clone();
+            let (service, sessions) = (service.clone(), Arc::clone(&sessions));
             async move {
-                if request.uri().path() == PATH {
-                    return Ok::<_, Infallible>(service.handle(request).await);
+                if request.uri().path() != PATH {
+                    let mut nothing = Response::default();
+                    *nothing.status_mut() = StatusCode::NOT_FOUND;
+                    return Ok::<_, Infallible>(nothing);
                 }
-                let mut nothing = Response::default();
-                *nothing.status_mut() = StatusCode::NOT_FOUND;
-                Ok(nothing)
+                if let Some(id) = session(request.headers()) {
+                    sessions.used(id).await;
+                }
+                let answer = service.handle(request).await;
+                // It is said once: when it is opened.
+                if let Some(id) = session(answer.headers()) {
+                    sessions.opened(id).await;
+                }
+                Ok(answer)
             }
         });
         let connection =
             http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(connection), answer);
         tokio::spawn(connection);
     }
+}
+
+fn session(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SESSION)?.to_str().ok()
 }
 
 /// Lets in who names this server as its host and, being a page, was served by it.
@@ -95,9 +121,12 @@ mod tests {
             ("8765", "127.0.0.1:8765"),
             ("localhost:1", "127.0.0.1:1"),
             ("[::1]:8765", "[::1]:8765"),
-            ("0.0.0.0:80", "0.0.0.0:80"),
+            ("192.0.2.1:80", "192.0.2.1:80"),
         ] {
             assert_eq!(text.parse(), Ok(Listen(address.parse().unwrap())), "{text}");
+        }
+        for every in ["0.0.0.0:80", "[::]:80"] {
+            assert!(every.parse::<Listen>().unwrap_err().contains("every address"), "{every}");
         }
         for bad in ["", "x", "70000", "127.0.0.1", "http://127.0.0.1:1"] {
             assert!(bad.parse::<Listen>().is_err(), "{bad}");

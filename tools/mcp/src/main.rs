@@ -6,8 +6,11 @@
 mod apart;
 #[cfg(feature = "http")]
 mod http;
+mod input;
 mod scope;
 mod server;
+#[cfg(feature = "http")]
+mod sessions;
 
 use std::{env, panic, process::ExitCode};
 

@@ -17,12 +17,12 @@ use rmcp::{
         ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
-    transport::io::stdio_pipes,
+    transport::{async_rw::AsyncRwTransport, io::stdio_pipes},
 };
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::apart;
+use crate::{apart, input};
 
 /// How many calls are at work at once in this process; more of them wait.
 pub(crate) const AT_ONCE: usize = 16;
@@ -30,6 +30,10 @@ pub(crate) const AT_ONCE: usize = 16;
 /// How many are at work in processes of their own: as many as a browser keeps tabs for. They have
 /// their own queue, so that a file is read while pages load.
 const PROCESSES: usize = 8;
+
+/// The most bytes of one message: as many as a tool takes on its own standard input, and what stands
+/// around them. The library drops what is longer.
+const LONGEST: usize = (64 << 20) + (64 << 10);
 
 /// How often a client that asked for it is told that a call is still at work.
 const PROGRESS: Duration = Duration::from_secs(1);
@@ -72,7 +76,10 @@ impl Server {
 
     /// Serves standard input and output until they are closed.
     pub(crate) async fn serve(self) -> Result<(), Box<dyn std::error::Error>> {
-        let running = match rmcp::serve_server(self, stdio_pipes()).await {
+        // Of the two, the library takes the output, and its input is left as it is.
+        let (_, output) = stdio_pipes();
+        let transport = AsyncRwTransport::new_server(input::reader()?, output).with_max_line_length(LONGEST);
+        let running = match rmcp::serve_server(self, transport).await {
             Ok(running) => running,
             // A client that came and went asked for nothing.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

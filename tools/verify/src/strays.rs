@@ -32,14 +32,18 @@ fn walk(folder: &Path, depth: usize, files: &mut BTreeSet<PathBuf>) {
         let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else { continue };
         if kind.is_file() {
             files.insert(entry.path());
-        } else if kind.is_dir() && depth > 0 && !name.as_encoded_bytes().starts_with(b".") && name != PROFILE {
+        } else if kind.is_dir()
+            && depth > 0
+            && !name.as_encoded_bytes().starts_with(b".")
+            && !PROFILES.iter().any(|other| name == *other)
+        {
             walk(&entry.path(), depth - 1, files);
         }
     }
 }
 
-/// The folder of a project's browser, which is beside the catalog of work in progress.
-const PROFILE: &str = "browser_profile";
+/// The folders of a project's browsers, which are beside the catalog of work in progress.
+const PROFILES: [&str; 2] = ["browser_profile", "browser_profiles"];
 
 fn stray(file: &Path, folder: &Path) -> Option<Finding> {
     let name = file.file_name()?.to_string_lossy();

@@ -81,6 +81,7 @@ fn nothing_is_wrong_and_nothing_is_changed() {
     // What is not the catalog's business: notes beside it, a browser's profile, the lock.
     fs::write(folder.path().join("kb/README.md"), "# Notes\n").unwrap();
     write(folder.path(), "browser_profile/x.md", "x");
+    write(folder.path(), "browser_profiles/second/Default/x.md", "x");
     write(folder.path(), ".catalog.json.lock", "");
     let before = fs::read_dir(folder.path().join("kb/cache")).unwrap().count();
     let answer = answer(folder.path());

@@ -1,0 +1,53 @@
+//! The sessions over HTTP: only so many are kept. A client that goes without a word leaves its
+//! session behind, which the protocol's library keeps for minutes.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager, local::LocalSessionManager};
+use tokio::sync::Mutex;
+
+/// The most sessions that are open at once. Each takes some 60 KB.
+const MOST: usize = 256;
+
+/// The sessions that were opened.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    manager: Arc<LocalSessionManager>,
+    /// The one that was used last is the last.
+    used: Mutex<VecDeque<SessionId>>,
+}
+
+impl Sessions {
+    /// What the protocol's library keeps them in.
+    pub(crate) fn manager(&self) -> Arc<LocalSessionManager> {
+        Arc::clone(&self.manager)
+    }
+
+    /// Takes in that a client named this session.
+    pub(crate) async fn used(&self, id: &str) {
+        let mut used = self.used.lock().await;
+        let at = used.iter().position(|known| **known == *id);
+        if let Some(known) = at.and_then(|at| used.remove(at)) {
+            used.push_back(known);
+        }
+    }
+
+    /// Takes in that a session was opened, and closes the one that was not used for longest where
+    /// there are too many.
+    pub(crate) async fn opened(&self, id: &str) {
+        let mut used = self.used.lock().await;
+        used.push_back(id.into());
+        if used.len() <= MOST {
+            return;
+        }
+        let open = self.manager.sessions.read().await;
+        used.retain(|id| open.contains_key(id));
+        drop(open);
+        if used.len() > MOST
+            && let Some(oldest) = used.pop_front()
+        {
+            // One that can not be closed has ended.
+            let _ = self.manager.close_session(&oldest).await;
+        }
+    }
+}
