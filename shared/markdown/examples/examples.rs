@@ -25,6 +25,12 @@ fn main() -> std::io::Result<()> {
             out.write_all(&(text.len() as u32).to_le_bytes())?;
             out.write_all(text.as_bytes())?;
         }
+        for words in page.words.iter().flatten() {
+            out.write_all(&(words.len() as u32).to_le_bytes())?;
+            for word in words {
+                out.write_all(&word.to_le_bytes())?;
+            }
+        }
         for value in &page.features {
             out.write_all(&value.to_le_bytes())?;
         }

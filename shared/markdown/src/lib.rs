@@ -161,6 +161,8 @@ fn count_words(text: &str) -> usize {
 pub struct Examples {
     /// The text of each.
     pub texts: Vec<String>,
+    /// The hashes of the words in and around each, place by place.
+    pub words: Vec<[Vec<u32>; 5]>,
     /// The features of all, row by row.
     pub features: Vec<f32>,
     /// How many of them, at the end of every row, are about the page.

@@ -12,20 +12,21 @@ whose domain the model has not seen: five folds, no domain in two of them; `as M
 becomes of the pages, converted with the weights of the fold that holds them out.
 
 The model is boosted forests of oblivious trees (Prokhorenkova et al. 2018, CatBoost): one for each kind
-of page, then two for blocks, of which the second also sees what the first thinks of the blocks around.
-Each of the two is the mean of several (Breiman 1996).
+of page; then one for blocks, the mean of several (Breiman 1996), that also sees what the words in and
+around a block, and around the blocks around, say by themselves (vocabulary.py; stacking: Wolpert 1992).
 """
 import argparse, collections, gzip, hashlib, json, multiprocessing, os, re, struct, subprocess, sys, tempfile
 from urllib.parse import urlparse
 
 import numpy as np
 
-import labels
+import labels, vocabulary
 
 FOLDS = 5
 BORDERS = 32
 ROWS = 160  # blocks of one page that are learned from: more say little that is new
 KINDS = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
+PLACES = 5  # where words stand
 WORD = re.compile(r"\w+")
 
 
@@ -56,6 +57,12 @@ def read_pages(folder, examples):
             page["texts"].append(data[at : at + length].decode())
             at += length
         page["words"] = [WORD.findall(text.lower()) for text in page["texts"]]
+        placed, hashes = [], []
+        for _ in range(count * PLACES):
+            placed.append(int(take(1)[0]))
+            hashes.append(take(placed[-1]))
+        page["placed"] = np.array(placed, int).reshape(count, PLACES)
+        page["hashes"] = np.concatenate(hashes) if hashes else np.zeros(0, "u4")
         page["features"] = take(count * width, "<f4").reshape(count, width)
         page["own"] = page["features"][0, -of_page:] if count else np.zeros(of_page, "f4")
         page["reach"] = take(2 * count * around).reshape(count, around, 2)
@@ -167,12 +174,14 @@ def forest(model):
     return bias[0], trees
 
 
-def fit_blocks(pages, rows, trees, options):
+def fit_blocks(pages, options):
     """The mean of forests that see other blocks, labels and weights of the same pages."""
     with tempfile.TemporaryDirectory() as scratch:
         borders = os.path.join(scratch, "borders.tsv")
-        members = [fit(*stack(pages, rows, seed, *way), trees, options.depth, options.rate, seed, borders)
-                   for seed, way in enumerate(MEMBERS[: options.members])]
+        members = []
+        for seed in range(options.seed * 100, options.seed * 100 + options.members):
+            labels, weigh = MEMBERS[seed % len(MEMBERS)]
+            members.append(fit(*stack(pages, seed, labels, weigh), options.trees, options.depth, options.rate, seed, borders))
     return (sum(bias for bias, _ in members) / len(members),
             [(splits, leaves / len(members)) for _, trees in members for splits, leaves in trees])
 
@@ -183,7 +192,7 @@ def fit_kinds(pages):
     return [fit(rows, np.array([float(page["type"] == kind) for page in pages]), None, 40, 4, 0.1) for kind in KINDS]
 
 
-def chance(model, rows):
+def odds(model, rows):
     bias, trees = model
     sums, places = np.full(len(rows), float(bias)), {}
     columns = np.ascontiguousarray(rows.T)
@@ -194,11 +203,11 @@ def chance(model, rows):
                 places[split] = columns[split[0]] > np.float32(split[1])
             leaf |= places[split].astype(np.int64) << level
         sums += leaves[leaf]
-    return 1 / (1 + np.exp(-sums))
+    return sums
 
 
 def context(page, first):
-    """What the second forest sees beside the features: the first one's opinion of the blocks around."""
+    """What the forest sees beside the features: what the words of the blocks around say."""
     count = len(first)
     sizes = np.sqrt(page["features"][:, 0].astype(float) + 0.5)
     columns = [first]
@@ -228,18 +237,24 @@ def context(page, first):
     return np.stack(columns, 1).astype(np.float32)
 
 
-def mean(first, second):
-    """The chance whose logarithmic odds are the mean of both."""
-    odds = [np.log(chance / (1 - chance)) for chance in (np.clip(first, 1e-6, 1 - 1e-6), np.clip(second, 1e-6, 1 - 1e-6))]
-    return 1 / (1 + np.exp(-(odds[0] + odds[1]) / 2))
+def see(page, table):
+    """What the forest sees of a page's blocks."""
+    said = vocabulary.say(table, page)
+    kinds = np.tile(page["kinds"], (len(said), 1))
+    return np.concatenate([page["features"], kinds, said, context(page, sure(said[:, -1]))], 1).astype("f4")
 
 
-def stack(pages, rows, seed, labels, weigh):
+def sure(odds):
+    """The chance that logarithmic odds stand for."""
+    return 1 / (1 + np.exp(-odds.astype(float)))
+
+
+def stack(pages, seed, labels, weigh):
     parts = []
     for page in pages:
         if page["texts"]:
             picked, weights = pick(page, seed, weigh)
-            parts.append((rows(page)[picked], page[labels][picked], weights))
+            parts.append((page["rows"][picked], page[labels][picked], weights))
     return [np.concatenate(column) for column in zip(*parts)]
 
 
@@ -262,7 +277,7 @@ def by_truth(page):
     return sizes / ((sizes * np.nan_to_num(page["labels"])).sum() + 0.15 * sizes.sum() + 20) * 25
 
 
-MEMBERS = [("labels", by_page), ("labels", by_truth), ("copies", by_page), ("labels", by_page), ("copies", by_truth)]
+MEMBERS = [("labels", by_page), ("labels", by_truth), ("copies", by_page), ("copies", by_truth)]
 
 
 def main():
@@ -271,8 +286,9 @@ def main():
     parser.add_argument("--examples", required=True)
     parser.add_argument("--convert", help="an executable that converts a page with the weights in RAGMAKER_WEIGHTS")
     parser.add_argument("--out")
-    parser.add_argument("--trees", type=int, nargs=2, default=[110, 70])
-    parser.add_argument("--members", type=int, default=4, help="forests that are averaged")
+    parser.add_argument("--seed", type=int, default=0, help="other blocks and columns, for judging a change twice")
+    parser.add_argument("--trees", type=int, default=90)
+    parser.add_argument("--members", type=int, default=8, help="forests that are averaged")
     parser.add_argument("--depth", type=int, default=6)
     parser.add_argument("--rate", type=float, default=0.2)
     options = parser.parse_args()
@@ -287,41 +303,38 @@ def main():
         kinds.append(fit_kinds([page for page in pages if page["fold"] != held]))
         for page in pages:
             if page["fold"] == held:
-                page["kinds"] = np.array([chance(model, page["own"][None])[0] for model in kinds[held]], "f4")
+                page["kinds"] = np.array([sure(odds(model, page["own"][None]))[0] for model in kinds[held]], "f4")
     right = np.mean([KINDS[np.argmax(page["kinds"])] == page["type"] for page in pages])
     print(f"kind of page: {right:.3f} right", flush=True)
 
-    def first(page):
-        return np.concatenate([page["features"], np.tile(page["kinds"], (len(page["texts"]), 1))], 1)
-
-    def second(page):
-        if "context" not in page:
-            page["context"] = context(page, page["first"])
-        return np.concatenate([first(page), page["context"]], 1)
-
-    forests = []
-    for name, rows, trees in (("first", first, options.trees[0]), ("second", second, options.trees[1])):
+    tables, forests, nothing = [], [], np.zeros(0)
+    for held in range(FOLDS):
+        tables.append(vocabulary.fit([page for page in pages if page["fold"] != held], blocks))
         for page in pages:
-            page[name] = np.zeros(len(page["texts"]))
-        forests.append([])
-        for held in range(FOLDS):
-            seen = [page for page in pages if page["fold"] != held]
-            forests[-1].append(fit_blocks(seen, rows, trees, options))
-            for page in pages:
-                if page["fold"] == held and page["texts"]:
-                    page[name] = chance(forests[-1][held], rows(page))
-        report(f"{name} forest", pages, [choose(page, page[name]) for page in pages])
-    report("both", pages, [choose(page, mean(page["first"], page["second"])) for page in pages])
-    if options.convert:
-        convert(options, pages, kinds, forests)
+            if page["fold"] == held and page["texts"]:
+                page["rows"] = see(page, tables[held])
+    for held in range(FOLDS):
+        forests.append(fit_blocks([page for page in pages if page["fold"] != held], options))
+        for page in pages:
+            if page["fold"] == held and page["texts"]:
+                page["chances"] = sure(odds(forests[held], page["rows"]))
+    report("forest", pages, [choose(page, page.get("chances", nothing)) for page in pages])
     if options.out:
         with open(options.out, "wb") as out:
             write(fit_kinds(pages), out)
-            write([fit_blocks(pages, first, options.trees[0], options),
-                   fit_blocks(pages, second, options.trees[1], options)], out)
+            vocabulary.write(vocabulary.fit(pages, blocks), out)
+            write([fit_blocks(pages, options)], out)
+    if options.convert:
+        convert(options, pages, kinds, tables, forests)
 
 
-def convert(options, pages, kinds, forests):
+def blocks(page):
+    """All blocks of a page that are known to be content or not."""
+    known = np.flatnonzero(~np.isnan(page["labels"]))
+    return known, by_page(page)[known]
+
+
+def convert(options, pages, kinds, tables, forests):
     """Scores what becomes of every page with the weights that have not seen its domain."""
     scorer = {"__file__": os.path.join(options.pages, "score"), "__name__": "score"}
     exec(compile(open(scorer["__file__"]).read(), scorer["__file__"], "exec"), scorer)
@@ -331,7 +344,8 @@ def convert(options, pages, kinds, forests):
             path = os.path.join(scratch, f"{held}.bin")
             with open(path, "wb") as out:
                 write(kinds[held], out)
-                write([stage[held] for stage in forests], out)
+                vocabulary.write(tables[held], out)
+                write([forests[held]], out)
             for page in pages:
                 if page["fold"] != held:
                     continue

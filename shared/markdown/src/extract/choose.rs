@@ -1,7 +1,5 @@
 //! From each block's chance to be content to the blocks that are chosen.
 
-use std::ops::Range;
-
 use foldhash::HashSet;
 use url::Url;
 
@@ -9,6 +7,7 @@ use super::{
     blocks::{Block, Blocks, kin},
     features::{AROUND, Features},
     model::{Bins, Table, chance, model},
+    words::{self, PLACES},
 };
 use crate::{metadata::PageType, tag::Tag, tree::Tree};
 
@@ -33,8 +32,7 @@ pub(super) fn kind(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> PageT
 /// The likeliest kind of page, and the chance of each.
 fn kinds(features: &Features<'_>) -> (PageType, Vec<f32>) {
     let model = model();
-    let mut of_page = Bins::empty(1);
-    of_page.add(&Table::of_row(features.of_page()), &model.of_page);
+    let of_page = Bins::new(&Table::of_row(features.of_page()), &model.of_page);
     let chances: Vec<f32> = model.kinds.iter().map(|forest| chance(forest.odds(&of_page)[0])).collect();
     let likeliest = (0..chances.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     (likeliest.map_or(PageType::default(), |at| PageType::ALL[at]), chances)
@@ -46,42 +44,30 @@ pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Op
     let model = model();
     let (kind, kinds) = kinds(&features);
     let count = blocks.list.len();
-    let bins = |range: Range<usize>| {
+    let said = words::said(tree, blocks, kind as usize);
+    let told: Vec<f32> = said.iter().map(|said| chance(said[PLACES])).collect();
+    let mut seen = context(&blocks.list, &told);
+    families(&mut seen, tree, blocks, &features, &told);
+    let mut chances = Vec::with_capacity(count);
+    for start in (0..count).step_by(CHUNK) {
+        let range = start..(start + CHUNK).min(count);
         let mut table = Table::empty(range.len());
         let mut row = vec![];
         for (at, block) in range.clone().enumerate() {
             row.clear();
             features.row(block, &mut row);
             row.extend_from_slice(&kinds);
+            row.extend_from_slice(&said[block]);
             table.set_row(at, &row);
         }
-        let mut bins = Bins::empty(range.len());
-        bins.add(&table, &model.of_block);
-        bins
-    };
-    let chunks = || (0..count).step_by(CHUNK).map(|start| start..(start + CHUNK).min(count));
-    let mut first = Vec::with_capacity(count);
-    let mut latest = None;
-    for range in chunks() {
-        first.extend(model.first.odds(latest.insert(bins(range))));
-    }
-    let opinion: Vec<f32> = first.iter().copied().map(chance).collect();
-    let mut seen = context(&blocks.list, &opinion);
-    families(&mut seen, tree, blocks, &features, &opinion);
-    let mut chances = Vec::with_capacity(count);
-    for range in chunks() {
-        // What is left of the first round is all there is to a page of usual size.
-        let mut bins = latest.take().filter(|_| count <= CHUNK).unwrap_or_else(|| bins(range.clone()));
-        let mut table = Table::empty(range.len());
         table.append(&seen, range.clone());
-        bins.add(&table, &model.of_block);
-        let second = model.second.odds(&bins);
-        chances.extend(first[range].iter().zip(second).map(|(first, second)| chance(f32::midpoint(*first, second))));
+        chances.extend(model.forest.odds(&Bins::new(&table, &model.of_block)).into_iter().map(chance));
     }
     Opinion { chances, kind }
 }
 
-/// What the second forest sees beside the features; `training/train.py` has the same.
+/// What the forest sees beside the features: what the words of the blocks before and after say;
+/// `training/train.py` has the same.
 fn context(blocks: &[Block], opinion: &[f32]) -> Table {
     let count = opinion.len();
     let mut table = Table::empty(count);
@@ -112,8 +98,7 @@ fn context(blocks: &[Block], opinion: &[f32]) -> Table {
     table
 }
 
-/// What the first forest thinks of the elements around a block, and of the blocks that are built
-/// like it.
+/// What the words say of the elements around a block, and of the blocks that are built like it.
 fn families(table: &mut Table, tree: &Tree, blocks: &Blocks, features: &Features<'_>, opinion: &[f32]) {
     let weight = |at: usize| (blocks.list[at].counts.words + 0.5).sqrt();
     let mut sums = vec![(0.0_f32, 0.0_f32); tree.len()];

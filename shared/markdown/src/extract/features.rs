@@ -456,7 +456,7 @@ fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>)
     }
 }
 
-fn block_text(tree: &Tree, blocks: &Blocks, at: usize) -> String {
+pub(super) fn block_text(tree: &Tree, blocks: &Blocks, at: usize) -> String {
     let first = blocks.list[at].first;
     let end = tree.subtree(blocks.list[at].container).end;
     let mut text = String::new();
@@ -511,10 +511,4 @@ fn element(tree: &Tree, blocks: &Blocks, id: Id, page: &Page, put: &mut Vec<f32>
         ratio(page.before_node[id], page.total.words),
         ratio(page.total.words - page.before_node[id] - sum.words, page.total.words),
     ]);
-}
-
-/// The text of a block, for training.
-#[cfg(feature = "training")]
-pub(super) fn text(tree: &Tree, blocks: &Blocks, at: usize) -> String {
-    block_text(tree, blocks, at)
 }

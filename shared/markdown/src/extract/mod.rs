@@ -5,10 +5,11 @@
 //! 2. [`features`] describes each block in numbers: its text, its neighbours, the elements around
 //!    it, what names and short texts hint at ([`names`]), how near it stands to the page's heading
 //!    and longest text, in which repeated item, after what.
-//! 3. [`model`] gives every block its chance to be content, in two stages: the second also sees what
-//!    the first thinks of the blocks around and of those built alike (stacking: Wolpert, "Stacked
-//!    generalization", 1992). What kind of page it is, it says from the page's own numbers.
-//! 4. [`choose`] takes the blocks whose choice has the highest expected F1, so a page is judged as a
+//! 3. [`words`] asks a linear model what the words in and around each block say, on a page of the kind
+//!    that its own numbers make it.
+//! 4. [`model`] gives every block its chance to be content, by all of this and by what the words say of
+//!    the blocks around and of those built alike (stacking: Wolpert, "Stacked generalization", 1992).
+//! 5. [`choose`] takes the blocks whose choice has the highest expected F1, so a page is judged as a
 //!    whole and no block by a fixed bar.
 //!
 //! What is left is done by rule here: pictures between content, the heads of tables, what the author
@@ -21,6 +22,7 @@ mod choose;
 mod features;
 mod model;
 mod names;
+mod words;
 
 use foldhash::{HashMap, HashMapExt};
 use url::Url;
@@ -233,8 +235,9 @@ pub(crate) fn examples(tree: &Tree, address: Option<&Url>) -> crate::Examples {
     let features = features::Features::new(tree, &blocks, address);
     let mut examples =
         crate::Examples { of_page: features.of_page().len(), kin: blocks::kin(tree, &blocks), ..Default::default() };
+    examples.words = words::hashes(tree, &blocks);
     for at in 0..blocks.list.len() {
-        examples.texts.push(features::text(tree, &blocks, at));
+        examples.texts.push(features::block_text(tree, &blocks, at));
         features.row(at, &mut examples.features);
         for id in features.around(at) {
             let inside = tree.subtree(id);

@@ -8,9 +8,12 @@
 //! A forest is the mean of several that saw other blocks, labels and weights of the same pages
 //! (Breiman, "Bagging predictors", 1996): there are few pages to learn from, and what one forest
 //! imagines the others do not.
+//!
+//! What words say is no forest's to learn, there are too many: they have a weight each, found by hash.
 
 use std::{ops::Range, sync::OnceLock};
 
+use super::words::mixed;
 use crate::metadata::PageType;
 
 /// See `training/train.py` for the layout.
@@ -66,8 +69,6 @@ pub(super) struct Grid(Vec<(u16, Vec<f32>)>);
 /// How many borders each value exceeds, eight rows to a word, one column of the grid after the other.
 pub(super) struct Bins {
     rows: usize,
-    /// How many columns it was made of so far, known to the grid or not.
-    columns: usize,
     words: Vec<u64>,
 }
 
@@ -80,17 +81,13 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x80 * ONES;
 
 impl Bins {
-    pub(super) fn empty(rows: usize) -> Self {
-        Self { rows, columns: 0, words: vec![] }
-    }
-
-    /// Adds the columns of `table` that the grid knows; the next columns follow where these end.
-    pub(super) fn add(&mut self, table: &Table, grid: &Grid) {
+    /// Bins the columns of `table` that the grid knows.
+    pub(super) fn new(table: &Table, grid: &Grid) -> Self {
+        let mut words = vec![];
         for (column, borders) in &grid.0 {
-            let Some(column) = usize::from(*column).checked_sub(self.columns) else { continue };
             // What stands in a row is like what stood in the last one more often than not.
             let (mut last, mut bin) = (None, 0);
-            for eight in table.column(column).chunks(LANES) {
+            for eight in table.column(usize::from(*column)).chunks(LANES) {
                 let mut lanes = [0; LANES];
                 for (lane, &value) in lanes.iter_mut().zip(eight) {
                     if last != Some(value.to_bits()) {
@@ -98,10 +95,10 @@ impl Bins {
                     }
                     *lane = bin;
                 }
-                self.words.push(u64::from_le_bytes(lanes));
+                words.push(u64::from_le_bytes(lanes));
             }
         }
-        self.columns += table.columns.len() / self.rows.max(1);
+        Self { rows: table.rows, words }
     }
 
     fn column(&self, at: u16) -> &[u64] {
@@ -152,15 +149,38 @@ pub(super) fn chance(odds: f32) -> f32 {
     1.0 / (1.0 + (-odds).exp())
 }
 
+/// A linear model of hashed words: groups of four, each with a part of their hashes and their weights.
+pub(super) struct Words {
+    pub(super) bias: f32,
+    scale: f32,
+    groups: &'static [[u8; 8]],
+}
+
+impl Words {
+    /// What a word says for what it stands in or near: by itself, and on a page of this kind.
+    pub(super) fn weight(&self, word: u32, kind: usize) -> f32 {
+        let of_kind = mixed(word ^ (kind as u32 + 1).wrapping_mul(0x85EB_CA77));
+        f32::from(self.at(word) + self.at(of_kind)) * self.scale
+    }
+
+    fn at(&self, hash: u32) -> i16 {
+        // There are 2^n groups.
+        let group = &self.groups[hash as usize & (self.groups.len() - 1)];
+        let part = (hash >> 24) as u8;
+        let place = group[..4].iter().position(|&known| known == part);
+        place.map_or(0, |place| i16::from(group[4 + place].cast_signed()))
+    }
+}
+
 /// Everything that was learned.
 pub(super) struct Model {
     /// For each kind of page, what tells it from the others.
     pub(super) kinds: Vec<Forest>,
     pub(super) of_page: Grid,
-    /// Sees a block.
-    pub(super) first: Forest,
-    /// Sees also what the first thinks of the blocks around.
-    pub(super) second: Forest,
+    /// What words say of the block that they stand in or near.
+    pub(super) words: Words,
+    /// What tells content by that and all else.
+    pub(super) forest: Forest,
     pub(super) of_block: Grid,
 }
 
@@ -171,8 +191,9 @@ pub(super) fn model() -> &'static Model {
         let mut bytes = Bytes(weights());
         let of_page = bytes.grid();
         let kinds = PageType::ALL.iter().map(|_| bytes.forest()).collect();
+        let words = bytes.words();
         let of_block = bytes.grid();
-        Model { kinds, of_page, first: bytes.forest(), second: bytes.forest(), of_block }
+        Model { kinds, of_page, words, forest: bytes.forest(), of_block }
     })
 }
 
@@ -210,6 +231,14 @@ impl Bytes {
         Grid((0..columns).map(|_| column(self)).collect())
     }
 
+    fn words(&mut self) -> Words {
+        let (bias, scale) = (self.number(), self.number());
+        let count = u32::from_le_bytes(self.take()) as usize;
+        let (groups, rest) = self.0.split_at(count * 8);
+        self.0 = rest;
+        Words { bias, scale, groups: groups.as_chunks().0 }
+    }
+
     fn forest(&mut self) -> Forest {
         let (trees, depth) = (u32::from_le_bytes(self.take()), u32::from_le_bytes(self.take()));
         let bias = self.number();
@@ -238,8 +267,7 @@ mod tests {
         for (at, row) in rows.iter().enumerate() {
             table.set_row(at, row);
         }
-        let mut bins = Bins::empty(rows.len());
-        bins.add(&table, &grid);
+        let bins = Bins::new(&table, &grid);
         let expected: Vec<f32> = rows
             .iter()
             .map(|row| 10.0 + f32::from(u8::from(row[0] > 0.5)) + 2.0 * f32::from(u8::from(row[2] > 0.0)))
@@ -251,12 +279,9 @@ mod tests {
     fn the_weights_are_read_to_their_end() {
         let model = model();
         assert_eq!(model.kinds.len(), PageType::ALL.len());
-        let deepest = |forest: &Forest| forest.trees.iter().all(|tree| tree.leaves.len() == 1 << tree.splits.len());
-        assert!(deepest(&model.first) && deepest(&model.second));
-        let known = |forest: &Forest| {
-            let mut splits = forest.trees.iter().flat_map(|tree| &tree.splits);
-            splits.all(|&(column, _)| usize::from(column) < model.of_block.0.len())
-        };
-        assert!(known(&model.first) && known(&model.second));
+        assert!(model.words.groups.len().is_power_of_two());
+        assert!(model.forest.trees.iter().all(|tree| tree.leaves.len() == 1 << tree.splits.len()));
+        let mut splits = model.forest.trees.iter().flat_map(|tree| &tree.splits);
+        assert!(splits.all(|&(column, _)| usize::from(column) < model.of_block.0.len()));
     }
 }

@@ -264,14 +264,22 @@ pub(super) fn own(tree: &Tree, id: Id) -> Hints {
 /// The hints of a class list or an id.
 pub(super) fn of_names(names: &str) -> Hints {
     let mut hints = 0;
+    each_word(names, |word| {
+        if let Ok(word) = std::str::from_utf8(word) {
+            hints |= hint(word);
+        }
+    });
+    hints
+}
+
+/// The words that a class list or an id is made of, in lower case; letters by themselves are none.
+pub(super) fn each_word(names: &str, mut put: impl FnMut(&[u8])) {
     let mut word = [0_u8; 24];
     let mut length = 0;
     let mut lower_before = false;
     let mut finish = |word: &[u8]| {
-        if word.len() > 1
-            && let Ok(word) = std::str::from_utf8(word)
-        {
-            hints |= hint(word);
+        if word.len() > 1 {
+            put(word);
         }
     };
     for b in names.bytes() {
@@ -287,7 +295,6 @@ pub(super) fn of_names(names: &str) -> Hints {
         lower_before = b.is_ascii_lowercase();
     }
     finish(&word[..length]);
-    hints
 }
 
 /// The kinds that a word hints at.

@@ -1,0 +1,270 @@
+//! What the words in and around a block say: a linear model of hashed words.
+//!
+//! The words are those of the block itself, singly and in pairs, those of the heading before it, and
+//! those that the names of the elements around it are made of. Each counts for itself, and once more
+//! for the kind of page it is met on: what a forum calls a comment is content, what an article calls
+//! one is not. Words are known by their hashes (Weinberger et al., "Feature hashing for large scale
+//! multitask learning", 2009); no word of fewer than several domains is known at all.
+
+use foldhash::HashSet;
+
+use super::{blocks::Blocks, features::block_text, model::model, names};
+use crate::{
+    tag::{Attr, Tag},
+    tree::{Id, Tree},
+};
+
+/// Where a word stands.
+#[derive(Clone, Copy)]
+enum Place {
+    Text,
+    Pair,
+    Heading,
+    Near,
+    Far,
+}
+
+/// How many places there are.
+pub(super) const PLACES: usize = 5;
+
+/// How many words of a block are read, and of how many of them the pairs.
+const READ: usize = 24;
+const PAIRED: usize = 12;
+
+/// Where the marks of short texts begin; no word has a hash that small but by chance.
+const SHORT: u32 = 0x1000;
+
+/// The most words of one element's names, so that one with endless names, around everything, is not read
+/// endlessly.
+const NAMED: usize = 64;
+
+/// How many elements around a block are near to it.
+const NEAR: usize = 3;
+
+/// The hash of a word wherever it stands.
+fn hash(word: impl Iterator<Item = u32>) -> u32 {
+    word.fold(0x811C_9DC5, |hash, c| (hash ^ c).wrapping_mul(0x0100_0193))
+}
+
+/// The hash of a word at a place.
+fn placed(word: u32, place: Place) -> u32 {
+    mixed(word ^ (place as u32 + 1).wrapping_mul(0x9E37_79B9))
+}
+
+/// The finalizer of `MurmurHash3`, so that every bit of a hash depends on every bit of what is hashed.
+pub(super) fn mixed(mut hash: u32) -> u32 {
+    hash = (hash ^ (hash >> 16)).wrapping_mul(0x85EB_CA6B);
+    hash = (hash ^ (hash >> 13)).wrapping_mul(0xC2B2_AE35);
+    hash ^ (hash >> 16)
+}
+
+/// The hashes of what a text begins with: its words, with what it is besides them, and its pairs of words.
+fn of_text(text: &str) -> (Vec<u32>, Vec<u32>) {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = words.map(|word| hash(word.chars().flat_map(char::to_lowercase).map(u32::from)));
+    let mut words: Vec<u32> = words.take(READ).collect();
+    let pairs = words.iter().zip(words.iter().skip(1)).take(PAIRED - 1);
+    let pairs = pairs.map(|(first, second)| first.rotate_left(7) ^ second).collect();
+    let first = words.first().map(|word| word.rotate_left(3));
+    words.push(SHORT + words.len().min(6) as u32);
+    words.extend(first);
+    (once(words), once(pairs))
+}
+
+/// Each hash once, in order.
+fn once(mut hashes: Vec<u32>) -> Vec<u32> {
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+/// The hashes of the words that each element's tag and names are made of, and of their pairs.
+struct Names {
+    words: Vec<u32>,
+    /// Where the words of each node end.
+    ends: Vec<u32>,
+}
+
+impl Names {
+    fn new(tree: &Tree) -> Self {
+        let mut names = Self { words: vec![], ends: Vec::with_capacity(tree.len()) };
+        for id in 0..tree.len() {
+            if tree.tag(id) != Tag::Text {
+                names.add(tree, id);
+            }
+            names.ends.push(names.words.len() as u32);
+        }
+        names
+    }
+
+    fn add(&mut self, tree: &Tree, id: Id) {
+        let most = self.words.len() + NAMED;
+        self.words.push(tree.tag(id) as u32);
+        for name in [Attr::Class, Attr::Id, Attr::Itemprop, Attr::DataTestid, Attr::Role] {
+            for name in tree.attr(id, name).unwrap_or_default().split_ascii_whitespace().take(8) {
+                let mut before = None;
+                names::each_word(name, |word| {
+                    let word = hash(word.iter().copied().map(u32::from));
+                    self.words.push(word);
+                    self.words.extend(before.map(|before: u32| before.rotate_left(7) ^ word));
+                    before = Some(word);
+                });
+            }
+        }
+        self.words.truncate(most);
+    }
+
+    fn of(&self, id: Id) -> &[u32] {
+        let start = id.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.words[start as usize..self.ends[id] as usize]
+    }
+
+    /// What is near to a block in this container.
+    fn near(&self, tree: &Tree, container: Id) -> Vec<u32> {
+        once(within(tree, container).take(NEAR).flat_map(|id| self.of(id)).copied().collect())
+    }
+}
+
+/// An element and those around it, from inside out.
+fn within(tree: &Tree, id: Id) -> impl Iterator<Item = Id> + '_ {
+    std::iter::once(id).chain(tree.ancestors(id))
+}
+
+/// The words of every block at the first three places.
+fn each(tree: &Tree, blocks: &Blocks, mut put: impl FnMut(usize, [&[u32]; 3])) {
+    let mut heading = vec![];
+    for (at, block) in blocks.list.iter().enumerate() {
+        let (words, pairs) = of_text(&block_text(tree, blocks, at));
+        put(at, [&words, &pairs, &heading]);
+        if tree.tag(block.container).heading_level().is_some() {
+            heading = words;
+        }
+    }
+}
+
+/// What the words of each block say for it, place by place, and what they say together.
+pub(super) fn said(tree: &Tree, blocks: &Blocks, kind: usize) -> Vec<[f32; PLACES + 1]> {
+    let known = &model().words;
+    let weight = |word: u32, place: Place| known.weight(placed(word, place), kind);
+    let mean = |words: &[u32], place: Place| {
+        words.iter().map(|&word| weight(word, place)).sum::<f32>() / (words.len().max(1) as f32).sqrt()
+    };
+    let names = Names::new(tree);
+    let far = far(tree, &names, |word| weight(word, Place::Far));
+    let mut said = vec![[0.0; PLACES + 1]; blocks.list.len()];
+    each(tree, blocks, |at, [words, pairs, heading]| {
+        said[at][0] = mean(words, Place::Text);
+        said[at][1] = mean(pairs, Place::Pair);
+        said[at][2] = mean(heading, Place::Heading);
+    });
+    for (at, block) in blocks.list.iter().enumerate() {
+        let before = at.checked_sub(1).filter(|&before| blocks.list[before].container == block.container);
+        let (near, far) = match before {
+            Some(before) => (said[before][3], said[before][4]),
+            None => (
+                mean(&names.near(tree, block.container), Place::Near),
+                within(tree, block.container).nth(NEAR).map_or(0.0, |id| far[id]),
+            ),
+        };
+        let said = &mut said[at];
+        (said[3], said[4]) = (near, far);
+        said[PLACES] = said[..PLACES].iter().sum::<f32>() + known.bias;
+    }
+    said
+}
+
+/// For every element, what the words of its names and of those around it say, each word once.
+fn far(tree: &Tree, names: &Names, weight: impl Fn(u32) -> f32) -> Vec<f32> {
+    let mut means = vec![0.0; tree.len()];
+    // The elements that are open: where they end, and the sum and the number of words outside of each.
+    let mut open: Vec<(Id, f32, usize)> = vec![];
+    // The words of the open elements, each where it was met first.
+    let mut words: Vec<u32> = vec![];
+    let mut met: HashSet<u32> = HashSet::default();
+    let mut sum = 0.0;
+    for (id, mean) in means.iter_mut().enumerate() {
+        while let Some((_, before, count)) = open.pop_if(|(end, ..)| *end <= id) {
+            for word in words.drain(count..) {
+                met.remove(&word);
+            }
+            sum = before;
+        }
+        if tree.tag(id) == Tag::Text {
+            continue;
+        }
+        open.push((tree.subtree(id).end, sum, words.len()));
+        for &word in names.of(id) {
+            if met.insert(word) {
+                words.push(word);
+                sum += weight(word);
+            }
+        }
+        *mean = sum / (words.len().max(1) as f32).sqrt();
+    }
+    means
+}
+
+/// The words of every block at every place, for training.
+#[cfg(any(test, feature = "training"))]
+pub(super) fn hashes(tree: &Tree, blocks: &Blocks) -> Vec<[Vec<u32>; PLACES]> {
+    let mut all = vec![<[Vec<u32>; PLACES]>::default(); blocks.list.len()];
+    let all_placed = |words: &[u32], place: Place| words.iter().map(|&word| placed(word, place)).collect();
+    each(tree, blocks, |at, [words, pairs, heading]| {
+        all[at][0] = all_placed(words, Place::Text);
+        all[at][1] = all_placed(pairs, Place::Pair);
+        all[at][2] = all_placed(heading, Place::Heading);
+    });
+    let names = Names::new(tree);
+    for (hashes, block) in all.iter_mut().zip(&blocks.list) {
+        hashes[3] = all_placed(&names.near(tree, block.container), Place::Near);
+        let far = within(tree, block.container).skip(NEAR).flat_map(|id| names.of(id)).copied();
+        hashes[4] = all_placed(&once(far.collect()), Place::Far);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = r#"<body class="page siteBody"><div id="main" class="page-content"><h2>Spring tides</h2>
+        <ul class="tide-list"><li class="tide item">High water <b>twice</b> a day, high and low.<li class="tide item">Moon
+        <p>and sun</p></ul></div><footer class="site-footer page"><p>© Tidemark</p></footer></body>"#;
+
+    #[test]
+    fn words_say_the_same_as_they_are_learned_from() {
+        let tree = Tree::parse(PAGE, None);
+        let blocks = Blocks::new(&tree);
+        let known = &model().words;
+        for kind in [0, 3] {
+            for (said, hashes) in said(&tree, &blocks, kind).iter().zip(hashes(&tree, &blocks)) {
+                for (said, hashes) in said.iter().zip(&hashes) {
+                    let sum: f32 = hashes.iter().map(|&hash| known.weight(hash, kind)).sum();
+                    let expected = sum / (hashes.len().max(1) as f32).sqrt();
+                    assert!((said - expected).abs() < 1e-4, "{said} is not {expected}");
+                }
+                let together = said[..PLACES].iter().sum::<f32>() + known.bias;
+                assert!((said[PLACES] - together).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_counts_once_however_often_it_stands_there() {
+        let tree = Tree::parse(r#"<div class="tide tide"><div class="tide"><p>tide Tide TIDE</p></div></div>"#, None);
+        let blocks = Blocks::new(&tree);
+        let [text, pairs, heading, near, _] = &hashes(&tree, &blocks)[0];
+        // The word, that it is the first, and that there are three; of the elements two tags and the
+        // name, then the name's own pair is none.
+        assert_eq!([text.len(), pairs.len(), heading.len()], [3, 1, 0]);
+        assert_eq!(near.len(), 3);
+    }
+
+    #[test]
+    fn headings_speak_for_what_follows_them() {
+        let tree = Tree::parse("<p>before</p><h2>Reviews</h2><p>after</p>", None);
+        let hashes = hashes(&tree, &Blocks::new(&tree));
+        assert!(hashes[0][2].is_empty() && hashes[1][2].is_empty());
+        assert_eq!(hashes[2][2].len(), hashes[1][0].len());
+    }
+}
