@@ -42,8 +42,9 @@ names! {
 }
 
 names! {
-    /// An attribute's name.
+    /// An attribute's name, or what stands for the source of a start tag.
     Attr {
+        Source = "#source",
         Align = "align", Alt = "alt", Alttext = "alttext", AriaHidden = "aria-hidden", AriaLabel = "aria-label", Checked = "checked",
         Class = "class", Colspan = "colspan", Content = "content", DataLang = "data-lang",
         DataLanguage = "data-language", DataLazySrc = "data-lazy-src", DataOriginal = "data-original",

@@ -93,6 +93,8 @@ pub(crate) struct Tree {
     pub(crate) head: Head,
     /// The length of the page, in bytes.
     size: usize,
+    /// Whether anything says that this is a page, not a part of one.
+    is_page: bool,
 }
 
 impl Tree {
@@ -189,6 +191,11 @@ impl Tree {
         drop(tree);
         let repaired = repaired(html);
         Self::read(repaired.as_deref().unwrap_or(html), selector).0
+    }
+
+    /// Whether this is a part of a page, such as what becomes of Markdown.
+    pub(crate) fn is_fragment(&self) -> bool {
+        !self.is_page && self.size <= MAX_FRAGMENT
     }
 
     /// Whether the page has more nodes than one in so many bytes, and than any page of usual size: what
@@ -408,6 +415,7 @@ impl Builder {
         let source = self.in_page(element.source_location());
         let tag = tag_of(&html[source.clone()]);
         let value = |name: &str| element.get_attribute(name);
+        self.tree.is_page |= matches!(tag, Tag::Html | Tag::Head | Tag::Body | Tag::Meta | Tag::Title);
         match tag {
             Tag::Html => {
                 self.tree.head.lang =
@@ -522,7 +530,7 @@ impl Builder {
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
             let name = lower(&html[self.in_page(name)], Attr::from_name);
-            if name == Attr::Other {
+            if matches!(name, Attr::Other | Attr::Source) {
                 continue;
             }
             let value = attribute.value_source_location().map_or("", |at| &html[self.in_page(at)]);
@@ -536,6 +544,19 @@ impl Builder {
             }
             let value = self.store(value, true);
             self.tree.attrs.push(Attribute { name, is_last: false, value });
+        }
+        let bare = tag == Tag::Other || self.tree.attrs.len() == first;
+        let in_formula = || self.open.iter().any(|&id| self.tree.tag(id) == Tag::Math);
+        if bare
+            && self.tree.is_fragment()
+            && matches!(tag, Tag::Other | Tag::A)
+            && !in_formula()
+            && let Some(source) = start_tag(element)
+        {
+            let start = self.tree.strings.len() as u32;
+            self.tree.strings.push_str(&source);
+            let value = (start, self.tree.strings.len() as u32);
+            self.tree.attrs.push(Attribute { name: Attr::Source, is_last: false, value });
         }
         let last = self.tree.attrs[first..].last_mut();
         let first = last.map_or(NONE, |last| {
@@ -665,6 +686,9 @@ impl Builder {
     }
 }
 
+/// The longest part of a page that somebody wrote, in bytes.
+const MAX_FRAGMENT: usize = 256 << 10;
+
 /// How many nodes are few, however small the page.
 const FEW: usize = 20_000;
 
@@ -712,6 +736,31 @@ fn with_noscript(html: &str) -> Cow<'_, str> {
 fn tag_of(source: &str) -> Tag {
     let name = source[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
     lower(name.unwrap_or_default(), Tag::from_name)
+}
+
+/// A start tag as Markdown takes it for HTML within a line; none for what runs, or begins a block, or is
+/// refused there.
+fn start_tag(element: &Element<'_, '_>) -> Option<String> {
+    const REFUSED: [&str; 7] = ["basefont", "frame", "menuitem", "noembed", "noframes", "param", "track"];
+    let name = element.tag_name_preserve_case();
+    let is_name = |name: &str, others: &[char]| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || others.contains(&c))
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || others.contains(&c))
+    };
+    if !is_name(&name, &[]) || REFUSED.iter().any(|refused| name.eq_ignore_ascii_case(refused)) {
+        return None;
+    }
+    let mut tag = format!("<{name}");
+    for attribute in element.attributes() {
+        let (name, value) = (attribute.name(), attribute.value());
+        if !is_name(&name, &['_', ':', '.']) || name.starts_with("on") || name == "style" {
+            return None;
+        }
+        let value = value.replace('"', "&quot;").replace('<', "&lt;").replace('\n', "&#10;");
+        tag.extend([" ", &name, "=\"", &value, "\""]);
+    }
+    tag.push_str(if element.is_self_closing() { " />" } else { ">" });
+    Some(tag)
 }
 
 /// Looks a name up in lower case, without allocating.

@@ -156,6 +156,23 @@ fn definitions_and_details() {
     check("<del><p>a</p><p>b</p></del>c", "<del>\n\na\n\nb\n\n</del>\n\nc\n");
 }
 
+/// A page's own elements are its layout; a fragment's are what its author wrote.
+#[test]
+fn what_markdown_can_not_say_of_a_fragment_stays_html() {
+    check("<p>see <my-map at='1 | 2'>the <b>map</b></my-map>", "see <my-map at=\"1 | 2\">the **map**</my-map>\n");
+    check("<Warning>\n*bar* &lt;b\n</Warning>", "<Warning>\n*bar* &lt;b\n</Warning>\n");
+    check("<p>foo <a href='/a?b&amp;c' title='d\ne'></a>", "foo <a href=\"/a?b&amp;c\" title=\"d&#10;e\"></a>\n");
+    check("<p><a href='a\\b'>c</a>", "<a href=\"a\\b\">c</a>\n");
+    check("<p><a href=b title='c\nd'>e</a>", "[e](b \"c&#10;d\")\n");
+    // Nothing that runs, and nothing that Markdown reads as the start of a block.
+    check("<p>a <x-y onclick=z()>b</x-y> <x-y style=c>d</x-y> <x-y #source='<script>'>e</x-y>", "a b d e\n");
+    check("<param>a</param>", "a\n");
+    let page = "<html><body><p>see <my-map>the map</my-map> <a href=/x></a></p><x-card>a</x-card></body></html>";
+    check(page, "see the map [](/x)\n\na\n");
+    let main = convert("<p>A line of text that stands <my-map>here</my-map>, long enough.</p>", &Options::default());
+    assert_eq!(main.unwrap().markdown, "A line of text that stands here, long enough.\n");
+}
+
 #[test]
 fn what_nobody_sees_is_left_out() {
     check(

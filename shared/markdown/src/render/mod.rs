@@ -5,6 +5,7 @@
 //! Nothing is wrapped: a paragraph is a line. What GFM can not say degrades to what reads best.
 
 mod code;
+mod html;
 mod inline;
 mod lines;
 mod notes;
@@ -109,6 +110,9 @@ impl<'t> Renderer<'t> {
 
     /// Writes inline nodes as paragraphs.
     fn paragraph(&mut self, run: Range<Id>) {
+        if let Some(html) = self.block_html(run.clone()) {
+            return self.lines_of(&html);
+        }
         let text = self.inline_text(run, Place::Paragraph);
         if !text.is_empty() {
             self.last_list = None;
@@ -149,14 +153,15 @@ impl<'t> Renderer<'t> {
     }
 
     fn title(&self, id: Id, place: Place, out: &mut String) {
-        let title = self.tree.attr(id, Attr::Title).map(str::trim).filter(|title| !title.is_empty());
-        if let Some(title) = title {
-            out.push_str(" \"");
-            let mut escaped = String::new();
-            escape_plain(title, place, &mut escaped);
-            out.push_str(&escaped.replace('"', "\\\""));
-            out.push('"');
+        let Some(title) = self.tree.attr(id, Attr::Title).filter(|title| !title.trim().is_empty()) else { return };
+        // Browsers show the lines of a title; who wants the content alone does not.
+        let lines = if self.everything { title.split('\n').collect() } else { vec![title] };
+        let mut escaped = String::new();
+        for (at, line) in lines.into_iter().enumerate() {
+            escaped.push_str(if at > 0 { "&#10;" } else { "" });
+            escape_plain(line, place, &mut escaped);
         }
+        out.extend([" \"", &escaped.replace('"', "\\\""), "\""]);
     }
 
     fn block(&mut self, id: Id) {
@@ -460,6 +465,7 @@ impl<'t> Renderer<'t> {
                     inline.code(&self.code_text(id), self.everything);
                 }
             }
+            Tag::A | Tag::Other if self.inline_html(id, inline, place) => {}
             Tag::A => {
                 let in_link = inline.open.iter().any(|mark| matches!(mark, Mark::Link(_)));
                 if self.is_anchor(id) && place == Place::Heading {
