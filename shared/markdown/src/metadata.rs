@@ -188,7 +188,7 @@ impl Facts {
 }
 
 /// The types of a JSON-LD node.
-fn kinds(value: &Value) -> Vec<&str> {
+pub(crate) fn kinds(value: &Value) -> Vec<&str> {
     match &value["@type"] {
         Value::String(kind) => vec![kind],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),

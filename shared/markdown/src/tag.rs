@@ -30,7 +30,7 @@ names! {
         Header = "header", Hgroup = "hgroup", Hr = "hr", Html = "html", I = "i", Iframe = "iframe", Img = "img",
         Input = "input", Ins = "ins", Kbd = "kbd", Label = "label", Legend = "legend", Li = "li", Link = "link",
         Listing = "listing", Main = "main", Mark = "mark", Marquee = "marquee", Math = "math", Menu = "menu",
-        Meta = "meta", Nav = "nav", Nobr = "nobr", Noscript = "no-scrpt", Object = "object", Ol = "ol",
+        Meta = "meta", Nav = "nav", Nobr = "nobr", Noscript = "noscript", Object = "object", Ol = "ol",
         Optgroup = "optgroup", Option = "option", P = "p", Picture = "picture", Plaintext = "plaintext", Pre = "pre",
         Q = "q", Rp = "rp", Rt = "rt", Ruby = "ruby", S = "s", Samp = "samp", Script = "script", Search = "search",
         Section = "section", Select = "select", Slot = "slot", Small = "small", Source = "source", Span = "span",

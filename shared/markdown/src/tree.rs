@@ -91,7 +91,6 @@ pub(crate) struct Tree {
     /// The nodes that the caller's selector matches, in order.
     pub(crate) selected: Vec<Id>,
     pub(crate) head: Head,
-    /// The length of the page, in bytes.
     size: usize,
     /// Whether anything says that this is a page, not a part of one.
     is_page: bool,
@@ -100,6 +99,11 @@ pub(crate) struct Tree {
 impl Tree {
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The length of the page, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.size
     }
 
     pub(crate) fn node(&self, id: Id) -> &Node {
@@ -207,11 +211,12 @@ impl Tree {
     /// Reads a page as it is; whether its tags overlap in a way that can be repaired.
     pub(crate) fn read(html: &str, selector: Option<&Selector>) -> (Self, bool) {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
-        let html = &*with_noscript(&html[..html.floor_char_boundary(1 << 30)]);
+        let html = &html[..html.floor_char_boundary(1 << 30)];
         let builder = Rc::new(RefCell::new(Builder::new(html.len())));
+        let noscripts = noscripts(html);
         let mut from = Some(0);
         while let Some(start) = from {
-            read_on(html, start, selector, &builder);
+            read_on(html, start, &noscripts, selector, &builder);
             from = builder.borrow_mut().stopped.take();
         }
         let mut builder = builder.take();
@@ -224,7 +229,7 @@ impl Tree {
 
 /// Reads the page from `from` on, inside of the elements that are open; where it is left again, the
 /// builder knows.
-fn read_on(html: &str, from: usize, selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
+fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
     let before: String = builder.borrow_mut().reopen(html, from);
     let (on_element, on_text, on_match) = (Rc::clone(builder), Rc::clone(builder), Rc::clone(builder));
     let mut settings = Settings::new()
@@ -254,7 +259,23 @@ fn read_on(html: &str, from: usize, selector: Option<&Selector>, builder: &Rc<Re
     }
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
     // What can fail here is what leaves the page to go on anew; if more did, what was read would stand.
-    if rewriter.write(before.as_bytes()).is_ok() && rewriter.write(&html.as_bytes()[from..]).is_ok() {
+    let mut write = |part: &str| rewriter.write(part.as_bytes());
+    let mut read = || {
+        write(&before)?;
+        let mut at = from;
+        for &start in &noscripts[noscripts.partition_point(|&start| start < from)..] {
+            if start >= at {
+                write(&html[at..start])?;
+                // The whole tag: what `lol_html` has to put together from two writes, it copies.
+                let end = start + NOSCRIPT.len();
+                let near = &html.as_bytes()[end..html.len().min(end + 256)];
+                at = memchr::memchr(b'>', near).map_or(end, |length| end + length + 1);
+                write(&format!("{NOSCRIPT}{}", &html[end..at]))?;
+            }
+        }
+        write(&html[at..])
+    };
+    if read().is_ok() {
         let _ = rewriter.end();
     }
 }
@@ -530,7 +551,8 @@ impl Builder {
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
             let name = lower(&html[self.in_page(name)], Attr::from_name);
-            if matches!(name, Attr::Other | Attr::Source) {
+            let is_known = |known: &Attribute| known.name == name;
+            if matches!(name, Attr::Other | Attr::Source) || self.tree.attrs[first..].iter().any(is_known) {
                 continue;
             }
             let value = attribute.value_source_location().map_or("", |at| &html[self.in_page(at)]);
@@ -704,7 +726,11 @@ const MAX_LOST: usize = 48;
 
 /// The page as the standard's tree construction nests it.
 fn repaired(html: &str) -> Option<String> {
-    let html = with_noscript(html);
+    let places = noscripts(html);
+    let mut html = html.to_owned();
+    for at in places {
+        html.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
+    }
     let page = html2text::config::plain().parse_html(html.as_bytes()).ok()?;
     let mut out = Vec::with_capacity(html.len() + html.len() / 8);
     page.serialize(&mut out).ok()?;
@@ -715,27 +741,19 @@ fn repaired(html: &str) -> Option<String> {
 /// its content for text, but an application's page that nobody ran has all it says in there.
 const NOSCRIPT: &str = "no-scrpt";
 
-/// The page with its `<noscript>` elements readable.
-fn with_noscript(html: &str) -> Cow<'_, str> {
-    let places: Vec<usize> = ["noscript", "NOSCRIPT"]
-        .into_iter()
-        .flat_map(|name| memchr::memmem::find_iter(html.as_bytes(), name))
-        .filter(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"))
-        .collect();
-    if places.is_empty() {
-        return Cow::Borrowed(html);
-    }
-    let mut readable = html.to_owned();
-    for at in places {
-        readable.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
-    }
-    Cow::Owned(readable)
+/// Where a page has the name of a `<noscript>` tag, in order.
+fn noscripts(html: &str) -> Vec<usize> {
+    let names = ["noscript", "NOSCRIPT"].map(|name| memchr::memmem::find_iter(html.as_bytes(), name));
+    let mut places: Vec<usize> = names.into_iter().flatten().collect();
+    places.retain(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"));
+    places.sort_unstable();
+    places
 }
 
 /// The kind of element that a start tag's source opens.
 fn tag_of(source: &str) -> Tag {
     let name = source[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
-    lower(name.unwrap_or_default(), Tag::from_name)
+    lower(name.unwrap_or_default(), |name| if name == NOSCRIPT { Tag::Noscript } else { Tag::from_name(name) })
 }
 
 /// A start tag as Markdown takes it for HTML within a line; none for what runs, or begins a block, or is

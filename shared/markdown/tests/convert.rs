@@ -200,6 +200,46 @@ fn what_a_page_says_about_itself() {
     assert_eq!(page.words, 1);
 }
 
+/// A page that waits for a script to fill it.
+fn shell(head: &str) -> String {
+    format!("<html><head><title>Tides</title>{head}</head><body><div id=app>Loading</div></body></html>")
+}
+
+const ANSWER: &str = "The moon pulls at the water on its side of the earth and at the earth itself, so that the sea \
+    rises on both sides. As the earth turns, most coasts pass through both rises once a day, and the sun adds its share.";
+
+#[test]
+fn what_a_page_tells_only_machines_is_found() {
+    let main = |html: &str| convert(html, &Options::default()).map(|page| page.markdown);
+    let forum = shell(&format!(
+        r#"<script type="application/ld+json">{{"@graph":[{{"@type":"WebSite","name":"Sea","description":"{ANSWER}"}},
+        {{"@type":"QAPage","mainEntity":{{"@type":"Question","name":"Why two tides?","text":"Is it <b>only</b> the moon? A &lt; B",
+        "acceptedAnswer":{{"@type":"Answer","text":"{ANSWER}"}}}}}}]}}</script>"#
+    ));
+    assert_eq!(main(&forum).unwrap(), format!("## Why two tides?\n\nIs it **only** the moon? A < B\n\n{ANSWER}\n"));
+    let state = format!(
+        r#"{{"props":{{"id":7,"i18n":{{"a":"{ANSWER}"}},"post":{{"body":"<p>{ANSWER}</p><script>x<\/script>","title":"Why","ok":true}}}},"page":"/[id]"}}"#
+    );
+    for script in [
+        format!("<script id=__NEXT_DATA__ type=application/json>{state}</script>"),
+        format!("<script>window.__NUXT__ = {state};(function(){{}})()</script>"),
+    ] {
+        assert_eq!(main(&shell(&script)).unwrap(), format!("## Why\n\n{ANSWER}\n"));
+    }
+    let described = shell(&format!(
+        r#"<meta property="og:title" content="Why"><meta property="og:description" content="{ANSWER}">"#
+    ));
+    assert_eq!(main(&described).unwrap(), format!("# Why\n\n{ANSWER}\n"));
+    // Settings and code are no text, and what is there is not replaced.
+    let settings = r#"<script type=application/json>{"a":"function() { return a.b.c.d(); } var x = 1; y();","b":["x-y.z"]}</script>"#;
+    assert_eq!(main(&shell(settings)).unwrap(), "Loading\n");
+    assert!(
+        !main(&MANUAL.replace("<head>", &format!("<head><meta name=description content='{ANSWER}'>")))
+            .unwrap()
+            .contains("moon")
+    );
+}
+
 const MANUAL: &str = "<html><head><title>Gauges - Manual</title></head><body><header><a href=/>Home</a><a href=/in>Log in</a></header>
     <nav class=sidebar><ul><li><a href=/a>Install</a><li><a href=/b>Configure</a><li><a href=/c>Gauges</a></ul></nav>
     <main><article><h1>Gauges</h1><p>A gauge measures the height of the water at a fixed place, several times an hour, and sends what it measures.</p>

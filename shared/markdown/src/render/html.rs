@@ -28,7 +28,7 @@ impl Renderer<'_> {
         }
         let href = self.tree.attr(id, Attr::Href).filter(|_| self.tree.tag(id) == Tag::A && self.is_link(id))?;
         let url = urls::resolve(href, self.base)?;
-        if self.shows_within(id + 1, self.tree.subtree(id).end) && !url.contains(['`', '\\']) {
+        if self.has_content(id) && !url.contains(['`', '\\']) {
             return None;
         }
         let title = self.tree.attr(id, Attr::Title).map(|title| format!(" title=\"{}\"", in_quotes(title)));
@@ -40,7 +40,9 @@ impl Renderer<'_> {
         let Some((start, name)) = self.html(id) else { return false };
         let end = format!("</{name}>");
         inline.done(&if place == Place::Cell { start.replace('|', "&#124;") } else { start });
-        self.inline_children(id, inline, place);
+        if self.tree.attr(id, Attr::Source).is_some() || self.has_content(id) {
+            self.inline_children(id, inline, place);
+        }
         inline.done(&end);
         true
     }

@@ -195,7 +195,7 @@ impl Inline {
         let lead = self.pieces.iter().take_while(|piece| matches!(piece, Piece::Break)).count();
         self.pieces.drain(..lead);
         self.join_runs();
-        let partners = self.partners();
+        let mut partners = self.partners().into_iter();
         let mut out = String::with_capacity(self.text.len() + 16);
         let mut delimiters: Vec<&'static str> = vec![];
         let mut links = 0;
@@ -247,7 +247,8 @@ impl Inline {
                     }
                 }
                 Piece::Open(mark) => {
-                    let flanked = self.flanks_of(at, partners[at] as usize, &out);
+                    let close = partners.next().map_or(self.pieces.len(), |close| close as usize);
+                    let flanked = self.flanks_of(at, close, &out);
                     let same = |delimiter: &&str| {
                         let c = delimiter.as_bytes()[0];
                         (touched == out.len() && out.as_bytes().last() == Some(&c))
@@ -304,13 +305,17 @@ impl Inline {
         self.pieces.truncate(kept);
     }
 
-    /// For every opening mark, the index of its closing one.
+    /// For every opening mark that is no link's, in order, the index of its closing one.
     fn partners(&self) -> Vec<u32> {
-        let mut partners = vec![self.pieces.len() as u32; self.pieces.len()];
+        let mut partners = vec![];
         let mut open = vec![];
         for (at, piece) in self.pieces.iter().enumerate() {
             match piece {
-                Piece::Open(_) => open.push(at),
+                Piece::Open(Mark::Link(_)) | Piece::Close(Mark::Link(_)) => {}
+                Piece::Open(_) => {
+                    open.push(partners.len());
+                    partners.push(self.pieces.len() as u32);
+                }
                 Piece::Close(_) => {
                     if let Some(start) = open.pop() {
                         partners[start] = at as u32;

@@ -15,6 +15,8 @@ enum Gap {
 #[derive(Default)]
 pub(super) struct Lines {
     out: String,
+    /// How much may be written before containers lose their marks.
+    most: usize,
     /// What every line begins with here.
     prefix: String,
     /// What the next line begins with instead: a list item's marker is on its first line only.
@@ -45,8 +47,13 @@ pub(super) enum Container<'m> {
 }
 
 impl Lines {
+    /// For a page of so many bytes: twice that is more than Markdown of any sense takes.
+    pub(super) fn new(page: usize) -> Self {
+        Self { most: 2 * page + (64 << 10), ..Self::default() }
+    }
+
     pub(super) fn open(&mut self, container: &Container<'_>) {
-        if self.open.len() >= MAX_PREFIXES {
+        if self.open.len() >= MAX_PREFIXES || self.out.len() > self.most {
             self.unshown += 1;
             return;
         }
@@ -137,6 +144,10 @@ impl Lines {
     pub(super) fn line(&mut self, text: &str) {
         match self.gap.take() {
             Some((Gap::Blank, prefix)) => {
+                if self.out.len() > self.most {
+                    self.prefix.clear();
+                    self.first = None;
+                }
                 self.out.push('\n');
                 let blank = self.prefix.get(..prefix).unwrap_or(&self.prefix).trim_end();
                 self.out.push_str(blank);

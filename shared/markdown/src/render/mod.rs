@@ -46,7 +46,7 @@ pub(crate) fn render(tree: &Tree, mut keep: Vec<bool>, base: Option<&Url>, every
         everything,
         has_block,
         notes,
-        lines: Lines::default(),
+        lines: Lines::new(tree.size()),
         link: None,
         last_list: None,
     };

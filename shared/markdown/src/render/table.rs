@@ -17,6 +17,27 @@ use crate::{
 /// The most columns that spans may stretch a table to.
 const MAX_SPANNED: usize = 64;
 
+/// How a column is aligned.
+#[derive(Clone, Copy)]
+enum Align {
+    Not,
+    Left,
+    Right,
+    Center,
+}
+
+impl Align {
+    /// The column's cell in the line under the header.
+    fn cell(self) -> &'static str {
+        match self {
+            Self::Not => " --- |",
+            Self::Left => " :-- |",
+            Self::Right => " --: |",
+            Self::Center => " :-: |",
+        }
+    }
+}
+
 /// Where the cells of a row stand.
 #[derive(Default)]
 struct Columns {
@@ -76,7 +97,9 @@ impl<'t> Renderer<'t> {
         let header = if header_first { rows.next() } else { None };
         let (header, shown) = header.map_or(("|".to_owned(), 0), |row| self.row(row, &mut columns));
         self.lines.line(&(header + &"  |".repeat(width - shown)));
-        self.lines.line(&format!("| {} |", aligned.join(" | ")));
+        let mut line = "|".to_owned();
+        line.extend(aligned.into_iter().map(Align::cell));
+        self.lines.line(&line);
         for row in rows {
             let (line, _) = self.row(row, &mut columns);
             self.lines.line(&line);
@@ -143,7 +166,7 @@ impl<'t> Renderer<'t> {
     }
 
     /// How many columns the table has, and how each is aligned.
-    fn shape(&self, id: Id) -> (usize, Vec<&'static str>) {
+    fn shape(&self, id: Id) -> (usize, Vec<Align>) {
         let mut columns = Columns::default();
         let mut aligned = vec![];
         let mut width = 0;
@@ -151,13 +174,13 @@ impl<'t> Renderer<'t> {
             for cell in self.cells(row) {
                 let place = columns.place(self.spans(cell));
                 if at == 0 {
-                    aligned.resize(place.start, "---");
+                    aligned.resize(place.start, Align::Not);
                     aligned.resize(place.end, self.align(cell));
                 }
             }
             width = width.max(columns.end_row());
         }
-        aligned.resize(width, "---");
+        aligned.resize(width, Align::Not);
         (width, aligned)
     }
 
@@ -189,16 +212,16 @@ impl<'t> Renderer<'t> {
         self.write(inline, Place::Cell)
     }
 
-    fn align(&self, cell: Id) -> &'static str {
+    fn align(&self, cell: Id) -> Align {
         let style = self.tree.attr(cell, Attr::Style).and_then(|style| {
             let (_, value) = style.split_once("text-align")?;
             Some(value.trim_start_matches([' ', ':']).split([';', ' ', '!']).next().unwrap_or_default())
         });
         match self.tree.attr(cell, Attr::Align).or(style).unwrap_or_default().to_ascii_lowercase().as_str() {
-            "left" => ":--",
-            "right" => "--:",
-            "center" => ":-:",
-            _ => "---",
+            "left" => Align::Left,
+            "right" => Align::Right,
+            "center" => Align::Center,
+            _ => Align::Not,
         }
     }
 }
