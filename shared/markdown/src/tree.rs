@@ -15,7 +15,7 @@
 use std::{borrow::Cow, cell::RefCell, error::Error, ops::Range, rc::Rc};
 
 use lol_html::{
-    DocumentContentHandlers, ElementContentHandlers, HtmlRewriter, Selector, Settings,
+    DocumentContentHandlers, ElementContentHandlers, HtmlRewriter, MemorySettings, Selector, Settings,
     html_content::{Element, SourceLocation, TextChunk, TextType},
 };
 
@@ -234,6 +234,7 @@ fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selec
     let (on_element, on_text, on_match) = (Rc::clone(builder), Rc::clone(builder), Rc::clone(builder));
     let mut settings = Settings::new()
         .with_strict(false)
+        .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(html.len() + READING))
         .append_document_content_handler(DocumentContentHandlers::default().text(move |chunk: &mut TextChunk<'_>| {
             on_text.borrow_mut().text(chunk);
             Ok(())
@@ -362,6 +363,10 @@ impl Builder {
         if self.unclosed >= MAX_UNCLOSED {
             self.stopped = Some(element.source_location().bytes().start.wrapping_add(self.shift));
             return Err("more elements are open than are waited for".into());
+        }
+        if self.tree.is_dense(KEPT) {
+            self.pending.push(' ');
+            return Ok(Open::Nothing);
         }
         Ok(self.start(html, element).unwrap_or(Open::Nothing))
     }
@@ -716,6 +721,13 @@ const FEW: usize = 20_000;
 
 /// A page of more nodes than one in so many bytes is not repaired: html5ever takes 200 bytes for each.
 const REPAIRED: usize = 48;
+
+/// Of a page of more nodes than one in so many bytes only the text is read on.
+const KEPT: usize = 3;
+
+/// What `lol_html` may take beyond the size of the page: for the attributes of one element, and for those
+/// that are open.
+const READING: usize = 4 << 20;
 
 /// The largest page that is repaired, in bytes.
 const MAX_REPAIRED: usize = 4 << 20;

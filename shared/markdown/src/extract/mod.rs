@@ -33,16 +33,15 @@ use crate::{
 };
 
 /// A page of more nodes than one in so many bytes is no text to choose from: judging takes 150 bytes for each.
-const JUDGED: usize = 24;
+const JUDGED: usize = 32;
 
 /// Every node that a reader can see.
 pub(crate) fn visible(tree: &Tree) -> Vec<bool> {
     let shown = shown(tree);
-    let length =
-        |keep: &[bool]| (0..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim().len()).sum::<usize>();
-    let everything = vec![true; tree.len()];
+    let length = |ids: &mut dyn Iterator<Item = Id>| ids.map(|id| tree.text(id).trim().len()).sum::<usize>();
+    let everything = length(&mut (0..tree.len()));
     // A page that hides most of itself waits for a script to show it.
-    if length(&shown) * 2 < length(&everything) { everything } else { shown }
+    if length(&mut (0..tree.len()).filter(|&id| shown[id])) * 2 < everything { vec![true; tree.len()] } else { shown }
 }
 
 /// Whether each node is shown: neither it nor what it is in is hidden.

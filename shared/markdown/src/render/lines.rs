@@ -47,13 +47,18 @@ pub(super) enum Container<'m> {
 }
 
 impl Lines {
-    /// For a page of so many bytes: twice that is more than Markdown of any sense takes.
+    /// For a page of so many bytes: Markdown of any sense takes less.
     pub(super) fn new(page: usize) -> Self {
-        Self { most: 2 * page + (64 << 10), ..Self::default() }
+        Self { most: page + (64 << 10), ..Self::default() }
+    }
+
+    /// Whether more was written than Markdown of any sense takes.
+    pub(super) fn is_long(&self) -> bool {
+        self.out.len() > self.most
     }
 
     pub(super) fn open(&mut self, container: &Container<'_>) {
-        if self.open.len() >= MAX_PREFIXES || self.out.len() > self.most {
+        if self.open.len() >= MAX_PREFIXES || self.is_long() {
             self.unshown += 1;
             return;
         }
@@ -98,7 +103,7 @@ impl Lines {
 
     /// Puts a blank line at each of `positions`, where lines of the innermost open container end.
     pub(super) fn spread(&mut self, positions: &[usize]) {
-        let Some(&first) = positions.first() else { return };
+        let Some(&first) = positions.first().filter(|_| !self.is_long()) else { return };
         let tail = self.out.split_off(first);
         let blank = self.prefix.trim_end();
         let ends = positions[1..].iter().copied().chain([first + tail.len()]);
@@ -142,12 +147,12 @@ impl Lines {
 
     /// Writes one line; those of a block follow each other without a gap.
     pub(super) fn line(&mut self, text: &str) {
+        if self.gap.is_some() && self.is_long() {
+            self.prefix.clear();
+            self.first = None;
+        }
         match self.gap.take() {
             Some((Gap::Blank, prefix)) => {
-                if self.out.len() > self.most {
-                    self.prefix.clear();
-                    self.first = None;
-                }
                 self.out.push('\n');
                 let blank = self.prefix.get(..prefix).unwrap_or(&self.prefix).trim_end();
                 self.out.push_str(blank);

@@ -54,6 +54,9 @@ pub(crate) fn render(tree: &Tree, mut keep: Vec<bool>, base: Option<&Url>, every
     renderer.lines.finish()
 }
 
+/// The most nodes of a paragraph: what is known of each, while it is written, takes more than the node.
+const MAX_PARAGRAPH: usize = 1 << 16;
+
 struct Renderer<'t> {
     tree: &'t Tree,
     keep: &'t [bool],
@@ -97,6 +100,11 @@ impl<'t> Renderer<'t> {
     fn flow(&mut self, nodes: Range<Id>) {
         let mut run = nodes.start..nodes.start;
         for child in self.siblings(nodes.clone()) {
+            if child - run.start >= MAX_PARAGRAPH {
+                run.end = child;
+                self.paragraph(run);
+                run = child..nodes.end;
+            }
             if self.breaks_line(child) {
                 run.end = child;
                 self.paragraph(run);

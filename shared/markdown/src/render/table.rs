@@ -195,7 +195,7 @@ impl<'t> Renderer<'t> {
         let mut line = "|".to_owned();
         let mut shown = 0;
         for cell in self.cells(row) {
-            let place = columns.place(self.spans(cell));
+            let place = columns.place(if self.lines.is_long() { (1, 1) } else { self.spans(cell) });
             let text = self.cell(cell);
             line.push_str(&"  |".repeat(place.start - shown));
             line.extend([" ", &text, " |"]);
