@@ -187,8 +187,8 @@ impl Tree {
 
     /// Reads a page; `selector` marks the nodes it matches.
     pub(crate) fn parse(html: &str, selector: Option<&Selector>) -> Self {
-        let (tree, overlaps) = Self::read(html, selector);
-        if !overlaps || tree.is_dense(REPAIRED) {
+        let (tree, is_broken) = Self::read(html, selector);
+        if !is_broken || tree.is_dense(REPAIRED) {
             return tree;
         }
         // Two trees and their sources take more than the page may.
@@ -208,7 +208,7 @@ impl Tree {
         self.len() > FEW + self.size / bytes_a_node
     }
 
-    /// Reads a page as it is; whether its tags overlap in a way that can be repaired.
+    /// Reads a page as it is; whether it has to be repaired, and can.
     pub(crate) fn read(html: &str, selector: Option<&Selector>) -> (Self, bool) {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
         let html = &html[..html.floor_char_boundary(1 << 30)];
@@ -220,10 +220,13 @@ impl Tree {
             from = builder.borrow_mut().stopped.take();
         }
         let mut builder = builder.take();
-        let overlaps =
-            builder.overlaps && builder.lost_formatting <= MAX_LOST && !builder.too_deep && html.len() <= MAX_REPAIRED;
+        // What a selector says of siblings needs them to be siblings.
+        let overlaps = (builder.overlaps || selector.is_some())
+            && builder.lost_formatting <= MAX_LOST
+            && !builder.too_deep
+            && html.len() <= MAX_REPAIRED;
         builder.finish();
-        (builder.tree, overlaps)
+        (builder.tree, is_broken)
     }
 }
 
@@ -765,19 +768,31 @@ fn noscripts(html: &str) -> Vec<usize> {
 /// The kind of element that a start tag's source opens.
 fn tag_of(source: &str) -> Tag {
     let name = source[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
-    lower(name.unwrap_or_default(), |name| if name == NOSCRIPT { Tag::Noscript } else { Tag::from_name(name) })
+    lower(name.unwrap_or_default(), |name| match name {
+        NOSCRIPT => Tag::Noscript,
+        "amp-img" => Tag::Img,
+        _ => Tag::from_name(name),
+    })
 }
 
 /// A start tag as Markdown takes it for HTML within a line; none for what runs, or begins a block, or is
 /// refused there.
 fn start_tag(element: &Element<'_, '_>) -> Option<String> {
     const REFUSED: [&str; 7] = ["basefont", "frame", "menuitem", "noembed", "noframes", "param", "track"];
+    // HTML's own, whose text says it all.
+    const PLAIN: [&str; 9] = ["acronym", "area", "bdi", "bdo", "data", "map", "output", "rb", "rtc"];
     let name = element.tag_name_preserve_case();
     let is_name = |name: &str, others: &[char]| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || others.contains(&c))
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || others.contains(&c))
     };
-    if !is_name(&name, &[]) || REFUSED.iter().any(|refused| name.eq_ignore_ascii_case(refused)) {
+    let is = |other: &&str| name.eq_ignore_ascii_case(other);
+    // The last are those that `MathJax` draws with.
+    if !is_name(&name, &[])
+        || REFUSED.iter().any(|other| is(&other))
+        || PLAIN.iter().any(|other| is(&other))
+        || name.starts_with("mjx-")
+    {
         return None;
     }
     let mut tag = format!("<{name}");

@@ -67,6 +67,8 @@ fn code_keeps_every_space() {
     check(gutter, "```js\na\nb\nc\n```\n");
     let one_line = "<table><tr><td class=gutter><pre>1</pre></td><td class=code><pre>a</pre></td></tr></table>";
     check(one_line, "```\na\n```\n");
+    let numbered = "<table class=lang-c><tr><td class=blob-num data-line-number=1><td class=blob-code>a {<tr><td class=hljs-ln-numbers>2<td>  <b>b</b></table>";
+    check(numbered, "```c\na {\n  b\n```\n");
     check("<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>", "```\na\nb\n```\n");
 }
 
@@ -266,6 +268,7 @@ fn failures_are_told_apart() {
     assert_eq!(with("<p>x", Scope::Selector("b")), Err(Error::NothingSelected));
     assert!(matches!(with("<p>x", Scope::Selector("[")), Err(Error::BadSelector(_))));
     assert_eq!(with("<div><p class=a>x<p>y</div>", Scope::Selector("p.a")), Ok("x\n".into()));
+    assert_eq!(with("<ul><li>x<li>y<li>z</ul>", Scope::Selector("li:nth-child(2)")), Ok("- y\n".into()));
     assert_eq!(PageType::default(), PageType::Article);
 }
 

@@ -79,6 +79,9 @@ impl<'t> Renderer<'t> {
         // What stands in a table but not in a cell is shown before it, as browsers do.
         self.strays(id);
         let Some(first) = self.rows(id).next() else { return };
+        if self.is_listing(id) {
+            return self.listing(id);
+        }
         let widest = self.rows(id).map(|row| self.cells(row).count()).max().unwrap_or(0);
         let has_header = self.tree.descendants(id).any(|id| self.keep[id] && self.tree.tag(id) == Tag::Th);
         if self.is_layout(id) || (widest <= 1 && !has_header) {
@@ -105,6 +108,24 @@ impl<'t> Renderer<'t> {
             self.lines.line(&line);
         }
         self.lines.blank();
+    }
+
+    /// Whether the table puts a number before each line of code.
+    fn is_listing(&self, id: Id) -> bool {
+        self.rows(id).all(|row| {
+            let mut cells = self.cells(row);
+            cells.next().is_some_and(|cell| self.is_line_number(cell)) && cells.next().is_some()
+        })
+    }
+
+    fn listing(&mut self, id: Id) {
+        let mut code = String::new();
+        for row in self.rows(id) {
+            let text: String =
+                self.cells(row).filter(|&cell| !self.is_line_number(cell)).map(|cell| self.code_text(cell)).collect();
+            code.extend([text.trim_matches('\n'), "\n"]);
+        }
+        self.fenced(code.trim_end(), &self.language(id));
     }
 
     fn cells_as_blocks(&mut self, id: Id) {
