@@ -221,7 +221,7 @@ impl Tree {
         }
         let mut builder = builder.take();
         // What a selector says of siblings needs them to be siblings.
-        let overlaps = (builder.overlaps || selector.is_some())
+        let is_broken = (builder.overlaps || selector.is_some())
             && builder.lost_formatting <= MAX_LOST
             && !builder.too_deep
             && html.len() <= MAX_REPAIRED;
