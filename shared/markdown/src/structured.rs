@@ -196,7 +196,7 @@ fn is_prose(text: &str) -> bool {
         || ["{", "};", "()", "=>", "==", "://"].iter().any(|mark| text.starts_with(mark) || text.ends_with(mark));
     words >= 8 && stops > 0 && text.contains(|c: char| c.is_whitespace() || crate::render::is_ideograph(c)) && {
         let html = is_html(text);
-        (html || letters * 10 >= all * 8) && (html || !is_code())
+        html || (letters * 10 >= all * 8 && !is_code())
     }
 }
 

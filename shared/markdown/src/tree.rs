@@ -213,10 +213,10 @@ impl Tree {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
         let html = &html[..html.floor_char_boundary(1 << 30)];
         let builder = Rc::new(RefCell::new(Builder::new(html.len())));
-        let noscripts = noscripts(html);
+        let cuts = cuts(html);
         let mut from = Some(0);
         while let Some(start) = from {
-            read_on(html, start, &noscripts, selector, &builder);
+            read_on(html, start, &cuts, selector, &builder);
             from = builder.borrow_mut().stopped.take();
         }
         let mut builder = builder.take();
@@ -232,7 +232,7 @@ impl Tree {
 
 /// Reads the page from `from` on, inside of the elements that are open; where it is left again, the
 /// builder knows.
-fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
+fn read_on(html: &str, from: usize, cuts: &[Cut], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
     let before: String = builder.borrow_mut().reopen(html, from);
     let (on_element, on_text, on_match) = (Rc::clone(builder), Rc::clone(builder), Rc::clone(builder));
     let mut settings = Settings::new()
@@ -248,7 +248,7 @@ fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selec
                 let builder = Rc::clone(&on_element);
                 builder.borrow_mut().unclosed += 1;
                 handlers.push(Box::new(move |end| {
-                    builder.borrow_mut().end(opened, &end.name());
+                    builder.borrow_mut().end(opened, || end.name());
                     Ok(())
                 }));
             }
@@ -262,19 +262,24 @@ fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selec
         settings = settings.append_element_content_handler((Cow::Borrowed(selector), mark));
     }
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
-    // What can fail here is what leaves the page to go on anew; if more did, what was read would stand.
     let mut write = |part: &str| rewriter.write(part.as_bytes());
+    // What can fail here is what leaves the page to go on anew; if more did, what was read would stand.
     let mut read = || {
         write(&before)?;
         let mut at = from;
-        for &start in &noscripts[noscripts.partition_point(|&start| start < from)..] {
-            if start >= at {
-                write(&html[at..start])?;
+        for cut in &cuts[cuts.partition_point(|cut| cut.at < from)..] {
+            if cut.at < at {
+                continue;
+            }
+            write(&html[at..cut.at])?;
+            at = cut.at;
+            if cut.is_noscript {
                 // The whole tag: what `lol_html` has to put together from two writes, it copies.
-                let end = start + NOSCRIPT.len();
-                let near = &html.as_bytes()[end..html.len().min(end + 256)];
-                at = memchr::memchr(b'>', near).map_or(end, |length| end + length + 1);
+                let end = cut.at + NOSCRIPT.len();
+                at = tag_end(html, end).unwrap_or(end);
                 write(&format!("{NOSCRIPT}{}", &html[end..at]))?;
+            } else if let Some(end) = builder.borrow_mut().skip(html, at) {
+                at = end;
             }
         }
         write(&html[at..])
@@ -324,6 +329,9 @@ struct Builder {
     shift: usize,
     /// Where `lol_html` is to start anew.
     stopped: Option<usize>,
+    /// The script or style sheet that has just begun, nothing of which is read: its kind, and where its
+    /// text begins.
+    unread: Option<(Tag, usize)>,
     /// The node that the last start tag made.
     latest: Option<Id>,
     /// Whether an end tag closed across what a simple nesting allows.
@@ -441,9 +449,11 @@ impl Builder {
         self.flush();
         self.sink = Sink::None;
         self.latest = None;
-        let source = self.in_page(element.source_location());
+        let source = self.in_page(&element.source_location());
         let tag = tag_of(&html[source.clone()]);
         let value = |name: &str| element.get_attribute(name);
+        let html_s = element.namespace_uri() == "http://www.w3.org/1999/xhtml";
+        self.unread = (html_s && matches!(tag, Tag::Script | Tag::Style)).then_some((tag, source.end));
         self.tree.is_page |= matches!(tag, Tag::Html | Tag::Head | Tag::Body | Tag::Meta | Tag::Title);
         match tag {
             Tag::Html => {
@@ -480,7 +490,7 @@ impl Builder {
                 return Some(Open::Title);
             }
             // In a drawing, what they hold is read as markup.
-            Tag::Script | Tag::Style if element.namespace_uri() != "http://www.w3.org/1999/xhtml" => {
+            Tag::Script | Tag::Style if !html_s => {
                 let id = self.element(html, tag, element);
                 self.open(id, source);
                 return Some(Open::Node(id));
@@ -530,7 +540,7 @@ impl Builder {
     }
 
     /// Where in the page what `lol_html` has read stands.
-    fn in_page(&self, location: SourceLocation) -> Range<usize> {
+    fn in_page(&self, location: &SourceLocation) -> Range<usize> {
         let Range { start, end } = location.bytes();
         start.wrapping_add(self.shift)..end.wrapping_add(self.shift)
     }
@@ -558,12 +568,12 @@ impl Builder {
         let (mut hidden, mut aria_hidden) = (matches!(tag, Tag::Template | Tag::Noscript), false);
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
-            let name = lower(&html[self.in_page(name)], Attr::from_name);
+            let name = lower(&html[self.in_page(&name)], Attr::from_name);
             let is_known = |known: &Attribute| known.name == name;
             if matches!(name, Attr::Other | Attr::Source) || self.tree.attrs[first..].iter().any(is_known) {
                 continue;
             }
-            let value = attribute.value_source_location().map_or("", |at| &html[self.in_page(at)]);
+            let value = attribute.value_source_location().map_or("", |at| &html[self.in_page(&at)]);
             match name {
                 Attr::Hidden => hidden |= !value.eq_ignore_ascii_case("until-found"),
                 Attr::AriaHidden => aria_hidden = value.eq_ignore_ascii_case("true"),
@@ -597,6 +607,19 @@ impl Builder {
         self.tree.nodes[id].hidden = hidden;
         self.tree.nodes[id].aria_hidden = aria_hidden;
         id
+    }
+
+    /// Skips the text of a script or style sheet that begins at `at`; where it ends.
+    fn skip(&mut self, html: &str, at: usize) -> Option<usize> {
+        let (tag, _) = self.unread.take().filter(|unread| unread.1 == at && self.sink == Sink::None)?;
+        let text = &html[at..];
+        let end = memchr::memmem::find_iter(text.as_bytes(), "</").find(|&end| tag_of(&text[end + 1..]) == tag)?;
+        // In what looks like a comment, a script may hold an end tag.
+        if tag == Tag::Script && memchr::memmem::find(&text.as_bytes()[..end], b"<!--").is_some() {
+            return None;
+        }
+        self.shift = self.shift.wrapping_add(end);
+        Some(at + end)
     }
 
     fn open(&mut self, id: Id, start_tag: Range<usize>) {
@@ -680,7 +703,7 @@ impl Builder {
 
     /// Takes the end tag called `name`, which ends the element that was opened with `open`; every
     /// element that it ends is reported, innermost first.
-    fn end(&mut self, open: Open, name: &str) {
+    fn end(&mut self, open: Open, name: impl FnOnce() -> String) {
         self.unclosed -= 1;
         if matches!(open, Open::Nothing) {
             return;
@@ -688,7 +711,7 @@ impl Builder {
         self.flush();
         self.sink = Sink::None;
         let Open::Node(id) = open else { return };
-        let (tag, ended_by) = (self.tree.tag(id), Tag::from_name(name));
+        let (tag, ended_by) = (self.tree.tag(id), Tag::from_name(&name()));
         // An end tag in a cell ends nothing outside of the table.
         if tag.is_table_part() && !ended_by.is_table_part() {
             self.overlaps = true;
@@ -741,11 +764,11 @@ const MAX_LOST: usize = 48;
 
 /// The page as the standard's tree construction nests it.
 fn repaired(html: &str) -> Option<String> {
-    let places = noscripts(html);
-    let mut html = html.to_owned();
-    for at in places {
-        html.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
+    let mut readable = html.to_owned();
+    for cut in cuts(html).into_iter().filter(|cut| cut.is_noscript) {
+        readable.replace_range(cut.at..cut.at + NOSCRIPT.len(), NOSCRIPT);
     }
+    let html = readable;
     let page = html2text::config::plain().parse_html(html.as_bytes()).ok()?;
     let mut out = Vec::with_capacity(html.len() + html.len() / 8);
     page.serialize(&mut out).ok()?;
@@ -756,13 +779,30 @@ fn repaired(html: &str) -> Option<String> {
 /// its content for text, but an application's page that nobody ran has all it says in there.
 const NOSCRIPT: &str = "no-scrpt";
 
-/// Where a page has the name of a `<noscript>` tag, in order.
-fn noscripts(html: &str) -> Vec<usize> {
-    let names = ["noscript", "NOSCRIPT"].map(|name| memchr::memmem::find_iter(html.as_bytes(), name));
-    let mut places: Vec<usize> = names.into_iter().flatten().collect();
-    places.retain(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"));
-    places.sort_unstable();
-    places
+/// Where what `lol_html` is given departs from the page.
+struct Cut {
+    at: usize,
+    /// Whether the name of a `<noscript>` tag stands here; else a start tag ends, perhaps one of a script or a
+    /// style sheet.
+    is_noscript: bool,
+}
+
+/// Finds the cuts of a page, in order.
+fn cuts(html: &str) -> Vec<Cut> {
+    let find = |name: &'static str| memchr::memmem::find_iter(html.as_bytes(), name);
+    let in_tag = |at: &usize| html[..*at].ends_with('<') || html[..*at].ends_with("</");
+    let noscripts = find("noscript").chain(find("NOSCRIPT")).filter(in_tag);
+    let unread = find("<script").chain(find("<style")).filter_map(|at| tag_end(html, at));
+    let mut cuts: Vec<Cut> = noscripts.map(|at| Cut { at, is_noscript: true }).collect();
+    cuts.extend(unread.map(|at| Cut { at, is_noscript: false }));
+    cuts.sort_unstable_by_key(|cut| cut.at);
+    cuts
+}
+
+/// The end of the tag that goes on at `at`, if it is near.
+fn tag_end(html: &str, at: usize) -> Option<usize> {
+    let near = &html.as_bytes()[at..html.len().min(at + 512)];
+    memchr::memchr(b'>', near).map(|length| at + length + 1)
 }
 
 /// The kind of element that a start tag's source opens.
@@ -788,11 +828,7 @@ fn start_tag(element: &Element<'_, '_>) -> Option<String> {
     };
     let is = |other: &&str| name.eq_ignore_ascii_case(other);
     // The last are those that `MathJax` draws with.
-    if !is_name(&name, &[])
-        || REFUSED.iter().any(|other| is(&other))
-        || PLAIN.iter().any(|other| is(&other))
-        || name.starts_with("mjx-")
-    {
+    if !is_name(&name, &[]) || REFUSED.iter().any(is) || PLAIN.iter().any(is) || name.starts_with("mjx-") {
         return None;
     }
     let mut tag = format!("<{name}");

@@ -140,6 +140,7 @@ fn footnotes_are_paired() {
     check(wiki, "a[^3] b[^4]\n\n[^3]: One.\n\n[^4]: Two.\n");
     // Marks that are no label, and a paragraph as the note.
     check("<p>x<a href='#n' id=r>*</a> y</p><p id=n><a href='#r'>*</a> Note.</p>", "x[^1] y\n\n[^1]: Note.\n");
+    check("<p>x<a href='#n' id=r>1</a>é y</p><p id=n><a href='#r'>1</a> Note.</p>", "x[^1]é y\n\n[^1]: Note.\n");
     // A link that nothing leads back from is a link.
     check("<p>x<a href='#n'>1</a></p><ul><li id=n>Note.</ul>", "x[1](#n)\n\n- Note.\n");
 }
@@ -182,6 +183,11 @@ fn what_nobody_sees_is_left_out() {
         "a\n\nand a line more\n",
     );
     check("<noscript><p>needs script</p></noscript>", "needs script\n");
+    check(
+        "<p>a<SCRIPT>'</b>' <x></ScRiPt >b<style>c</ style>d</style>e<script><!-- <script></script> f --></script>g",
+        "abeg\n",
+    );
+    check("<!-- <script> --><p>a</p><script data-x='>'>b</script><title>c<script>d</title><p>e", "a\n\ne\n");
     check("<b>x<p>y</b>z</p>", "**x**\n\n**y**z\n");
 }
 

@@ -294,8 +294,11 @@ impl Inline {
                     kept -= 1;
                 }
                 // What was between them had no text.
-                (Piece::Text(part), Some(Piece::Text(before))) if before.1 == part.0 => before.1 = part.1,
-                (Piece::Code(part), Some(Piece::Code(before))) if before.1 == part.0 => before.1 = part.1,
+                (Piece::Text(part), Some(Piece::Text(before))) | (Piece::Code(part), Some(Piece::Code(before)))
+                    if before.1 == part.0 =>
+                {
+                    before.1 = part.1;
+                }
                 _ => {
                     self.pieces[kept] = piece;
                     kept += 1;
@@ -447,7 +450,7 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
     for at in start..bytes.len() {
         let b = bytes[at];
         if !matches!(b, b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'<' | b'&' | b'~' | b'|' | b'#')
-            && (at > 0 || before != ']')
+            && (at > 0 || before != ']' || !b.is_ascii())
         {
             continue;
         }
