@@ -213,10 +213,10 @@ impl Tree {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
         let html = &html[..html.floor_char_boundary(1 << 30)];
         let builder = Rc::new(RefCell::new(Builder::new(html.len())));
-        let cuts = cuts(html);
+        let noscripts = noscripts(html);
         let mut from = Some(0);
         while let Some(start) = from {
-            read_on(html, start, &cuts, selector, &builder);
+            read_on(html, start, &noscripts, selector, &builder);
             from = builder.borrow_mut().stopped.take();
         }
         let mut builder = builder.take();
@@ -232,7 +232,7 @@ impl Tree {
 
 /// Reads the page from `from` on, inside of the elements that are open; where it is left again, the
 /// builder knows.
-fn read_on(html: &str, from: usize, cuts: &[Cut], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
+fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
     let before: String = builder.borrow_mut().reopen(html, from);
     let (on_element, on_text, on_match) = (Rc::clone(builder), Rc::clone(builder), Rc::clone(builder));
     let mut settings = Settings::new()
@@ -267,19 +267,14 @@ fn read_on(html: &str, from: usize, cuts: &[Cut], selector: Option<&Selector>, b
     let mut read = || {
         write(&before)?;
         let mut at = from;
-        for cut in &cuts[cuts.partition_point(|cut| cut.at < from)..] {
-            if cut.at < at {
-                continue;
-            }
-            write(&html[at..cut.at])?;
-            at = cut.at;
-            if cut.is_noscript {
+        for &start in &noscripts[noscripts.partition_point(|&start| start < from)..] {
+            if start >= at {
+                write(&html[at..start])?;
                 // The whole tag: what `lol_html` has to put together from two writes, it copies.
-                let end = cut.at + NOSCRIPT.len();
-                at = tag_end(html, end).unwrap_or(end);
+                let end = start + NOSCRIPT.len();
+                let near = &html.as_bytes()[end..html.len().min(end + 256)];
+                at = memchr::memchr(b'>', near).map_or(end, |length| end + length + 1);
                 write(&format!("{NOSCRIPT}{}", &html[end..at]))?;
-            } else if let Some(end) = builder.borrow_mut().skip(html, at) {
-                at = end;
             }
         }
         write(&html[at..])
@@ -329,9 +324,6 @@ struct Builder {
     shift: usize,
     /// Where `lol_html` is to start anew.
     stopped: Option<usize>,
-    /// The script or style sheet that has just begun, nothing of which is read: its kind, and where its
-    /// text begins.
-    unread: Option<(Tag, usize)>,
     /// The node that the last start tag made.
     latest: Option<Id>,
     /// Whether an end tag closed across what a simple nesting allows.
@@ -452,8 +444,6 @@ impl Builder {
         let source = self.in_page(&element.source_location());
         let tag = tag_of(&html[source.clone()]);
         let value = |name: &str| element.get_attribute(name);
-        let html_s = element.namespace_uri() == "http://www.w3.org/1999/xhtml";
-        self.unread = (html_s && matches!(tag, Tag::Script | Tag::Style)).then_some((tag, source.end));
         self.tree.is_page |= matches!(tag, Tag::Html | Tag::Head | Tag::Body | Tag::Meta | Tag::Title);
         match tag {
             Tag::Html => {
@@ -490,7 +480,7 @@ impl Builder {
                 return Some(Open::Title);
             }
             // In a drawing, what they hold is read as markup.
-            Tag::Script | Tag::Style if !html_s => {
+            Tag::Script | Tag::Style if element.namespace_uri() != "http://www.w3.org/1999/xhtml" => {
                 let id = self.element(html, tag, element);
                 self.open(id, source);
                 return Some(Open::Node(id));
@@ -607,19 +597,6 @@ impl Builder {
         self.tree.nodes[id].hidden = hidden;
         self.tree.nodes[id].aria_hidden = aria_hidden;
         id
-    }
-
-    /// Skips the text of a script or style sheet that begins at `at`; where it ends.
-    fn skip(&mut self, html: &str, at: usize) -> Option<usize> {
-        let (tag, _) = self.unread.take().filter(|unread| unread.1 == at && self.sink == Sink::None)?;
-        let text = &html[at..];
-        let end = memchr::memmem::find_iter(text.as_bytes(), "</").find(|&end| tag_of(&text[end + 1..]) == tag)?;
-        // In what looks like a comment, a script may hold an end tag.
-        if tag == Tag::Script && memchr::memmem::find(&text.as_bytes()[..end], b"<!--").is_some() {
-            return None;
-        }
-        self.shift = self.shift.wrapping_add(end);
-        Some(at + end)
     }
 
     fn open(&mut self, id: Id, start_tag: Range<usize>) {
@@ -765,8 +742,8 @@ const MAX_LOST: usize = 48;
 /// The page as the standard's tree construction nests it.
 fn repaired(html: &str) -> Option<String> {
     let mut readable = html.to_owned();
-    for cut in cuts(html).into_iter().filter(|cut| cut.is_noscript) {
-        readable.replace_range(cut.at..cut.at + NOSCRIPT.len(), NOSCRIPT);
+    for at in noscripts(html) {
+        readable.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
     }
     let html = readable;
     let page = html2text::config::plain().parse_html(html.as_bytes()).ok()?;
@@ -779,30 +756,13 @@ fn repaired(html: &str) -> Option<String> {
 /// its content for text, but an application's page that nobody ran has all it says in there.
 const NOSCRIPT: &str = "no-scrpt";
 
-/// Where what `lol_html` is given departs from the page.
-struct Cut {
-    at: usize,
-    /// Whether the name of a `<noscript>` tag stands here; else a start tag ends, perhaps one of a script or a
-    /// style sheet.
-    is_noscript: bool,
-}
-
-/// Finds the cuts of a page, in order.
-fn cuts(html: &str) -> Vec<Cut> {
+/// Where a page has the name of a `<noscript>` tag, in order.
+fn noscripts(html: &str) -> Vec<usize> {
     let find = |name: &'static str| memchr::memmem::find_iter(html.as_bytes(), name);
-    let in_tag = |at: &usize| html[..*at].ends_with('<') || html[..*at].ends_with("</");
-    let noscripts = find("noscript").chain(find("NOSCRIPT")).filter(in_tag);
-    let unread = find("<script").chain(find("<style")).filter_map(|at| tag_end(html, at));
-    let mut cuts: Vec<Cut> = noscripts.map(|at| Cut { at, is_noscript: true }).collect();
-    cuts.extend(unread.map(|at| Cut { at, is_noscript: false }));
-    cuts.sort_unstable_by_key(|cut| cut.at);
-    cuts
-}
-
-/// The end of the tag that goes on at `at`, if it is near.
-fn tag_end(html: &str, at: usize) -> Option<usize> {
-    let near = &html.as_bytes()[at..html.len().min(at + 512)];
-    memchr::memchr(b'>', near).map(|length| at + length + 1)
+    let mut places: Vec<usize> = find("noscript").chain(find("NOSCRIPT")).collect();
+    places.retain(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"));
+    places.sort_unstable();
+    places
 }
 
 /// The kind of element that a start tag's source opens.
