@@ -11,8 +11,8 @@ use crate::{
     urls,
 };
 
-/// The most bytes of one JSON-LD script that are read.
-const MAX_JSON: usize = 1 << 20;
+/// The most bytes of one JSON-LD script that are read: as values they can take thirty times as much.
+pub(crate) const MAX_JSON: usize = 256 << 10;
 
 /// What kind of page a page is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

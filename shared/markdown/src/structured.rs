@@ -11,7 +11,11 @@ use foldhash::HashSet;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::{count_words, metadata::kinds, tree::Head};
+use crate::{
+    count_words,
+    metadata::{MAX_JSON, kinds},
+    tree::Head,
+};
 
 /// Fewer words than these are no content.
 const FEW: usize = 40;
@@ -60,7 +64,7 @@ pub(crate) fn instead(head: &Head, page: &str, words: usize) -> Option<String> {
     let enough = 2 * words + FEW;
     let title = meta(head, "og:title").unwrap_or(&head.title).trim();
     let mut told = Found::default();
-    for source in head.json_ld.iter().filter(|source| source.len() <= MAX_BYTES) {
+    for source in head.json_ld.iter().filter(|source| source.len() <= MAX_JSON) {
         if let Ok(value) = serde_json::from_str(source.trim()) {
             told.thing(&value, 1);
         }
@@ -89,17 +93,25 @@ fn meta<'h>(head: &'h Head, name: &str) -> Option<&'h str> {
 
 /// The JSON that a page's scripts hold: those that are JSON, and what is assigned at the start of a program.
 fn states(page: &str) -> impl Iterator<Item = &str> {
-    memchr::memmem::find_iter(page.as_bytes(), "<script").filter_map(|at| {
-        let script = &page[at..page.floor_char_boundary(at + MAX_BYTES)];
-        let (tag, rest) = script.split_once('>')?;
-        let source = rest.split("</script").next()?.trim();
-        if tag.contains("application/json") {
-            return Some(source);
-        }
-        let start = &source[..source.floor_char_boundary(200)];
-        let assigned = start.find('=')? + 1;
-        Some(source[assigned..].trim_start()).filter(|json| json.starts_with('{') && !tag.contains("ld+json"))
+    let mut rest = page;
+    std::iter::from_fn(move || {
+        let start = memchr::memmem::find(rest.as_bytes(), b"<script")?;
+        let (tag, text) = rest[start..].split_once('>')?;
+        let end = memchr::memmem::find(text.as_bytes(), b"</script")?;
+        rest = &text[end..];
+        Some(state(tag, text[..end].trim()).unwrap_or_default())
     })
+    .filter(|state| !state.is_empty() && state.len() <= MAX_BYTES)
+}
+
+/// The JSON in a script with this tag and source.
+fn state<'s>(tag: &str, source: &'s str) -> Option<&'s str> {
+    if tag.contains("application/json") {
+        return Some(source);
+    }
+    let start = &source[..source.floor_char_boundary(200)];
+    let assigned = start.find('=')? + 1;
+    Some(source[assigned..].trim_start()).filter(|json| json.starts_with('{') && !tag.contains("ld+json"))
 }
 
 /// What was found, as HTML.
