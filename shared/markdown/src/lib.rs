@@ -2,7 +2,8 @@
 //!
 //! Bytes go in, text comes out; nothing here does I/O. [`decode`] makes text of bytes, [`convert`]
 //! Markdown of text: the page becomes a flat tree ([`tree`]), [`extract`] chooses what of it is
-//! content, [`render`] writes that as GitHub-flavoured Markdown.
+//! content, [`render`] writes that as GitHub-flavoured Markdown. Where the page shows next to nothing,
+//! [`structured`] has what it tells machines.
 
 mod decode;
 mod entities;

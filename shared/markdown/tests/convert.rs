@@ -46,6 +46,15 @@ fn lists_nest_and_count() {
     check("<blockquote><p>a</p><blockquote>b</blockquote></blockquote>c", "> a\n>\n> > b\n\nc\n");
 }
 
+#[test]
+fn a_long_list_of_links_is_a_list_to_its_end() {
+    let base = Url::parse("https://example.com/a/long/way/down/to/the/sea/").unwrap();
+    let page = format!("<ul>{}</ul>", "<li><a href=a>b</a>".repeat(10_000));
+    let markdown = convert(&page, &Options { base_url: Some(&base), scope: Scope::Whole }).unwrap().markdown;
+    assert!(markdown.len() > 2 * page.len());
+    assert!(markdown.lines().all(|line| line.starts_with("- [b](https://example.com/a/")));
+}
+
 /// Each of these once became something else when it was read again.
 #[test]
 fn nothing_turns_into_another_block() {

@@ -1,5 +1,7 @@
 //! Lines out: the prefixes of quotes and list items, and the space between blocks.
 
+use std::cell::Cell;
+
 /// The most quotes and list items around a line; deeper ones lose their mark, so that the size of
 /// the output stays in proportion to the page's.
 const MAX_PREFIXES: usize = 24;
@@ -16,7 +18,7 @@ enum Gap {
 pub(super) struct Lines {
     out: String,
     /// How much may be written before containers lose their marks.
-    most: usize,
+    most: Cell<usize>,
     /// What every line begins with here.
     prefix: String,
     /// What the next line begins with instead: a list item's marker is on its first line only.
@@ -49,12 +51,19 @@ pub(super) enum Container<'m> {
 impl Lines {
     /// For a page of so many bytes: Markdown of any sense takes less.
     pub(super) fn new(page: usize) -> Self {
-        Self { most: page + (64 << 10), ..Self::default() }
+        Self { most: Cell::new(page + (64 << 10)), ..Self::default() }
+    }
+
+    /// Allows for an address that is longer than the page has it.
+    pub(super) fn allow_address(&self, written: &str, source: &str) {
+        const MOST: usize = 256;
+        let longer = written.len().saturating_sub(source.len()).min(MOST);
+        self.most.set(self.most.get() + longer);
     }
 
     /// Whether more was written than Markdown of any sense takes.
     pub(super) fn is_long(&self) -> bool {
-        self.out.len() > self.most
+        self.out.len() > self.most.get()
     }
 
     pub(super) fn open(&mut self, container: &Container<'_>) {

@@ -155,6 +155,7 @@ impl<'t> Renderer<'t> {
         inline.write(place, |id, out| {
             let href = self.tree.attr(id, Attr::Href).unwrap_or_default();
             let url = urls::resolve(href, self.base).unwrap_or_default();
+            self.lines.allow_address(&url, href);
             urls::write_destination(&url, place == Place::Cell, out);
             self.title(id, place, out);
         })
@@ -544,7 +545,11 @@ impl<'t> Renderer<'t> {
         let source = source.filter_map(attr).find(usable).or_else(|| self.candidate(id));
         let alt = attr(Attr::Alt).unwrap_or_default();
         let source = match source {
-            Some(source) => urls::resolve(source, self.base)?,
+            Some(source) => {
+                let url = urls::resolve(source, self.base)?;
+                self.lines.allow_address(&url, source);
+                url
+            }
             None if self.tree.attr(id, Attr::Src) == Some("") => "".into(),
             None => return None,
         };
