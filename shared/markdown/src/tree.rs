@@ -31,6 +31,9 @@ pub(crate) const MAX_DEPTH: usize = 255;
 /// it starts anew, with the elements that are open here.
 const MAX_UNCLOSED: usize = 8192;
 
+/// The longest start tag that it is told of again with its attributes, which only a selector needs.
+const MAX_REOPENED: usize = 256;
+
 /// The index of a node.
 pub(crate) type Id = usize;
 
@@ -348,9 +351,19 @@ impl Builder {
 
     /// The start tags of what is open, before `lol_html` reads the page from `from` on.
     fn reopen(&mut self, html: &str, from: usize) -> String {
-        let open = self.open.iter().zip(&self.start_tags).filter(|(_, source)| !source.is_empty());
-        let before = open.clone().map(|(_, source)| &html[source.clone()]).collect::<String>();
-        self.reopened = open.map(|(id, _)| *id).collect();
+        let mut before = String::new();
+        self.reopened.clear();
+        for (&id, source) in self.open.iter().zip(&self.start_tags).filter(|(_, source)| !source.is_empty()) {
+            let tag = &html[source.clone()];
+            let name = tag[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
+            match name.unwrap_or_default() {
+                _ if self.tree.tag(id) == Tag::Noscript => before.extend(["<", NOSCRIPT, ">"]),
+                _ if tag.len() <= MAX_REOPENED => before.push_str(tag),
+                name if name.len() <= MAX_REOPENED => before.extend(["<", name, ">"]),
+                _ => continue,
+            }
+            self.reopened.push(id);
+        }
         self.reopened.reverse();
         self.unclosed = 0;
         self.shift = from.wrapping_sub(before.len());

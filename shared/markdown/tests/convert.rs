@@ -310,6 +310,20 @@ fn nasty_pages_are_just_pages() {
     }
 }
 
+/// The tokenizer starts anew where thousands of elements are open: nothing may show of that.
+#[test]
+fn elements_that_nobody_closes_change_nothing_around_them() {
+    let many = "<i>".repeat(20_000);
+    let page = format!("<div class=a><noscript><ul><li>{many}x<td>y</ul><p>z</noscript></div><p>after <b>it</b>");
+    assert_eq!(whole(&page), "after **it**\n");
+    let shown = whole(&page.replace("noscript", "section"));
+    assert!(shown.starts_with("- ") && shown.ends_with("\n\nz\n\nafter **it**\n"), "{shown}");
+    let selected =
+        |css| convert(&page, &Options { base_url: None, scope: Scope::Selector(css) }).map(|page| page.markdown);
+    assert_eq!(selected(".a p"), Ok("z\n".into()));
+    assert_eq!(selected("p > b"), Ok("**it**\n".into()));
+}
+
 fn hostile_text() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "word",
