@@ -51,12 +51,20 @@ fn mostly_utf8(bytes: &[u8]) -> bool {
     bad * 20 <= good || bad <= 3
 }
 
-/// Whether a declared charset can be true: a multi-byte one leaves few errors.
+/// Whether a declared charset can be true: a multi-byte one leaves few errors, and what is declared as the
+/// Latin script, often by a server that was never asked, has hardly a word without a plain letter.
 fn plausible(encoding: &'static Encoding, bytes: &[u8]) -> bool {
-    if encoding.is_single_byte() {
-        return true;
-    }
     let sample = &bytes[..bytes.len().min(GUESS)];
+    if encoding.is_single_byte() {
+        let words = sample.split(|b| b.is_ascii() && !b.is_ascii_alphabetic()).filter(|word| word.len() > 2);
+        let (mut some, mut all) = (0, 0);
+        for word in words {
+            let high = word.iter().filter(|b| !b.is_ascii()).count();
+            some += usize::from(high > 0);
+            all += usize::from(high == word.len());
+        }
+        return encoding != WINDOWS_1252 || all * 2 <= some;
+    }
     let high = sample.iter().filter(|b| !b.is_ascii()).count();
     let (text, _) = encoding.decode_without_bom_handling(sample);
     let errors = text.chars().filter(|&c| c == '\u{FFFD}').count();
@@ -165,6 +173,9 @@ mod tests {
         let (bytes, ..) =
             WINDOWS_1252.encode("<meta charset=utf-8>d\u{e9}j\u{e0} vu, na\u{ef}vet\u{e9}, \u{e9}t\u{e9}");
         assert!(read(&bytes).0.contains("déjà vu"));
+        let russian = "<meta charset=iso-8859-1><p>Это страница, которую сервер назвал западной. ".repeat(3);
+        let (bytes, ..) = WINDOWS_1251.encode(&russian);
+        assert_eq!(read(&bytes).0, russian);
         assert_eq!(read(b"\xEF\xBB\xBFx"), ("x".to_owned(), UTF_8));
         assert_eq!(read(b"\xFF\xFEx\0"), ("x".to_owned(), UTF_16LE));
         assert_eq!(read("cut off: é".as_bytes().split_last().unwrap().1).0, "cut off: \u{FFFD}");

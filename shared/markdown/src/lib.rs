@@ -2,13 +2,15 @@
 //!
 //! Bytes go in, text comes out; nothing here does I/O. [`decode`] makes text of bytes, [`convert`]
 //! Markdown of text: the page becomes a flat tree ([`tree`]), [`extract`] chooses what of it is
-//! content, [`render`] writes that as GitHub-flavoured Markdown.
+//! content, [`render`] writes that as GitHub-flavoured Markdown. Where the page shows next to nothing,
+//! [`structured`] has what it tells machines.
 
 mod decode;
 mod entities;
 mod extract;
 mod metadata;
 mod render;
+mod structured;
 mod tag;
 mod tree;
 mod urls;
@@ -91,16 +93,20 @@ impl std::error::Error for Error {}
 
 /// Converts a page as somebody wrote it, with whatever mistakes.
 pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
-    converted(options, |selector| Tree::parse(html, selector))
+    converted(html, options, |selector| Tree::parse(html, selector))
 }
 
 /// Converts a page as a browser writes it (`outerHTML`): its tags never overlap, so what is needed to
 /// repair those, a whole second parser, is no part of an executable that calls only this.
 pub fn convert_serialized(html: &str, options: &Options<'_>) -> Result<Document, Error> {
-    converted(options, |selector| Tree::read(html, selector).0)
+    converted(html, options, |selector| Tree::read(html, selector).0)
 }
 
-fn converted(options: &Options<'_>, read: impl FnOnce(Option<&lol_html::Selector>) -> Tree) -> Result<Document, Error> {
+fn converted(
+    html: &str,
+    options: &Options<'_>,
+    read: impl FnOnce(Option<&lol_html::Selector>) -> Tree,
+) -> Result<Document, Error> {
     let selector = match options.scope {
         Scope::Selector(css) => {
             Some(css.parse().map_err(|error: lol_html::errors::SelectorError| Error::BadSelector(error.to_string()))?)
@@ -118,7 +124,13 @@ fn converted(options: &Options<'_>, read: impl FnOnce(Option<&lol_html::Selector
         }
     };
     let everything = options.scope != Scope::Main;
-    let markdown = render::render(&tree, keep, base.as_ref(), everything);
+    let mut markdown = render::render(&tree, keep, base.as_ref(), everything);
+    let mut words = count_words(&markdown);
+    if !everything && let Some(told) = structured::instead(&tree.head, html, words) {
+        let told = Tree::read(&told, None).0;
+        markdown = render::render(&told, extract::visible(&told), base.as_ref(), false);
+        words = count_words(&markdown);
+    }
     if markdown.is_empty() {
         return Err(Error::EmptyContent);
     }
@@ -132,7 +144,7 @@ fn converted(options: &Options<'_>, read: impl FnOnce(Option<&lol_html::Selector
         description: metadata.description,
         page_type,
         url: metadata.url,
-        words: count_words(&markdown),
+        words,
         markdown,
     })
 }

@@ -11,8 +11,8 @@ use crate::{
     urls,
 };
 
-/// The most bytes of one JSON-LD script that are read.
-const MAX_JSON: usize = 1 << 20;
+/// The most bytes of one JSON-LD script that are read: as values they can take thirty times as much.
+pub(crate) const MAX_JSON: usize = 256 << 10;
 
 /// The most characters of a title, a name or another text: whoever lists pages shows them all, and a
 /// page may state anything.
@@ -208,7 +208,7 @@ impl Facts {
 }
 
 /// The types of a JSON-LD node.
-fn kinds(value: &Value) -> Vec<&str> {
+pub(crate) fn kinds(value: &Value) -> Vec<&str> {
     match &value["@type"] {
         Value::String(kind) => vec![kind],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),

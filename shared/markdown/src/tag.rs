@@ -30,7 +30,7 @@ names! {
         Header = "header", Hgroup = "hgroup", Hr = "hr", Html = "html", I = "i", Iframe = "iframe", Img = "img",
         Input = "input", Ins = "ins", Kbd = "kbd", Label = "label", Legend = "legend", Li = "li", Link = "link",
         Listing = "listing", Main = "main", Mark = "mark", Marquee = "marquee", Math = "math", Menu = "menu",
-        Meta = "meta", Nav = "nav", Nobr = "nobr", Noscript = "no-scrpt", Object = "object", Ol = "ol",
+        Meta = "meta", Nav = "nav", Nobr = "nobr", Noscript = "noscript", Object = "object", Ol = "ol",
         Optgroup = "optgroup", Option = "option", P = "p", Picture = "picture", Plaintext = "plaintext", Pre = "pre",
         Q = "q", Rp = "rp", Rt = "rt", Ruby = "ruby", S = "s", Samp = "samp", Script = "script", Search = "search",
         Section = "section", Select = "select", Slot = "slot", Small = "small", Source = "source", Span = "span",
@@ -42,8 +42,9 @@ names! {
 }
 
 names! {
-    /// An attribute's name.
+    /// An attribute's name, or what stands for the source of a start tag.
     Attr {
+        Source = "#source",
         Align = "align", Alt = "alt", Alttext = "alttext", AriaHidden = "aria-hidden", AriaLabel = "aria-label", Checked = "checked",
         Class = "class", Colspan = "colspan", Content = "content", DataLang = "data-lang",
         DataLanguage = "data-language", DataLazySrc = "data-lazy-src", DataOriginal = "data-original",

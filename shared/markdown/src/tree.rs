@@ -5,15 +5,18 @@
 //! [`MAX_DEPTH`] elements open, as browsers do: what is deeper becomes a sibling. So every walk of
 //! a tree, recursive or not, is bounded, and building one takes linear time.
 //!
+//! A page can hold a tag in every third byte, so a node is sixteen bytes, what nobody can see is no node,
+//! and `lol_html` is told to forget the elements that nobody closes ([`MAX_UNCLOSED`]).
+//!
 //! A page whose tags overlap, such as `<b><p></b>`, needs the whole of the standard's tree
 //! construction. Such a page, where it is not built to make that slow, goes through `html2text`'s
 //! parser (html5ever) first, and `lol_html` reads what that writes.
 
-use std::{borrow::Cow, cell::RefCell, ops::Range, rc::Rc};
+use std::{borrow::Cow, cell::RefCell, error::Error, ops::Range, rc::Rc};
 
 use lol_html::{
-    DocumentContentHandlers, ElementContentHandlers, HtmlRewriter, Selector, Settings,
-    html_content::{Element, TextChunk, TextType},
+    DocumentContentHandlers, ElementContentHandlers, HtmlRewriter, MemorySettings, Selector, Settings,
+    html_content::{Element, SourceLocation, TextChunk, TextType},
 };
 
 use crate::{
@@ -22,7 +25,14 @@ use crate::{
 };
 
 /// The most elements that are open at once.
-pub(crate) const MAX_DEPTH: usize = 256;
+pub(crate) const MAX_DEPTH: usize = 255;
+
+/// The most elements that `lol_html` waits for the end of: each is ten times a node. Where there are more,
+/// it starts anew, with the elements that are open here.
+const MAX_UNCLOSED: usize = 8192;
+
+/// The longest start tag that it is told of again with its attributes, which only a selector needs.
+const MAX_REOPENED: usize = 256;
 
 /// The index of a node.
 pub(crate) type Id = usize;
@@ -41,14 +51,23 @@ pub(crate) struct Node {
     pub(crate) hidden: bool,
     /// It is hidden from screen readers.
     pub(crate) aria_hidden: bool,
-    /// The selector that the caller gave matches it.
-    pub(crate) selected: bool,
-    pub(crate) depth: u16,
+    pub(crate) depth: u8,
     pub(crate) parent: u32,
-    /// The node after its subtree.
+    /// Of text, where it begins; of an element, its first attribute, or [`NONE`].
+    first: u32,
+    /// Of text, where it ends; of an element, the node after its subtree.
     end: u32,
-    text: Span,
-    attrs: (u32, u16),
+}
+
+/// The first attribute of an element that has none.
+const NONE: u32 = u32::MAX;
+
+/// An attribute of an element; its others follow it.
+#[derive(Clone, Copy, Debug)]
+struct Attribute {
+    name: Attr,
+    is_last: bool,
+    value: Span,
 }
 
 /// What a page says about itself outside its text.
@@ -71,13 +90,23 @@ pub(crate) struct Head {
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     strings: String,
-    attrs: Vec<(Attr, Span)>,
+    attrs: Vec<Attribute>,
+    /// The nodes that the caller's selector matches, in order.
+    pub(crate) selected: Vec<Id>,
     pub(crate) head: Head,
+    size: usize,
+    /// Whether anything says that this is a page, not a part of one.
+    is_page: bool,
 }
 
 impl Tree {
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The length of the page, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.size
     }
 
     pub(crate) fn node(&self, id: Id) -> &Node {
@@ -94,20 +123,25 @@ impl Tree {
 
     /// The node and everything in it.
     pub(crate) fn subtree(&self, id: Id) -> Range<Id> {
-        id..self.nodes[id].end as Id
+        let node = &self.nodes[id];
+        id..if node.tag == Tag::Text { id + 1 } else { node.end as Id }
     }
 
     /// Everything in the node.
     pub(crate) fn descendants(&self, id: Id) -> Range<Id> {
-        id + 1..self.nodes[id].end as Id
+        id + 1..self.subtree(id).end
     }
 
     pub(crate) fn children(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
-        let Range { start, end } = self.descendants(id);
+        self.siblings(self.descendants(id))
+    }
+
+    /// The outermost nodes in a range.
+    pub(crate) fn siblings(&self, Range { start, end }: Range<Id>) -> impl Iterator<Item = Id> + '_ {
         let mut next = start;
         std::iter::from_fn(move || {
             let child = (next < end).then_some(next)?;
-            next = self.nodes[child].end as Id;
+            next = self.subtree(child).end;
             Some(child)
         })
     }
@@ -125,14 +159,24 @@ impl Tree {
 
     /// The text of a text node; nothing for an element.
     pub(crate) fn text(&self, id: Id) -> &str {
-        self.string(self.nodes[id].text)
+        let node = &self.nodes[id];
+        if node.tag == Tag::Text { self.string((node.first, node.end)) } else { "" }
     }
 
     /// The value of an element's attribute.
     pub(crate) fn attr(&self, id: Id, name: Attr) -> Option<&str> {
-        let (start, count) = self.nodes[id].attrs;
-        let attrs = &self.attrs[start as usize..][..count as usize];
-        attrs.iter().find(|(attr, _)| *attr == name).map(|&(_, span)| self.string(span))
+        let node = &self.nodes[id];
+        let mut at = (node.tag != Tag::Text && node.first != NONE).then_some(node.first as usize)?;
+        loop {
+            let attribute = &self.attrs[at];
+            if attribute.name == name {
+                return Some(self.string(attribute.value));
+            }
+            if attribute.is_last {
+                return None;
+            }
+            at += 1;
+        }
     }
 
     fn string(&self, (start, end): Span) -> &str {
@@ -146,56 +190,100 @@ impl Tree {
 
     /// Reads a page; `selector` marks the nodes it matches.
     pub(crate) fn parse(html: &str, selector: Option<&Selector>) -> Self {
-        let (tree, overlaps) = Self::read(html, selector);
-        if !overlaps {
+        let (tree, is_broken) = Self::read(html, selector);
+        if !is_broken || tree.is_dense(REPAIRED) {
             return tree;
         }
-        repaired(html).map_or(tree, |html| Self::read(&html, selector).0)
+        // Two trees and their sources take more than the page may.
+        drop(tree);
+        let repaired = repaired(html);
+        Self::read(repaired.as_deref().unwrap_or(html), selector).0
     }
 
-    /// Reads a page as it is; whether its tags overlap in a way that can be repaired.
+    /// Whether this is a part of a page, such as what becomes of Markdown.
+    pub(crate) fn is_fragment(&self) -> bool {
+        !self.is_page && self.size <= MAX_FRAGMENT
+    }
+
+    /// Whether the page has more nodes than one in so many bytes, and than any page of usual size: what
+    /// takes memory for every node would take too much for its size.
+    pub(crate) fn is_dense(&self, bytes_a_node: usize) -> bool {
+        self.len() > FEW + self.size / bytes_a_node
+    }
+
+    /// Reads a page as it is; whether it has to be repaired, and can.
     pub(crate) fn read(html: &str, selector: Option<&Selector>) -> (Self, bool) {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
-        let html = &*with_noscript(&html[..html.floor_char_boundary(1 << 30)]);
+        let html = &html[..html.floor_char_boundary(1 << 30)];
         let builder = Rc::new(RefCell::new(Builder::new(html.len())));
-        let (on_element, on_text, on_match) = (Rc::clone(&builder), Rc::clone(&builder), Rc::clone(&builder));
-        let mut settings = Settings::new()
-            .with_strict(false)
-            .append_document_content_handler(DocumentContentHandlers::default().text(
-                move |chunk: &mut TextChunk<'_>| {
-                    on_text.borrow_mut().text(chunk);
-                    Ok(())
-                },
-            ))
-            .append_element_content_handler(lol_html::element!("*", move |element: &mut Element<'_, '_>| {
-                let opened = on_element.borrow_mut().start(html, element);
-                if let (Some(open), Some(handlers)) = (opened, element.end_tag_handlers()) {
-                    let builder = Rc::clone(&on_element);
-                    handlers.push(Box::new(move |end| {
-                        builder.borrow_mut().end(open, &end.name());
-                        Ok(())
-                    }));
-                }
-                Ok(())
-            }));
-        if let Some(selector) = selector {
-            let mark = ElementContentHandlers::default().element(move |_: &mut Element<'_, '_>| {
-                on_match.borrow_mut().select();
-                Ok(())
-            });
-            settings = settings.append_element_content_handler((Cow::Borrowed(selector), mark));
-        }
-        let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
-        // No handler fails and memory is not limited, so what can fail here never does; if it did,
-        // what was read so far would stand.
-        if rewriter.write(html.as_bytes()).is_ok() {
-            let _ = rewriter.end();
+        let noscripts = noscripts(html);
+        let mut from = Some(0);
+        while let Some(start) = from {
+            read_on(html, start, &noscripts, selector, &builder);
+            from = builder.borrow_mut().stopped.take();
         }
         let mut builder = builder.take();
-        let overlaps =
-            builder.overlaps && builder.lost_formatting <= MAX_LOST && !builder.too_deep && html.len() <= MAX_REPAIRED;
+        // What a selector says of siblings needs them to be siblings.
+        let is_broken = (builder.overlaps || selector.is_some())
+            && builder.lost_formatting <= MAX_LOST
+            && !builder.too_deep
+            && html.len() <= MAX_REPAIRED;
         builder.finish();
-        (builder.tree, overlaps)
+        (builder.tree, is_broken)
+    }
+}
+
+/// Reads the page from `from` on, inside of the elements that are open; where it is left again, the
+/// builder knows.
+fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
+    let before: String = builder.borrow_mut().reopen(html, from);
+    let (on_element, on_text, on_match) = (Rc::clone(builder), Rc::clone(builder), Rc::clone(builder));
+    let mut settings = Settings::new()
+        .with_strict(false)
+        .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(html.len() + READING))
+        .append_document_content_handler(DocumentContentHandlers::default().text(move |chunk: &mut TextChunk<'_>| {
+            on_text.borrow_mut().text(chunk);
+            Ok(())
+        }))
+        .append_element_content_handler(lol_html::element!("*", move |element: &mut Element<'_, '_>| {
+            let opened = on_element.borrow_mut().begin(html, element)?;
+            if let Some(handlers) = element.end_tag_handlers() {
+                let builder = Rc::clone(&on_element);
+                builder.borrow_mut().unclosed += 1;
+                handlers.push(Box::new(move |end| {
+                    builder.borrow_mut().end(opened, || end.name());
+                    Ok(())
+                }));
+            }
+            Ok(())
+        }));
+    if let Some(selector) = selector {
+        let mark = ElementContentHandlers::default().element(move |_: &mut Element<'_, '_>| {
+            on_match.borrow_mut().select();
+            Ok(())
+        });
+        settings = settings.append_element_content_handler((Cow::Borrowed(selector), mark));
+    }
+    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
+    let mut write = |part: &str| rewriter.write(part.as_bytes());
+    // What can fail here is what leaves the page to go on anew; if more did, what was read would stand.
+    let mut read = || {
+        write(&before)?;
+        let mut at = from;
+        for &start in &noscripts[noscripts.partition_point(|&start| start < from)..] {
+            if start >= at {
+                write(&html[at..start])?;
+                // The whole tag: what `lol_html` has to put together from two writes, it copies.
+                let end = start + NOSCRIPT.len();
+                let near = &html.as_bytes()[end..html.len().min(end + 256)];
+                at = memchr::memchr(b'>', near).map_or(end, |length| end + length + 1);
+                write(&format!("{NOSCRIPT}{}", &html[end..at]))?;
+            }
+        }
+        write(&html[at..])
+    };
+    if read().is_ok() {
+        let _ = rewriter.end();
     }
 }
 
@@ -205,6 +293,8 @@ enum Open {
     Node(Id),
     Title,
     Script,
+    /// Nothing that is kept.
+    Nothing,
 }
 
 /// Where text that is no part of the page's text goes.
@@ -222,11 +312,21 @@ struct Builder {
     tree: Tree,
     /// The nodes whose end has not come, outermost first.
     open: Vec<Id>,
+    /// The source of each one's start tag.
+    start_tags: Vec<Range<usize>>,
     /// How many of them are paragraphs.
     open_paragraphs: usize,
     /// Text read since the last tag, its references not yet decoded.
     pending: String,
     sink: Sink,
+    /// The elements whose end `lol_html` waits for.
+    unclosed: usize,
+    /// Those of `open` that `lol_html` is to be told of again, innermost first.
+    reopened: Vec<Id>,
+    /// What has to be added to a position in what `lol_html` reads, to have the one in the page.
+    shift: usize,
+    /// Where `lol_html` is to start anew.
+    stopped: Option<usize>,
     /// The node that the last start tag made.
     latest: Option<Id>,
     /// Whether an end tag closed across what a simple nesting allows.
@@ -242,22 +342,61 @@ impl Builder {
         let mut builder = Self::default();
         builder.tree.strings.reserve(size / 3);
         builder.tree.nodes.reserve(size / 48);
-        builder.push(Tag::Root, (0, 0), (0, 0));
+        builder.tree.size = size;
+        builder.push(Tag::Root, NONE);
         builder.open.push(ROOT);
+        builder.start_tags.push(0..0);
         builder
+    }
+
+    /// The start tags of what is open, before `lol_html` reads the page from `from` on.
+    fn reopen(&mut self, html: &str, from: usize) -> String {
+        let mut before = String::new();
+        self.reopened.clear();
+        for (&id, source) in self.open.iter().zip(&self.start_tags).filter(|(_, source)| !source.is_empty()) {
+            let tag = &html[source.clone()];
+            let name = tag[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
+            match name.unwrap_or_default() {
+                _ if self.tree.tag(id) == Tag::Noscript => before.extend(["<", NOSCRIPT, ">"]),
+                _ if tag.len() <= MAX_REOPENED => before.push_str(tag),
+                name if name.len() <= MAX_REOPENED => before.extend(["<", name, ">"]),
+                _ => continue,
+            }
+            self.reopened.push(id);
+        }
+        self.reopened.reverse();
+        self.unclosed = 0;
+        self.shift = from.wrapping_sub(before.len());
+        before
+    }
+
+    /// Takes a start tag, or one that `lol_html` is told of again.
+    fn begin(&mut self, html: &str, element: &Element<'_, '_>) -> Result<Open, Box<dyn Error + Send + Sync>> {
+        if let Some(id) = self.reopened.pop() {
+            self.latest = None;
+            return Ok(Open::Node(id));
+        }
+        if self.unclosed >= MAX_UNCLOSED {
+            self.stopped = Some(element.source_location().bytes().start.wrapping_add(self.shift));
+            return Err("more elements are open than are waited for".into());
+        }
+        if self.tree.is_dense(KEPT) {
+            self.pending.push(' ');
+            return Ok(Open::Nothing);
+        }
+        Ok(self.start(html, element).unwrap_or(Open::Nothing))
     }
 
     fn top(&self) -> Id {
         *self.open.last().unwrap_or(&ROOT)
     }
 
-    fn push(&mut self, tag: Tag, text: Span, attrs: (u32, u16)) -> Id {
+    fn push(&mut self, tag: Tag, first: u32) -> Id {
         let id = self.tree.nodes.len();
         let parent = self.top() as u32;
-        let depth = self.open.len() as u16;
+        let depth = self.open.len() as u8;
         let end = id as u32 + 1;
-        let node = Node { tag, hidden: false, aria_hidden: false, selected: false, depth, parent, end, text, attrs };
-        self.tree.nodes.push(node);
+        self.tree.nodes.push(Node { tag, hidden: false, aria_hidden: false, depth, parent, first, end });
         id
     }
 
@@ -290,8 +429,9 @@ impl Builder {
             Sink::JsonLd => self.tree.head.json_ld.push(pending.clone()),
             Sink::Tex | Sink::None => {
                 if !self.in_svg() {
-                    let text = self.store(&pending, false);
-                    self.push(Tag::Text, text, (0, 0));
+                    let (start, end) = self.store(&pending, false);
+                    let id = self.push(Tag::Text, start);
+                    self.tree.nodes[id].end = end;
                 }
             }
         }
@@ -305,7 +445,7 @@ impl Builder {
 
     fn select(&mut self) {
         if let Some(id) = self.latest {
-            self.tree.nodes[id].selected = true;
+            self.tree.selected.push(id);
         }
     }
 
@@ -314,9 +454,10 @@ impl Builder {
         self.flush();
         self.sink = Sink::None;
         self.latest = None;
-        let source = &html[element.source_location().bytes()];
-        let tag = tag_of(source);
+        let source = self.in_page(&element.source_location());
+        let tag = tag_of(&html[source.clone()]);
         let value = |name: &str| element.get_attribute(name);
+        self.tree.is_page |= matches!(tag, Tag::Html | Tag::Head | Tag::Body | Tag::Meta | Tag::Title);
         match tag {
             Tag::Html => {
                 self.tree.head.lang =
@@ -354,7 +495,7 @@ impl Builder {
             // In a drawing, what they hold is read as markup.
             Tag::Script | Tag::Style if element.namespace_uri() != "http://www.w3.org/1999/xhtml" => {
                 let id = self.element(html, tag, element);
-                self.open(id);
+                self.open(id, source);
                 return Some(Open::Node(id));
             }
             Tag::Script => {
@@ -365,7 +506,7 @@ impl Builder {
                     self.imply_ends(Tag::Script);
                     self.silence_pictures();
                     let id = self.element(html, Tag::Math, element);
-                    self.open(id);
+                    self.open(id, source);
                     self.sink = Sink::Tex;
                     return Some(Open::Node(id));
                 }
@@ -384,16 +525,27 @@ impl Builder {
         self.imply_ends(tag);
         let in_row = !matches!(self.tree.tag(self.top()), Tag::Table | Tag::Tbody | Tag::Thead | Tag::Tfoot);
         if matches!(tag, Tag::Td | Tag::Th) && !in_row {
-            let row = self.push(Tag::Tr, (0, 0), (0, 0));
-            self.open(row);
+            let row = self.push(Tag::Tr, NONE);
+            self.open(row, 0..0);
+        }
+        // Nothing could be in it.
+        if self.open.len() >= MAX_DEPTH && !tag.is_block() && !tag.is_void() {
+            self.too_deep = true;
+            return None;
         }
         let id = self.element(html, tag, element);
         self.latest = Some(id);
         if tag.is_void() {
             return None;
         }
-        self.open(id);
+        self.open(id, source);
         Some(Open::Node(id))
+    }
+
+    /// Where in the page what `lol_html` has read stands.
+    fn in_page(&self, location: &SourceLocation) -> Range<usize> {
+        let Range { start, end } = location.bytes();
+        start.wrapping_add(self.shift)..end.wrapping_add(self.shift)
     }
 
     /// Silences what `MathJax` has drawn before the source of a formula.
@@ -415,15 +567,16 @@ impl Builder {
     }
 
     fn element(&mut self, html: &str, tag: Tag, element: &Element<'_, '_>) -> Id {
-        let first = self.tree.attrs.len() as u32;
+        let first = self.tree.attrs.len();
         let (mut hidden, mut aria_hidden) = (matches!(tag, Tag::Template | Tag::Noscript), false);
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
-            let name = lower(&html[name.bytes()], Attr::from_name);
-            if name == Attr::Other {
+            let name = lower(&html[self.in_page(&name)], Attr::from_name);
+            let is_known = |known: &Attribute| known.name == name;
+            if matches!(name, Attr::Other | Attr::Source) || self.tree.attrs[first..].iter().any(is_known) {
                 continue;
             }
-            let value = attribute.value_source_location().map_or("", |at| &html[at.bytes()]);
+            let value = attribute.value_source_location().map_or("", |at| &html[self.in_page(&at)]);
             match name {
                 Attr::Hidden => hidden |= !value.eq_ignore_ascii_case("until-found"),
                 Attr::AriaHidden => aria_hidden = value.eq_ignore_ascii_case("true"),
@@ -432,20 +585,38 @@ impl Builder {
                 Attr::Shadowrootmode => hidden = false,
                 _ => {}
             }
-            let span = self.store(value, true);
-            self.tree.attrs.push((name, span));
+            let value = self.store(value, true);
+            self.tree.attrs.push(Attribute { name, is_last: false, value });
         }
-        let count = (self.tree.attrs.len() - first as usize).min(usize::from(u16::MAX)) as u16;
-        let id = self.push(tag, (0, 0), (first, count));
+        let bare = tag == Tag::Other || self.tree.attrs.len() == first;
+        let in_formula = || self.open.iter().any(|&id| self.tree.tag(id) == Tag::Math);
+        if bare
+            && self.tree.is_fragment()
+            && matches!(tag, Tag::Other | Tag::A)
+            && !in_formula()
+            && let Some(source) = start_tag(element)
+        {
+            let start = self.tree.strings.len() as u32;
+            self.tree.strings.push_str(&source);
+            let value = (start, self.tree.strings.len() as u32);
+            self.tree.attrs.push(Attribute { name: Attr::Source, is_last: false, value });
+        }
+        let last = self.tree.attrs[first..].last_mut();
+        let first = last.map_or(NONE, |last| {
+            last.is_last = true;
+            first as u32
+        });
+        let id = self.push(tag, first);
         self.tree.nodes[id].hidden = hidden;
         self.tree.nodes[id].aria_hidden = aria_hidden;
         id
     }
 
-    fn open(&mut self, id: Id) {
+    fn open(&mut self, id: Id, start_tag: Range<usize>) {
         self.too_deep |= self.open.len() >= MAX_DEPTH;
         if self.open.len() < MAX_DEPTH {
             self.open.push(id);
+            self.start_tags.push(start_tag);
             self.open_paragraphs += usize::from(self.tree.tag(id) == Tag::P);
         }
     }
@@ -454,6 +625,7 @@ impl Builder {
         if self.open.len() > 1
             && let Some(id) = self.open.pop()
         {
+            self.start_tags.pop();
             self.tree.nodes[id].end = self.tree.nodes.len() as u32;
             self.open_paragraphs -= usize::from(self.tree.tag(id) == Tag::P);
             self.lost_formatting += usize::from(self.tree.tag(id).is_formatting());
@@ -521,11 +693,15 @@ impl Builder {
 
     /// Takes the end tag called `name`, which ends the element that was opened with `open`; every
     /// element that it ends is reported, innermost first.
-    fn end(&mut self, open: Open, name: &str) {
+    fn end(&mut self, open: Open, name: impl FnOnce() -> String) {
+        self.unclosed -= 1;
+        if matches!(open, Open::Nothing) {
+            return;
+        }
         self.flush();
         self.sink = Sink::None;
         let Open::Node(id) = open else { return };
-        let (tag, ended_by) = (self.tree.tag(id), Tag::from_name(name));
+        let (tag, ended_by) = (self.tree.tag(id), Tag::from_name(&name()));
         // An end tag in a cell ends nothing outside of the table.
         if tag.is_table_part() && !ended_by.is_table_part() {
             self.overlaps = true;
@@ -553,6 +729,22 @@ impl Builder {
     }
 }
 
+/// The longest part of a page that somebody wrote, in bytes.
+const MAX_FRAGMENT: usize = 256 << 10;
+
+/// How many nodes are few, however small the page.
+const FEW: usize = 20_000;
+
+/// A page of more nodes than one in so many bytes is not repaired: html5ever takes 200 bytes for each.
+const REPAIRED: usize = 48;
+
+/// Of a page of more nodes than one in so many bytes only the text is read on.
+const KEPT: usize = 3;
+
+/// What `lol_html` may take beyond the size of the page: for the attributes of one element, and for those
+/// that are open.
+const READING: usize = 4 << 20;
+
 /// The largest page that is repaired, in bytes.
 const MAX_REPAIRED: usize = 4 << 20;
 
@@ -562,7 +754,11 @@ const MAX_LOST: usize = 48;
 
 /// The page as the standard's tree construction nests it.
 fn repaired(html: &str) -> Option<String> {
-    let html = with_noscript(html);
+    let mut readable = html.to_owned();
+    for at in noscripts(html) {
+        readable.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
+    }
+    let html = readable;
     let page = html2text::config::plain().parse_html(html.as_bytes()).ok()?;
     let mut out = Vec::with_capacity(html.len() + html.len() / 8);
     page.serialize(&mut out).ok()?;
@@ -573,27 +769,52 @@ fn repaired(html: &str) -> Option<String> {
 /// its content for text, but an application's page that nobody ran has all it says in there.
 const NOSCRIPT: &str = "no-scrpt";
 
-/// The page with its `<noscript>` elements readable.
-fn with_noscript(html: &str) -> Cow<'_, str> {
-    let places: Vec<usize> = ["noscript", "NOSCRIPT"]
-        .into_iter()
-        .flat_map(|name| memchr::memmem::find_iter(html.as_bytes(), name))
-        .filter(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"))
-        .collect();
-    if places.is_empty() {
-        return Cow::Borrowed(html);
-    }
-    let mut readable = html.to_owned();
-    for at in places {
-        readable.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
-    }
-    Cow::Owned(readable)
+/// Where a page has the name of a `<noscript>` tag, in order.
+fn noscripts(html: &str) -> Vec<usize> {
+    let find = |name: &'static str| memchr::memmem::find_iter(html.as_bytes(), name);
+    let mut places: Vec<usize> = find("noscript").chain(find("NOSCRIPT")).collect();
+    places.retain(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"));
+    places.sort_unstable();
+    places
 }
 
 /// The kind of element that a start tag's source opens.
 fn tag_of(source: &str) -> Tag {
     let name = source[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
-    lower(name.unwrap_or_default(), Tag::from_name)
+    lower(name.unwrap_or_default(), |name| match name {
+        NOSCRIPT => Tag::Noscript,
+        "amp-img" => Tag::Img,
+        _ => Tag::from_name(name),
+    })
+}
+
+/// A start tag as Markdown takes it for HTML within a line; none for what runs, or begins a block, or is
+/// refused there.
+fn start_tag(element: &Element<'_, '_>) -> Option<String> {
+    const REFUSED: [&str; 7] = ["basefont", "frame", "menuitem", "noembed", "noframes", "param", "track"];
+    // HTML's own, whose text says it all.
+    const PLAIN: [&str; 9] = ["acronym", "area", "bdi", "bdo", "data", "map", "output", "rb", "rtc"];
+    let name = element.tag_name_preserve_case();
+    let is_name = |name: &str, others: &[char]| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || others.contains(&c))
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || others.contains(&c))
+    };
+    let is = |other: &&str| name.eq_ignore_ascii_case(other);
+    // The last are those that `MathJax` draws with.
+    if !is_name(&name, &[]) || REFUSED.iter().any(is) || PLAIN.iter().any(is) || name.starts_with("mjx-") {
+        return None;
+    }
+    let mut tag = format!("<{name}");
+    for attribute in element.attributes() {
+        let (name, value) = (attribute.name(), attribute.value());
+        if !is_name(&name, &['_', ':', '.']) || name.starts_with("on") || name == "style" {
+            return None;
+        }
+        let value = value.replace('"', "&quot;").replace('<', "&lt;").replace('\n', "&#10;");
+        tag.extend([" ", &name, "=\"", &value, "\""]);
+    }
+    tag.push_str(if element.is_self_closing() { " />" } else { ">" });
+    Some(tag)
 }
 
 /// Looks a name up in lower case, without allocating.

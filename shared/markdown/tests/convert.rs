@@ -46,6 +46,15 @@ fn lists_nest_and_count() {
     check("<blockquote><p>a</p><blockquote>b</blockquote></blockquote>c", "> a\n>\n> > b\n\nc\n");
 }
 
+#[test]
+fn a_long_list_of_links_is_a_list_to_its_end() {
+    let base = Url::parse("https://example.com/a/long/way/down/to/the/sea/").unwrap();
+    let page = format!("<ul>{}</ul>", "<li><a href=a>b</a>".repeat(10_000));
+    let markdown = convert(&page, &Options { base_url: Some(&base), scope: Scope::Whole }).unwrap().markdown;
+    assert!(markdown.len() > 2 * page.len());
+    assert!(markdown.lines().all(|line| line.starts_with("- [b](https://example.com/a/")));
+}
+
 /// Each of these once became something else when it was read again.
 #[test]
 fn nothing_turns_into_another_block() {
@@ -67,6 +76,8 @@ fn code_keeps_every_space() {
     check(gutter, "```js\na\nb\nc\n```\n");
     let one_line = "<table><tr><td class=gutter><pre>1</pre></td><td class=code><pre>a</pre></td></tr></table>";
     check(one_line, "```\na\n```\n");
+    let numbered = "<table class=lang-c><tr><td class=blob-num data-line-number=1><td class=blob-code>a {<tr><td class=hljs-ln-numbers>2<td>  <b>b</b></table>";
+    check(numbered, "```c\na {\n  b\n```\n");
     check("<pre><span class=lineno>1</span>a\n<span class=lineno>2</span>b</pre>", "```\na\nb\n```\n");
 }
 
@@ -138,6 +149,7 @@ fn footnotes_are_paired() {
     check(wiki, "a[^3] b[^4]\n\n[^3]: One.\n\n[^4]: Two.\n");
     // Marks that are no label, and a paragraph as the note.
     check("<p>x<a href='#n' id=r>*</a> y</p><p id=n><a href='#r'>*</a> Note.</p>", "x[^1] y\n\n[^1]: Note.\n");
+    check("<p>x<a href='#n' id=r>1</a>é y</p><p id=n><a href='#r'>1</a> Note.</p>", "x[^1]é y\n\n[^1]: Note.\n");
     // A link that nothing leads back from is a link.
     check("<p>x<a href='#n'>1</a></p><ul><li id=n>Note.</ul>", "x[1](#n)\n\n- Note.\n");
 }
@@ -156,6 +168,23 @@ fn definitions_and_details() {
     check("<del><p>a</p><p>b</p></del>c", "<del>\n\na\n\nb\n\n</del>\n\nc\n");
 }
 
+/// A page's own elements are its layout; a fragment's are what its author wrote.
+#[test]
+fn what_markdown_can_not_say_of_a_fragment_stays_html() {
+    check("<p>see <my-map at='1 | 2'>the <b>map</b></my-map>", "see <my-map at=\"1 | 2\">the **map**</my-map>\n");
+    check("<Warning>\n*bar* &lt;b\n</Warning>", "<Warning>\n*bar* &lt;b\n</Warning>\n");
+    check("<p>foo <a href='/a?b&amp;c' title='d\ne'></a>", "foo <a href=\"/a?b&amp;c\" title=\"d&#10;e\"></a>\n");
+    check("<p><a href='a\\b'>c</a>", "<a href=\"a\\b\">c</a>\n");
+    check("<p><a href=b title='c\nd'>e</a>", "[e](b \"c&#10;d\")\n");
+    // Nothing that runs, and nothing that Markdown reads as the start of a block.
+    check("<p>a <x-y onclick=z()>b</x-y> <x-y style=c>d</x-y> <x-y #source='<script>'>e</x-y>", "a b d e\n");
+    check("<param>a</param>", "a\n");
+    let page = "<html><body><p>see <my-map>the map</my-map> <a href=/x></a></p><x-card>a</x-card></body></html>";
+    check(page, "see the map [](/x)\n\na\n");
+    let main = convert("<p>A line of text that stands <my-map>here</my-map>, long enough.</p>", &Options::default());
+    assert_eq!(main.unwrap().markdown, "A line of text that stands here, long enough.\n");
+}
+
 #[test]
 fn what_nobody_sees_is_left_out() {
     check(
@@ -163,6 +192,11 @@ fn what_nobody_sees_is_left_out() {
         "a\n\nand a line more\n",
     );
     check("<noscript><p>needs script</p></noscript>", "needs script\n");
+    check(
+        "<p>a<SCRIPT>'</b>' <x></ScRiPt >b<style>c</ style>d</style>e<script><!-- <script></script> f --></script>g",
+        "abeg\n",
+    );
+    check("<!-- <script> --><p>a</p><script data-x='>'>b</script><title>c<script>d</title><p>e", "a\n\ne\n");
     check("<b>x<p>y</b>z</p>", "**x**\n\n**y**z\n");
 }
 
@@ -181,6 +215,46 @@ fn what_a_page_says_about_itself() {
     assert_eq!(page.description.as_deref(), Some("Über Ebbe"));
     assert_eq!(page.url.as_deref(), Some("https://example.at/ebbe"));
     assert_eq!(page.words, 1);
+}
+
+/// A page that waits for a script to fill it.
+fn shell(head: &str) -> String {
+    format!("<html><head><title>Tides</title>{head}</head><body><div id=app>Loading</div></body></html>")
+}
+
+const ANSWER: &str = "The moon pulls at the water on its side of the earth and at the earth itself, so that the sea \
+    rises on both sides. As the earth turns, most coasts pass through both rises once a day, and the sun adds its share.";
+
+#[test]
+fn what_a_page_tells_only_machines_is_found() {
+    let main = |html: &str| convert(html, &Options::default()).map(|page| page.markdown);
+    let forum = shell(&format!(
+        r#"<script type="application/ld+json">{{"@graph":[{{"@type":"WebSite","name":"Sea","description":"{ANSWER}"}},
+        {{"@type":"QAPage","mainEntity":{{"@type":"Question","name":"Why two tides?","text":"Is it <b>only</b> the moon? A &lt; B",
+        "acceptedAnswer":{{"@type":"Answer","text":"{ANSWER}"}}}}}}]}}</script>"#
+    ));
+    assert_eq!(main(&forum).unwrap(), format!("## Why two tides?\n\nIs it **only** the moon? A < B\n\n{ANSWER}\n"));
+    let state = format!(
+        r#"{{"props":{{"id":7,"i18n":{{"a":"{ANSWER}"}},"post":{{"body":"<p>{ANSWER}</p><script>x<\/script>","title":"Why","ok":true}}}},"page":"/[id]"}}"#
+    );
+    for script in [
+        format!("<script id=__NEXT_DATA__ type=application/json>{state}</script>"),
+        format!("<script>window.__NUXT__ = {state};(function(){{}})()</script>"),
+    ] {
+        assert_eq!(main(&shell(&script)).unwrap(), format!("## Why\n\n{ANSWER}\n"));
+    }
+    let described = shell(&format!(
+        r#"<meta property="og:title" content="Why"><meta property="og:description" content="{ANSWER}">"#
+    ));
+    assert_eq!(main(&described).unwrap(), format!("# Why\n\n{ANSWER}\n"));
+    // Settings and code are no text, and what is there is not replaced.
+    let settings = r#"<script type=application/json>{"a":"function() { return a.b.c.d(); } var x = 1; y();","b":["x-y.z"]}</script>"#;
+    assert_eq!(main(&shell(settings)).unwrap(), "Loading\n");
+    assert!(
+        !main(&MANUAL.replace("<head>", &format!("<head><meta name=description content='{ANSWER}'>")))
+            .unwrap()
+            .contains("moon")
+    );
 }
 
 const MANUAL: &str = "<html><head><title>Gauges - Manual</title></head><body><header><a href=/>Home</a><a href=/in>Log in</a></header>
@@ -225,6 +299,7 @@ fn failures_are_told_apart() {
     assert_eq!(with("<p>x", Scope::Selector("b")), Err(Error::NothingSelected));
     assert!(matches!(with("<p>x", Scope::Selector("[")), Err(Error::BadSelector(_))));
     assert_eq!(with("<div><p class=a>x<p>y</div>", Scope::Selector("p.a")), Ok("x\n".into()));
+    assert_eq!(with("<ul><li>x<li>y<li>z</ul>", Scope::Selector("li:nth-child(2)")), Ok("- y\n".into()));
     assert_eq!(PageType::default(), PageType::Article);
 }
 
@@ -249,6 +324,20 @@ fn nasty_pages_are_just_pages() {
         assert_eq!(whole(&html).contains('x'), open != "<svg>", "{open}");
         let _ = convert(&html, &Options::default());
     }
+}
+
+/// The tokenizer starts anew where thousands of elements are open: nothing may show of that.
+#[test]
+fn elements_that_nobody_closes_change_nothing_around_them() {
+    let many = "<i>".repeat(20_000);
+    let page = format!("<div class=a><noscript><ul><li>{many}x<td>y</ul><p>z</noscript></div><p>after <b>it</b>");
+    assert_eq!(whole(&page), "after **it**\n");
+    let shown = whole(&page.replace("noscript", "section"));
+    assert!(shown.starts_with("- ") && shown.ends_with("\n\nz\n\nafter **it**\n"), "{shown}");
+    let selected =
+        |css| convert(&page, &Options { base_url: None, scope: Scope::Selector(css) }).map(|page| page.markdown);
+    assert_eq!(selected(".a p"), Ok("z\n".into()));
+    assert_eq!(selected("p > b"), Ok("**it**\n".into()));
 }
 
 fn hostile_text() -> impl Strategy<Value = &'static str> {

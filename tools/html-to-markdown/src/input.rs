@@ -51,7 +51,8 @@ pub(crate) fn read(path: Option<&Path>) -> Result<Vec<u8>, Error> {
 }
 
 fn all_of(from: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![];
+    // Most pages fit: read at once, and never moved.
+    let mut bytes = Vec::with_capacity(256 << 10);
     from.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -166,7 +166,7 @@ impl Tool for Args {
         };
         match &self.output_dir {
             Some(folder) => answer.file_path = Some(self.save(folder, &answer, &page.markdown)?),
-            None => self.show(&mut answer, &page.markdown)?,
+            None => self.show(&mut answer, page.markdown)?,
         }
         Ok(answer)
     }
@@ -225,7 +225,7 @@ impl Args {
     }
 
     /// Puts as much of `markdown` into the answer as was asked for, or as fits.
-    fn show(&self, answer: &mut Answer, markdown: &str) -> Result<(), Error> {
+    fn show(&self, answer: &mut Answer, mut markdown: String) -> Result<(), Error> {
         let Some((start, _)) = markdown.char_indices().nth(self.offset) else {
             return Err(OFFSET_BEYOND_END
                 .error(format!("the Markdown has {} characters", answer.total))
@@ -241,11 +241,14 @@ impl Args {
             None if self.raw => rest,
             None => fitting(rest, OUTPUT_LIMIT.saturating_sub(FRAME + cost(answer, Charset::from_env()))),
         };
-        answer.markdown = Some(shown.to_owned());
         answer.truncated = shown.len() < rest.len();
         if answer.truncated {
             answer.next = Some(Next { offset: self.offset + shown.chars().count() });
         }
+        let end = start + shown.len();
+        markdown.truncate(end);
+        markdown.drain(..start);
+        answer.markdown = Some(markdown);
         Ok(())
     }
 }

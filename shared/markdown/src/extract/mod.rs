@@ -34,14 +34,16 @@ use crate::{
     tree::{Id, ROOT, Tree},
 };
 
+/// A page of more nodes than one in so many bytes is no text to choose from: judging takes 150 bytes for each.
+const JUDGED: usize = 32;
+
 /// Every node that a reader can see.
 pub(crate) fn visible(tree: &Tree) -> Vec<bool> {
     let shown = shown(tree);
-    let length =
-        |keep: &[bool]| (0..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim().len()).sum::<usize>();
-    let everything = vec![true; tree.len()];
+    let length = |ids: &mut dyn Iterator<Item = Id>| ids.map(|id| tree.text(id).trim().len()).sum::<usize>();
+    let everything = length(&mut (0..tree.len()));
     // A page that hides most of itself waits for a script to show it.
-    if length(&shown) * 2 < length(&everything) { everything } else { shown }
+    if length(&mut (0..tree.len()).filter(|&id| shown[id])) * 2 < everything { vec![true; tree.len()] } else { shown }
 }
 
 /// Whether each node is shown: neither it nor what it is in is hidden.
@@ -69,30 +71,30 @@ fn holds_formula(tree: &Tree, id: Id) -> bool {
 /// The nodes that the caller's selector matches; none if there are none.
 pub(crate) fn selected(tree: &Tree) -> Option<Vec<bool>> {
     let mut keep = vec![false; tree.len()];
-    let mut any = false;
-    let mut id = 0;
-    while id < tree.len() {
-        if tree.node(id).selected {
-            any = true;
+    for &id in &tree.selected {
+        if !keep[id] || id == ROOT {
             keep[tree.subtree(id)].fill(true);
             for ancestor in tree.ancestors(id) {
                 keep[ancestor] = true;
             }
-            id = tree.subtree(id).end;
-        } else {
-            id += 1;
         }
     }
-    any.then_some(keep)
+    (!tree.selected.is_empty()).then_some(keep)
 }
 
 /// What kind of page it is.
 pub(crate) fn kind(tree: &Tree, address: Option<&Url>) -> PageType {
+    if tree.is_dense(JUDGED) {
+        return PageType::default();
+    }
     choose::kind(tree, &Blocks::new(tree), address)
 }
 
 /// The nodes of the page's main content, and what kind of page it is.
 pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, PageType) {
+    if tree.is_dense(JUDGED) {
+        return (visible(tree), PageType::default());
+    }
     let blocks = Blocks::new(tree);
     let opinion = choose::opinion(tree, &blocks, address);
     let mut chosen = choose::choose(tree, &blocks.list, &opinion.chances);

@@ -20,10 +20,15 @@ impl Renderer<'_> {
         if is_gutter(text) || (!self.everything && text.trim().is_empty()) {
             return;
         }
+        self.fenced(text, &self.language(id));
+    }
+
+    /// Writes code between fences that no line of it ends.
+    pub(super) fn fenced(&mut self, text: &str, language: &str) {
         self.last_list = None;
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest.max(2) + 1);
-        self.lines.line(&format!("{fence}{}", self.language(id)));
+        self.lines.line(&format!("{fence}{language}"));
         for line in text.split('\n').filter(|_| !text.is_empty()) {
             self.lines.line(line);
         }
@@ -81,7 +86,7 @@ impl Renderer<'_> {
     }
 
     /// The language that the code's classes, or those right around it, name.
-    fn language(&self, id: Id) -> String {
+    pub(super) fn language(&self, id: Id) -> String {
         let code = self.children(id).find(|&child| self.tree.tag(child) == Tag::Code);
         let around = self.tree.ancestors(id).take(3).filter(|&ancestor| ancestor != ROOT && self.hugs(ancestor, id));
         code.into_iter()

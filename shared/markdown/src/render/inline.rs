@@ -4,7 +4,7 @@
 //! emphasis; then written, each delimiter checked against `CommonMark`'s flanking rules. Emphasis
 //! that no delimiter can express, such as next to a letter with punctuation inside, stays HTML.
 
-use std::{collections::HashSet, ops::Range};
+use std::collections::HashSet;
 
 use crate::{tree::Id, urls};
 
@@ -16,17 +16,21 @@ pub(super) enum Mark {
     Del,
     Sub,
     Sup,
-    Link(Id),
+    /// A link, by its node.
+    Link(u32),
 }
 
-#[derive(Debug)]
+/// A part of [`Inline::text`]; a paragraph can be the whole page, so that these are small.
+type Part = (u32, u32);
+
+#[derive(Clone, Copy, Debug)]
 enum Piece {
-    Text(Range<usize>),
+    Text(Part),
     Open(Mark),
     Close(Mark),
-    Code(String),
+    Code(Part),
     /// Finished Markdown: an image, mathematics.
-    Done(String),
+    Done(Part),
     Break,
 }
 
@@ -48,6 +52,7 @@ pub(super) enum Place {
 /// The inline content of one block.
 pub(super) struct Inline {
     pieces: Vec<Piece>,
+    /// The text of all pieces.
     text: String,
     /// Marks that were opened with nothing in them yet.
     waiting: Vec<Mark>,
@@ -83,13 +88,22 @@ impl Inline {
     }
 
     fn put_text(&mut self, text: &str) {
-        let start = self.text.len();
-        self.text.push_str(text);
+        let part = self.store(text);
         self.last = text.chars().next_back().or(self.last);
         match self.pieces.last_mut() {
-            Some(Piece::Text(range)) => range.end = self.text.len(),
-            _ => self.pieces.push(Piece::Text(start..self.text.len())),
+            Some(Piece::Text(before)) => before.1 = part.1,
+            _ => self.pieces.push(Piece::Text(part)),
         }
+    }
+
+    fn store(&mut self, text: &str) -> Part {
+        let start = self.text.len() as u32;
+        self.text.push_str(text);
+        (start, self.text.len() as u32)
+    }
+
+    fn part(&self, (start, end): Part) -> &str {
+        &self.text[start as usize..end as usize]
     }
 
     /// Adds text as the source has it.
@@ -114,23 +128,25 @@ impl Inline {
     }
 
     /// Adds code; what is only white space counts as such unless `blank` code is wanted.
-    pub(super) fn code(&mut self, source: String, blank: bool) {
+    pub(super) fn code(&mut self, source: &str, blank: bool) {
         let lead = source.starts_with(is_space);
         if source.is_empty() || (!blank && source.trim_matches(is_space).is_empty()) {
-            return self.text(&source);
+            return self.text(source);
         }
         self.settle(Some(if lead { ' ' } else { 'x' }));
         self.last = Some('x');
+        let part = self.store(source);
         match self.pieces.last_mut() {
-            Some(Piece::Code(before)) => before.push_str(&source),
-            _ => self.pieces.push(Piece::Code(source)),
+            Some(Piece::Code(before)) => before.1 = part.1,
+            _ => self.pieces.push(Piece::Code(part)),
         }
     }
 
-    pub(super) fn done(&mut self, markdown: String) {
+    pub(super) fn done(&mut self, markdown: &str) {
         self.settle(Some('x'));
         self.last = Some('x');
-        self.pieces.push(Piece::Done(markdown));
+        let part = self.store(markdown);
+        self.pieces.push(Piece::Done(part));
     }
 
     /// Begins the marks that wait for content, though there is none.
@@ -179,17 +195,17 @@ impl Inline {
         let lead = self.pieces.iter().take_while(|piece| matches!(piece, Piece::Break)).count();
         self.pieces.drain(..lead);
         self.join_runs();
-        let partners = self.partners();
+        let mut partners = self.partners().into_iter();
         let mut out = String::with_capacity(self.text.len() + 16);
         let mut delimiters: Vec<&'static str> = vec![];
         let mut links = 0;
         let mut link_start = 0;
         // The length of `out` after the latest delimiter, to see what touches it.
         let mut touched = usize::MAX;
-        for (at, piece) in self.pieces.iter().enumerate() {
+        for (at, &piece) in self.pieces.iter().enumerate() {
             match piece {
-                Piece::Text(range) => {
-                    let text = &self.text[range.clone()];
+                Piece::Text(part) => {
+                    let text = self.part(part);
                     let next = match self.pieces.get(at + 1) {
                         // It is written as a tag there.
                         Some(Piece::Break) if place == Place::Cell => Some('<'),
@@ -198,8 +214,8 @@ impl Inline {
                     };
                     escape(text, next, links > 0, place, &mut out);
                 }
-                Piece::Code(source) => code_span(source, place, &mut out),
-                Piece::Done(markdown) => out.push_str(markdown),
+                Piece::Code(part) => code_span(self.part(part), place, &mut out),
+                Piece::Done(part) => out.push_str(self.part(part)),
                 Piece::Break => match place {
                     Place::Cell => out.push_str("<br>"),
                     Place::Heading => out.push(' '),
@@ -221,24 +237,23 @@ impl Inline {
                 Piece::Close(Mark::Link(id)) => {
                     links -= 1;
                     let mut end = String::new();
-                    link_end(*id, &mut end);
+                    link_end(id as Id, &mut end);
                     match self.pieces[..at] {
-                        [.., Piece::Open(_), Piece::Text(ref range)]
-                            if is_autolink(&self.text[range.clone()], &end) =>
-                        {
+                        [.., Piece::Open(_), Piece::Text(part)] if is_autolink(self.part(part), &end) => {
                             out.truncate(link_start);
-                            out.extend(["<", &self.text[range.clone()], ">"]);
+                            out.extend(["<", self.part(part), ">"]);
                         }
                         _ => out.extend(["](", &end, ")"]),
                     }
                 }
                 Piece::Open(mark) => {
-                    let flanked = self.flanks_of(at, partners[at], &out);
+                    let close = partners.next().map_or(self.pieces.len(), |close| close as usize);
+                    let flanked = self.flanks_of(at, close, &out);
                     let same = |delimiter: &&str| {
                         let c = delimiter.as_bytes()[0];
                         (touched == out.len() && out.as_bytes().last() == Some(&c))
-                            || delimiters.iter().any(|open| *mark == Mark::Em && open == delimiter)
-                            || delimiters.iter().any(|open| *mark == Mark::Strong && open == delimiter)
+                            || delimiters.iter().any(|open| mark == Mark::Em && open == delimiter)
+                            || delimiters.iter().any(|open| mark == Mark::Strong && open == delimiter)
                     };
                     let choices: &[&'static str] = match mark {
                         Mark::Strong => &["**", "__"],
@@ -250,14 +265,14 @@ impl Inline {
                         |delimiter: &&&str| !same(delimiter) && flanked.iter().all(|around| flanks(delimiter, *around));
                     let chosen = choices.iter().find(fits);
                     delimiters.push(chosen.copied().unwrap_or_default());
-                    out.push_str(chosen.copied().unwrap_or(html_tag(*mark)));
+                    out.push_str(chosen.copied().unwrap_or(html_tag(mark)));
                     touched = if chosen.is_some() { out.len() } else { usize::MAX };
                 }
                 Piece::Close(mark) => {
                     let delimiter = delimiters.pop().unwrap_or_default();
                     if delimiter.is_empty() {
                         out.push_str("</");
-                        out.push_str(&html_tag(*mark)[1..]);
+                        out.push_str(&html_tag(mark)[1..]);
                     } else {
                         out.push_str(delimiter);
                         touched = out.len();
@@ -270,38 +285,43 @@ impl Inline {
 
     /// Joins emphasis that ends where the same begins again.
     fn join_runs(&mut self) {
-        let mut joined: Vec<Piece> = Vec::with_capacity(self.pieces.len());
-        for piece in self.pieces.drain(..) {
-            match (&piece, joined.last()) {
-                (Piece::Open(open), Some(Piece::Close(close))) if open == close && !matches!(open, Mark::Link(_)) => {
-                    joined.pop();
+        let mut kept = 0;
+        for at in 0..self.pieces.len() {
+            let piece = self.pieces[at];
+            let before = self.pieces[..kept].last_mut();
+            match (piece, before) {
+                (Piece::Open(open), Some(Piece::Close(close))) if open == *close && !matches!(open, Mark::Link(_)) => {
+                    kept -= 1;
                 }
-                (Piece::Text(range), Some(Piece::Text(before))) if before.end == range.start => {
-                    let start = before.start;
-                    joined.pop();
-                    joined.push(Piece::Text(start..range.end));
+                // What was between them had no text.
+                (Piece::Text(part), Some(Piece::Text(before))) | (Piece::Code(part), Some(Piece::Code(before)))
+                    if before.1 == part.0 =>
+                {
+                    before.1 = part.1;
                 }
-                (Piece::Code(code), Some(Piece::Code(_))) => {
-                    if let Some(Piece::Code(before)) = joined.last_mut() {
-                        before.push_str(code);
-                    }
+                _ => {
+                    self.pieces[kept] = piece;
+                    kept += 1;
                 }
-                _ => joined.push(piece),
             }
         }
-        self.pieces = joined;
+        self.pieces.truncate(kept);
     }
 
-    /// For every opening mark, the index of its closing one.
-    fn partners(&self) -> Vec<usize> {
-        let mut partners = vec![self.pieces.len(); self.pieces.len()];
+    /// For every opening mark that is no link's, in order, the index of its closing one.
+    fn partners(&self) -> Vec<u32> {
+        let mut partners = vec![];
         let mut open = vec![];
         for (at, piece) in self.pieces.iter().enumerate() {
             match piece {
-                Piece::Open(_) => open.push(at),
+                Piece::Open(Mark::Link(_)) | Piece::Close(Mark::Link(_)) => {}
+                Piece::Open(_) => {
+                    open.push(partners.len());
+                    partners.push(self.pieces.len() as u32);
+                }
                 Piece::Close(_) => {
                     if let Some(start) = open.pop() {
-                        partners[start] = at;
+                        partners[start] = at as u32;
                     }
                 }
                 _ => {}
@@ -339,7 +359,7 @@ impl Inline {
 
     fn first_char(&self, at: usize) -> char {
         match self.pieces.get(at) {
-            Some(Piece::Text(range)) => self.text[range.clone()].chars().next().unwrap_or(' '),
+            Some(&Piece::Text(part)) => self.part(part).chars().next().unwrap_or(' '),
             Some(Piece::Open(Mark::Link(_))) => '[',
             Some(Piece::Break) | None => '\n',
             Some(_) => '*',
@@ -348,7 +368,7 @@ impl Inline {
 
     fn last_char_before(&self, at: usize) -> char {
         match at.checked_sub(1).and_then(|at| self.pieces.get(at)) {
-            Some(Piece::Text(range)) => self.text[range.clone()].chars().next_back().unwrap_or(' '),
+            Some(&Piece::Text(part)) => self.part(part).chars().next_back().unwrap_or(' '),
             Some(Piece::Break) | None => '\n',
             Some(_) => '*',
         }
@@ -430,7 +450,7 @@ fn escape(text: &str, next: Option<char>, in_link: bool, place: Place, out: &mut
     for at in start..bytes.len() {
         let b = bytes[at];
         if !matches!(b, b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'<' | b'&' | b'~' | b'|' | b'#')
-            && (at > 0 || before != ']')
+            && (at > 0 || before != ']' || !b.is_ascii())
         {
             continue;
         }

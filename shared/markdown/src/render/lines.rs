@@ -1,5 +1,7 @@
 //! Lines out: the prefixes of quotes and list items, and the space between blocks.
 
+use std::cell::Cell;
+
 /// The most quotes and list items around a line; deeper ones lose their mark, so that the size of
 /// the output stays in proportion to the page's.
 const MAX_PREFIXES: usize = 24;
@@ -15,6 +17,8 @@ enum Gap {
 #[derive(Default)]
 pub(super) struct Lines {
     out: String,
+    /// How much may be written before containers lose their marks.
+    most: Cell<usize>,
     /// What every line begins with here.
     prefix: String,
     /// What the next line begins with instead: a list item's marker is on its first line only.
@@ -45,8 +49,25 @@ pub(super) enum Container<'m> {
 }
 
 impl Lines {
+    /// For a page of so many bytes: Markdown of any sense takes less.
+    pub(super) fn new(page: usize) -> Self {
+        Self { most: Cell::new(page + (64 << 10)), ..Self::default() }
+    }
+
+    /// Allows for an address that is longer than the page has it.
+    pub(super) fn allow_address(&self, written: &str, source: &str) {
+        const MOST: usize = 256;
+        let longer = written.len().saturating_sub(source.len()).min(MOST);
+        self.most.set(self.most.get() + longer);
+    }
+
+    /// Whether more was written than Markdown of any sense takes.
+    pub(super) fn is_long(&self) -> bool {
+        self.out.len() > self.most.get()
+    }
+
     pub(super) fn open(&mut self, container: &Container<'_>) {
-        if self.open.len() >= MAX_PREFIXES {
+        if self.open.len() >= MAX_PREFIXES || self.is_long() {
             self.unshown += 1;
             return;
         }
@@ -91,7 +112,7 @@ impl Lines {
 
     /// Puts a blank line at each of `positions`, where lines of the innermost open container end.
     pub(super) fn spread(&mut self, positions: &[usize]) {
-        let Some(&first) = positions.first() else { return };
+        let Some(&first) = positions.first().filter(|_| !self.is_long()) else { return };
         let tail = self.out.split_off(first);
         let blank = self.prefix.trim_end();
         let ends = positions[1..].iter().copied().chain([first + tail.len()]);
@@ -135,6 +156,10 @@ impl Lines {
 
     /// Writes one line; those of a block follow each other without a gap.
     pub(super) fn line(&mut self, text: &str) {
+        if self.gap.is_some() && self.is_long() {
+            self.prefix.clear();
+            self.first = None;
+        }
         match self.gap.take() {
             Some((Gap::Blank, prefix)) => {
                 self.out.push('\n');

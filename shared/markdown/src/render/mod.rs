@@ -5,12 +5,15 @@
 //! Nothing is wrapped: a paragraph is a line. What GFM can not say degrades to what reads best.
 
 mod code;
+mod html;
 mod inline;
 mod lines;
 mod notes;
 mod table;
 
 pub(crate) use inline::is_ideograph;
+
+use std::ops::Range;
 
 use url::Url;
 
@@ -43,13 +46,16 @@ pub(crate) fn render(tree: &Tree, mut keep: Vec<bool>, base: Option<&Url>, every
         everything,
         has_block,
         notes,
-        lines: Lines::default(),
+        lines: Lines::new(tree.size()),
         link: None,
         last_list: None,
     };
     renderer.blocks(ROOT);
     renderer.lines.finish()
 }
+
+/// The most nodes of a paragraph: what is known of each, while it is written, takes more than the node.
+const MAX_PARAGRAPH: usize = 1 << 16;
 
 struct Renderer<'t> {
     tree: &'t Tree,
@@ -73,31 +79,48 @@ impl<'t> Renderer<'t> {
     }
 
     fn children(&self, id: Id) -> impl Iterator<Item = Id> + use<'t> {
+        self.siblings(self.tree.descendants(id))
+    }
+
+    /// The outermost nodes in a range, those that show.
+    fn siblings(&self, range: Range<Id>) -> impl Iterator<Item = Id> + use<'t> {
         let (tree, keep) = (self.tree, self.keep);
-        tree.children(id).filter(move |&child| keep[child] && !tree.tag(child).is_silent())
+        tree.siblings(range).filter(move |&child| keep[child] && !tree.tag(child).is_silent())
+    }
+
+    fn breaks_line(&self, id: Id) -> bool {
+        self.tree.tag(id).is_block() || self.has_block[id]
     }
 
     /// Writes what is in a node, as blocks.
     fn blocks(&mut self, id: Id) {
-        self.flow(self.children(id));
+        self.flow(self.tree.descendants(id));
     }
 
-    fn flow(&mut self, nodes: impl Iterator<Item = Id>) {
-        let mut run: Vec<Id> = vec![];
-        for child in nodes {
-            if self.tree.tag(child).is_block() || self.has_block[child] {
-                self.paragraph(&run);
-                run.clear();
+    fn flow(&mut self, nodes: Range<Id>) {
+        let mut run = nodes.start..nodes.start;
+        for child in self.siblings(nodes.clone()) {
+            if child - run.start >= MAX_PARAGRAPH {
+                run.end = child;
+                self.paragraph(run);
+                run = child..nodes.end;
+            }
+            if self.breaks_line(child) {
+                run.end = child;
+                self.paragraph(run);
                 self.block(child);
-            } else {
-                run.push(child);
+                run = self.tree.subtree(child).end..nodes.end;
             }
         }
-        self.paragraph(&run);
+        run.end = nodes.end;
+        self.paragraph(run);
     }
 
     /// Writes inline nodes as paragraphs.
-    fn paragraph(&mut self, run: &[Id]) {
+    fn paragraph(&mut self, run: Range<Id>) {
+        if let Some(html) = self.block_html(run.clone()) {
+            return self.lines_of(&html);
+        }
         let text = self.inline_text(run, Place::Paragraph);
         if !text.is_empty() {
             self.last_list = None;
@@ -107,16 +130,16 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    fn inline_text(&mut self, run: &[Id], place: Place) -> String {
-        if run.is_empty() {
+    fn inline_text(&mut self, run: Range<Id>, place: Place) -> String {
+        if self.siblings(run.clone()).next().is_none() {
             return String::new();
         }
         let mut inline = Inline::new();
         let link = self.link;
         if let Some(link) = link {
-            inline.open(Mark::Link(link));
+            inline.open(Mark::Link(link as u32));
         }
-        for &id in run {
+        for id in self.siblings(run) {
             self.inline(id, &mut inline, place);
         }
         if link.is_some() {
@@ -132,20 +155,22 @@ impl<'t> Renderer<'t> {
         inline.write(place, |id, out| {
             let href = self.tree.attr(id, Attr::Href).unwrap_or_default();
             let url = urls::resolve(href, self.base).unwrap_or_default();
+            self.lines.allow_address(&url, href);
             urls::write_destination(&url, place == Place::Cell, out);
             self.title(id, place, out);
         })
     }
 
     fn title(&self, id: Id, place: Place, out: &mut String) {
-        let title = self.tree.attr(id, Attr::Title).map(str::trim).filter(|title| !title.is_empty());
-        if let Some(title) = title {
-            out.push_str(" \"");
-            let mut escaped = String::new();
-            escape_plain(title, place, &mut escaped);
-            out.push_str(&escaped.replace('"', "\\\""));
-            out.push('"');
+        let Some(title) = self.tree.attr(id, Attr::Title).filter(|title| !title.trim().is_empty()) else { return };
+        // Browsers show the lines of a title; who wants the content alone does not.
+        let lines = if self.everything { title.split('\n').collect() } else { vec![title] };
+        let mut escaped = String::new();
+        for (at, line) in lines.into_iter().enumerate() {
+            escaped.push_str(if at > 0 { "&#10;" } else { "" });
+            escape_plain(line, place, &mut escaped);
         }
+        out.extend([" \"", &escaped.replace('"', "\\\""), "\""]);
     }
 
     fn block(&mut self, id: Id) {
@@ -184,7 +209,9 @@ impl<'t> Renderer<'t> {
             Tag::Table => self.table(id),
             Tag::Details => self.details(id),
             Tag::Del | Tag::S | Tag::Strike if self.has_content(id) => {
-                self.enclosed("<del>", self.children(id), "</del>");
+                self.lines_of("<del>");
+                self.blocks(id);
+                self.lines_of("</del>");
             }
             Tag::A if self.link.is_none() && self.is_link(id) => {
                 self.link = Some(id);
@@ -195,22 +222,19 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    /// Writes blocks between lines of HTML, for which Markdown has no words of its own.
-    fn enclosed(&mut self, open: &str, nodes: impl Iterator<Item = Id>, close: &str) {
-        self.lines_of(open);
-        self.flow(nodes);
-        self.lines_of(close);
-    }
-
     /// Writes what a reader can open and close, under its summary.
     fn details(&mut self, id: Id) {
         let summary = self.children(id).find(|&child| self.tree.tag(child) == Tag::Summary && self.has_content(child));
-        let rest: Vec<Id> = self.children(id).filter(|&child| Some(child) != summary).collect();
+        let has_rest = self.children(id).any(|child| Some(child) != summary && self.shows(child));
         match summary {
-            Some(summary) if rest.iter().any(|&child| self.shows(child)) => {
+            Some(summary) if has_rest => {
                 // Text between tags is HTML until a blank line.
                 let text = self.plain_text(summary).replace('&', "&amp;").replace('<', "&lt;");
-                self.enclosed(&format!("<details>\n<summary>{text}</summary>"), rest.into_iter(), "</details>");
+                let (inside, summary) = (self.tree.descendants(id), self.tree.subtree(summary));
+                self.lines_of(&format!("<details>\n<summary>{text}</summary>"));
+                self.flow(inside.start..summary.start);
+                self.flow(summary.end..inside.end);
+                self.lines_of("</details>");
             }
             _ => self.blocks(id),
         }
@@ -278,8 +302,7 @@ impl<'t> Renderer<'t> {
     }
 
     fn heading(&mut self, id: Id, level: u8) {
-        let run: Vec<Id> = self.children(id).collect();
-        let text = self.inline_text(&run, Place::Heading);
+        let text = self.inline_text(self.tree.descendants(id), Place::Heading);
         if self.everything || !text.is_empty() {
             let marks = "#".repeat(usize::from(level));
             self.lines_of(format!("{marks} {text}").trim_end());
@@ -293,25 +316,12 @@ impl<'t> Renderer<'t> {
         let second =
             matches!(self.last_list, Some((last, second)) if !second && (self.tree.tag(last) == Tag::Ol) == ordered);
         let mut number = start.min(999_999_999);
-        // Text that is in no item makes one, together with what stands in its line.
-        let mut items: Vec<Vec<Id>> = vec![];
-        let mut in_line = false;
-        for child in self.children(id) {
-            let breaks = self.tree.tag(child).is_block() || self.has_block[child];
-            match items.last_mut() {
-                Some(item) if in_line && !breaks => item.push(child),
-                _ if self.tree.tag(child) == Tag::Li || self.shows(child) => {
-                    items.push(vec![child]);
-                    in_line = !breaks;
-                }
-                _ => {}
-            }
-            in_line &= !breaks;
-        }
         let mut first = true;
         let mut spread = false;
         let mut ends = vec![];
-        for nodes in items {
+        let mut rest = self.tree.descendants(id);
+        while let Some(nodes) = self.next_item(rest.clone()) {
+            rest.start = nodes.end;
             if !first {
                 ends.push(self.lines.position());
                 self.lines.tight();
@@ -322,7 +332,7 @@ impl<'t> Renderer<'t> {
                 (false, false) => "- ".to_owned(),
                 (false, true) => "* ".to_owned(),
             };
-            let item = nodes[0];
+            let item = nodes.start;
             match self.tree.tag(item) {
                 _ if self.notes.notes.contains_key(&item) => {
                     self.block(item);
@@ -340,7 +350,7 @@ impl<'t> Renderer<'t> {
                     self.last_list = None;
                     match tag {
                         Tag::Li => self.item(item),
-                        _ => self.flow(nodes.into_iter()),
+                        _ => self.flow(nodes),
                     }
                     spread |= self.lines.close();
                     number = (number + 1).min(999_999_999);
@@ -357,17 +367,38 @@ impl<'t> Renderer<'t> {
         }
     }
 
+    /// The next item of a list: text that is in none makes one, together with what stands in its line.
+    fn next_item(&self, range: Range<Id>) -> Option<Range<Id>> {
+        let mut item: Option<Range<Id>> = None;
+        for child in self.siblings(range) {
+            let breaks = self.breaks_line(child);
+            match &mut item {
+                Some(_) if breaks => break,
+                Some(item) => item.end = self.tree.subtree(child).end,
+                None if self.tree.tag(child) == Tag::Li || self.shows(child) => {
+                    item = Some(self.tree.subtree(child));
+                    if breaks {
+                        break;
+                    }
+                }
+                None => {}
+            }
+        }
+        item
+    }
+
     /// Writes what is in a list item: a list follows its text without a gap.
     fn item(&mut self, id: Id) {
         let start = self.lines.position();
-        let mut run: Vec<Id> = vec![];
-        for child in self.children(id) {
-            if !self.tree.tag(child).is_block() && !self.has_block[child] {
-                run.push(child);
+        let inside = self.tree.descendants(id);
+        let mut run = inside.clone();
+        for child in self.siblings(inside.clone()) {
+            if !self.breaks_line(child) {
                 continue;
             }
-            self.paragraph(&run);
-            run.clear();
+            run.end = child;
+            self.paragraph(run);
+            run = self.tree.subtree(child).end..inside.end;
             let starts_at_one = self.tree.attr(child, Attr::Start).is_none_or(|start| start.trim() == "1");
             let listing = matches!(self.tree.tag(child), Tag::Ul | Tag::Ol) && starts_at_one;
             if listing && self.lines.position() > start && self.last_list.is_none() && self.begins(child) {
@@ -375,7 +406,7 @@ impl<'t> Renderer<'t> {
             }
             self.block(child);
         }
-        self.paragraph(&run);
+        self.paragraph(run);
     }
 
     /// Whether the first item of a list has content; the mark of an empty one would underline the text above.
@@ -422,7 +453,7 @@ impl<'t> Renderer<'t> {
             return;
         }
         if let Some(label) = self.notes.references.get(&id) {
-            return inline.done(format!("[^{label}]"));
+            return inline.done(&format!("[^{label}]"));
         }
         match self.tree.tag(id) {
             Tag::Text => inline.text(self.tree.text(id)),
@@ -440,33 +471,34 @@ impl<'t> Renderer<'t> {
                 if self.tree.descendants(id).any(says_more) {
                     self.inline_children(id, inline, place);
                 } else {
-                    inline.code(self.code_text(id), self.everything);
+                    inline.code(&self.code_text(id), self.everything);
                 }
             }
+            Tag::A | Tag::Other if self.inline_html(id, inline, place) => {}
             Tag::A => {
                 let in_link = inline.open.iter().any(|mark| matches!(mark, Mark::Link(_)));
                 if self.is_anchor(id) && place == Place::Heading {
                 } else if in_link || !self.is_link(id) {
                     self.inline_children(id, inline, place);
                 } else {
-                    self.marked(Mark::Link(id), id, inline, place);
+                    self.marked(Mark::Link(id as u32), id, inline, place);
                 }
             }
             Tag::Img => {
                 if let Some(image) = self.image(id, place) {
-                    inline.done(image);
+                    inline.done(&image);
                 }
             }
             Tag::Math => {
                 if let Some(tex) = self.mathematics(id) {
-                    inline.done(tex);
+                    inline.done(&tex);
                 } else {
                     self.inline_children(id, inline, place);
                 }
             }
             Tag::Input if inline.is_empty() && self.is_task(id) => {
                 let checked = self.tree.attr(id, Attr::Checked).is_some();
-                inline.done(if checked { "[x]" } else { "[ ]" }.to_owned());
+                inline.done(if checked { "[x]" } else { "[ ]" });
                 inline.space();
             }
             Tag::Q => {
@@ -513,7 +545,11 @@ impl<'t> Renderer<'t> {
         let source = source.filter_map(attr).find(usable).or_else(|| self.candidate(id));
         let alt = attr(Attr::Alt).unwrap_or_default();
         let source = match source {
-            Some(source) => urls::resolve(source, self.base)?,
+            Some(source) => {
+                let url = urls::resolve(source, self.base)?;
+                self.lines.allow_address(&url, source);
+                url
+            }
             None if self.tree.attr(id, Attr::Src) == Some("") => "".into(),
             None => return None,
         };

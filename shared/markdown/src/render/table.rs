@@ -1,4 +1,8 @@
 //! Tables: pipes for data, blocks for layout.
+//!
+//! A table is written row by row: one that is most of a page takes no more memory than the page's text.
+
+use std::ops::Range;
 
 use super::{
     Renderer,
@@ -7,90 +11,169 @@ use super::{
 };
 use crate::{
     tag::{Attr, Tag},
-    tree::{Id, Tree},
+    tree::Id,
 };
 
 /// The most columns that spans may stretch a table to.
 const MAX_SPANNED: usize = 64;
 
-impl Renderer<'_> {
+/// How a column is aligned.
+#[derive(Clone, Copy)]
+enum Align {
+    Not,
+    Left,
+    Right,
+    Center,
+}
+
+impl Align {
+    /// The column's cell in the line under the header.
+    fn cell(self) -> &'static str {
+        match self {
+            Self::Not => " --- |",
+            Self::Left => " :-- |",
+            Self::Right => " --: |",
+            Self::Center => " :-: |",
+        }
+    }
+}
+
+/// Where the cells of a row stand.
+#[derive(Default)]
+struct Columns {
+    /// For every column, how many of the next rows a cell above still covers.
+    covered: Vec<u32>,
+    /// The column after the last cell of the row.
+    end: usize,
+}
+
+impl Columns {
+    /// The columns of the next cell of the row, which covers so many columns and rows.
+    fn place(&mut self, (columns, rows): (usize, u32)) -> Range<usize> {
+        while let Some(rows) = self.covered.get_mut(self.end).filter(|rows| **rows > 0) {
+            *rows -= 1;
+            self.end += 1;
+        }
+        let start = self.end;
+        self.end = (start + columns).min(MAX_SPANNED).max(start + 1);
+        if start < MAX_SPANNED && self.covered.len() < self.end {
+            self.covered.resize(self.end, 0);
+        }
+        for covered in self.covered.iter_mut().take(self.end).skip(start) {
+            *covered = rows - 1;
+        }
+        start..self.end
+    }
+
+    /// Ends the row; how many columns it has.
+    fn end_row(&mut self) -> usize {
+        for rows in self.covered.iter_mut().skip(self.end) {
+            *rows = rows.saturating_sub(1);
+        }
+        std::mem::take(&mut self.end)
+    }
+}
+
+impl<'t> Renderer<'t> {
     pub(super) fn table(&mut self, id: Id) {
-        let rows = self.rows(id);
-        let cells: Vec<Vec<Id>> = rows.iter().map(|&row| self.cells(row)).collect();
         // What stands in a table but not in a cell is shown before it, as browsers do.
         self.strays(id);
-        let widest = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let Some(first) = self.rows(id).next() else { return };
+        if self.is_listing(id) {
+            return self.listing(id);
+        }
+        let widest = self.rows(id).map(|row| self.cells(row).count()).max().unwrap_or(0);
         let has_header = self.tree.descendants(id).any(|id| self.keep[id] && self.tree.tag(id) == Tag::Th);
         if self.is_layout(id) || (widest <= 1 && !has_header) {
-            for cell in cells.into_iter().flatten() {
+            return self.cells_as_blocks(id);
+        }
+        if self.rows(id).all(|row| self.cells(row).all(|cell| self.cell(cell).is_empty())) {
+            return;
+        }
+        self.last_list = None;
+        let header_first = self.cells(first).any(|cell| self.tree.tag(cell) == Tag::Th)
+            || self.tree.tag(self.tree.parent(first)) == Tag::Thead
+            || !has_header;
+        let (width, aligned) = self.shape(id);
+        let mut columns = Columns::default();
+        let mut rows = self.rows(id);
+        let header = if header_first { rows.next() } else { None };
+        let (header, shown) = header.map_or(("|".to_owned(), 0), |row| self.row(row, &mut columns));
+        self.lines.line(&(header + &"  |".repeat(width - shown)));
+        let mut line = "|".to_owned();
+        line.extend(aligned.into_iter().map(Align::cell));
+        self.lines.line(&line);
+        for row in rows {
+            let (line, _) = self.row(row, &mut columns);
+            self.lines.line(&line);
+        }
+        self.lines.blank();
+    }
+
+    /// Whether the table puts a number before each line of code.
+    fn is_listing(&self, id: Id) -> bool {
+        self.rows(id).all(|row| {
+            let mut cells = self.cells(row);
+            cells.next().is_some_and(|cell| self.is_line_number(cell)) && cells.next().is_some()
+        })
+    }
+
+    fn listing(&mut self, id: Id) {
+        let mut code = String::new();
+        for row in self.rows(id) {
+            let text: String =
+                self.cells(row).filter(|&cell| !self.is_line_number(cell)).map(|cell| self.code_text(cell)).collect();
+            code.extend([text.trim_matches('\n'), "\n"]);
+        }
+        self.fenced(code.trim_end(), &self.language(id));
+    }
+
+    fn cells_as_blocks(&mut self, id: Id) {
+        for row in self.rows(id) {
+            for cell in self.cells(row) {
                 let numbers = self.is_line_number(cell) || is_gutter(&self.tree.text_content(cell));
                 if !numbers && self.has_content(cell) {
                     self.blocks(cell);
                 }
             }
-            return;
         }
-        self.last_list = None;
-        let mut grid = self.grid(&cells);
-        let width = grid.iter().map(Vec::len).max().unwrap_or(0);
-        if grid.iter().flatten().all(String::is_empty) {
-            return;
-        }
-        let header_first = cells[0].iter().any(|&cell| self.tree.tag(cell) == Tag::Th)
-            || self.tree.tag(self.tree.parent(rows[0])) == Tag::Thead
-            || !has_header;
-        if !header_first {
-            grid.insert(0, vec![]);
-        }
-        let mut header = std::mem::take(&mut grid[0]);
-        header.resize(width, String::new());
-        self.lines.line(&format!("| {} |", header.join(" | ")));
-        let aligned = self.alignment(&cells, width);
-        self.lines.line(&format!("| {} |", aligned.join(" | ")));
-        for row in &grid[1..] {
-            self.lines.line(&format!("| {} |", row.join(" | ")));
-        }
-        self.lines.blank();
     }
 
     fn strays(&mut self, id: Id) {
-        let inside = |tree: &Tree, part: Id| {
-            matches!(tree.tag(part), Tag::Table | Tag::Thead | Tag::Tbody | Tag::Tfoot | Tag::Tr)
-        };
-        let mut run = vec![];
         let mut at = id + 1;
         while at < self.tree.subtree(id).end {
-            if inside(self.tree, at) {
-                at += 1;
-                continue;
-            }
-            let is_cell = matches!(self.tree.tag(at), Tag::Td | Tag::Th | Tag::Col | Tag::Colgroup);
-            if !is_cell && self.visible(at) {
-                run.push(at);
-            }
-            at = self.tree.subtree(at).end;
-        }
-        for id in run {
-            if self.tree.tag(id).is_block() || self.has_block[id] { self.block(id) } else { self.paragraph(&[id]) }
-        }
-    }
-
-    fn rows(&self, table: Id) -> Vec<Id> {
-        let mut rows = vec![];
-        for part in self.children(table) {
-            match self.tree.tag(part) {
-                Tag::Tr => rows.push(part),
-                Tag::Thead | Tag::Tbody | Tag::Tfoot => {
-                    rows.extend(self.children(part).filter(|&row| self.tree.tag(row) == Tag::Tr));
+            let outer = self.tree.subtree(at);
+            match self.tree.tag(at) {
+                Tag::Table | Tag::Thead | Tag::Tbody | Tag::Tfoot | Tag::Tr => {
+                    at += 1;
+                    continue;
                 }
+                Tag::Td | Tag::Th | Tag::Col | Tag::Colgroup => {}
+                _ if self.visible(at) => self.flow(outer.clone()),
                 _ => {}
             }
+            at = outer.end;
         }
-        rows
     }
 
-    fn cells(&self, row: Id) -> Vec<Id> {
-        self.children(row).filter(|&cell| matches!(self.tree.tag(cell), Tag::Td | Tag::Th)).collect()
+    /// The rows that have cells.
+    fn rows(&self, table: Id) -> impl Iterator<Item = Id> + use<'t> {
+        let (tree, keep) = (self.tree, self.keep);
+        let kept = move |id: &Id| keep[*id];
+        let rows = tree.children(table).filter(kept).flat_map(move |part| {
+            let inside = match tree.tag(part) {
+                Tag::Tr => tree.subtree(part),
+                Tag::Thead | Tag::Tbody | Tag::Tfoot => tree.descendants(part),
+                _ => part..part,
+            };
+            tree.siblings(inside).filter(move |&row| keep[row] && tree.tag(row) == Tag::Tr)
+        });
+        rows.filter(move |&row| tree.children(row).any(|cell| keep[cell] && is_cell(tree.tag(cell))))
+    }
+
+    fn cells(&self, row: Id) -> impl Iterator<Item = Id> + use<'t> {
+        let tree = self.tree;
+        self.children(row).filter(move |&cell| is_cell(tree.tag(cell)))
     }
 
     /// Whether the table only arranges blocks.
@@ -103,60 +186,67 @@ impl Renderer<'_> {
             })
     }
 
-    /// The text of every cell, spans filled with empty ones.
-    fn grid(&mut self, cells: &[Vec<Id>]) -> Vec<Vec<String>> {
-        // For every column, how many of the next rows a cell above still covers.
-        let mut covered: Vec<u32> = vec![];
-        let mut grid = vec![];
-        for row in cells {
-            let mut line = vec![];
-            for &cell in row {
-                while covered.get(line.len()).is_some_and(|rows| *rows > 0) {
-                    covered[line.len()] -= 1;
-                    line.push(String::new());
-                }
-                let span = |name| self.tree.attr(cell, name).and_then(|n| n.trim().parse::<u32>().ok()).unwrap_or(1);
-                let (columns, rows) = (span(Attr::Colspan).max(1), span(Attr::Rowspan).max(1));
-                let mut inline = Inline::new();
-                self.inline_children(cell, &mut inline, Place::Cell);
-                let mut text = self.write(inline, Place::Cell);
-                for column in 0..columns as usize {
-                    if column > 0 && line.len() >= MAX_SPANNED {
-                        break;
-                    }
-                    if line.len() < MAX_SPANNED {
-                        if covered.len() <= line.len() {
-                            covered.resize(line.len() + 1, 0);
-                        }
-                        covered[line.len()] = rows - 1;
-                    }
-                    line.push(std::mem::take(&mut text));
+    /// How many columns the table has, and how each is aligned.
+    fn shape(&self, id: Id) -> (usize, Vec<Align>) {
+        let mut columns = Columns::default();
+        let mut aligned = vec![];
+        let mut width = 0;
+        for (at, row) in self.rows(id).enumerate() {
+            for cell in self.cells(row) {
+                let place = columns.place(self.spans(cell));
+                if at == 0 {
+                    aligned.resize(place.start, Align::Not);
+                    aligned.resize(place.end, self.align(cell));
                 }
             }
-            for rows in covered.iter_mut().skip(line.len()) {
-                *rows = rows.saturating_sub(1);
-            }
-            grid.push(line);
+            width = width.max(columns.end_row());
         }
-        grid
+        aligned.resize(width, Align::Not);
+        (width, aligned)
     }
 
-    fn alignment(&self, cells: &[Vec<Id>], width: usize) -> Vec<&'static str> {
-        let mut aligned: Vec<_> = cells.first().into_iter().flatten().map(|&cell| self.align(cell)).collect();
-        aligned.resize(width.min(aligned.len().max(width)), "---");
-        aligned
+    /// How many columns and rows a cell covers.
+    fn spans(&self, cell: Id) -> (usize, u32) {
+        let span = |name| self.tree.attr(cell, name).and_then(|n| n.trim().parse::<u32>().ok()).unwrap_or(1).max(1);
+        (span(Attr::Colspan) as usize, span(Attr::Rowspan))
     }
 
-    fn align(&self, cell: Id) -> &'static str {
+    /// A row as a line, and how many columns that shows: those that a span covers at its end are left out.
+    fn row(&mut self, row: Id, columns: &mut Columns) -> (String, usize) {
+        let mut line = "|".to_owned();
+        let mut shown = 0;
+        for cell in self.cells(row) {
+            let place = columns.place(if self.lines.is_long() { (1, 1) } else { self.spans(cell) });
+            let text = self.cell(cell);
+            line.push_str(&"  |".repeat(place.start - shown));
+            line.extend([" ", &text, " |"]);
+            shown = place.start + 1;
+        }
+        columns.end_row();
+        (line, shown)
+    }
+
+    /// What stands in a cell, on one line.
+    fn cell(&mut self, cell: Id) -> String {
+        let mut inline = Inline::new();
+        self.inline_children(cell, &mut inline, Place::Cell);
+        self.write(inline, Place::Cell)
+    }
+
+    fn align(&self, cell: Id) -> Align {
         let style = self.tree.attr(cell, Attr::Style).and_then(|style| {
             let (_, value) = style.split_once("text-align")?;
             Some(value.trim_start_matches([' ', ':']).split([';', ' ', '!']).next().unwrap_or_default())
         });
         match self.tree.attr(cell, Attr::Align).or(style).unwrap_or_default().to_ascii_lowercase().as_str() {
-            "left" => ":--",
-            "right" => "--:",
-            "center" => ":-:",
-            _ => "---",
+            "left" => Align::Left,
+            "right" => Align::Right,
+            "center" => Align::Center,
+            _ => Align::Not,
         }
     }
+}
+
+fn is_cell(tag: Tag) -> bool {
+    matches!(tag, Tag::Td | Tag::Th)
 }

@@ -1,0 +1,293 @@
+//! What a page says to machines where it shows its readers nothing.
+//!
+//! A page that only a script fills has its text all the same: as JSON-LD (<https://schema.org>), as the
+//! state that its application starts from, at least as a description. That becomes plain HTML here, which is
+//! converted as every page is. JSON-LD says what is what. Of an application's state nobody knows the shape,
+//! so what reads like sentences is taken, under the title beside it.
+
+use std::{borrow::Cow, fmt};
+
+use foldhash::HashSet;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use crate::{
+    count_words,
+    metadata::{MAX_JSON, kinds},
+    tree::Head,
+};
+
+/// Fewer words than these are no content.
+const FEW: usize = 40;
+
+/// The most bytes of a script that are read, and of what is made of all of them.
+const MAX_BYTES: usize = 2 << 20;
+
+/// Members of a thing that name it, and those that are its text, the most telling first.
+const NAMES: [&str; 3] = ["headline", "name", "title"];
+const TEXTS: [&str; 5] = ["articleBody", "text", "reviewBody", "description", "abstract"];
+
+/// Members that are a thing's parts.
+const PARTS: [&str; 13] = [
+    "mainEntity",
+    "acceptedAnswer",
+    "suggestedAnswer",
+    "comment",
+    "recipeIngredient",
+    "recipeInstructions",
+    "step",
+    "itemListElement",
+    "item",
+    "hasPart",
+    "review",
+    "subjectOf",
+    "@graph",
+];
+
+/// Things that are of every page of a site.
+const OF_THE_SITE: [&str; 8] = [
+    "WebSite",
+    "Organization",
+    "NewsMediaOrganization",
+    "BreadcrumbList",
+    "SiteNavigationElement",
+    "SearchAction",
+    "ImageObject",
+    "Person",
+];
+
+/// What a page whose visible content has so many words says to machines, as HTML; none where that is no more.
+pub(crate) fn instead(head: &Head, page: &str, words: usize) -> Option<String> {
+    if words >= FEW {
+        return None;
+    }
+    let enough = 2 * words + FEW;
+    let title = meta(head, "og:title").unwrap_or(&head.title).trim();
+    let mut told = Found::default();
+    for source in head.json_ld.iter().filter(|source| source.len() <= MAX_JSON) {
+        if let Ok(value) = serde_json::from_str(source.trim()) {
+            told.thing(&value, 1);
+        }
+    }
+    if told.words >= enough {
+        return Some(told.under(title));
+    }
+    let mut state = Found::default();
+    for source in states(page) {
+        let mut json = serde_json::Deserializer::from_str(source);
+        // What was read before an error stands.
+        let _ = Sentences { found: &mut state, key: "" }.deserialize(&mut json);
+    }
+    if state.words >= enough {
+        return Some(state.under(title));
+    }
+    let described = ["articlebody", "og:description", "description"].into_iter().find_map(|name| meta(head, name))?;
+    let mut description = Found::default();
+    description.text(described);
+    (words * 4 < FEW && description.words > words + 8).then(|| description.under(title))
+}
+
+fn meta<'h>(head: &'h Head, name: &str) -> Option<&'h str> {
+    head.metas.iter().find(|(key, value)| key == name && !value.trim().is_empty()).map(|(_, value)| value.as_str())
+}
+
+/// The JSON that a page's scripts hold: those that are JSON, and what is assigned at the start of a program.
+fn states(page: &str) -> impl Iterator<Item = &str> {
+    let mut rest = page;
+    std::iter::from_fn(move || {
+        let start = memchr::memmem::find(rest.as_bytes(), b"<script")?;
+        let (tag, text) = rest[start..].split_once('>')?;
+        let end = memchr::memmem::find(text.as_bytes(), b"</script")?;
+        rest = &text[end..];
+        Some(state(tag, text[..end].trim()).unwrap_or_default())
+    })
+    .filter(|state| !state.is_empty() && state.len() <= MAX_BYTES)
+}
+
+/// The JSON in a script with this tag and source.
+fn state<'s>(tag: &str, source: &'s str) -> Option<&'s str> {
+    if tag.contains("application/json") {
+        return Some(source);
+    }
+    let start = &source[..source.floor_char_boundary(200)];
+    let assigned = start.find('=')? + 1;
+    Some(source[assigned..].trim_start()).filter(|json| json.starts_with('{') && !tag.contains("ld+json"))
+}
+
+/// What was found, as HTML.
+#[derive(Default)]
+struct Found {
+    html: String,
+    words: usize,
+    /// The texts that were taken: the same one often stands in several places.
+    said: HashSet<String>,
+}
+
+impl Found {
+    fn under(self, title: &str) -> String {
+        if self.html.starts_with("<h") || title.is_empty() {
+            return self.html;
+        }
+        format!("<h1>{}</h1>{}", title.replace('<', "&lt;"), self.html)
+    }
+
+    /// Takes in a text, which may be HTML itself.
+    fn text(&mut self, text: &str) {
+        let text = text.trim();
+        if text.is_empty() || self.html.len() + text.len() > MAX_BYTES || !self.said.insert(text.to_owned()) {
+            return;
+        }
+        let text = if text.contains("&lt;") { Cow::Owned(decoded(text)) } else { Cow::Borrowed(text) };
+        if is_html(&text) {
+            self.html.extend(["<div>", &text, "</div>"]);
+        } else {
+            for paragraph in text.split("\n\n") {
+                let lines = paragraph.trim().replace('<', "&lt;").replace('\n', "<br>");
+                self.html.extend(["<p>", &lines, "</p>"]);
+            }
+        }
+        self.words += count_words(&text);
+    }
+
+    fn heading(&mut self, at: usize, level: usize, title: &str) {
+        let level = level.min(6);
+        let title = title.trim().replace('<', "&lt;");
+        self.words += count_words(&title);
+        self.html.insert_str(at, &format!("<h{level}>{title}</h{level}>"));
+    }
+
+    /// Takes in what JSON-LD says of a thing and of its parts.
+    fn thing(&mut self, value: &Value, level: usize) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| self.thing(value, level)),
+            Value::String(text) => self.text(text),
+            Value::Object(members) => {
+                if kinds(value).iter().any(|kind| OF_THE_SITE.contains(kind)) {
+                    return;
+                }
+                let of = |names: &[&str]| names.iter().find_map(|name| members.get(*name)?.as_str());
+                let start = self.html.len();
+                if let Some(text) = of(&TEXTS) {
+                    self.text(text);
+                }
+                let is_graph = members.contains_key("@graph");
+                for part in PARTS.iter().filter_map(|part| members.get(*part)) {
+                    self.thing(part, if is_graph { level } else { level + 1 });
+                }
+                match of(&NAMES).filter(|name| !name.trim().is_empty() && Some(*name) != of(&TEXTS)) {
+                    Some(name) if self.html.len() > start => self.heading(start, level, name),
+                    Some(name) if level > 1 => self.text(name),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_html(text: &str) -> bool {
+    ["</", "<br", "<p>", "<li>"].iter().any(|mark| text.contains(mark))
+}
+
+fn decoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    crate::entities::decode(text, false, &mut out);
+    out
+}
+
+/// Whether a text of an application's state is one for its readers: sentences, not code or settings.
+fn is_prose(text: &str) -> bool {
+    let words = count_words(text);
+    let (mut letters, mut all, mut stops) = (0, 0, 0);
+    for c in text.chars().take(2000) {
+        all += 1;
+        letters += usize::from(c.is_alphanumeric() || c == ' ');
+        stops += usize::from(matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '।' | '؟'));
+    }
+    let is_code =
+        || ["{", "};", "()", "=>", "==", "://"].iter().any(|mark| text.starts_with(mark) || text.ends_with(mark));
+    words >= 8 && stops > 0 && text.contains(|c: char| c.is_whitespace() || crate::render::is_ideograph(c)) && {
+        let html = is_html(text);
+        html || (letters * 10 >= all * 8 && !is_code())
+    }
+}
+
+/// Reads JSON of any shape and takes in what reads like sentences.
+struct Sentences<'f, 'k> {
+    found: &'f mut Found,
+    /// The name of the member that is read.
+    key: &'k str,
+}
+
+impl<'de> DeserializeSeed<'de> for Sentences<'_, '_> {
+    /// The text, where it is a title.
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+        // Words of the application itself, in every language that it speaks.
+        const NOT_READ: [&str; 8] = ["i18n", "translation", "locale", "messages", "cookie", "consent", "style", "css"];
+        let key = self.key.to_ascii_lowercase();
+        if NOT_READ.iter().any(|word| key.contains(word)) {
+            return json.deserialize_ignored_any(IgnoredAny).map(|_| None);
+        }
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Sentences<'_, '_> {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        if NAMES.contains(&self.key) && text.len() <= 300 && !is_html(text) {
+            return Ok(Some(text.trim().to_owned()).filter(|title| !title.is_empty()));
+        }
+        if is_prose(text) {
+            self.found.text(text);
+        }
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let start = self.found.html.len();
+        let mut title = None;
+        while let Some(key) = map.next_key::<String>()? {
+            let text = map.next_value_seed(Sentences { found: self.found, key: &key })?;
+            title = title.or(text);
+        }
+        if let Some(title) = title.filter(|_| self.found.html.len() > start)
+            && self.found.said.insert(title.clone())
+        {
+            self.found.heading(start, 2, &title);
+        }
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element_seed(Sentences { found: self.found, key: self.key })?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+}

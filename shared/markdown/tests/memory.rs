@@ -1,0 +1,54 @@
+//! What a page takes, at most: ten times its size and ten megabytes, whatever it is made of.
+
+#![cfg(target_os = "linux")]
+
+use ragmaker_markdown::{Options, Scope, convert};
+
+/// The size of every page here.
+const SIZE: usize = 600_000;
+
+/// What the executable may take beyond ten times the page, less what it takes for itself.
+const BESIDE: usize = 6_000_000;
+
+/// The most memory that this process has held so far, in bytes.
+fn peak() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
+}
+
+#[test]
+fn no_page_takes_more_than_its_size_allows() {
+    // The program itself, and what it has learned, are no part of a page.
+    let _ = convert("<h1>a</h1><p>b <i>c</i><table><tr><td>d<td>e</table>", &Options::default());
+    let start = peak();
+    for part in [
+        "<p>a",
+        "<td>1",
+        "<li>a",
+        "<b>",
+        "<b>x ",
+        "a<br>",
+        "<ul><li>x",
+        "<blockquote><p>a",
+        "<tr><td colspan=64><td>x",
+        "<p id=a1>x<a href=#a1>1</a>",
+        "<b><p>x</b>y</p>",
+        "<p>word word word word word",
+        "<p a b c d ",
+        "<a href=x>y</a>",
+        "<noscript>a</noscript>",
+        "<script>",
+        "<script type=application/json>[\"a b c d e f g h i.\"]</script>",
+        "<script type=application/ld+json>[1,1,1,1,1]</script>",
+        "&amp;",
+    ] {
+        let page = format!("<p>{}<p>the end", part.repeat(SIZE / part.len()));
+        let found = convert(&page, &Options { base_url: None, scope: Scope::Main });
+        // A tag that is most of the page, and what follows it, is not read.
+        let is_read = found.is_ok_and(|page| page.markdown.contains("the end"));
+        assert!(is_read || part.starts_with("<p a b") || part == "<script>", "the end of {part}");
+        let taken = peak() - start;
+        assert!(taken <= 10 * SIZE + BESIDE, "{taken} bytes for {SIZE} of {part}");
+    }
+}
