@@ -59,14 +59,15 @@ impl Place {
 }
 
 impl Opener {
-    /// Opens the file at `path`, which is beneath the directory, to read it. What has become
-    /// something else than a regular file since it was found is an error.
-    pub fn open(&self, path: &Path) -> io::Result<File> {
+    /// Opens the file at `path`, which is beneath the directory, to read it; with its size. What has
+    /// become something else than a regular file since it was found is an error.
+    pub fn open(&self, path: &Path) -> io::Result<(File, u64)> {
         use rustix::fs::OFlags;
         let relative = path.strip_prefix(&self.path).map_err(io::Error::other)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::from(system::beneath(&self.directory, relative, flags)?);
-        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+        let metadata = file.metadata()?;
+        if metadata.is_file() { Ok((file, metadata.len())) } else { Err(io::Error::other("it is not a regular file")) }
     }
 }
 

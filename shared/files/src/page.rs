@@ -34,6 +34,17 @@ impl<T: Serialize> Page<T> {
     /// without it as many as an answer takes.
     pub fn cut<S>(all: Vec<S>, offset: usize, limit: Option<usize>, show: impl Fn(S) -> T) -> Result<Self, Error> {
         let total = all.len();
+        Self::of(all, total, offset, limit, show)
+    }
+
+    /// The same of a list of `total` elements, of which `start` holds as many as an answer may need.
+    pub fn of<S>(
+        start: Vec<S>,
+        total: usize,
+        offset: usize,
+        limit: Option<usize>,
+        show: impl Fn(S) -> T,
+    ) -> Result<Self, Error> {
         if offset > 0 && offset >= total {
             return Err(OFFSET_BEYOND_END
                 .error(format!("there are {total} entries: none is left after {offset}"))
@@ -42,7 +53,7 @@ impl<T: Serialize> Page<T> {
         let charset = json::Charset::from_env();
         let mut budget = OUTPUT_LIMIT - AROUND;
         let mut items = vec![];
-        for one in all.into_iter().skip(offset).take(limit.unwrap_or(usize::MAX)) {
+        for one in start.into_iter().skip(offset).take(limit.unwrap_or(usize::MAX)) {
             let item = show(one);
             if limit.is_none() {
                 let cost = json::cost(&item, charset) + LINE;

@@ -10,7 +10,14 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
 use ragmaker_tool::{Code, Error};
 
-use crate::{Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, sniff, unicode::is_binary};
+use crate::{
+    Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, sniff, sniff_within,
+    unicode::{has_iso2022, is_binary},
+};
+
+mod reader;
+
+pub use reader::Reader;
 
 /// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,50 +129,50 @@ impl Decode for Decoder {
 
 /// Finds the encoding of `source`; `None` if it is no text.
 ///
-/// The sample begins where the source stops being ASCII, looked for in its first `look_in` bytes.
-pub fn identify(source: &Source, look_in: u64) -> io::Result<Option<Identified>> {
+/// The sample is the start of the source, or where that says nothing the first part that does.
+pub fn identify(source: &Source) -> io::Result<Option<Identified>> {
     let mut sample = vec![0; SAMPLE];
     let mut at = 0;
     loop {
         let read = source.read_at(at, &mut sample)?;
-        if read == 0 || at >= look_in {
+        let plain = plain(&sample[..read]);
+        if plain < read && (at == 0 || plain == 0) {
+            return Ok(if at == 0 { identify_head(&sample[..read]) } else { identify_within(&sample[..read]) });
+        }
+        if read == 0 {
             return Ok(Some(Identified { encoding: Encoding::Unicode(Unicode::Utf8), mark: 0 }));
         }
-        let bytes = &sample[..read];
-        if at > 0 && is_plain(bytes) {
-            at += read as u64;
-            continue;
-        }
-        if at == 0 {
-            match identify_sample(bytes) {
-                Some(Identified { encoding: Encoding::Unicode(Unicode::Utf8), mark: 0 }) if is_plain(bytes) => {
-                    at += read as u64;
-                    continue;
-                }
-                found => return Ok(found),
-            }
-        }
-        let first = bytes.iter().position(|byte| !byte.is_ascii() || *byte == 0x1B).unwrap_or_default();
-        let read = source.read_at(at + first as u64, &mut sample)?;
-        return Ok(identify_sample(&sample[..read]));
+        at += plain as u64;
     }
 }
 
-fn is_plain(bytes: &[u8]) -> bool {
-    bytes.is_ascii() && memchr::memchr(0x1B, bytes).is_none() && memchr::memchr(0, bytes).is_none()
+/// How many bytes at the start of `bytes` are the same text in every encoding but UTF-16 and UTF-32:
+/// ASCII without the escapes that ISO-2022 begins with, and without the zeros of no text.
+fn plain(bytes: &[u8]) -> usize {
+    let ascii = if bytes.is_ascii() { bytes.len() } else { bytes.iter().take_while(|byte| byte.is_ascii()).count() };
+    memchr::memchr2(0x1B, 0, &bytes[..ascii]).unwrap_or(ascii)
 }
 
-/// Finds the encoding of a text that begins with `sample`; `None` if it is no text.
-pub fn identify_sample(sample: &[u8]) -> Option<Identified> {
-    if let Sniffed::Unicode(unicode, mark) = sniff(sample) {
+/// Finds the encoding of a text that begins with `head`; `None` if it is no text.
+fn identify_head(head: &[u8]) -> Option<Identified> {
+    identify_sniffed(sniff(head), head)
+}
+
+/// The same of a text that has `part` in it, after ASCII.
+fn identify_within(part: &[u8]) -> Option<Identified> {
+    identify_sniffed(sniff_within(part), part)
+}
+
+fn identify_sniffed(sniffed: Sniffed, sample: &[u8]) -> Option<Identified> {
+    if let Sniffed::Unicode(unicode, mark) = sniffed {
         return Some(Identified { encoding: Encoding::Unicode(unicode), mark });
     }
-    let japanese = sample.windows(2).any(|pair| pair == b"\x1B$" || pair == b"\x1B(");
-    if is_binary(sample) || (memchr::memchr(0, sample).is_some() && !japanese && has_signature(sample)) {
+    if is_binary(sample) || (has_signature(sample) && memchr::memchr(0, sample).is_some() && !has_iso2022(sample)) {
         return None;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(sample, true);
+    // A whole sample may end within a character.
+    detector.feed(sample, sample.len() < SAMPLE);
     Some(match detector.guess(None, Utf8Detection::Deny) {
         encoding if encoding == encoding_rs::UTF_8 => {
             Identified { encoding: Encoding::Unicode(Unicode::Utf8), mark: 0 }
@@ -198,7 +205,7 @@ impl Text {
     /// Decodes `bytes`; gives them back if they are no text.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, Vec<u8>> {
         let source = Source::Memory(bytes);
-        let identified = identify(&source, u64::MAX);
+        let identified = identify(&source);
         let Source::Memory(bytes) = source else { return Err(vec![]) };
         let Ok(Some(identified)) = identified else { return Err(bytes) };
         let mut decoder = identified.encoding.decoder();

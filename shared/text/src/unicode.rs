@@ -62,7 +62,7 @@ pub enum Sniffed {
     Other,
 }
 
-/// Looks at `head`, the start of a file or the part of it from where it stops being plain ASCII.
+/// Looks at `head`, the start of a file.
 ///
 /// A byte order mark decides. Without one, zeros on one side of most pairs are UTF-16; valid
 /// UTF-8 is UTF-8, unless it has other control characters than text has, or the escapes of
@@ -82,7 +82,13 @@ pub fn sniff(head: &[u8]) -> Sniffed {
     if let Some(unicode) = utf16_by_zeros(head) {
         return Sniffed::Unicode(unicode, 0);
     }
-    if has_iso2022(head) || is_binary(head) || !is_mostly_utf8(head) {
+    sniff_within(head)
+}
+
+/// Looks at a part of a file before which everything was ASCII: it is in no encoding that writes ASCII
+/// otherwise, and has no mark.
+pub fn sniff_within(part: &[u8]) -> Sniffed {
+    if is_binary(part) || has_iso2022(part) || !is_mostly_utf8(part) {
         return Sniffed::Other;
     }
     Sniffed::Unicode(Unicode::Utf8, 0)
@@ -97,8 +103,8 @@ fn utf16_by_zeros(head: &[u8]) -> Option<Unicode> {
     }
     // A plain character: a printable ASCII one or white space.
     let plain = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
-    let little = pairs.iter().filter(|pair| pair[1] == 0 && plain(pair[0])).count();
-    let big = pairs.iter().filter(|pair| pair[0] == 0 && plain(pair[1])).count();
+    let little = count(pairs, |pair| pair[1] == 0 && plain(pair[0]));
+    let big = count(pairs, |pair| pair[0] == 0 && plain(pair[1]));
     let (unicode, hits, misses) =
         if little >= big { (Unicode::Utf16Le, little, big) } else { (Unicode::Utf16Be, big, little) };
     // One in fifty: a line of Japanese has at least its newline.
@@ -124,15 +130,22 @@ fn is_unassigned(c: char) -> bool {
 }
 
 /// The escapes by which ISO-2022-JP and its like change between character sets.
-fn has_iso2022(head: &[u8]) -> bool {
-    head.windows(3).any(|bytes| matches!(bytes, [0x1B, b'$', b'@' | b'B' | b'A' | b')'] | [0x1B, b'(', b'J' | b'I']))
+pub(crate) fn has_iso2022(head: &[u8]) -> bool {
+    memchr::memchr_iter(0x1B, head)
+        .any(|at| matches!(head[at + 1..], [b'$', b'@' | b'B' | b'A' | b')', ..] | [b'(', b'J' | b'I', ..]))
 }
 
 /// Whether `head` has more control characters than any text: one in twenty. Escapes of a terminal
 /// are text.
 pub(crate) fn is_binary(head: &[u8]) -> bool {
-    let odd = head.iter().filter(|&&b| matches!(b, 0..=6 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)).count();
+    let odd = count(head, |&b| matches!(b, 0..=6 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F));
     odd * 20 > head.len()
+}
+
+/// How many of `all` are `wanted`. Counted in bytes, of which a processor adds many at once.
+fn count<T>(all: &[T], wanted: impl Fn(&T) -> bool) -> usize {
+    let chunks = all.chunks(usize::from(u8::MAX));
+    chunks.map(|chunk| usize::from(chunk.iter().fold(0_u8, |count, one| count + u8::from(wanted(one))))).sum()
 }
 
 /// Whether `head` is UTF-8, all of it or nearly so.

@@ -23,7 +23,7 @@ pub(crate) struct Decoded {
 pub(crate) fn decode(source: &Source, label: Option<&str>) -> Result<Option<Decoded>, Error> {
     let fail = |error: io::Error| IO_ERROR.error(format!("the text can not be decoded: {error}"));
     let identified = match label {
-        None => identify(source, u64::MAX).map_err(fail)?,
+        None => identify(source).map_err(fail)?,
         Some(label) => {
             let encoding = Encoding::named(label).ok_or_else(|| {
                 ARGUMENT_ERROR
