@@ -65,6 +65,9 @@ pub struct Answer {
     pub path: String,
     /// The absolute paths of the files.
     pub paths: Vec<String>,
+    /// Those of them that are not UTF-8: they are shown with U+FFFD and can not be used as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lossy_paths: Vec<String>,
     /// How many there are.
     pub total: usize,
     /// Whether there are more than were returned.
@@ -83,6 +86,7 @@ impl Tool for Args {
         NO_FILES,
         NOT_A_DIRECTORY,
         ragmaker_files::OFFSET_BEYOND_END,
+        ragmaker_files::PATH_IGNORED,
         ragmaker_files::FILE_NOT_FOUND,
         ragmaker_files::PATH_NOT_ALLOWED,
         ragmaker_files::PERMISSION_DENIED,
@@ -118,10 +122,18 @@ impl Tool for Args {
                 (Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), path.clone())
             }),
         }
-        let page = Page::cut(found, self.offset, self.limit, |path| shown(path).0)?;
+        let lossy_paths = std::cell::RefCell::new(vec![]);
+        let page = Page::cut(found, self.offset, self.limit, |path| {
+            let (path, is_lossy) = shown(path);
+            if is_lossy {
+                lossy_paths.borrow_mut().push(path.clone());
+            }
+            path
+        })?;
         Ok(Answer {
             path: shown(base).0,
             paths: page.items,
+            lossy_paths: lossy_paths.into_inner(),
             total: page.total,
             truncated: page.next.is_some(),
             next: page.next,

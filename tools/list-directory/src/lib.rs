@@ -120,6 +120,7 @@ impl Tool for Args {
     const ERRORS: &'static [Code] = &[
         NOT_A_DIRECTORY,
         ragmaker_files::OFFSET_BEYOND_END,
+        ragmaker_files::PATH_IGNORED,
         ragmaker_files::FILE_NOT_FOUND,
         ragmaker_files::PATH_NOT_ALLOWED,
         ragmaker_files::PERMISSION_DENIED,
@@ -135,6 +136,9 @@ impl Tool for Args {
             Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
         let place = Roots::discover(asked)?.place(&self.path)?;
         place.check_directory()?;
+        if !self.all {
+            place.check_ignored().map_err(|error| error.remedy("Add --all to list it all the same."))?;
+        }
         let base = place.path();
         let depth = usize::try_from(self.depth.get()).unwrap_or(usize::MAX);
         let options = Walk { depth: Some(depth), no_ignore: self.all, hidden: self.all, ..Walk::default() };
