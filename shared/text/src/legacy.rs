@@ -11,8 +11,8 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use ragmaker_tool::{Code, Error};
 
 use crate::{
-    Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, sniff, sniff_within,
-    unicode::{has_iso2022, is_binary},
+    Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, says_at, sniff, sniff_within,
+    unicode::{LONGEST_ESCAPE, has_iso2022, is_binary, plain},
 };
 
 mod reader;
@@ -59,6 +59,20 @@ impl Encoding {
             Self::Unicode(unicode) => unicode.name(),
             Self::Legacy(encoding) => encoding.name(),
         }
+    }
+
+    /// The bytes of a newline, which are nothing else; see [`lines`](crate::lines).
+    pub fn newline(self) -> &'static [u8] {
+        match self {
+            Self::Unicode(unicode) => unicode.newline(),
+            Self::Legacy(_) => b"\n",
+        }
+    }
+
+    /// Whether a line says the same without those before it. ISO-2022-JP changes between character
+    /// sets, and may do so in one line for the next.
+    pub fn has_lines_of_their_own(self) -> bool {
+        self != Self::Legacy(encoding_rs::ISO_2022_JP)
     }
 
     /// A decoder at the start of a text.
@@ -132,25 +146,19 @@ impl Decode for Decoder {
 /// The sample is the start of the source, or where that says nothing the first part that does.
 pub fn identify(source: &Source) -> io::Result<Option<Identified>> {
     let mut sample = vec![0; SAMPLE];
-    let mut at = 0;
-    loop {
-        let read = source.read_at(at, &mut sample)?;
-        let plain = plain(&sample[..read]);
-        if plain < read && (at == 0 || plain == 0) {
-            return Ok(if at == 0 { identify_head(&sample[..read]) } else { identify_within(&sample[..read]) });
-        }
-        if read == 0 {
-            return Ok(Some(Identified { encoding: Encoding::Unicode(Unicode::Utf8), mark: 0 }));
-        }
-        at += plain as u64;
+    let read = source.read_at(0, &mut sample)?;
+    if decides(&sample[..read], source) {
+        return Ok(identify_head(&sample[..read]));
     }
+    let at = says_at(source, 0, source.size())?;
+    let read = source.read_at(at, &mut sample)?;
+    Ok(identify_within(&sample[..read]))
 }
 
-/// How many bytes at the start of `bytes` are the same text in every encoding but UTF-16 and UTF-32:
-/// ASCII without the escapes that ISO-2022 begins with, and without the zeros of no text.
-fn plain(bytes: &[u8]) -> usize {
-    let ascii = if bytes.is_ascii() { bytes.len() } else { bytes.iter().take_while(|byte| byte.is_ascii()).count() };
-    memchr::memchr2(0x1B, 0, &bytes[..ascii]).unwrap_or(ascii)
+/// Whether `head`, the start of `source`, says what encoding it is in; a character that it cuts does not.
+fn decides(head: &[u8], source: &Source) -> bool {
+    let plain = plain(head);
+    plain < head.len() && (plain + LONGEST_ESCAPE <= head.len() || head.len() as u64 >= source.size())
 }
 
 /// Finds the encoding of a text that begins with `head`; `None` if it is no text.

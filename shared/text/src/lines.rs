@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::Source;
+use crate::{Source, unicode::plain};
 
 /// How many bytes are read at a time; a multiple of every code unit.
 const BLOCK: usize = 64 * 1024;
@@ -21,7 +21,7 @@ pub struct Span {
     pub before: Option<u64>,
     /// How many lines the text has, where that was counted.
     pub total: Option<u64>,
-    /// How many bytes from the start of the text on are ASCII, as far as was looked.
+    /// Up to where the text is plain ASCII, as far as was looked.
     pub ascii: u64,
 }
 
@@ -63,8 +63,9 @@ impl Lines<'_> {
             }
             let bytes = &block[..read];
             if all_ascii {
-                all_ascii = bytes.is_ascii();
-                ascii = at + bytes.iter().take_while(|byte| all_ascii || byte.is_ascii()).count() as u64;
+                let plain = plain(bytes);
+                all_ascii = plain == read;
+                ascii = at + plain as u64;
             }
             let found = self.count(bytes);
             let mut find = |wanted: u64| {

@@ -1,5 +1,9 @@
 //! Unicode's own encodings: found by their mark, by their zeros, or by being valid.
 
+use std::io;
+
+use crate::{SAMPLE, Source};
+
 /// One of Unicode's encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unicode {
@@ -129,10 +133,46 @@ fn is_unassigned(c: char) -> bool {
     matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{fff8}' | '\u{fffe}' | '\u{ffff}')
 }
 
+/// Where in `from..to` of `source` the first byte is that says anything of the encoding; `to` if none does.
+pub fn says_at(source: &Source, from: u64, to: u64) -> io::Result<u64> {
+    let mut block = vec![0; SAMPLE];
+    let mut at = from;
+    while at < to {
+        let read = source.read_at(at, &mut block)?;
+        match plain(&block[..read]) {
+            0 => break,
+            plain => at += plain as u64,
+        }
+    }
+    Ok(at.min(to))
+}
+
+/// The length of an escape of ISO-2022 that is known as one.
+pub(crate) const LONGEST_ESCAPE: usize = 3;
+
+/// How many bytes at the start of `bytes` say nothing of the encoding: ASCII, without the zeros of no
+/// text and without the escapes of ISO-2022. An escape that is cut is left to who has the rest of it.
+pub(crate) fn plain(bytes: &[u8]) -> usize {
+    let odd = |byte: u8| byte >= 0x80 || byte == 0 || byte == 0x1B;
+    // All of them at once, of which a processor compares many at a time.
+    if !bytes.iter().fold(false, |found, &byte| found | odd(byte)) {
+        return bytes.len();
+    }
+    let says = |at: &usize| match bytes[*at] {
+        0x1B => bytes.len() - at < LONGEST_ESCAPE || is_iso2022(&bytes[at + 1..]),
+        byte => odd(byte),
+    };
+    (0..bytes.len()).find(says).unwrap_or(bytes.len())
+}
+
 /// The escapes by which ISO-2022-JP and its like change between character sets.
 pub(crate) fn has_iso2022(head: &[u8]) -> bool {
-    memchr::memchr_iter(0x1B, head)
-        .any(|at| matches!(head[at + 1..], [b'$', b'@' | b'B' | b'A' | b')', ..] | [b'(', b'J' | b'I', ..]))
+    memchr::memchr_iter(0x1B, head).any(|at| is_iso2022(&head[at + 1..]))
+}
+
+/// Whether what is `after` the escape character makes it one of those.
+fn is_iso2022(after: &[u8]) -> bool {
+    matches!(after, [b'$', b'@' | b'B' | b'A' | b')', ..] | [b'(', b'J' | b'I', ..])
 }
 
 /// Whether `head` has more control characters than any text: one in twenty. Escapes of a terminal

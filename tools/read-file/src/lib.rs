@@ -26,7 +26,7 @@ pub use media::NOT_TEXT;
 pub use pdf::{PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 pub use text::OFFSET_BEYOND_END;
 
-use decoded::decode;
+use decoded::encoding_of;
 use wanted::Wanted;
 
 /// More came through standard input than is kept.
@@ -183,14 +183,17 @@ impl Args {
                 .remedy("Use --offset and --limit for lines.")
                 .detail("argument", "--pages"));
         }
-        let mut decoded = decode(&source, self.encoding.as_deref())?;
-        if decoded.is_none() && self.shown_as == As::Text {
+        let mut identified = encoding_of(&source, self.encoding.as_deref())?;
+        if identified.is_none() && self.shown_as == As::Text {
             // Every byte is a character of windows-1252.
-            decoded = decode(&source, Some("windows-1252"))?;
+            identified = encoding_of(&source, Some("windows-1252"))?;
         }
-        match decoded {
-            Some(decoded) => text::read_decoded(decoded, wanted, answer),
+        match identified {
             None => media::read(source, false, answer),
+            Some(identified) if identified.encoding.has_lines_of_their_own() => {
+                text::read_legacy(source, identified, wanted, answer)
+            }
+            Some(identified) => text::read_decoded(decoded::decode(&source, identified)?, wanted, answer),
         }
     }
 

@@ -225,6 +225,19 @@ fn encodings_before_unicode() {
     }
     tree.write("late.txt", [b"ascii\n".repeat(20_000), encoding_rs::EUC_JP.encode(text).0.into_owned()].concat());
     assert_eq!(tree.read(&["--path", "late.txt", "--tail", "2"])["content"], text);
+    // A page of a large one is read where it is; the first bytes that say anything are beyond the sample.
+    let log = [b"\x1B[32mstarted\x1B[0m\n".repeat(8000), encoding_rs::SHIFT_JIS.encode(text).0.repeat(4000)].concat();
+    tree.write("large.log", &log);
+    let page = tree.read(&["--path", "large.log", "--offset", "15999", "--limit", "1"]);
+    assert_eq!(
+        (&page["content"], &page["encoding"]),
+        (&json!("二行目もあります。文字コードを調べます。\r\n"), &json!("Shift_JIS"))
+    );
+    assert_eq!((&page["total_lines"], &page["next"]), (&json!(16_000), &Value::Null));
+    let iso = encoding_rs::ISO_2022_JP.encode(text).0;
+    tree.write("large.jis", [b"ascii\n".repeat(20_000), iso.repeat(2000)].concat());
+    let tail = tree.read(&["--path", "large.jis", "--tail", "2"]);
+    assert_eq!((&tail["content"], &tail["encoding"]), (&json!(text), &json!("ISO-2022-JP")));
     tree.write("said.txt", b"caf\xE9");
     assert_eq!(tree.read(&["--path", "said.txt", "--encoding", "latin1"])["content"], "café");
     assert_eq!(code(&tree.error(&["--path", "said.txt", "--encoding", "klingon"])), "ARGUMENT_ERROR");
@@ -254,7 +267,8 @@ fn what_is_handed_over_keeps_its_arguments() {
     assert_eq!((beyond.status.code(), beyond.stdout.is_empty()), (Some(1), true));
 
     let alone = tree.root.join("ragmaker-read-file");
-    fs::copy(env!("CARGO_BIN_EXE_ragmaker-read-file"), &alone).unwrap();
+    // Not by this process: what another test starts meanwhile would hold it open for writing.
+    assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_ragmaker-read-file")).arg(&alone).status().unwrap().success());
     let alone = |name: &str| Command::new(&alone).current_dir(&tree.root).args(["--path", name]).output().unwrap();
     let error: Value = serde_json::from_slice(&alone(name).stderr).unwrap();
     assert_eq!(code(&error), "DECODER_MISSING");

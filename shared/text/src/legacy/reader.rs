@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 
-use super::{Decoder, Encoding, Identified, identify_head, identify_within, plain};
-use crate::{Decode, SAMPLE, Source, Unicode};
+use super::{Decoder, Encoding, Identified, decides, identify_head, identify_within};
+use crate::{Decode, SAMPLE, Source, Unicode, unicode::plain as plain_of};
 
 /// How many bytes are decoded at a time.
 const BLOCK: usize = 64 * 1024;
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
     /// A reader of `source`, of which `head` is the start: [`SAMPLE`] bytes, or all that it has.
     pub fn new(source: &'a Source, head: &'a [u8]) -> Self {
         let mut reader = Self { source, head, at: 0, state: State::Plain };
-        if plain(head) < head.len() {
+        if decides(head, source) {
             reader.take_for(identify_head(head));
         }
         reader
@@ -101,13 +101,20 @@ impl Read for Reader<'_> {
                 }
                 State::Plain => {
                     let count = self.raw(buffer)?;
-                    let plain = plain(&buffer[..count]);
+                    let plain = plain_of(&buffer[..count]);
                     self.at += plain as u64;
                     if plain > 0 || count == 0 {
                         return Ok(plain);
                     }
                     let mut sample = vec![0; SAMPLE];
                     let count = self.source.read_at(self.at, &mut sample)?;
+                    // With what follows, an escape may say nothing after all.
+                    let plain = plain_of(&sample[..count]).min(buffer.len());
+                    if plain > 0 {
+                        buffer[..plain].copy_from_slice(&sample[..plain]);
+                        self.at += plain as u64;
+                        return Ok(plain);
+                    }
                     self.take_for(identify_within(&sample[..count]));
                 }
                 State::Decoding(decoding) => {
