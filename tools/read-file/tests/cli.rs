@@ -337,54 +337,6 @@ fn what_is_no_text() {
     assert_eq!(tree.read(&["--path", "a.zip"])["content"], "plain text");
 }
 
-/// A PDF of as many pages as `texts`, in Helvetica.
-fn pdf(texts: &[&str]) -> Vec<u8> {
-    use std::fmt::Write;
-
-    let mut objects = vec!["<</Type/Catalog/Pages 2 0 R>>".to_owned()];
-    let kids: Vec<String> = (0..texts.len()).map(|n| format!("{} 0 R", 4 + 2 * n)).collect();
-    let kids = kids.join(" ");
-    objects.push(format!("<</Type/Pages/Count {}/Kids[{kids}]/MediaBox[0 0 300 100]>>", texts.len()));
-    objects.push("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned());
-    for (n, text) in texts.iter().enumerate() {
-        let contents = 5 + 2 * n;
-        objects.push(format!("<</Type/Page/Parent 2 0 R/Resources<</Font<</F 3 0 R>>>>/Contents {contents} 0 R>>"));
-        let stream = format!("BT /F 12 Tf 20 50 Td ({text}) Tj ET");
-        objects.push(format!("<</Length {}>>stream\n{stream}\nendstream", stream.len()));
-    }
-    let (mut out, mut offsets) = (String::from("%PDF-1.4\n"), vec![]);
-    for (n, object) in objects.iter().enumerate() {
-        offsets.push(out.len());
-        writeln!(out, "{} 0 obj{object}endobj", n + 1).unwrap();
-    }
-    let start = out.len();
-    write!(out, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).unwrap();
-    for offset in offsets {
-        writeln!(out, "{offset:010} 00000 n ").unwrap();
-    }
-    write!(out, "trailer<</Size {}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n", objects.len() + 1).unwrap();
-    out.into_bytes()
-}
-
-#[test]
-fn a_pdf_page_by_page() {
-    let tree = Tree::new();
-    tree.write("a.pdf", pdf(&["First page", "Second page", "Third page"]));
-    assert!(Command::new("pdftotext").arg("-v").output().is_ok(), "install pdftotext (package poppler-utils)");
-    let all = tree.read(&["--path", "a.pdf"]);
-    assert_eq!((&all["kind"], &all["mime_type"]), (&json!("pdf"), &json!("application/pdf")));
-    let pages: Vec<_> = all["content"].as_str().unwrap().split_terminator('\u{c}').map(str::trim).collect();
-    assert_eq!(pages, ["First page", "Second page", "Third page"]);
-    let second = tree.read(&["--path", "a.pdf", "--pages", "2"]);
-    assert_eq!(second["content"].as_str().unwrap().trim(), "Second page");
-    tree.write("bad.pdf", "%PDF-1.7\njunk\n");
-    assert_eq!(code(&tree.error(&["--path", "bad.pdf"])), "PDF_UNREADABLE");
-    assert!(tree.read(&["--path", "bad.pdf", "--as", "base64"])["data"].is_string());
-    assert_eq!(code(&tree.error(&["--path", "a.pdf", "--pages", "0"])), "ARGUMENT_ERROR");
-    tree.write("a.txt", "text");
-    assert_eq!(code(&tree.error(&["--path", "a.txt", "--pages", "1"])), "ARGUMENT_ERROR");
-}
-
 #[test]
 fn ignored_files_are_refused_with_the_pattern() {
     let tree = Tree::new();
