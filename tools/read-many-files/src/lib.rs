@@ -290,6 +290,8 @@ impl Args {
             .map(ragmaker_files::DirEntry::into_path)
             .filter(|path| glob.as_ref().is_none_or(|glob| glob.matches(path)))
             .collect();
+        let mut looker = place.looker()?;
+        files.retain(|path| looker.look(path).is_some());
         files.sort_unstable();
         Ok(files)
     }

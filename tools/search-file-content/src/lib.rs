@@ -144,7 +144,7 @@ impl Tool for Args {
                 .detail("files_searched", found.files)
                 .detail("unreadable", unreadable));
         }
-        let page = Page::of(found.matches, found.total, self.offset, self.max_matches, |one| one)?;
+        let page = Page::of(found.matches, found.total, self.offset, self.max_matches, Some)?;
         Ok(Answer {
             path: shown(base).0,
             matches: page.items,

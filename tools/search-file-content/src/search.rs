@@ -5,7 +5,7 @@ use std::{fs::File, io, path::Path, sync::Mutex};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
-use ragmaker_files::{Opener, WalkBuilder, WalkState, shown};
+use ragmaker_files::{Opener, WalkBuilder, WalkState, is_gone, shown};
 use ragmaker_text::{SAMPLE, Source, legacy::Reader};
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
@@ -84,10 +84,12 @@ impl Search {
             let mut share = Share { own: Found::default(), all: &all };
             Box::new(move |entry| {
                 match entry {
+                    Err(error) if error.io_error().is_some_and(is_gone) => {}
                     Err(error) => share.own.unreadable.push(error.to_string()),
                     Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
                         match opener.open(entry.path()) {
                             Ok((file, size)) => worker.search(entry.path(), file, size, &mut share.own),
+                            Err(error) if is_gone(&error) => {}
                             Err(error) => share.own.unreadable.push(format!("{}: {error}", entry.path().display())),
                         }
                     }
