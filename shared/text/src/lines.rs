@@ -121,7 +121,9 @@ impl Lines<'_> {
             at = from;
         }
         if size > count_up_to {
-            return Ok(Span { start, end: size, before: None, total: None, ascii: self.begin });
+            // Who has met the start has counted all the same.
+            let all = (start == self.begin && size > self.begin).then_some(found + 1);
+            return Ok(Span { start, end: size, before: all.map(|_| 0), total: all, ascii: self.begin });
         }
         let (_, span) = self.from_start(0, None, u64::MAX)?;
         let mut before = 0;

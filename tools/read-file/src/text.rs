@@ -101,7 +101,30 @@ impl Text {
                 .detail("path", path)
                 .detail("total_lines", total));
         };
-        self.answer(wanted, start, &span, answer).map_err(|error| io_error(&error, Path::new(&path)))
+        let fail = |error: io::Error| io_error(&error, Path::new(&path));
+        if let Some(length) = self.ends_before(wanted.column, start, span.end).map_err(fail)? {
+            return Err(OFFSET_BEYOND_END
+                .error(format!("the line has {length} characters: it ends before --column-offset {}", wanted.column))
+                .remedy("Choose a smaller --column-offset, or leave it out.")
+                .detail("path", path)
+                .detail("characters", length));
+        }
+        self.answer(wanted, start, &span, answer).map_err(fail)
+    }
+
+    /// The length of the line at `start` in characters, where it has fewer than `column`.
+    fn ends_before(&self, column: u64, start: u64, end: u64) -> io::Result<Option<u64>> {
+        let mut chunks = Chunks::new(&self.source, start, end, 0, (self.decoder)());
+        let mut length = 0;
+        while length < column {
+            let Some(text) = chunks.next()? else { return Ok(Some(length)) };
+            let line = text.split('\n').next().unwrap_or_default();
+            length += line.chars().count() as u64;
+            if line.len() < text.len() {
+                return Ok((length < column).then_some(length));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -185,7 +208,7 @@ impl Text {
         let (content, shown, next) = if let Some(limit) = limit {
             let offset = first.unwrap_or_default();
             let shown = span.total.map_or(limit, |total| limit.min(total.saturating_sub(offset)));
-            let next = (span.end < size).then(|| wanted.next(shown, None));
+            let next = (span.end < size).then(|| wanted.next(shown, span.total, None));
             let stream = Stream {
                 source: self.source,
                 decoder: self.decoder,
@@ -204,7 +227,7 @@ impl Text {
             let open = !page.text.is_empty() && !page.text.ends_with('\n');
             let shown = ended + u64::from(open);
             let within = open.then(|| page.text.rsplit('\n').next().unwrap_or_default().chars().count() as u64);
-            let next = page.cut.then(|| wanted.next(shown, within));
+            let next = page.cut.then(|| wanted.next(shown, span.total, within));
             (Content::Page(page.text), shown, next)
         };
         let range =

@@ -293,6 +293,28 @@ fn lines_from_the_end_and_counted_from_one() {
         count = left;
     }
     assert_eq!(text, lines[4000..].concat());
+    // As many as there are, where more are wanted; and it comes to an end.
+    let (mut count, mut text) = (u64::MAX, String::new());
+    loop {
+        let page = tree.read(&["--path", "log", "--tail", &count.to_string()]);
+        text += page["content"].as_str().unwrap();
+        let Some(left) = page["next"]["tail"].as_u64() else { break };
+        assert!(left < 9000);
+        count = left;
+    }
+    assert!(text == lines.concat());
+    let most = u64::MAX.to_string();
+    let rest = tree.read(&["--path", "log", "--start-line", "8999", "--end-line", &most]);
+    assert_eq!((&rest["content"], &rest["next"]), (&json!(lines[8998..].concat()), &Value::Null));
+    let within = tree.read(&["--path", "log", "--offset", "8999", "--column-offset", "5"]);
+    assert_eq!(within["content"], lines[8999][5..]);
+    for beyond in ["29", "100", &most] {
+        assert_eq!(
+            code(&tree.error(&["--path", "log", "--offset", "8998", "--column-offset", beyond])),
+            "OFFSET_BEYOND_END"
+        );
+    }
+    assert_eq!(code(&tree.error(&["--path", "log", "--start-line", &most, "--end-line", &most])), "OFFSET_BEYOND_END");
     let page = tree.read(&["--path", "log", "--start-line", "3", "--end-line", "4"]);
     assert_eq!(page["content"], lines[2..4].concat());
     assert_eq!(page["next"], json!({"start-line": 5, "end-line": 6}));

@@ -13,18 +13,19 @@ fn read(root: &Path, name: &str) -> Value {
 }
 
 /// A box of the ISO base media format.
-fn iso_box(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
+fn iso_box(kind: [u8; 4], content: &[u8]) -> Vec<u8> {
     let size = u32::try_from(content.len() + 8).unwrap();
     [&size.to_be_bytes(), &kind[..], content].concat()
 }
 
 /// A picture of 40 x 30 pixels as HEIF (ISO/IEC 23008-12) has it, without the pixels.
-fn heif(brand: &[u8; 4]) -> Vec<u8> {
+fn heif(brand: [u8; 4]) -> Vec<u8> {
     let size = [[0; 4], 40_u32.to_be_bytes(), 30_u32.to_be_bytes()].concat();
-    let properties = iso_box(b"iprp", &iso_box(b"ipco", &iso_box(b"ispe", &size)));
-    let handler = iso_box(b"hdlr", b"\0\0\0\0\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0");
-    let meta = iso_box(b"meta", &[&[0; 4][..], &handler, &properties].concat());
-    [iso_box(b"ftyp", &[&brand[..], &[0; 4], &b"mif1"[..], &brand[..]].concat()), meta, iso_box(b"mdat", b"")].concat()
+    let properties = iso_box(*b"iprp", &iso_box(*b"ipco", &iso_box(*b"ispe", &size)));
+    let handler = iso_box(*b"hdlr", b"\0\0\0\0\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    let meta = iso_box(*b"meta", &[&[0; 4][..], &handler, &properties].concat());
+    [iso_box(*b"ftyp", &[&brand[..], &[0; 4], &b"mif1"[..], &brand[..]].concat()), meta, iso_box(*b"mdat", b"")]
+        .concat()
 }
 
 /// The same picture in every format, as far as a reader goes that wants its size.
@@ -53,8 +54,8 @@ fn pictures() -> Vec<(&'static str, Vec<u8>)> {
             ]
             .concat(),
         ),
-        ("image/avif", heif(b"avif")),
-        ("image/heic", heif(b"heic")),
+        ("image/avif", heif(*b"avif")),
+        ("image/heic", heif(*b"heic")),
         ("image/tiff", [b"II\x2A\0\x08\0\0\0\x02\0", &tag(256, 40)[..], &tag(257, 30), &[0; 4]].concat()),
         (
             "image/vnd.microsoft.icon",
@@ -93,7 +94,7 @@ fn what_is_none() {
         answer["details"]["mime_type"].as_str().unwrap().to_owned()
     };
     assert_eq!(error("zeros.avif", &[0; 40]), "application/octet-stream");
-    let film = [iso_box(b"ftyp", b"isom\0\0\x02\0isomiso2avc1mp41"), iso_box(b"mdat", &[0; 64])].concat();
+    let film = [iso_box(*b"ftyp", b"isom\0\0\x02\0isomiso2avc1mp41"), iso_box(*b"mdat", &[0; 64])].concat();
     assert_eq!(error("film.heic", &film), "video/mp4");
 }
 
