@@ -103,14 +103,15 @@ fn page_by_page() {
 fn chinese_japanese_and_korean() {
     let text = "日本語 中文 한국어";
     let codes: Vec<(usize, char)> = text.chars().enumerate().map(|(n, c)| (n + 1, c)).collect();
-    let shown: String = codes.iter().map(|(n, _)| format!("{n:04X}")).collect();
+    let shown = codes.iter().map(|(n, _)| format!("{n:04X}")).collect::<Vec<_>>().concat();
     // How programs write text that can be copied: glyphs by number, and what each of them means.
-    let means: String = codes.iter().map(|(n, c)| format!("<{n:04X}> <{:04X}>\n", u32::from(*c))).collect();
+    let means: Vec<String> = codes.iter().map(|(n, c)| format!("<{n:04X}> <{:04X}>", u32::from(*c))).collect();
     let map = format!(
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n\
-         1 begincodespacerange <0000> <FFFF> endcodespacerange\n{} beginbfchar\n{means}endbfchar\n\
+         1 begincodespacerange <0000> <FFFF> endcodespacerange\n{} beginbfchar\n{}\nendbfchar\n\
          endcmap end end",
-        codes.len()
+        codes.len(),
+        means.join("\n")
     );
     let font = "<</Type/Font/Subtype/Type0/BaseFont/X/Encoding/Identity-H/DescendantFonts[6 0 R]/ToUnicode 8 0 R>>";
     let mut objects = pages(&[&format!("<{shown}>")], font);
