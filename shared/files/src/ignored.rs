@@ -94,22 +94,30 @@ impl Rules {
 
     /// The pattern that ignores the path of `names`, seen from the top.
     fn verdict(&self, names: &[Vec<char>], is_directory: bool) -> Option<Ignored> {
-        let by_kind = (0..KINDS).flat_map(|kind| {
-            let directories = self.directories.iter().enumerate().take(names.len()).rev();
-            directories.filter_map(move |(depth, files)| Some((depth, files[kind].as_ref()?)))
-        });
-        for (depth, file) in by_kind.chain(self.for_all.as_ref().map(|file| (0, file))) {
-            for line in file.text.lines().rev() {
-                let Some(pattern) = Pattern::parse(line).filter(|one| one.matches(&names[depth..], is_directory))
-                else {
-                    continue;
-                };
-                let listed = || Ignored { file: file.path.clone(), pattern: line.trim_end().to_owned() };
-                return (!pattern.negated).then(listed);
+        for kind in 0..KINDS {
+            for depth in (0..names.len().min(self.directories.len())).rev() {
+                let Some(file) = &self.directories[depth][kind] else { continue };
+                if let Some((listed, negated)) = last_word(file, &names[depth..], is_directory) {
+                    return (!negated).then_some(listed);
+                }
             }
         }
-        None
+        let (listed, negated) = last_word(self.for_all.as_ref()?, names, is_directory)?;
+        (!negated).then_some(listed)
     }
+}
+
+/// The last pattern in `file` that is about the path of `names`, and whether it is negated.
+fn last_word(file: &IgnoreFile, names: &[Vec<char>], is_directory: bool) -> Option<(Ignored, bool)> {
+    for line in file.text.lines().rev() {
+        if let Some(pattern) = Pattern::parse(line)
+            && pattern.matches(names, is_directory)
+        {
+            let listed = Ignored { file: file.path.clone(), pattern: line.trim_end().to_owned() };
+            return Some((listed, pattern.negated));
+        }
+    }
+    None
 }
 
 fn names(path: &Path) -> Vec<Vec<char>> {

@@ -42,7 +42,7 @@ fn beside(directory: &Path, wanted: &OsStr) -> Vec<PathBuf> {
     let mut near: Vec<(usize, PathBuf)> = vec![];
     for entry in entries.take(ENTRIES).filter_map(Result::ok) {
         let name = lowercase(&entry.file_name());
-        let distance = if is_other_form(&name, &wanted) { 0 } else { strsim::damerau_levenshtein(&name, &wanted) };
+        let distance = if is_other_form(&name, &wanted) { 0 } else { strsim::osa_distance(&name, &wanted) };
         let stem = |name: &str| name.rsplit_once('.').map_or(name.len(), |(stem, _)| stem.len());
         let same_stem = name[..stem(&name)] == wanted[..stem(&wanted)];
         if same_stem || distance <= 1 + wanted.chars().count() / 4 {
@@ -55,8 +55,9 @@ fn beside(directory: &Path, wanted: &OsStr) -> Vec<PathBuf> {
     near.into_iter().map(|(_, path)| path).collect()
 }
 
+/// For names whose case was mistyped; beyond ASCII, a letter or two in the other case are near enough.
 fn lowercase(name: &OsStr) -> String {
-    name.to_string_lossy().chars().flat_map(char::to_lowercase).collect()
+    name.to_string_lossy().to_ascii_lowercase()
 }
 
 /// Whether two names may be one text in two forms of Unicode, composed and decomposed: letter by letter

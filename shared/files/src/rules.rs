@@ -78,15 +78,22 @@ pub(crate) fn for_all() -> Option<IgnoreFile> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = env::home_dir();
     let xdg = variable("XDG_CONFIG_HOME").or(home.as_ref().map(|home| home.join(".config")));
-    let configurations = match variable("GIT_CONFIG_GLOBAL") {
-        Some(named) => vec![Some(named)],
-        None => vec![home.as_ref().map(|home| home.join(".gitconfig")), xdg.as_ref().map(|xdg| xdg.join("git/config"))],
-    };
     let system = variable("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));
-    let named = configurations.into_iter().flatten().chain([system]).find_map(|path| {
-        let text = IgnoreFile::read(path)?.text;
-        excludes_file(&text).map(str::to_owned)
-    });
+    let configurations = if let Some(global) = variable("GIT_CONFIG_GLOBAL") {
+        [Some(global), None, Some(system)]
+    } else {
+        let own = home.as_ref().map(|home| home.join(".gitconfig"));
+        [own, xdg.as_ref().map(|xdg| xdg.join("git/config")), Some(system)]
+    };
+    let mut named = None;
+    for path in configurations.into_iter().flatten() {
+        if let Some(file) = IgnoreFile::read(path)
+            && let Some(value) = excludes_file(&file.text)
+        {
+            named = Some(value.to_owned());
+            break;
+        }
+    }
     let path = match named {
         Some(named) => match (named.strip_prefix("~/"), home) {
             (Some(rest), Some(home)) => home.join(rest),

@@ -12,7 +12,7 @@ use ragmaker_tool::{Code, Error};
 
 use crate::{
     Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, says_at, sniff, sniff_within,
-    unicode::{LONGEST_ESCAPE, has_iso2022, is_binary, plain},
+    unicode::{LONGEST_ESCAPE, has_iso2022, plain},
 };
 
 mod reader;
@@ -172,10 +172,12 @@ fn identify_within(part: &[u8]) -> Option<Identified> {
 }
 
 fn identify_sniffed(sniffed: Sniffed, sample: &[u8]) -> Option<Identified> {
-    if let Sniffed::Unicode(unicode, mark) = sniffed {
-        return Some(Identified { encoding: Encoding::Unicode(unicode), mark });
+    match sniffed {
+        Sniffed::Unicode(unicode, mark) => return Some(Identified { encoding: Encoding::Unicode(unicode), mark }),
+        Sniffed::Binary => return None,
+        Sniffed::Other => {}
     }
-    if is_binary(sample) || (has_signature(sample) && memchr::memchr(0, sample).is_some() && !has_iso2022(sample)) {
+    if has_signature(sample) && memchr::memchr(0, sample).is_some() && !has_iso2022(sample) {
         return None;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);

@@ -143,7 +143,7 @@ fn identify(source: Source, encoding: Option<&str>) -> io::Result<Result<Text, S
     };
     Ok(match sniffed {
         Sniffed::Unicode(unicode, mark) => Ok(Text::unicode(source, unicode, mark as u64, unicode.name().to_owned())),
-        Sniffed::Other => Err(source),
+        Sniffed::Other | Sniffed::Binary => Err(source),
     })
 }
 
@@ -193,7 +193,7 @@ impl Text {
             return Ok(false);
         }
         let sample = sample(&self.source, at)?;
-        Ok(sniff_within(&sample) == Sniffed::Other)
+        Ok(!matches!(sniff_within(&sample), Sniffed::Unicode(..)))
     }
 
     fn answer(self, wanted: &Wanted, start: u64, span: &Span, answer: Answer) -> io::Result<Answer> {
