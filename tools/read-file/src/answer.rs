@@ -120,6 +120,8 @@ pub enum Kind {
     Image,
     /// A PDF document.
     Pdf,
+    /// An office document or a book, shown as Markdown.
+    Document,
     /// Anything else.
     Binary,
 }

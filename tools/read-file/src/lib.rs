@@ -15,6 +15,7 @@ mod answer;
 mod decoded;
 mod handover;
 mod media;
+mod office;
 mod page;
 mod pdf;
 mod text;
@@ -23,6 +24,7 @@ mod wanted;
 pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
 pub use handover::{DECODER_MISSING, read_here_or_there};
 pub use media::NOT_TEXT;
+pub use office::DOCUMENT_UNREADABLE;
 pub use pdf::{PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 pub use text::OFFSET_BEYOND_END;
 
@@ -122,6 +124,7 @@ impl Tool for Args {
         PDF_READER_MISSING,
         PDF_ENCRYPTED,
         PDF_UNREADABLE,
+        DOCUMENT_UNREADABLE,
         IO_ERROR,
     ];
 
@@ -182,6 +185,11 @@ impl Args {
                 .error(format!("--pages can not be used: {} is not a PDF", answer.path))
                 .remedy("Use --offset and --limit for lines.")
                 .detail("argument", "--pages"));
+        }
+        let document = if self.encoding.is_none() { office::Document::open(&source) } else { Ok(None) };
+        if let Some(document) = document.map_err(|error| io_error(&error, Path::new(&path)))? {
+            let answer = Answer { kind: Kind::Document, mime_type: document.format.mime_type(), ..answer };
+            return text::read_decoded(document.decode(&path)?, wanted, answer);
         }
         let mut identified = encoding_of(&source, self.encoding.as_deref())?;
         if identified.is_none() && self.shown_as == As::Text {

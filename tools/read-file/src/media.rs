@@ -57,7 +57,7 @@ pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer
 }
 
 /// Kinds of files that are no text, by their first bytes.
-const KNOWN: [(&[u8], &str); 12] = [
+const KNOWN: [(&[u8], &str); 13] = [
     (b"%PDF-", "application/pdf"),
     (b"PK\x03\x04", "application/zip"),
     (b"\x1F\x8B", "application/gzip"),
@@ -69,6 +69,8 @@ const KNOWN: [(&[u8], &str); 12] = [
     (b"ID3", "audio/mpeg"),
     (b"\x1A\x45\xDF\xA3", "video/webm"),
     (b"SQLite format 3\0", "application/vnd.sqlite3"),
+    // Office documents before 2007, and later ones with a password.
+    (b"\xD0\xCF\x11\xE0", "application/x-ole-storage"),
     (b"7z\xBC\xAF\x27\x1C", "application/x-7z-compressed"),
 ];
 
