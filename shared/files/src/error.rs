@@ -55,6 +55,11 @@ pub fn io_error(error: &io::Error, path: &Path) -> Error {
     code.error(format!("{}: {error}", path.display())).detail("path", path.to_string_lossy())
 }
 
+/// Whether what was met on a walk is not there any more, or only behind a link that came since.
+pub fn is_gone(error: &io::Error) -> bool {
+    is_loop(error) || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// Too many links on the way; the kind of its own is not stable in the standard library.
 pub(crate) fn is_loop(error: &io::Error) -> bool {
     #[cfg(unix)]

@@ -1,24 +1,21 @@
 //! Which ignore file lists a path, and by which pattern.
-//!
-//! The rules are those of gitignore(5). Tools that walk a tree leave them to the `ignore` crate;
-//! for one path, its regular expressions would be most of what a tool that reads one file has to
-//! load. What is here agrees with that crate, which the tests show, and with git
-//! where the crate does not (`[!a]` matches no slash).
 
 use std::{
-    fs,
+    collections::HashMap,
+    ffi::OsString,
     path::{Path, PathBuf},
+    sync::{Arc, RwLock},
 };
 
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ragmaker_tool::Error;
 
-use crate::{PATH_IGNORED, Place, roots::Kind};
-
-/// The ignore files of a directory, the one that has the last word last.
-pub const IGNORE_FILES: [&str; 4] = [".gitignore", ".ignore", ".geminiignore", ".ragmakerignore"];
-
-/// The largest ignore file that is looked at.
-const MAX_SIZE: u64 = 1 << 20;
+use crate::{
+    PATH_IGNORED, Place,
+    pattern::Pattern,
+    roots::Kind,
+    rules::{self, IgnoreFile, KINDS},
+};
 
 /// A pattern that lists a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,15 +32,11 @@ impl Place {
     /// Only the project has ignore files: a knowledge base and a directory that was allowed by name
     /// are there to be read.
     pub fn ignored(&self) -> Option<Ignored> {
-        if self.root.kind != Kind::ProjectRoot {
+        if self.root.kind != Kind::ProjectRoot || self.relative.as_os_str().is_empty() {
             return None;
         }
-        let names: Vec<&str> = self.relative.iter().filter_map(|name| name.to_str()).collect();
-        // What is in an ignored directory is ignored, whatever a pattern further down says.
-        (1..=names.len()).find_map(|count| {
-            let is_directory = count < names.len() || self.path().is_dir();
-            self.listed(&names[..count], is_directory)
-        })
+        let rules = Rules::of(&self.root.path, self.relative.parent().unwrap_or(Path::new("")));
+        rules.about(&self.relative, self.path().is_dir())
     }
 
     /// Refuses a place that is ignored.
@@ -56,213 +49,334 @@ impl Place {
             .detail("ignore_file", file.to_string_lossy())
             .detail("pattern", pattern))
     }
+}
 
-    /// The last pattern about `names` in its directory or above, if it ignores.
-    fn listed(&self, names: &[&str], is_directory: bool) -> Option<Ignored> {
-        // The nearest directory has the last word, and in it the last file.
-        for depth in (0..names.len()).rev() {
-            let directory = names[..depth].iter().fold(self.root.path.clone(), |path, name| path.join(name));
-            for name in IGNORE_FILES.iter().rev() {
-                let file = directory.join(name);
-                let Some(text) = read(&file) else { continue };
-                let verdict = text.lines().rev().find_map(|line| {
-                    let pattern = Pattern::parse(line)?;
-                    pattern.matches(&names[depth..], is_directory).then(|| (line.to_owned(), pattern.negated))
-                });
-                match verdict {
-                    Some((_, true)) => return None,
-                    Some((pattern, false)) => return Some(Ignored { file, pattern: pattern.trim_end().to_owned() }),
-                    None => {}
+/// Every ignore file that may list a path in one directory.
+struct Rules {
+    /// The directory from which on they count.
+    top: PathBuf,
+    /// The names of the directories from the top down to the project.
+    above: Vec<Vec<char>>,
+    /// What each directory from the top down has.
+    directories: Vec<[Option<IgnoreFile>; KINDS]>,
+    for_all: Option<IgnoreFile>,
+}
+
+impl Rules {
+    /// What counts in the directory `relative` of the project at `root`.
+    ///
+    /// Who works in a project that is ignored as a whole, such as one in a build folder, has chosen it:
+    /// what is above it does not count.
+    fn of(root: &Path, relative: &Path) -> Self {
+        let rules = Self::from(rules::top(root), root, relative);
+        let is_listed = (1..=rules.above.len()).any(|count| rules.verdict(&rules.above[..count], true).is_some());
+        if is_listed { Self::from(root, root, relative) } else { rules }
+    }
+
+    fn from(top: &Path, root: &Path, relative: &Path) -> Self {
+        let mut directory = top.to_path_buf();
+        let mut directories = vec![rules::of_directory(&directory)];
+        let above = root.strip_prefix(top).unwrap_or(Path::new(""));
+        for name in above.iter().chain(relative) {
+            directory.push(name);
+            directories.push(rules::of_directory(&directory));
+        }
+        Self { top: top.to_path_buf(), above: names(above), directories, for_all: rules::for_all() }
+    }
+
+    /// The pattern that ignores `relative`, which is beneath the project, or a directory that it is in:
+    /// what is in an ignored directory is ignored, whatever a pattern further down says.
+    fn about(&self, relative: &Path, is_directory: bool) -> Option<Ignored> {
+        let names = [self.above.clone(), names(relative)].concat();
+        (self.above.len() + 1..=names.len())
+            .find_map(|count| self.verdict(&names[..count], is_directory || count < names.len()))
+    }
+
+    /// The pattern that ignores the path of `names`, seen from the top.
+    fn verdict(&self, names: &[Vec<char>], is_directory: bool) -> Option<Ignored> {
+        for kind in 0..KINDS {
+            for depth in (0..names.len().min(self.directories.len())).rev() {
+                let Some(file) = &self.directories[depth][kind] else { continue };
+                if let Some((listed, negated)) = last_word(file, &names[depth..], is_directory) {
+                    return (!negated).then_some(listed);
                 }
             }
         }
-        None
+        let (listed, negated) = last_word(self.for_all.as_ref()?, names, is_directory)?;
+        (!negated).then_some(listed)
     }
 }
 
-fn read(file: &Path) -> Option<String> {
-    let metadata = fs::metadata(file).ok()?;
-    if !metadata.is_file() || metadata.len() > MAX_SIZE {
-        return None;
+/// The last pattern in `file` that is about the path of `names`, and whether it is negated.
+fn last_word(file: &IgnoreFile, names: &[Vec<char>], is_directory: bool) -> Option<(Ignored, bool)> {
+    for line in file.text.lines().rev() {
+        if let Some(pattern) = Pattern::parse(line)
+            && pattern.matches(names, is_directory)
+        {
+            let listed = Ignored { file: file.path.clone(), pattern: line.trim_end().to_owned() };
+            return Some((listed, pattern.negated));
+        }
     }
-    let bytes = fs::read(file).ok()?;
-    Some(String::from_utf8_lossy(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes)).into_owned())
+    None
 }
 
-/// One line of an ignore file.
-struct Pattern {
-    negated: bool,
-    only_directories: bool,
-    /// The names to match from the ignore file's directory on; `**` is any number of them.
-    names: Vec<Vec<char>>,
+fn names(path: &Path) -> Vec<Vec<char>> {
+    path.iter().map(|name| name.to_string_lossy().chars().collect()).collect()
 }
 
-impl Pattern {
-    fn parse(line: &str) -> Option<Self> {
-        if line.starts_with('#') {
-            return None;
-        }
-        let mut text = line.trim_end_matches([' ', '\t', '\r']);
-        if text.len() < line.len() && text.ends_with('\\') {
-            // An escaped space stays.
-            text = &line[..=text.len()];
-        }
-        let (negated, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
-        let (only_directories, text) = text.strip_suffix('/').map_or((false, text), |rest| (true, rest));
-        if text.is_empty() {
-            return None;
-        }
-        let anchored = text.contains('/');
-        let mut names: Vec<Vec<char>> =
-            text.strip_prefix('/').unwrap_or(text).split('/').map(|name| name.chars().collect()).collect();
-        if !anchored {
-            names.insert(0, vec!['*', '*']);
-        }
-        Some(Self { negated, only_directories, names })
+/// What is ignored in a project, for a walk, which asks about many paths.
+pub(crate) struct IgnoredTree {
+    for_all: Option<Gitignore>,
+    /// The directories that were met.
+    directories: RwLock<HashMap<OsString, Arc<Directory>>>,
+}
+
+/// What the ignore files of a directory say, and those above it.
+#[derive(Default)]
+struct Directory {
+    own: [Option<Gitignore>; KINDS],
+    above: Option<Arc<Directory>>,
+}
+
+impl IgnoredTree {
+    /// What is ignored in the project at `root`.
+    pub(crate) fn new(root: &Path) -> Self {
+        let Rules { top, for_all, .. } = Rules::of(root, Path::new(""));
+        let for_all = for_all.and_then(|file| matcher(&top, &file));
+        let start = Arc::new(Directory { own: matchers(&top), above: None });
+        Self { for_all, directories: RwLock::new(HashMap::from([(top.into_os_string(), start)])) }
     }
 
-    fn matches(&self, names: &[&str], is_directory: bool) -> bool {
-        if self.only_directories && !is_directory {
-            return false;
+    /// Whether `path`, in a directory of the project that is not ignored itself, is.
+    pub(crate) fn lists(&self, path: &Path, is_directory: bool) -> bool {
+        let Some(directory) = path.parent().and_then(|parent| self.directory(parent)) else { return false };
+        let by_kind = (0..KINDS).flat_map(|kind| {
+            let chain = std::iter::successors(Some(&directory), |directory| directory.above.as_ref());
+            chain.filter_map(move |directory| directory.own[kind].as_ref())
+        });
+        by_kind
+            .chain(&self.for_all)
+            .map(|matcher| matcher.matched(path, is_directory))
+            .find(|found| !found.is_none())
+            .is_some_and(|found| found.is_ignore())
+    }
+
+    fn directory(&self, path: &Path) -> Option<Arc<Directory>> {
+        let known = self.directories.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(directory) = known.get(path.as_os_str()) {
+            return Some(directory.clone());
         }
-        let names: Vec<Vec<char>> = names.iter().map(|name| name.chars().collect()).collect();
-        matches_names(&self.names, &names)
+        drop(known);
+        let above = self.directory(path.parent()?)?;
+        let own = matchers(path);
+        let directory =
+            if own.iter().all(Option::is_none) { above } else { Arc::new(Directory { own, above: Some(above) }) };
+        let mut known = self.directories.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        known.insert(path.as_os_str().to_owned(), directory.clone());
+        Some(directory)
     }
 }
 
-fn matches_names(pattern: &[Vec<char>], names: &[Vec<char>]) -> bool {
-    match pattern {
-        [] => names.is_empty(),
-        [any] if any == &['*', '*'] => !names.is_empty(),
-        [any, rest @ ..] if any == &['*', '*'] => (0..=names.len()).any(|skip| matches_names(rest, &names[skip..])),
-        [first, rest @ ..] => {
-            names.first().is_some_and(|name| matches_name(first, name)) && matches_names(rest, &names[1..])
-        }
-    }
+fn matchers(directory: &Path) -> [Option<Gitignore>; KINDS] {
+    rules::of_directory(directory).map(|file| matcher(directory, &file?))
 }
 
-/// Whether a name matches a pattern of `*`, `?`, `[a-z]`, `[!a-z]` and escapes.
-///
-/// A star that fails is tried one character further on, so the time is bounded by the product of
-/// the lengths.
-fn matches_name(pattern: &[char], name: &[char]) -> bool {
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        if pattern.get(p) == Some(&'*') {
-            star = Some((p + 1, n));
-            p += 1;
-            continue;
-        }
-        match one(&pattern[p.min(pattern.len())..], name[n]) {
-            Some(length) => {
-                p += length;
-                n += 1;
-            }
-            None => match star {
-                Some((after, at)) => {
-                    (p, n) = (after, at + 1);
-                    star = Some((after, at + 1));
-                }
-                None => return false,
-            },
-        }
+/// What `file` says about paths beneath `directory`. A line that is no pattern says nothing.
+fn matcher(directory: &Path, file: &IgnoreFile) -> Option<Gitignore> {
+    let mut builder = GitignoreBuilder::new(directory);
+    for line in file.text.lines() {
+        let _ = builder.add_line(None, line);
     }
-    pattern[p.min(pattern.len())..].iter().all(|&c| c == '*')
-}
-
-/// How much of `pattern` matches the character `c`, if its start does.
-fn one(pattern: &[char], c: char) -> Option<usize> {
-    match pattern {
-        ['?', ..] => Some(1),
-        ['[', class @ ..] => {
-            let (negated, start) = match class {
-                ['!' | '^', ..] => (true, 1),
-                _ => (false, 0),
-            };
-            let (mut at, mut found) = (start, false);
-            loop {
-                match class[at.min(class.len())..] {
-                    [] => return None,
-                    [']', ..] if at > start => return (found != negated).then_some(at + 2),
-                    ['\\', low, ..] => {
-                        found |= low == c;
-                        at += 2;
-                    }
-                    [low, '-', high, ..] if high != ']' => {
-                        found |= (low..=high).contains(&c);
-                        at += 3;
-                    }
-                    [low, ..] => {
-                        found |= low == c;
-                        at += 1;
-                    }
-                }
-            }
-        }
-        ['\\', escaped, ..] => (*escaped == c).then_some(2),
-        [plain, ..] => (*plain == c).then_some(1),
-        [] => None,
-    }
+    builder.build().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ignore::gitignore::GitignoreBuilder;
+    use crate::{Root, Source};
     use proptest::prelude::*;
+    use std::fs;
+    use tempfile::TempDir;
 
-    fn matches(line: &str, path: &str, is_directory: bool) -> Option<bool> {
-        let pattern = Pattern::parse(line)?;
-        let names: Vec<&str> = path.split('/').collect();
-        pattern.matches(&names, is_directory).then_some(!pattern.negated)
+    fn place(root: &Path, relative: &str) -> Place {
+        let root = Root { path: root.to_path_buf(), kind: Kind::ProjectRoot, source: Source::Argument, writable: true };
+        Place { root, relative: relative.into() }
+    }
+
+    fn tree(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
+        let temp = TempDir::new().unwrap();
+        let top = temp.path().canonicalize().unwrap();
+        for (name, text) in files {
+            let path = top.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        (temp, top)
+    }
+
+    /// Which of `paths` are not ignored: asked one by one, and as a walk asks.
+    fn kept<'a>(root: &Path, paths: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
+        let one = paths.iter().copied().filter(|path| place(root, path).ignored().is_none()).collect();
+        let tree = IgnoredTree::new(root);
+        let met = |path: &str| {
+            let mut parts: Vec<_> = Path::new(path).ancestors().filter(|part| *part != Path::new("")).collect();
+            parts.reverse();
+            parts.iter().all(|part| !tree.lists(&root.join(part), root.join(part).is_dir()))
+        };
+        (one, paths.iter().copied().filter(|path| met(path)).collect())
     }
 
     #[test]
-    fn the_rules_of_git() {
-        for (line, path, is_directory, expected) in [
-            ("*.log", "a/b.log", false, Some(true)),
-            ("/b.log", "a/b.log", false, None),
-            ("a/*.log", "a/b.log", false, Some(true)),
-            ("a/*", "a/b/c", false, None),
-            ("a/**", "a/b/c", false, Some(true)),
-            ("**/c", "a/b/c", false, Some(true)),
-            ("a/**/c", "a/c", false, Some(true)),
-            ("build/", "build", false, None),
-            ("build/", "x/build", true, Some(true)),
-            ("!keep.log", "keep.log", false, Some(false)),
-            ("# note", "# note", false, None),
-            ("\\#note", "#note", false, Some(true)),
-            ("[!a-c].txt", "d.txt", false, Some(true)),
-            ("[!a-c].txt", "b.txt", false, None),
-            ("日?", "日本", false, Some(true)),
-        ] {
-            assert_eq!(matches(line, path, is_directory), expected, "{line} {path}");
+    fn the_more_particular_kind_has_the_last_word_and_then_the_nearer_file() {
+        let (_temp, top) = tree(&[
+            (
+                "repository/.git/info/exclude",
+                "*.excluded
+",
+            ),
+            (
+                "repository/.gitignore",
+                "*.log
+/project/anchored
+build/
+",
+            ),
+            (
+                "repository/project/.gitignore",
+                "!keep.log
+*.tmp
+",
+            ),
+            (
+                "repository/project/.ragmakerignore",
+                "!mine.tmp
+",
+            ),
+            (
+                "repository/project/sub/.ignore",
+                "!mine.excluded
+*.md
+",
+            ),
+            (
+                "repository/project/sub/.gitignore",
+                "!a.md
+",
+            ),
+            ("repository/project/build/x", ""),
+            (
+                ".gitignore",
+                "*
+",
+            ),
+        ]);
+        let root = top.join("repository/project");
+        let paths = [
+            "a.txt",
+            "a.log",
+            "keep.log",
+            "anchored",
+            "sub/anchored",
+            "build/x",
+            "a.tmp",
+            "mine.tmp",
+            "sub/mine.tmp",
+            "a.excluded",
+            "sub/mine.excluded",
+            "sub/a.md",
+        ];
+        let expected = vec!["a.txt", "keep.log", "sub/anchored", "mine.tmp", "sub/mine.tmp", "sub/mine.excluded"];
+        assert_eq!(kept(&root, &paths), (expected.clone(), expected));
+        let by = |path| place(&root, path).ignored().unwrap();
+        let gitignore = top.join("repository/.gitignore");
+        assert_eq!(by("build/x"), Ignored { file: gitignore, pattern: "build/".into() });
+        assert_eq!(by("a.excluded").file, top.join("repository/.git/info/exclude"));
+    }
+
+    #[test]
+    fn a_project_that_is_ignored_as_a_whole_has_been_chosen() {
+        let (_temp, top) = tree(&[
+            (".git/x", ""),
+            (
+                ".gitignore",
+                "/target/**
+*.log
+",
+            ),
+            (
+                "target/demo/.gitignore",
+                "*.tmp
+",
+            ),
+        ]);
+        let paths = ["a.md", "a.log", "a.tmp"];
+        assert_eq!(kept(&top.join("target/demo"), &paths), (vec!["a.md", "a.log"], vec!["a.md", "a.log"]));
+    }
+
+    #[test]
+    fn a_work_tree_has_the_excludes_of_its_repository() {
+        let (_temp, top) = tree(&[
+            (
+                "main/.git/info/exclude",
+                "*.out
+",
+            ),
+            (
+                "main/.git/worktrees/w/commondir",
+                "../..
+",
+            ),
+            (
+                "main/.git/modules/m/info/exclude",
+                "*.log
+",
+            ),
+        ]);
+        for (name, own) in [("w", "worktrees/w"), ("m", "modules/m")] {
+            fs::create_dir(top.join(name)).unwrap();
+            fs::write(
+                top.join(name).join(".git"),
+                format!(
+                    "gitdir: ../main/.git/{own}
+"
+                ),
+            )
+            .unwrap();
         }
+        let paths = ["a.out", "a.log"];
+        assert_eq!(kept(&top.join("w"), &paths), (vec!["a.log"], vec!["a.log"]));
+        assert_eq!(kept(&top.join("m"), &paths), (vec!["a.out"], vec!["a.out"]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_ignore_file_that_is_no_file_is_none() {
+        let (_temp, top) = tree(&[("a", "")]);
+        rustix::fs::mkfifoat(rustix::fs::CWD, top.join(".gitignore"), rustix::fs::Mode::RWXU).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", top.join(".ignore")).unwrap();
+        fs::create_dir(top.join(".ragmakerignore")).unwrap();
+        assert_eq!(kept(&top, &["a"]), (vec!["a"], vec!["a"]));
     }
 
     proptest! {
-        #[test]
-        fn it_agrees_with_the_ignore_crate(
-            line in "!?/?([ab*?]|\\*\\*/|[ab]/|\\[ab\\]|\\[!a\\]){1,5}/?", path in "[abc]{1,3}(/[abc]{1,3}){0,2}", is_directory: bool,
-        ) {
-            let mut builder = GitignoreBuilder::new("/");
-            prop_assume!(builder.add_line(None, &line).is_ok());
-            // Three stars and more mean different things to different programs.
-            prop_assume!(!line.contains("***") && !line.contains("//"));
-            prop_assume!(line.replace("**/", "").split('/').all(|name| !name.contains("**")));
-            prop_assume!(!line.match_indices("**/").any(|(at, _)| at > 0 && !line[..at].ends_with(['/', '!'])));
-            // The crate lets a negated class match a slash; git does not.
-            prop_assume!(!line.contains("[!") || !path.contains('/'));
-            let oracle = builder.build().unwrap();
-            let matched = oracle.matched(&path, is_directory);
-            let expected = if matched.is_ignore() { Some(true) } else if matched.is_whitelist() { Some(false) } else { None };
-            prop_assert_eq!(matches(&line, &path, is_directory), expected, "{} {}", line, path);
-        }
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
         #[test]
-        fn no_pattern_panics(line in ".{0,12}", name in ".{0,8}") {
-            let _ = matches(&line, &name, false);
+        fn a_walk_meets_what_one_call_may_read(
+            files in prop::collection::vec(
+                (0..3_usize, 0..KINDS, prop::collection::vec(r"!?/?(a|b|c|\*|a/b|\*\*/b|b/\*\*|b/\*)/?", 0..4)), 0..6,
+            ),
+        ) {
+            let (_temp, top) = tree(&[(".git/x", ""), ("a/b/c", ""), ("a/c", ""), ("b/a/c", ""), ("b/b/a", ""), ("c", "")]);
+            for (directory, kind, lines) in files {
+                let name = if kind == KINDS - 1 { ".git/info/exclude" } else { rules::IGNORE_FILES[kind] };
+                let path = top.join(["", "a", "b"][directory]).join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, lines.join("
+    ")).unwrap();
+            }
+            let (one, walk) = kept(&top, &["a/b/c", "a/c", "b/a/c", "b/b/a", "c"]);
+            prop_assert_eq!(one, walk);
         }
     }
 }

@@ -8,10 +8,13 @@ mod catalog;
 mod change;
 mod error;
 mod ignored;
+mod near;
 mod open;
 mod page;
+mod pattern;
 mod place;
 mod roots;
+mod rules;
 mod time;
 mod trash;
 mod walk;
@@ -20,12 +23,14 @@ pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Written};
 pub use error::{
     FILE_NOT_FOUND, IO_ERROR, IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_CHANGED, PATH_IGNORED,
     PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, PERMISSION_DENIED, ROOT_NOT_USABLE, ROOT_TOO_BROAD, SYMLINK_LOOP, io_error,
+    is_gone,
 };
-pub use ignored::{IGNORE_FILES, Ignored};
-pub use open::Opener;
+pub use ignored::Ignored;
+pub use open::{EntryKind, Looker, Opener, Seen};
 pub use page::{Next, OFFSET_BEYOND_END, Page};
 pub use place::Place;
 pub use roots::{Asked, Candidate, Kind, MARKERS, Root, Roots, Source};
+pub use rules::IGNORE_FILES;
 pub use time::rfc3339;
 pub use walk::{Glob, Walk, shown, walk};
 

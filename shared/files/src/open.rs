@@ -5,9 +5,16 @@
 //! have it (before 5.6, other Unixes, some sandboxes), the path is walked one name at a time with
 //! `O_NOFOLLOW`, which is as safe and slower. Windows has neither and is not supported yet.
 
-use std::{fs::File, io, path::Path};
+use std::{
+    fs::File,
+    io,
+    os::unix::ffi::OsStringExt,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
 
-use ragmaker_tool::Error;
+use ragmaker_tool::{Error, JsonSchema};
+use serde::Serialize;
 
 use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, Place};
 
@@ -44,7 +51,7 @@ impl Place {
 #[derive(Debug)]
 pub struct Opener {
     directory: rustix::fd::OwnedFd,
-    path: std::path::PathBuf,
+    path: PathBuf,
 }
 
 impl Place {
@@ -59,15 +66,96 @@ impl Place {
 }
 
 impl Opener {
-    /// Opens the file at `path`, which is beneath the directory, to read it. What has become
-    /// something else than a regular file since it was found is an error.
-    pub fn open(&self, path: &Path) -> io::Result<File> {
+    /// Opens the file at `path`, which is beneath the directory, to read it; with its size. What has
+    /// become something else than a regular file since it was found is an error.
+    pub fn open(&self, path: &Path) -> io::Result<(File, u64)> {
         use rustix::fs::OFlags;
         let relative = path.strip_prefix(&self.path).map_err(io::Error::other)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::from(system::beneath(&self.directory, relative, flags)?);
-        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+        let metadata = file.metadata()?;
+        if metadata.is_file() { Ok((file, metadata.len())) } else { Err(io::Error::other("it is not a regular file")) }
     }
+}
+
+/// Looks at entries beneath a directory that is being walked. A walk goes by paths, so it may be led
+/// astray by a directory that is swapped for a link; what it met is there only if it is seen here.
+#[derive(Debug)]
+pub struct Looker {
+    opener: Opener,
+    /// The directory of the last entry, which is mostly that of the next one.
+    parent: Option<(PathBuf, rustix::fd::OwnedFd)>,
+}
+
+/// What an entry of a directory is, no link followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its kind.
+    pub kind: EntryKind,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When it was last changed.
+    pub modified: SystemTime,
+    /// Where a link leads.
+    pub target: Option<PathBuf>,
+}
+
+/// What an entry of a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link, which is not followed.
+    Link,
+    /// A FIFO, a socket or a device.
+    Other,
+}
+
+impl Place {
+    /// A look at the entries beneath this directory.
+    pub fn looker(&self) -> Result<Looker, Error> {
+        Ok(Looker { opener: self.opener()?, parent: None })
+    }
+}
+
+impl Looker {
+    /// What is at `path`, which is beneath the directory; `None` if nothing is.
+    pub fn look(&mut self, path: &Path) -> Option<Seen> {
+        use rustix::fs::{AtFlags, FileType};
+        let relative = path.strip_prefix(&self.opener.path).ok()?;
+        let (parent, name) = (relative.parent()?, relative.file_name()?);
+        if self.parent.as_ref().is_none_or(|(known, _)| known != parent) {
+            let flags = system::PATH_ONLY | rustix::fs::OFlags::DIRECTORY;
+            let directory = system::beneath(&self.opener.directory, parent, flags).ok()?;
+            self.parent = Some((parent.to_path_buf(), directory));
+        }
+        let (_, directory) = self.parent.as_ref()?;
+        let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Directory,
+            FileType::Symlink => EntryKind::Link,
+            _ => EntryKind::Other,
+        };
+        let target = if kind == EntryKind::Link { rustix::fs::readlinkat(directory, name, vec![]).ok() } else { None };
+        Some(Seen {
+            kind,
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified: moment(stat.st_mtime, stat.st_mtime_nsec as u64),
+            target: target.map(|target| std::ffi::OsString::from_vec(target.into_bytes()).into()),
+        })
+    }
+}
+
+/// So many seconds, and nanoseconds after them, from the start of 1970 on.
+fn moment(seconds: i64, nanoseconds: u64) -> SystemTime {
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let start =
+        if seconds < 0 { SystemTime::UNIX_EPOCH.checked_sub(whole) } else { SystemTime::UNIX_EPOCH.checked_add(whole) };
+    start.and_then(|start| start.checked_add(Duration::from_nanos(nanoseconds))).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 pub(crate) mod system {

@@ -30,10 +30,26 @@ pub struct Next {
 }
 
 impl<T: Serialize> Page<T> {
-    /// The elements of `all` from `offset` on, each made printable by `show`: `limit` of them, or
-    /// without it as many as an answer takes.
-    pub fn cut<S>(all: Vec<S>, offset: usize, limit: Option<usize>, show: impl Fn(S) -> T) -> Result<Self, Error> {
+    /// The elements of `all` from `offset` on, each made printable by `show`, which leaves out those that
+    /// are gone: `limit` of them, or without it as many as an answer takes.
+    pub fn cut<S>(
+        all: Vec<S>,
+        offset: usize,
+        limit: Option<usize>,
+        show: impl FnMut(S) -> Option<T>,
+    ) -> Result<Self, Error> {
         let total = all.len();
+        Self::of(all, total, offset, limit, show)
+    }
+
+    /// The same of a list of `total` elements, of which `start` holds as many as an answer may need.
+    pub fn of<S>(
+        start: Vec<S>,
+        total: usize,
+        offset: usize,
+        limit: Option<usize>,
+        mut show: impl FnMut(S) -> Option<T>,
+    ) -> Result<Self, Error> {
         if offset > 0 && offset >= total {
             return Err(OFFSET_BEYOND_END
                 .error(format!("there are {total} entries: none is left after {offset}"))
@@ -41,9 +57,12 @@ impl<T: Serialize> Page<T> {
         }
         let charset = json::Charset::from_env();
         let mut budget = OUTPUT_LIMIT - AROUND;
-        let mut items = vec![];
-        for one in all.into_iter().skip(offset).take(limit.unwrap_or(usize::MAX)) {
-            let item = show(one);
+        let (mut items, mut end) = (vec![], offset);
+        for one in start.into_iter().skip(offset).take(limit.unwrap_or(usize::MAX)) {
+            let Some(item) = show(one) else {
+                end += 1;
+                continue;
+            };
             if limit.is_none() {
                 let cost = json::cost(&item, charset) + LINE;
                 // One element is always returned, or nobody could go on.
@@ -53,8 +72,8 @@ impl<T: Serialize> Page<T> {
                 budget = budget.saturating_sub(cost);
             }
             items.push(item);
+            end += 1;
         }
-        let end = offset + items.len();
         Ok(Self { items, total, next: (end < total).then_some(Next { offset: end }) })
     }
 }
@@ -68,7 +87,7 @@ mod tests {
         let all: Vec<String> = (0..5000).map(|n| format!("entry {n} 日本")).collect();
         let (mut joined, mut offset) = (vec![], 0);
         loop {
-            let page = Page::cut(all.clone(), offset, None, |one| one).unwrap();
+            let page = Page::cut(all.clone(), offset, None, Some).unwrap();
             assert!(json::cost(&page.items, json::Charset::Utf8) < OUTPUT_LIMIT - 1000);
             assert_eq!(page.total, 5000);
             joined.extend(page.items);
@@ -76,8 +95,8 @@ mod tests {
             offset = next.offset;
         }
         assert_eq!(joined, all);
-        assert_eq!(Page::cut(all.clone(), 10, Some(4000), |one| one).unwrap().items.len(), 4000);
-        assert!(Page::cut(all, 5000, None, |one| one).unwrap_err().is(OFFSET_BEYOND_END));
-        assert_eq!(Page::<String>::cut(Vec::<String>::new(), 0, None, |one| one).unwrap().next, None);
+        assert_eq!(Page::cut(all.clone(), 10, Some(4000), Some).unwrap().items.len(), 4000);
+        assert!(Page::cut(all, 5000, None, Some).unwrap_err().is(OFFSET_BEYOND_END));
+        assert_eq!(Page::<String>::cut(Vec::<String>::new(), 0, None, Some).unwrap().next, None);
     }
 }

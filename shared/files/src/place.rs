@@ -1,7 +1,7 @@
 //! One path, resolved: where it really is, and by which rule it may be used.
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     fs,
     path::{Component, Path, PathBuf},
 };
@@ -10,7 +10,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{
     FILE_NOT_FOUND, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, Roots, SYMLINK_LOOP, catalog, error::is_loop, io_error,
-    roots,
+    near, roots,
 };
 
 /// As many links as Linux follows.
@@ -164,7 +164,7 @@ pub(crate) fn real_path(path: &Path) -> Result<PathBuf, Error> {
             continue;
         }
         if rest.iter().any(|name| name == "..") {
-            return Err(not_found(&path));
+            return Err(missing(&path));
         }
         return Ok(rest.iter().fold(existing, |path, name| path.join(name)));
     }
@@ -183,7 +183,7 @@ fn deepest_existing(path: &Path) -> Result<(PathBuf, Vec<OsString>), Error> {
                     .map(|name| name.as_os_str().to_owned())
                     .collect();
                 if !rest.is_empty() && !real.is_dir() {
-                    return Err(not_found(path).remedy(format!("{} is a file, not a directory.", real.display())));
+                    return Err(missing(path).remedy(format!("{} is a file, not a directory.", real.display())));
                 }
                 return Ok((real, rest));
             }
@@ -194,7 +194,7 @@ fn deepest_existing(path: &Path) -> Result<(PathBuf, Vec<OsString>), Error> {
             Err(_) => {}
         }
     }
-    Err(not_found(path))
+    Err(missing(path))
 }
 
 fn looping(path: &Path) -> Error {
@@ -203,11 +203,15 @@ fn looping(path: &Path) -> Error {
         .detail("path", path.to_string_lossy())
 }
 
-/// Nothing is at `path`; the nearest names in its directory are suggested.
+/// Nothing is at `path`, which may be anywhere.
+fn missing(path: &Path) -> Error {
+    FILE_NOT_FOUND.error(format!("{} does not exist", path.display())).detail("path", path.to_string_lossy())
+}
+
+/// Nothing is at `path`, which may be read; the nearest that there is is suggested.
 pub(crate) fn not_found(path: &Path) -> Error {
-    let error =
-        FILE_NOT_FOUND.error(format!("{} does not exist", path.display())).detail("path", path.to_string_lossy());
-    let near = near_names(path);
+    let error = missing(path);
+    let near = near::paths(path);
     match near.as_slice() {
         [] => error,
         [best, ..] => {
@@ -216,30 +220,4 @@ pub(crate) fn not_found(path: &Path) -> Error {
             error.remedy(remedy).detail("near", near)
         }
     }
-}
-
-/// Up to three paths beside `path` whose names are like its own, the likest first.
-fn near_names(path: &Path) -> Vec<PathBuf> {
-    /// As many entries as are worth looking through.
-    const ENTRIES: usize = 10_000;
-    let Some(wanted) = path.file_name().map(lowercase) else { return vec![] };
-    let Some(Ok(entries)) = path.parent().map(fs::read_dir) else { return vec![] };
-    let mut near: Vec<(usize, PathBuf)> = vec![];
-    for entry in entries.take(ENTRIES).filter_map(Result::ok) {
-        let name = lowercase(&entry.file_name());
-        let distance = strsim::damerau_levenshtein(&name, &wanted);
-        let stem = |name: &str| name.rsplit_once('.').map_or(name.len(), |(stem, _)| stem.len());
-        let same_stem = name[..stem(&name)] == wanted[..stem(&wanted)];
-        if same_stem || distance <= 1 + wanted.chars().count() / 4 {
-            let found = (distance, entry.path());
-            let at = near.partition_point(|held| *held <= found);
-            near.insert(at, found);
-            near.truncate(3);
-        }
-    }
-    near.into_iter().map(|(_, path)| path).collect()
-}
-
-fn lowercase(name: &OsStr) -> String {
-    name.to_string_lossy().chars().flat_map(char::to_lowercase).collect()
 }

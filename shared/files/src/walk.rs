@@ -8,7 +8,7 @@ use ignore::{
 };
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-use crate::{Kind, Place, ignored::IGNORE_FILES};
+use crate::{Kind, Place, ignored::IgnoredTree};
 
 /// How a tree is walked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,33 +25,30 @@ pub struct Walk<'a> {
     pub hidden: bool,
 }
 
-/// A walk of the tree at `place`. Links are not followed: what they lead to is found where it is.
+/// A walk of the tree at `place`, which is refused where it is ignored itself. Links are not followed: what they lead to is found where it is.
 pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
     let path = place.path();
     let mut builder = WalkBuilder::new(&path);
-    let ignored = !walk.no_ignore && place.root.kind == Kind::ProjectRoot;
-    builder
-        .max_depth(walk.depth)
-        .hidden(!walk.hidden)
-        .follow_links(false)
-        .git_ignore(ignored)
-        .git_exclude(ignored)
-        .git_global(false)
-        .ignore(ignored)
-        .parents(ignored)
-        .require_git(false);
-    if ignored {
-        for name in &IGNORE_FILES[2..] {
-            builder.add_custom_ignore_filename(name);
-        }
-    }
+    // What is ignored is left to `IgnoredTree`: the crate's own way waits for a FIFO that is named as an
+    // ignore file, and takes a glob that was asked for as leave to meet what is ignored.
+    builder.standard_filters(false).max_depth(walk.depth).hidden(!walk.hidden).follow_links(false);
     let mut globs = OverrideBuilder::new(&path);
     let patterns = walk.include.iter().cloned().chain(walk.exclude.iter().map(|pattern| format!("!{pattern}")));
     for pattern in patterns {
         globs.add(&pattern).map_err(|error| bad_glob(&pattern, &error.to_string()))?;
     }
-    // Git's own directory is nobody's content.
-    builder.filter_entry(|entry| entry.file_name() != ".git");
+    let ignored = if walk.no_ignore || place.root.kind != Kind::ProjectRoot {
+        None
+    } else {
+        place.check_ignored()?;
+        Some(IgnoredTree::new(&place.root.path))
+    };
+    builder.filter_entry(move |entry| {
+        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+        // Git's own directory is nobody's content.
+        entry.file_name() != ".git"
+            && (entry.depth() == 0 || !ignored.as_ref().is_some_and(|tree| tree.lists(entry.path(), is_directory)))
+    });
     let globs = globs.build().map_err(|error| bad_glob("", &error.to_string()))?;
     builder.overrides(globs);
     Ok(builder)

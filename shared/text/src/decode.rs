@@ -11,6 +11,16 @@ pub trait Decode {
     fn lossy(&self) -> bool;
 }
 
+impl<D: Decode + ?Sized> Decode for Box<D> {
+    fn decode(&mut self, bytes: &[u8], last: bool, out: &mut String) {
+        (**self).decode(bytes, last, out);
+    }
+
+    fn lossy(&self) -> bool {
+        (**self).lossy()
+    }
+}
+
 /// A decoder of Unicode's own encodings.
 #[derive(Debug)]
 pub struct UnicodeDecoder {

@@ -10,7 +10,14 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
 use ragmaker_tool::{Code, Error};
 
-use crate::{Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, sniff, unicode::is_binary};
+use crate::{
+    Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, says_at, sniff, sniff_within,
+    unicode::{LONGEST_ESCAPE, has_iso2022, plain},
+};
+
+mod reader;
+
+pub use reader::Reader;
 
 /// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +59,20 @@ impl Encoding {
             Self::Unicode(unicode) => unicode.name(),
             Self::Legacy(encoding) => encoding.name(),
         }
+    }
+
+    /// The bytes of a newline, which are nothing else; see [`lines`](crate::lines).
+    pub fn newline(self) -> &'static [u8] {
+        match self {
+            Self::Unicode(unicode) => unicode.newline(),
+            Self::Legacy(_) => b"\n",
+        }
+    }
+
+    /// Whether a line says the same without those before it. ISO-2022-JP changes between character
+    /// sets, and may do so in one line for the next.
+    pub fn has_lines_of_their_own(self) -> bool {
+        self != Self::Legacy(encoding_rs::ISO_2022_JP)
     }
 
     /// A decoder at the start of a text.
@@ -122,50 +143,46 @@ impl Decode for Decoder {
 
 /// Finds the encoding of `source`; `None` if it is no text.
 ///
-/// The sample begins where the source stops being ASCII, looked for in its first `look_in` bytes.
-pub fn identify(source: &Source, look_in: u64) -> io::Result<Option<Identified>> {
+/// The sample is the start of the source, or where that says nothing the first part that does.
+pub fn identify(source: &Source) -> io::Result<Option<Identified>> {
     let mut sample = vec![0; SAMPLE];
-    let mut at = 0;
-    loop {
-        let read = source.read_at(at, &mut sample)?;
-        if read == 0 || at >= look_in {
-            return Ok(Some(Identified { encoding: Encoding::Unicode(Unicode::Utf8), mark: 0 }));
-        }
-        let bytes = &sample[..read];
-        if at > 0 && is_plain(bytes) {
-            at += read as u64;
-            continue;
-        }
-        if at == 0 {
-            match identify_sample(bytes) {
-                Some(Identified { encoding: Encoding::Unicode(Unicode::Utf8), mark: 0 }) if is_plain(bytes) => {
-                    at += read as u64;
-                    continue;
-                }
-                found => return Ok(found),
-            }
-        }
-        let first = bytes.iter().position(|byte| !byte.is_ascii() || *byte == 0x1B).unwrap_or_default();
-        let read = source.read_at(at + first as u64, &mut sample)?;
-        return Ok(identify_sample(&sample[..read]));
+    let read = source.read_at(0, &mut sample)?;
+    if decides(&sample[..read], source) {
+        return Ok(identify_head(&sample[..read]));
     }
+    let at = says_at(source, 0, source.size())?;
+    let read = source.read_at(at, &mut sample)?;
+    Ok(identify_within(&sample[..read]))
 }
 
-fn is_plain(bytes: &[u8]) -> bool {
-    bytes.is_ascii() && memchr::memchr(0x1B, bytes).is_none() && memchr::memchr(0, bytes).is_none()
+/// Whether `head`, the start of `source`, says what encoding it is in; a character that it cuts does not.
+fn decides(head: &[u8], source: &Source) -> bool {
+    let plain = plain(head);
+    plain < head.len() && (plain + LONGEST_ESCAPE <= head.len() || head.len() as u64 >= source.size())
 }
 
-/// Finds the encoding of a text that begins with `sample`; `None` if it is no text.
-pub fn identify_sample(sample: &[u8]) -> Option<Identified> {
-    if let Sniffed::Unicode(unicode, mark) = sniff(sample) {
-        return Some(Identified { encoding: Encoding::Unicode(unicode), mark });
+/// Finds the encoding of a text that begins with `head`; `None` if it is no text.
+fn identify_head(head: &[u8]) -> Option<Identified> {
+    identify_sniffed(sniff(head), head)
+}
+
+/// The same of a text that has `part` in it, after ASCII.
+fn identify_within(part: &[u8]) -> Option<Identified> {
+    identify_sniffed(sniff_within(part), part)
+}
+
+fn identify_sniffed(sniffed: Sniffed, sample: &[u8]) -> Option<Identified> {
+    match sniffed {
+        Sniffed::Unicode(unicode, mark) => return Some(Identified { encoding: Encoding::Unicode(unicode), mark }),
+        Sniffed::Binary => return None,
+        Sniffed::Other => {}
     }
-    let japanese = sample.windows(2).any(|pair| pair == b"\x1B$" || pair == b"\x1B(");
-    if is_binary(sample) || (memchr::memchr(0, sample).is_some() && !japanese && has_signature(sample)) {
+    if has_signature(sample) && memchr::memchr(0, sample).is_some() && !has_iso2022(sample) {
         return None;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(sample, true);
+    // A whole sample may end within a character.
+    detector.feed(sample, sample.len() < SAMPLE);
     Some(match detector.guess(None, Utf8Detection::Deny) {
         encoding if encoding == encoding_rs::UTF_8 => {
             Identified { encoding: Encoding::Unicode(Unicode::Utf8), mark: 0 }
@@ -198,7 +215,7 @@ impl Text {
     /// Decodes `bytes`; gives them back if they are no text.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, Vec<u8>> {
         let source = Source::Memory(bytes);
-        let identified = identify(&source, u64::MAX);
+        let identified = identify(&source);
         let Source::Memory(bytes) = source else { return Err(vec![]) };
         let Ok(Some(identified)) = identified else { return Err(bytes) };
         let mut decoder = identified.encoding.decoder();

@@ -18,7 +18,7 @@ pub use decode::{Decode, UnicodeDecoder};
 pub use fitting::{fitting, printed};
 pub use newline::Newline;
 pub use source::Source;
-pub use unicode::{Sniffed, Unicode, sniff};
+pub use unicode::{Sniffed, Unicode, says_at, sniff, sniff_within};
 
 /// How much of a text is looked at to find out its encoding.
 pub const SAMPLE: usize = 64 * 1024;

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::Source;
+use crate::{Source, unicode::plain};
 
 /// How many bytes are read at a time; a multiple of every code unit.
 const BLOCK: usize = 64 * 1024;
@@ -21,7 +21,7 @@ pub struct Span {
     pub before: Option<u64>,
     /// How many lines the text has, where that was counted.
     pub total: Option<u64>,
-    /// How many bytes from the start of the text on are ASCII, as far as was looked.
+    /// Up to where the text is plain ASCII, as far as was looked.
     pub ascii: u64,
 }
 
@@ -63,8 +63,9 @@ impl Lines<'_> {
             }
             let bytes = &block[..read];
             if all_ascii {
-                all_ascii = bytes.is_ascii();
-                ascii = at + bytes.iter().take_while(|byte| all_ascii || byte.is_ascii()).count() as u64;
+                let plain = plain(bytes);
+                all_ascii = plain == read;
+                ascii = at + plain as u64;
             }
             let found = self.count(bytes);
             let mut find = |wanted: u64| {
@@ -120,7 +121,9 @@ impl Lines<'_> {
             at = from;
         }
         if size > count_up_to {
-            return Ok(Span { start, end: size, before: None, total: None, ascii: self.begin });
+            // Who has met the start has counted all the same.
+            let all = (start == self.begin && size > self.begin).then_some(found + 1);
+            return Ok(Span { start, end: size, before: all.map(|_| 0), total: all, ascii: self.begin });
         }
         let (_, span) = self.from_start(0, None, u64::MAX)?;
         let mut before = 0;

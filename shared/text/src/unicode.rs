@@ -1,5 +1,9 @@
 //! Unicode's own encodings: found by their mark, by their zeros, or by being valid.
 
+use std::io;
+
+use crate::{SAMPLE, Source};
+
 /// One of Unicode's encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unicode {
@@ -58,11 +62,13 @@ impl Unicode {
 pub enum Sniffed {
     /// A Unicode text, with the length of its byte order mark.
     Unicode(Unicode, usize),
-    /// Something else: an older encoding, or no text at all.
+    /// Something else, such as an older encoding.
     Other,
+    /// More control characters than any text has.
+    Binary,
 }
 
-/// Looks at `head`, the start of a file or the part of it from where it stops being plain ASCII.
+/// Looks at `head`, the start of a file.
 ///
 /// A byte order mark decides. Without one, zeros on one side of most pairs are UTF-16; valid
 /// UTF-8 is UTF-8, unless it has other control characters than text has, or the escapes of
@@ -82,10 +88,19 @@ pub fn sniff(head: &[u8]) -> Sniffed {
     if let Some(unicode) = utf16_by_zeros(head) {
         return Sniffed::Unicode(unicode, 0);
     }
-    if has_iso2022(head) || is_binary(head) || !is_mostly_utf8(head) {
-        return Sniffed::Other;
+    sniff_within(head)
+}
+
+/// Looks at a part of a file before which everything was ASCII: it is in no encoding that writes ASCII
+/// otherwise, and has no mark.
+pub fn sniff_within(part: &[u8]) -> Sniffed {
+    if is_binary(part) {
+        Sniffed::Binary
+    } else if has_iso2022(part) || !is_mostly_utf8(part) {
+        Sniffed::Other
+    } else {
+        Sniffed::Unicode(Unicode::Utf8, 0)
     }
-    Sniffed::Unicode(Unicode::Utf8, 0)
 }
 
 /// UTF-16 without a mark: text in it has spaces, newlines or Latin letters, whose high bytes are
@@ -95,10 +110,13 @@ fn utf16_by_zeros(head: &[u8]) -> Option<Unicode> {
     if pairs.is_empty() {
         return None;
     }
-    // A plain character: a printable ASCII one or white space.
-    let plain = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
-    let little = pairs.iter().filter(|pair| pair[1] == 0 && plain(pair[0])).count();
-    let big = pairs.iter().filter(|pair| pair[0] == 0 && plain(pair[1])).count();
+    // A plain character: a printable ASCII one or white space. As a number, many are compared at once.
+    let plain = |unit: u16| matches!(unit, 9 | 10 | 13 | 0x20..=0x7E);
+    let count = |unit: fn([u8; 2]) -> u16| -> usize {
+        let chunks = pairs.chunks(1 << 15);
+        chunks.map(|chunk| usize::from(chunk.iter().fold(0, |count, pair| count + u16::from(plain(unit(*pair)))))).sum()
+    };
+    let (little, big) = (count(u16::from_le_bytes), count(u16::from_be_bytes));
     let (unicode, hits, misses) =
         if little >= big { (Unicode::Utf16Le, little, big) } else { (Unicode::Utf16Be, big, little) };
     // One in fifty: a line of Japanese has at least its newline.
@@ -123,16 +141,57 @@ fn is_unassigned(c: char) -> bool {
     matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{fff8}' | '\u{fffe}' | '\u{ffff}')
 }
 
+/// Where in `from..to` of `source` the first byte is that says anything of the encoding; `to` if none does.
+pub fn says_at(source: &Source, from: u64, to: u64) -> io::Result<u64> {
+    let mut block = vec![0; SAMPLE];
+    let mut at = from;
+    while at < to {
+        let read = source.read_at(at, &mut block)?;
+        match plain(&block[..read]) {
+            0 => break,
+            plain => at += plain as u64,
+        }
+    }
+    Ok(at.min(to))
+}
+
+/// The length of an escape of ISO-2022 that is known as one.
+pub(crate) const LONGEST_ESCAPE: usize = 3;
+
+/// How many bytes at the start of `bytes` say nothing of the encoding: ASCII, without the zeros of no
+/// text and without the escapes of ISO-2022. An escape that is cut is left to who has the rest of it.
+pub(crate) fn plain(bytes: &[u8]) -> usize {
+    let odd = |byte: u8| byte >= 0x80 || byte == 0 || byte == 0x1B;
+    // Many at once, of which a processor compares several at a time.
+    let from =
+        bytes.chunks(4096).take_while(|chunk| !chunk.iter().fold(false, |found, &byte| found | odd(byte))).count();
+    let from = bytes.len().min(from * 4096);
+    let says = |at: &usize| match bytes[*at] {
+        0x1B => bytes.len() - at < LONGEST_ESCAPE || is_iso2022(&bytes[at + 1..]),
+        byte => odd(byte),
+    };
+    (from..bytes.len()).find(says).unwrap_or(bytes.len())
+}
+
 /// The escapes by which ISO-2022-JP and its like change between character sets.
-fn has_iso2022(head: &[u8]) -> bool {
-    head.windows(3).any(|bytes| matches!(bytes, [0x1B, b'$', b'@' | b'B' | b'A' | b')'] | [0x1B, b'(', b'J' | b'I']))
+pub(crate) fn has_iso2022(head: &[u8]) -> bool {
+    memchr::memchr_iter(0x1B, head).any(|at| is_iso2022(&head[at + 1..]))
+}
+
+/// Whether what is `after` the escape character makes it one of those.
+fn is_iso2022(after: &[u8]) -> bool {
+    matches!(after, [b'$', b'@' | b'B' | b'A' | b')', ..] | [b'(', b'J' | b'I', ..])
 }
 
 /// Whether `head` has more control characters than any text: one in twenty. Escapes of a terminal
 /// are text.
-pub(crate) fn is_binary(head: &[u8]) -> bool {
-    let odd = head.iter().filter(|&&b| matches!(b, 0..=6 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)).count();
-    odd * 20 > head.len()
+fn is_binary(head: &[u8]) -> bool {
+    let odd = |b: u8| matches!(b, 0..=6 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F);
+    // Counted in bytes, of which a processor adds many at once.
+    let chunks = head.chunks(usize::from(u8::MAX));
+    let count: usize =
+        chunks.map(|chunk| usize::from(chunk.iter().fold(0_u8, |count, byte| count + u8::from(odd(*byte))))).sum();
+    count * 20 > head.len()
 }
 
 /// Whether `head` is UTF-8, all of it or nearly so.
@@ -179,14 +238,14 @@ mod tests {
 
     #[test]
     fn the_rest_is_left_to_others() {
-        for other in [
-            &b"\x93\xFA\x96{\x8C\xEA\n"[..],
-            b"\x1B$BF|K\\8l\x1B(B\n",
-            b"caf\xE9\n",
-            b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3E\0\x01\0\0\0",
+        for other in [&b"\x93\xFA\x96{\x8C\xEA\n"[..], b"\x1B$BF|K\\8l\x1B(B\n", b"caf\xE9\n"] {
+            assert_eq!(sniff(other), Sniffed::Other, "{other:?}");
+        }
+        for binary in [
+            &b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3E\0\x01\0\0\0"[..],
             b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0",
         ] {
-            assert_eq!(sniff(other), Sniffed::Other, "{other:?}");
+            assert_eq!(sniff(binary), Sniffed::Binary, "{binary:?}");
         }
     }
 

@@ -193,7 +193,7 @@ impl CommandLine {
         let found = self.flags.iter().find(|flag| flag.long == long || (short.is_some() && flag.short == short));
         found.copied().ok_or_else(|| {
             let names = || self.flags.iter().map(|flag| flag.long);
-            let distance = |known: &str| strsim::damerau_levenshtein(known, &long);
+            let distance = |known: &str| strsim::osa_distance(known, &long);
             let nearest = names().min_by_key(|known| distance(known)).filter(|known| {
                 distance(known) <= 1 + known.len() / 4 || known.starts_with(&long) || long.starts_with(known)
             });

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, time::SystemTime};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, Glob, NOT_A_DIRECTORY, Next, Page, Roots, Walk, shown, walk};
+use ragmaker_files::{Asked, Glob, NOT_A_DIRECTORY, Next, Page, Roots, Walk, io_error, is_gone, shown, walk};
 use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool, choice};
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,12 @@ pub struct Answer {
     pub path: String,
     /// The absolute paths of the files.
     pub paths: Vec<String>,
+    /// Those of them that are not UTF-8: they are shown with U+FFFD and can not be used as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lossy_paths: Vec<String>,
+    /// Directories that could not be looked into, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
     /// How many there are.
     pub total: usize,
     /// Whether there are more than were returned.
@@ -83,6 +89,7 @@ impl Tool for Args {
         NO_FILES,
         NOT_A_DIRECTORY,
         ragmaker_files::OFFSET_BEYOND_END,
+        ragmaker_files::PATH_IGNORED,
         ragmaker_files::FILE_NOT_FOUND,
         ragmaker_files::PATH_NOT_ALLOWED,
         ragmaker_files::PERMISSION_DENIED,
@@ -101,27 +108,52 @@ impl Tool for Args {
         let base = place.path();
         let glob = Glob::new(&base, &self.glob)?;
         let options = Walk { no_ignore: self.no_ignore, hidden: self.hidden, ..Walk::default() };
-        let mut found: Vec<_> = walk(&place, options)?
-            .build()
-            .filter_map(Result::ok)
-            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()) && glob.matches(entry.path()))
-            .map(ragmaker_files::DirEntry::into_path)
-            .collect();
+        let (mut found, mut unreadable) = (vec![], vec![]);
+        for entry in walk(&place, options)?.build() {
+            match entry {
+                Err(error) if error.io_error().is_some_and(is_gone) => {}
+                Err(error) => match error.io_error() {
+                    Some(cause) if error.depth() == Some(0) => return Err(io_error(cause, &base)),
+                    _ => unreadable.push(error.to_string()),
+                },
+                Ok(entry) => {
+                    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                    if is_file && glob.matches(entry.path()) {
+                        found.push(entry.into_path());
+                    }
+                }
+            }
+        }
+        unreadable.truncate(20);
         if found.is_empty() {
             let (glob, base) = (&self.glob, shown(base).0);
-            return Err(NO_FILES.error(format!("no file in {base} matches {glob:?}")).detail("path", base));
+            return Err(NO_FILES
+                .error(format!("no file in {base} matches {glob:?}"))
+                .detail("path", base)
+                .detail("unreadable", unreadable));
         }
+        let mut looker = place.looker()?;
         match self.sort {
             Sort::Name => found.sort_unstable(),
             Sort::Modified => found.sort_by_cached_key(|path| {
-                let modified = path.metadata().and_then(|metadata| metadata.modified());
+                let modified = looker.look(path).map(|seen| seen.modified);
                 (Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), path.clone())
             }),
         }
-        let page = Page::cut(found, self.offset, self.limit, |path| shown(path).0)?;
+        let mut lossy_paths = vec![];
+        let page = Page::cut(found, self.offset, self.limit, |path| {
+            looker.look(&path)?;
+            let (path, is_lossy) = shown(path);
+            if is_lossy {
+                lossy_paths.push(path.clone());
+            }
+            Some(path)
+        })?;
         Ok(Answer {
             path: shown(base).0,
             paths: page.items,
+            lossy_paths,
+            unreadable,
             total: page.total,
             truncated: page.next.is_some(),
             next: page.next,

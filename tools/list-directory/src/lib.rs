@@ -1,9 +1,9 @@
 //! `ragmaker-list-directory`: what is in a directory.
 
-use std::{cmp::Reverse, path::PathBuf, time::SystemTime};
+use std::{cmp::Reverse, time::SystemTime};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, NOT_A_DIRECTORY, Page, Roots, Walk, rfc3339, shown, walk};
+use ragmaker_files::{Asked, EntryKind, NOT_A_DIRECTORY, Page, Roots, Walk, io_error, is_gone, rfc3339, shown, walk};
 use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool, Within, choice};
 use serde::{Deserialize, Serialize};
 
@@ -91,26 +91,6 @@ pub struct Entry {
     pub target: Option<String>,
 }
 
-/// What an entry of a directory is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EntryKind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link, which is not followed.
-    Link,
-    /// A FIFO, a socket or a device.
-    Other,
-}
-
-struct Found {
-    /// Within the directory.
-    name: PathBuf,
-    kind: EntryKind,
-}
-
 impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
@@ -120,6 +100,7 @@ impl Tool for Args {
     const ERRORS: &'static [Code] = &[
         NOT_A_DIRECTORY,
         ragmaker_files::OFFSET_BEYOND_END,
+        ragmaker_files::PATH_IGNORED,
         ragmaker_files::FILE_NOT_FOUND,
         ragmaker_files::PATH_NOT_ALLOWED,
         ragmaker_files::PERMISSION_DENIED,
@@ -135,52 +116,47 @@ impl Tool for Args {
             Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
         let place = Roots::discover(asked)?.place(&self.path)?;
         place.check_directory()?;
+        if !self.all {
+            place.check_ignored().map_err(|error| error.remedy("Add --all to list it all the same."))?;
+        }
         let base = place.path();
         let depth = usize::try_from(self.depth.get()).unwrap_or(usize::MAX);
         let options = Walk { depth: Some(depth), no_ignore: self.all, hidden: self.all, ..Walk::default() };
         let (mut found, mut unreadable) = (vec![], vec![]);
         for entry in walk(&place, options)?.build() {
             match entry {
-                Err(error) => unreadable.push(error.to_string()),
+                Err(error) if error.io_error().is_some_and(is_gone) => {}
+                Err(error) => match error.io_error() {
+                    Some(cause) if error.depth() == Some(0) => return Err(io_error(cause, &base)),
+                    _ => unreadable.push(error.to_string()),
+                },
                 Ok(entry) if entry.depth() == 0 => {}
-                Ok(entry) => {
-                    let kind = match entry.file_type() {
-                        Some(kind) if kind.is_file() => EntryKind::File,
-                        Some(kind) if kind.is_dir() => EntryKind::Directory,
-                        Some(kind) if kind.is_symlink() => EntryKind::Link,
-                        _ => EntryKind::Other,
-                    };
-                    let name = entry.path().strip_prefix(&base).unwrap_or(entry.path()).to_path_buf();
-                    found.push(Found { name, kind });
-                }
+                Ok(entry) => found.push(entry.into_path()),
             }
         }
-        let metadata = |found: &Found| base.join(&found.name).symlink_metadata().ok();
+        let mut looker = place.looker()?;
         match self.sort {
-            Sort::Name => found.sort_unstable_by(|a, b| a.name.cmp(&b.name)),
-            Sort::Size => found.sort_by_cached_key(|found| {
-                (
-                    Reverse(metadata(found).filter(std::fs::Metadata::is_file).map(|metadata| metadata.len())),
-                    found.name.clone(),
-                )
+            Sort::Name => found.sort_unstable(),
+            Sort::Size => found.sort_by_cached_key(|path| {
+                let file = looker.look(path).filter(|seen| seen.kind == EntryKind::File);
+                (Reverse(file.map(|seen| seen.size)), path.clone())
             }),
-            Sort::Modified => found.sort_by_cached_key(|found| {
-                let modified = metadata(found).and_then(|metadata| metadata.modified().ok());
-                (Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), found.name.clone())
+            Sort::Modified => found.sort_by_cached_key(|path| {
+                let modified = looker.look(path).map(|seen| seen.modified);
+                (Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), path.clone())
             }),
         }
-        let page = Page::cut(found, self.offset, self.limit, |found| {
-            let metadata = metadata(&found);
-            let target = (found.kind == EntryKind::Link).then(|| base.join(&found.name).read_link().ok()).flatten();
-            let (name, name_is_lossy) = shown(found.name);
-            Entry {
+        let page = Page::cut(found, self.offset, self.limit, |path| {
+            let seen = looker.look(&path)?;
+            let (name, name_is_lossy) = shown(path.strip_prefix(&base).unwrap_or(&path).to_path_buf());
+            Some(Entry {
                 name,
                 name_is_lossy,
-                kind: found.kind,
-                size: metadata.as_ref().filter(|metadata| metadata.is_file()).map(std::fs::Metadata::len),
-                modified: metadata.and_then(|metadata| metadata.modified().ok()).map(rfc3339),
-                target: target.map(|target| shown(target).0),
-            }
+                kind: seen.kind,
+                size: (seen.kind == EntryKind::File).then_some(seen.size),
+                modified: Some(rfc3339(seen.modified)),
+                target: seen.target.map(|target| shown(target).0),
+            })
         })?;
         unreadable.truncate(20);
         Ok(Answer {

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, io, rc::Rc};
 
-use ragmaker_text::{Chunks, Source, UnicodeDecoder};
+use ragmaker_text::{Chunks, Decode, Source};
 use ragmaker_tool::JsonSchema;
 use serde::{Serialize, Serializer, ser};
 use serde_json::{Map, Value};
@@ -120,6 +120,8 @@ pub enum Kind {
     Image,
     /// A PDF document.
     Pdf,
+    /// An office document or a book, shown as Markdown.
+    Document,
     /// Anything else.
     Binary,
 }
@@ -172,8 +174,8 @@ impl Lossy {
 pub struct Stream {
     /// The file.
     pub source: Source,
-    /// Its encoding.
-    pub decoder: fn() -> UnicodeDecoder,
+    /// Makes a decoder of its encoding.
+    pub decoder: Box<dyn Fn() -> Box<dyn Decode>>,
     /// Where the part begins, in bytes.
     pub start: u64,
     /// Where it ends.

@@ -1,4 +1,5 @@
-//! A file in another encoding than Unicode's, decoded into a nameless temporary file.
+//! Texts in other encodings than Unicode's, and those that have to be decoded as a whole: into a nameless
+//! temporary file.
 
 use std::{
     fs::File,
@@ -12,6 +13,11 @@ use ragmaker_text::{
 };
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
+use crate::INPUT_TOO_LARGE;
+
+/// The largest text that is decoded as a whole (256 MiB).
+const MAX: u64 = 256 << 20;
+
 /// A text as UTF-8, and the encoding it was in.
 pub(crate) struct Decoded {
     pub(crate) source: Source,
@@ -19,22 +25,32 @@ pub(crate) struct Decoded {
     pub(crate) lossy: bool,
 }
 
-/// Decodes `source` from `label`, or from what it is found to be; `None` if it is no text.
-pub(crate) fn decode(source: &Source, label: Option<&str>) -> Result<Option<Decoded>, Error> {
+/// The encoding of `source`: what `label` names, or what it is found to be; `None` if it is no text.
+pub(crate) fn encoding_of(source: &Source, label: Option<&str>) -> Result<Option<Identified>, Error> {
     let fail = |error: io::Error| IO_ERROR.error(format!("the text can not be decoded: {error}"));
-    let identified = match label {
-        None => identify(source, u64::MAX).map_err(fail)?,
-        Some(label) => {
-            let encoding = Encoding::named(label).ok_or_else(|| {
-                ARGUMENT_ERROR
-                    .error(format!("--encoding can not be {label:?}: there is no such encoding"))
-                    .remedy("Leave it out to have it found, or use a label of the web such as shift_jis.")
-                    .detail("argument", "--encoding")
-            })?;
-            Some(Identified { encoding, mark: 0 })
-        }
-    };
-    identified.map(|identified| write(source, identified)).transpose().map_err(fail)
+    let Some(label) = label else { return identify(source).map_err(fail) };
+    let encoding = Encoding::named(label).ok_or_else(|| {
+        ARGUMENT_ERROR
+            .error(format!("--encoding can not be {label:?}: there is no such encoding"))
+            .remedy("Leave it out to have it found, or use a label of the web such as shift_jis.")
+            .detail("argument", "--encoding")
+    })?;
+    let Encoding::Unicode(unicode) = encoding else { return Ok(Some(Identified { encoding, mark: 0 })) };
+    let mut head = [0; 4];
+    let read = source.read_at(0, &mut head).map_err(fail)?;
+    let mark = if head[..read].starts_with(unicode.mark()) { unicode.mark().len() } else { 0 };
+    Ok(Some(Identified { encoding, mark }))
+}
+
+/// Decodes all of `source`, for an encoding whose lines do not stand alone.
+pub(crate) fn decode(source: &Source, identified: Identified) -> Result<Decoded, Error> {
+    if source.size() > MAX {
+        let name = identified.encoding.name();
+        return Err(INPUT_TOO_LARGE
+            .error(format!("a text in {name} can only be read as a whole, and this one has more than {MAX} bytes"))
+            .remedy(format!("Convert it: iconv -f {name} -t UTF-8 FILE > COPY, and read the copy.")));
+    }
+    write(source, identified).map_err(|error| IO_ERROR.error(format!("the text can not be decoded: {error}")))
 }
 
 fn write(source: &Source, Identified { encoding, mark }: Identified) -> io::Result<Decoded> {

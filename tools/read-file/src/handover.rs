@@ -1,9 +1,9 @@
 //! Two executables for one tool: a small one that reads most files, and one for all.
 //!
 //! An agent starts `ragmaker-read-file` once for every file it reads, and nearly all of them are
-//! plain text. What the others take (the tables of older encodings, the formats of images, running
-//! `pdftotext`) would be two thirds of it. So that executable reads Unicode text and hands every
-//! other file over to `ragmaker-read-file-full`, which is the whole tool.
+//! plain text. What the others take (the tables of older encodings, the formats of images, archives and
+//! office documents, running `pdftotext`) would be four fifths of it. So that executable reads Unicode
+//! text and hands every other file over to `ragmaker-read-file-full`, which is the whole tool.
 
 use std::{env, io, path::PathBuf, process::Command};
 

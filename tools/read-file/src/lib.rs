@@ -15,6 +15,7 @@ mod answer;
 mod decoded;
 mod handover;
 mod media;
+mod office;
 mod page;
 mod pdf;
 mod text;
@@ -23,10 +24,11 @@ mod wanted;
 pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
 pub use handover::{DECODER_MISSING, read_here_or_there};
 pub use media::NOT_TEXT;
+pub use office::DOCUMENT_UNREADABLE;
 pub use pdf::{PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 pub use text::OFFSET_BEYOND_END;
 
-use decoded::decode;
+use decoded::encoding_of;
 use wanted::Wanted;
 
 /// More came through standard input than is kept.
@@ -122,6 +124,7 @@ impl Tool for Args {
         PDF_READER_MISSING,
         PDF_ENCRYPTED,
         PDF_UNREADABLE,
+        DOCUMENT_UNREADABLE,
         IO_ERROR,
     ];
 
@@ -183,14 +186,22 @@ impl Args {
                 .remedy("Use --offset and --limit for lines.")
                 .detail("argument", "--pages"));
         }
-        let mut decoded = decode(&source, self.encoding.as_deref())?;
-        if decoded.is_none() && self.shown_as == As::Text {
-            // Every byte is a character of windows-1252.
-            decoded = decode(&source, Some("windows-1252"))?;
+        let document = if self.encoding.is_none() { office::Document::open(&source) } else { Ok(None) };
+        if let Some(document) = document.map_err(|error| io_error(&error, Path::new(&path)))? {
+            let answer = Answer { kind: Kind::Document, mime_type: document.format.mime_type(), ..answer };
+            return text::read_decoded(document.decode(&path)?, wanted, answer);
         }
-        match decoded {
-            Some(decoded) => text::read_decoded(decoded, wanted, answer),
+        let mut identified = encoding_of(&source, self.encoding.as_deref())?;
+        if identified.is_none() && self.shown_as == As::Text {
+            // Every byte is a character of windows-1252.
+            identified = encoding_of(&source, Some("windows-1252"))?;
+        }
+        match identified {
             None => media::read(source, false, answer),
+            Some(identified) if identified.encoding.has_lines_of_their_own() => {
+                text::read_legacy(source, identified, wanted, answer)
+            }
+            Some(identified) => text::read_decoded(decoded::decode(&source, identified)?, wanted, answer),
         }
     }
 

@@ -57,7 +57,7 @@ pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer
 }
 
 /// Kinds of files that are no text, by their first bytes.
-const KNOWN: [(&[u8], &str); 12] = [
+const KNOWN: [(&[u8], &str); 13] = [
     (b"%PDF-", "application/pdf"),
     (b"PK\x03\x04", "application/zip"),
     (b"\x1F\x8B", "application/gzip"),
@@ -69,6 +69,8 @@ const KNOWN: [(&[u8], &str); 12] = [
     (b"ID3", "audio/mpeg"),
     (b"\x1A\x45\xDF\xA3", "video/webm"),
     (b"SQLite format 3\0", "application/vnd.sqlite3"),
+    // Office documents before 2007, and later ones with a password.
+    (b"\xD0\xCF\x11\xE0", "application/x-ole-storage"),
     (b"7z\xBC\xAF\x27\x1C", "application/x-7z-compressed"),
 ];
 
@@ -76,7 +78,7 @@ fn recognize(source: &Source) -> io::Result<Media> {
     let mut head = vec![0; SAMPLE.min(usize::try_from(source.size()).unwrap_or(SAMPLE))];
     let read = source.read_at(0, &mut head)?;
     head.truncate(read);
-    let image = imagesize::image_type(&head).ok().and_then(image_mime);
+    let image = imagesize::image_type(&head).ok().and_then(|kind| image_mime(kind, &head));
     if let Some(mime_type) = image {
         // The size of some is far into the file.
         let mut whole = vec![0; usize::try_from(source.size()).unwrap_or(usize::MAX).min(8 << 20)];
@@ -84,12 +86,22 @@ fn recognize(source: &Source) -> io::Result<Media> {
         return Ok(Media { kind: Kind::Image, mime_type, size: imagesize::blob_size(&whole[..read]).ok() });
     }
     let known = KNOWN.iter().find(|(signature, _)| head.starts_with(signature));
-    let mime_type = known.map_or("application/octet-stream", |(_, mime_type)| mime_type);
+    let mime_type = match known {
+        Some((_, mime_type)) => mime_type,
+        None if brand(&head).is_some() => "video/mp4",
+        None => "application/octet-stream",
+    };
     let kind = if mime_type == "application/pdf" { Kind::Pdf } else { Kind::Binary };
     Ok(Media { kind, mime_type, size: None })
 }
 
-fn image_mime(kind: ImageType) -> Option<&'static str> {
+/// What a file of the ISO base media format (ISO/IEC 14496-12), which holds films as well as pictures,
+/// says that it is first of all.
+fn brand(head: &[u8]) -> Option<&[u8]> {
+    (head.get(4..8)? == b"ftyp").then(|| head.get(8..12))?
+}
+
+fn image_mime(kind: ImageType, head: &[u8]) -> Option<&'static str> {
     use imagesize::Compression;
     Some(match kind {
         ImageType::Png => "image/png",
@@ -98,7 +110,8 @@ fn image_mime(kind: ImageType) -> Option<&'static str> {
         ImageType::Webp => "image/webp",
         ImageType::Bmp => "image/bmp",
         ImageType::Heif(Compression::Av1) => "image/avif",
-        ImageType::Heif(_) => "image/heic",
+        ImageType::Heif(Compression::Hevc) => "image/heic",
+        ImageType::Heif(_) if matches!(brand(head)?, b"mif1" | b"mif2" | b"msf1" | b"miaf") => "image/heif",
         ImageType::Tiff => "image/tiff",
         ImageType::Ico => "image/vnd.microsoft.icon",
         ImageType::Jxl => "image/jxl",

@@ -31,6 +31,9 @@ pub const PDF_UNREADABLE: Code =
 /// The longest that a PDF may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// The most text that a PDF may give (256 MiB): what gives more was made to fill the disk.
+const MAX: u64 = 256 << 20;
+
 /// Whether `source` begins as a PDF does.
 pub(crate) fn is_pdf(source: &Source) -> io::Result<bool> {
     let mut head = [0; 5];
@@ -72,7 +75,8 @@ pub(crate) fn decode(path: &str, source: &Source, pages: Option<Pages>) -> Resul
     input.rewind().map_err(fail)?;
     let text = tempfile::tempfile().map_err(fail)?;
     let mut command = Command::new("pdftotext");
-    command.args(["-enc", "UTF-8", "-q"]);
+    // Not -q: it would not even say that a password is missing.
+    command.args(["-enc", "UTF-8"]);
     if let Some(Pages { first, last }) = pages {
         command.args(["-f", &first.to_string()]);
         if let Some(last) = last {
@@ -86,13 +90,14 @@ pub(crate) fn decode(path: &str, source: &Source, pages: Option<Pages>) -> Resul
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| PDF_READER_MISSING.error(format!("{path} is a PDF, and pdftotext does not start: {error}")))?;
-    let said = wait(&mut child).map_err(fail)?;
+    let said = wait(&mut child, &text).map_err(fail)?;
     let error = |code: Code, what: &str| Err(code.error(format!("{path}: {what}")).detail("path", path));
     match said {
         Ended::Well => decoded(text).map_err(fail),
         Ended::Badly(said) if said.contains("password") => error(PDF_ENCRYPTED, "the PDF asks for a password"),
-        Ended::Badly(said) => error(PDF_UNREADABLE, said.lines().next().unwrap_or("pdftotext gave up")),
+        Ended::Badly(said) => error(PDF_UNREADABLE, said.lines().next_back().unwrap_or("pdftotext gave up")),
         Ended::Late => error(PDF_UNREADABLE, "pdftotext took more than a minute"),
+        Ended::Large => error(PDF_UNREADABLE, "it gives more than 256 MiB of text"),
     }
 }
 
@@ -105,15 +110,18 @@ enum Ended {
     /// With what it said.
     Badly(String),
     Late,
+    Large,
 }
 
-fn wait(child: &mut Child) -> io::Result<Ended> {
+/// Waits for the end of `child`, which writes to `text`.
+fn wait(child: &mut Child, text: &File) -> io::Result<Ended> {
     let mut errors = child.stderr.take();
     // A reader of its own, lest the program wait for room in the pipe.
     let said = thread::spawn(move || {
         let mut said = vec![];
         if let Some(errors) = &mut errors {
             let _ = errors.take(64 * 1024).read_to_end(&mut said);
+            let _ = io::copy(errors, &mut io::sink());
         }
         String::from_utf8_lossy(&said).into_owned()
     });
@@ -124,10 +132,11 @@ fn wait(child: &mut Child) -> io::Result<Ended> {
             let said = said.join().unwrap_or_default();
             return Ok(if status.success() { Ended::Well } else { Ended::Badly(said) });
         }
-        if started.elapsed() > PATIENCE {
+        let large = text.metadata()?.len() > MAX;
+        if large || started.elapsed() > PATIENCE {
             child.kill()?;
             child.wait()?;
-            return Ok(Ended::Late);
+            return Ok(if large { Ended::Large } else { Ended::Late });
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));

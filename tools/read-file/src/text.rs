@@ -5,8 +5,9 @@ use std::{io, path::Path};
 use ragmaker_files::io_error;
 use ragmaker_text::{
     Chunks, Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder,
+    legacy::Identified,
     lines::{Lines, Span},
-    sniff,
+    says_at, sniff, sniff_within,
 };
 use ragmaker_tool::{Code, Error, OUTPUT_LIMIT, json};
 use serde_json::{Map, Value};
@@ -30,7 +31,9 @@ const AROUND: usize = 1500;
 /// A text and how to read it.
 struct Text {
     source: Source,
-    unicode: Unicode,
+    decoder: Box<dyn Fn() -> Box<dyn Decode>>,
+    /// What a newline is in it.
+    newline: &'static [u8],
     /// Where it begins, after a byte order mark.
     begin: u64,
     /// The name of the encoding it is in, or was in before it was decoded.
@@ -61,6 +64,25 @@ pub(crate) fn read(
     text.page(wanted, found, answer).map(Ok)
 }
 
+/// Reads what is wanted of a text that is in the encoding `identified`, the lines of which stand alone.
+pub(crate) fn read_legacy(
+    source: Source,
+    Identified { encoding, mark }: Identified,
+    wanted: &Wanted,
+    answer: Answer,
+) -> Result<Answer, Error> {
+    let text = Text {
+        source,
+        decoder: Box::new(move || Box::new(encoding.decoder())),
+        newline: encoding.newline(),
+        begin: mark as u64,
+        encoding: encoding.name().to_owned(),
+        lossy: false,
+    };
+    let found = text.find(wanted).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
+    text.page(wanted, found, answer)
+}
+
 /// Reads what is wanted of a text that was decoded.
 pub(crate) fn read_decoded(decoded: Decoded, wanted: &Wanted, answer: Answer) -> Result<Answer, Error> {
     let text = Text::from(decoded);
@@ -79,7 +101,30 @@ impl Text {
                 .detail("path", path)
                 .detail("total_lines", total));
         };
-        self.answer(wanted, start, &span, answer).map_err(|error| io_error(&error, Path::new(&path)))
+        let fail = |error: io::Error| io_error(&error, Path::new(&path));
+        if let Some(length) = self.ends_before(wanted.column, start, span.end).map_err(fail)? {
+            return Err(OFFSET_BEYOND_END
+                .error(format!("the line has {length} characters: it ends before --column-offset {}", wanted.column))
+                .remedy("Choose a smaller --column-offset, or leave it out.")
+                .detail("path", path)
+                .detail("characters", length));
+        }
+        self.answer(wanted, start, &span, answer).map_err(fail)
+    }
+
+    /// The length of the line at `start` in characters, where it has fewer than `column`.
+    fn ends_before(&self, column: u64, start: u64, end: u64) -> io::Result<Option<u64>> {
+        let mut chunks = Chunks::new(&self.source, start, end, 0, (self.decoder)());
+        let mut length = 0;
+        while length < column {
+            let Some(text) = chunks.next()? else { return Ok(Some(length)) };
+            let line = text.split('\n').next().unwrap_or_default();
+            length += line.chars().count() as u64;
+            if line.len() < text.len() {
+                return Ok((length < column).then_some(length));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -97,11 +142,8 @@ fn identify(source: Source, encoding: Option<&str>) -> io::Result<Result<Text, S
         }
     };
     Ok(match sniffed {
-        Sniffed::Unicode(unicode, mark) => {
-            let encoding = unicode.name().to_owned();
-            Ok(Text { source, unicode, begin: mark as u64, encoding, lossy: false })
-        }
-        Sniffed::Other => Err(source),
+        Sniffed::Unicode(unicode, mark) => Ok(Text::unicode(source, unicode, mark as u64, unicode.name().to_owned())),
+        Sniffed::Other | Sniffed::Binary => Err(source),
     })
 }
 
@@ -116,14 +158,19 @@ fn sample(source: &Source, at: u64) -> io::Result<Vec<u8>> {
 impl From<Decoded> for Text {
     fn from(decoded: Decoded) -> Self {
         let Decoded { source, encoding, lossy } = decoded;
-        Self { source, unicode: Unicode::Utf8, begin: 0, encoding, lossy }
+        Self { lossy, ..Self::unicode(source, Unicode::Utf8, 0, encoding) }
     }
 }
 
 impl Text {
+    fn unicode(source: Source, unicode: Unicode, begin: u64, encoding: String) -> Self {
+        let decoder = Box::new(move || Box::new(UnicodeDecoder::new(unicode)) as Box<dyn Decode>);
+        Self { source, decoder, newline: unicode.newline(), begin, encoding, lossy: false }
+    }
+
     /// Where the lines that are wanted are.
     fn find(&self, wanted: &Wanted) -> io::Result<(Option<u64>, Span)> {
-        let lines = Lines { source: &self.source, begin: self.begin, newline: self.unicode.newline() };
+        let lines = Lines { source: &self.source, begin: self.begin, newline: self.newline };
         match wanted.lines {
             wanted::Lines::From { offset, limit, .. } => lines.from_start(offset, limit, COUNT_UP_TO),
             wanted::Lines::Tail(count) => lines.from_end(count, COUNT_UP_TO).map(|span| (Some(span.start), span)),
@@ -133,17 +180,24 @@ impl Text {
     /// Whether a text that began as ASCII is in another encoding from where it stops being that,
     /// as far as it was read.
     fn is_older_than_it_began(&self, span: &Span) -> io::Result<bool> {
-        let undecided = self.unicode == Unicode::Utf8 && self.begin == 0 && self.encoding == "UTF-8";
-        if !undecided || span.ascii < SAMPLE as u64 || span.ascii >= self.source.size() {
+        if self.encoding != "UTF-8" || self.begin > 0 {
             return Ok(false);
         }
-        let sample = sample(&self.source, span.ascii)?;
-        Ok(!sample.is_ascii() && sniff(&sample) == Sniffed::Other)
+        // Of a text that was read from its end alone, that end has to say it.
+        let read_to = if span.total.is_some() { self.source.size() } else { span.end };
+        let at = match span.before {
+            None => span.start,
+            Some(_) => says_at(&self.source, span.ascii, read_to)?,
+        };
+        if at < SAMPLE as u64 || at >= read_to {
+            return Ok(false);
+        }
+        let sample = sample(&self.source, at)?;
+        Ok(!matches!(sniff_within(&sample), Sniffed::Unicode(..)))
     }
 
     fn answer(self, wanted: &Wanted, start: u64, span: &Span, answer: Answer) -> io::Result<Answer> {
-        let newline = self.newline()?;
-        let decoder = decoder_of(self.unicode);
+        let newline = self.newline_style()?;
         let lossy = Lossy::new(self.lossy);
         let size = self.source.size();
         let limit = match wanted.lines {
@@ -154,10 +208,10 @@ impl Text {
         let (content, shown, next) = if let Some(limit) = limit {
             let offset = first.unwrap_or_default();
             let shown = span.total.map_or(limit, |total| limit.min(total.saturating_sub(offset)));
-            let next = (span.end < size).then(|| wanted.next(shown, None));
+            let next = (span.end < size).then(|| wanted.next(shown, span.total, None));
             let stream = Stream {
                 source: self.source,
-                decoder,
+                decoder: self.decoder,
                 start,
                 end: span.end,
                 skip: wanted.column,
@@ -165,7 +219,7 @@ impl Text {
             };
             (Content::Stream(stream), shown, next)
         } else {
-            let mut chunks = Chunks::new(&self.source, start, span.end, wanted.column, decoder());
+            let mut chunks = Chunks::new(&self.source, start, span.end, wanted.column, (self.decoder)());
             let budget = OUTPUT_LIMIT - AROUND - answer.path.chars().count().min(2000) * 6;
             let page = Page::fill(&mut chunks, budget, json::Charset::from_env())?;
             lossy.add(chunks.lossy());
@@ -173,7 +227,7 @@ impl Text {
             let open = !page.text.is_empty() && !page.text.ends_with('\n');
             let shown = ended + u64::from(open);
             let within = open.then(|| page.text.rsplit('\n').next().unwrap_or_default().chars().count() as u64);
-            let next = page.cut.then(|| wanted.next(shown, within));
+            let next = page.cut.then(|| wanted.next(shown, span.total, within));
             (Content::Page(page.text), shown, next)
         };
         let range =
@@ -193,22 +247,12 @@ impl Text {
     }
 
     /// How the lines in the first sample end.
-    fn newline(&self) -> io::Result<Newline> {
+    fn newline_style(&self) -> io::Result<Newline> {
         let mut text = String::new();
-        UnicodeDecoder::new(self.unicode).decode(&sample(&self.source, self.begin)?, false, &mut text);
+        (self.decoder)().decode(&sample(&self.source, self.begin)?, false, &mut text);
         // A carriage return that the sample cuts from its newline says nothing.
         let whole = if text.len() + 8 < SAMPLE { &text } else { text.trim_end_matches('\r') };
         Ok(Newline::of(whole))
-    }
-}
-
-fn decoder_of(unicode: Unicode) -> fn() -> UnicodeDecoder {
-    match unicode {
-        Unicode::Utf8 => || UnicodeDecoder::new(Unicode::Utf8),
-        Unicode::Utf16Le => || UnicodeDecoder::new(Unicode::Utf16Le),
-        Unicode::Utf16Be => || UnicodeDecoder::new(Unicode::Utf16Be),
-        Unicode::Utf32Le => || UnicodeDecoder::new(Unicode::Utf32Le),
-        Unicode::Utf32Be => || UnicodeDecoder::new(Unicode::Utf32Be),
     }
 }
 

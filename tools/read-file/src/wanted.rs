@@ -63,26 +63,29 @@ impl Wanted {
             }
             (None, None, start, Some(end), None) => {
                 let start = start.map_or(1, ragmaker_tool::Within::get);
-                let Some(lines) = (end.get() + 1).checked_sub(start).filter(|lines| *lines > 0) else {
+                let Some(more) = end.get().checked_sub(start) else {
                     return Err(ARGUMENT_ERROR
                         .error(format!("--end-line {} is before --start-line {start}", end.get()))
                         .remedy("Both count from 1, and both lines are returned.")
                         .detail("argument", "--end-line"));
                 };
-                Lines::From { offset: start - 1, limit: Some(lines), dialect: Dialect::EndLine }
+                Lines::From { offset: start - 1, limit: Some(more.saturating_add(1)), dialect: Dialect::EndLine }
             }
             _ => return conflict(given[given.len() - 1]),
         };
         Ok(Self { lines, column: args.column_offset })
     }
 
-    /// The arguments that continue after `shown` lines; `within` is how many characters of the
-    /// last of them were shown, where it was cut.
-    pub(crate) fn next(&self, shown: u64, within: Option<u64>) -> Map<String, Value> {
+    /// The arguments that continue after `shown` lines of a text of `total`; `within` is how many
+    /// characters of the last of them were shown, where it was cut.
+    pub(crate) fn next(&self, shown: u64, total: Option<u64>, within: Option<u64>) -> Map<String, Value> {
         let mut next = Map::new();
         let whole = if within.is_some() { shown.saturating_sub(1) } else { shown };
         match self.lines {
-            Lines::Tail(lines) => _ = next.insert("tail".to_owned(), (lines - whole).into()),
+            Lines::Tail(lines) => {
+                let lines = total.map_or(lines, |total| lines.min(total));
+                next.insert("tail".to_owned(), (lines - whole).into());
+            }
             Lines::From { offset, dialect: Dialect::Offset, .. } => {
                 next.insert("offset".to_owned(), (offset + whole).into());
             }
@@ -90,7 +93,7 @@ impl Wanted {
                 let start = offset + whole + 1;
                 next.insert("start-line".to_owned(), start.into());
                 if let (Dialect::EndLine, Some(limit)) = (dialect, limit) {
-                    next.insert("end-line".to_owned(), (start + limit - 1).into());
+                    next.insert("end-line".to_owned(), start.saturating_add(limit - 1).into());
                 }
             }
         }

@@ -135,6 +135,7 @@ impl Tool for Args {
         Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
     const ERRORS: &'static [Code] = &[
         NO_FILES,
+        ragmaker_files::PATH_IGNORED,
         ragmaker_files::FILE_NOT_FOUND,
         ragmaker_files::PATH_NOT_ALLOWED,
         ragmaker_files::PERMISSION_DENIED,
@@ -162,8 +163,13 @@ impl Tool for Args {
         let mut budget = OUTPUT_LIMIT - AROUND;
         let (mut files, mut next) = (vec![], None);
         for (index, path) in paths.into_iter().enumerate().skip(self.offset) {
-            let shown_path = shown(path.clone()).0;
-            let text = match self.read(&roots, &shown_path) {
+            let (shown_path, is_lossy) = shown(path);
+            let read = if is_lossy {
+                Err(NO_FILES.error("its name is not UTF-8, and is shown with U+FFFD: rename it to read it"))
+            } else {
+                self.read(&roots, &shown_path)
+            };
+            let text = match read {
                 Ok(text) => text,
                 Err(error) => {
                     skipped.push(Skipped { path: shown_path, reason: error.to_string() });
@@ -215,7 +221,15 @@ impl Args {
         let (mut seen, mut paths) = (BTreeSet::new(), vec![]);
         for path in &self.path {
             let found = match roots.place(path) {
-                Ok(place) if place.path().is_dir() => self.files_in(&place, None)?,
+                Ok(place) if place.path().is_dir() => {
+                    if !self.no_ignore
+                        && let Err(error) = place.check_ignored()
+                    {
+                        skipped.push(Skipped { path: path.clone(), reason: error.to_string() });
+                        continue;
+                    }
+                    self.files_in(&place, None)?
+                }
                 Ok(place) => vec![place.path()],
                 Err(error) => match self.matching(roots, path)? {
                     Some(found) if !found.is_empty() => found,
@@ -251,6 +265,9 @@ impl Args {
             directory => directory,
         };
         let Ok(place) = roots.place(&directory) else { return Ok(Some(vec![])) };
+        if !self.no_ignore && place.ignored().is_some() {
+            return Ok(Some(vec![]));
+        }
         self.files_in(&place, Some(&names[plain..].join("/"))).map(Some)
     }
 
@@ -273,6 +290,8 @@ impl Args {
             .map(ragmaker_files::DirEntry::into_path)
             .filter(|path| glob.as_ref().is_none_or(|glob| glob.matches(path)))
             .collect();
+        let mut looker = place.looker()?;
+        files.retain(|path| looker.look(path).is_some());
         files.sort_unstable();
         Ok(files)
     }

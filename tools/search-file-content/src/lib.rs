@@ -1,8 +1,8 @@
 //! `ragmaker-search-file-content`: lines that match, in files of any encoding.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, Next, Page, Roots, Walk, shown, walk};
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, Tool};
+use ragmaker_files::{Asked, Next, Page, Roots, Walk, io_error, shown, walk};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool};
 use serde::Serialize;
 
 mod search;
@@ -119,7 +119,9 @@ impl Tool for Args {
                     .remedy("Escape what is meant as it is, or add --fixed.")
                     .detail("argument", "--pattern")
             })?;
-        let search = search::Search { matcher, context: self.context };
+        // So many are enough for any answer, and all that are held.
+        let keep = self.offset.saturating_add(self.max_matches.unwrap_or(OUTPUT_LIMIT / search::SHORTEST));
+        let search = search::Search { matcher, context: self.context, keep };
         let found = if base.is_dir() {
             let options =
                 Walk { include: &self.include, no_ignore: self.no_ignore, hidden: self.hidden, ..Walk::default() };
@@ -128,11 +130,13 @@ impl Tool for Args {
             if !self.no_ignore {
                 place.check_ignored()?;
             }
-            search.file(&base, place.open()?)
+            let file = place.open()?;
+            let size = file.metadata().map_err(|error| io_error(&error, &base))?.len();
+            search.file(&base, file, size)
         };
         let mut unreadable = found.unreadable;
         unreadable.truncate(20);
-        if found.matches.is_empty() {
+        if found.total == 0 {
             let (pattern, base) = (&self.pattern, shown(base).0);
             return Err(NO_MATCHES
                 .error(format!("{pattern:?} matches no line of {} files in {base}", found.files))
@@ -140,7 +144,7 @@ impl Tool for Args {
                 .detail("files_searched", found.files)
                 .detail("unreadable", unreadable));
         }
-        let page = Page::cut(found.matches, self.offset, self.max_matches, |one| one)?;
+        let page = Page::of(found.matches, found.total, self.offset, self.max_matches, Some)?;
         Ok(Answer {
             path: shown(base).0,
             matches: page.items,

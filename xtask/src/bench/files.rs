@@ -215,18 +215,20 @@ fn crates_cache() -> Option<PathBuf> {
 
 impl Row {
     fn measure(mut self) -> Result<()> {
-        let (mut ours, mut theirs, mut memory) = (vec![], vec![], 0.0_f64);
+        let (mut ours, mut theirs, mut ratios, mut memory) = (vec![], vec![], vec![], 0.0_f64);
         // Once each before, so that both read from memory.
         timed(&mut self.ours)?;
         timed(&mut self.theirs)?;
         for _ in 0..self.runs {
             let (time, megabytes) = timed(&mut self.ours)?;
-            ours.push(time);
             memory = memory.max(megabytes);
-            theirs.push(timed(&mut self.theirs)?.0);
+            let (other, _) = timed(&mut self.theirs)?;
+            // What disturbs the machine disturbs both of a pair.
+            ratios.push(time / other);
+            ours.push(time);
+            theirs.push(other);
         }
-        let (ours, theirs) = (median(ours), median(theirs));
-        let ratio = ours / theirs;
+        let (ours, theirs, ratio) = (median(ours), median(theirs), median(ratios));
         let goal = if self.goal.is_finite() { format!("{:.1}", self.goal) } else { "-".to_owned() };
         let memory_goal = self.memory.map_or_else(String::new, |most| format!(" (goal {most} MB)"));
         println!("{:<42} {ours:>10.2} {theirs:>10.2} {ratio:>7.2} {goal:>6}  {memory:.1} MB{memory_goal}", self.what);

@@ -1,5 +1,6 @@
 //! No path leads out of its root, and none makes the rules panic.
-
+//!
+//!     cd shared/files && cargo +nightly fuzz run paths
 #![no_main]
 
 use std::{fs, os::unix::fs::symlink, path::PathBuf, sync::LazyLock};
