@@ -121,3 +121,41 @@ fn long_lines_and_many_matches_are_bounded() {
     let page: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&page["total"], &page["truncated"]), (&json!(5001), &json!(true)));
 }
+
+#[test]
+fn pages_join_to_all_matches() {
+    let tree = Tree::new();
+    for name in ["a", "b", "c"] {
+        tree.write(name, (0..700).map(|n| format!("{n} needle in {name}\n")).collect::<Vec<_>>().concat());
+    }
+    let (mut joined, mut offset) = (vec![], 0);
+    loop {
+        let page = tree.run(&["--pattern", "needle", "--context", "1", "--offset", &offset.to_string()]);
+        assert_eq!(page["total"], 2100);
+        for found in page["matches"].as_array().unwrap() {
+            let (name, line) = (found["path"].as_str().unwrap().to_owned(), found["line"].as_u64().unwrap());
+            let around =
+                if line == 700 { json!([]) } else { json!([format!("{line} needle in {}", &name[name.len() - 1..])]) };
+            // A line that matches itself is no context of another.
+            assert!(found.get("after").is_none_or(|after| *after == around), "{found}");
+            joined.push((name, line));
+        }
+        let Some(next) = page["next"]["offset"].as_u64() else { break };
+        offset = next;
+    }
+    assert!(joined.len() == 2100 && joined.is_sorted());
+}
+
+#[test]
+fn a_file_of_any_size_is_searched_as_it_is_read() {
+    let tree = Tree::new();
+    let log = b"plain line with a needle\n".repeat(6000);
+    let late = encoding_rs::SHIFT_JIS.encode("これは日本語の文章です。目標があります。\n").0.into_owned();
+    tree.write("late.log", [log.clone(), late].concat());
+    let found = tree.run(&["--pattern", "目標"]);
+    assert_eq!(lines(&found), [(6001, 13, "これは日本語の文章です。目標があります。")]);
+    // What turns out to be no text is not searched, however it begins.
+    tree.write("late.bin", [log, [0, 1, 2, 3, 0xFF].repeat(20_000)].concat());
+    let found = tree.run(&["--pattern", "needle"]);
+    assert_eq!((&found["total"], &found["files_searched"]), (&json!(6000), &json!(1)));
+}
