@@ -12,8 +12,8 @@
 //! 5. [`choose`] takes the blocks whose choice has the highest expected F1, so a page is judged as a
 //!    whole and no block by a fixed bar.
 //!
-//! What is left is done by rule here: pictures between content, the heads of tables, what the author
-//! marks as navigation or as buttons, the heading that the content stands under.
+//! What is left is done by rule here: pictures between content, code after it, the heads of tables, what
+//! the author marks as navigation or as buttons, the heading that the content stands under.
 //!
 //! `training/train.py` learns the model, and judges it by pages whose domains it has not seen.
 
@@ -99,6 +99,7 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, Pa
     let opinion = choose::opinion(tree, &blocks, address);
     let mut chosen = choose::choose(tree, &blocks.list, &opinion.chances);
     pictures(&blocks, &mut chosen);
+    code(tree, &blocks, &mut chosen);
     let mut keep = vec![false; tree.len()];
     for id in (1..tree.len()).rev() {
         let block = blocks.of_node[id];
@@ -227,6 +228,15 @@ fn pictures(blocks: &Blocks, chosen: &mut [bool]) {
         let after = chosen.get(end).copied().unwrap_or(false);
         chosen[at..end].fill(before && after);
         at = end;
+    }
+}
+
+/// Code goes with the text right before it: a line of it has hardly a word to be judged by.
+fn code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
+    for at in 1..chosen.len() {
+        let [before, container] = [at - 1, at].map(|at| blocks.list[at].container);
+        let follows = tree.tag(container) == Tag::Pre && tree.parent(container) == tree.parent(before);
+        chosen[at] |= follows && chosen[at - 1];
     }
 }
 
