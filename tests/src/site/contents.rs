@@ -127,7 +127,7 @@ fn banner() -> String {
         "<div class=\"ad\" role=\"complementary\">Advertisement: <a href=\"/page/boots\">Buy rubber boots</a></div>\n\
          <article>\n<div class=\"heading\"><h1>Under a banner</h1></div>\n{}\
          <div class=\"shadow-box\"><p>A box with a shadow, which belongs to the article.</p></div>\n\
-         <div class=\"download-header\"><p>A download, which belongs to it too: <a href=\"/content/download\">archive</a>.</p></div>\n\
+         <div class=\"uploaded-readings\"><p>A download, which belongs to it too: <a href=\"/content/download\">archive</a>.</p></div>\n\
          </article>\n\
          <div class=\"newsletter\" role=\"dialog\" aria-modal=\"true\"><h2>Subscribe to our newsletter</h2><button>No, thanks</button></div>\n\
          <div class=\"cookie-consent\" id=\"cookie-banner\" role=\"dialog\" aria-label=\"Cookies\">\

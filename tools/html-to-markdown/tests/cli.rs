@@ -114,8 +114,8 @@ fn a_file_is_written_whole_with_front_matter() {
     assert!(saved.get("markdown").is_none());
     let text = std::fs::read_to_string(path).unwrap();
     assert!(
-        text.starts_with("---\ntitle: \"Tides\"\n")
-            && text.contains("source_url: \"file:///")
+        text.starts_with("---\nsource_url: \"file:///")
+            && text.contains("\ntitle: \"Tides\"\n")
             && text.contains("[two high tides](two)"),
         "{text}"
     );
