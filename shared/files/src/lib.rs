@@ -32,7 +32,7 @@ pub use place::Place;
 pub use roots::{Asked, Candidate, Kind, MARKERS, Root, Roots, Source};
 pub use rules::IGNORE_FILES;
 pub use time::rfc3339;
-pub use walk::{Glob, Walk, shown, walk};
+pub use walk::{Glob, Met, Walk, meet, shown, walk};
 
 // What a walk gives.
 pub use ignore::{DirEntry, WalkBuilder, WalkState};

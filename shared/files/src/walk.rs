@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use ignore::{
-    WalkBuilder,
+    DirEntry, WalkBuilder,
     overrides::{Override, OverrideBuilder},
 };
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-use crate::{Kind, Place, ignored::IgnoredTree};
+use crate::{Kind, Place, ignored::IgnoredTree, io_error, is_gone};
 
 /// How a tree is walked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +23,32 @@ pub struct Walk<'a> {
     pub no_ignore: bool,
     /// Whether to keep names that begin with a dot.
     pub hidden: bool,
+}
+
+/// What a walk met.
+pub struct Met {
+    /// The paths that were wanted.
+    pub paths: Vec<PathBuf>,
+    /// What could not be looked into, and why.
+    pub unreadable: Vec<String>,
+}
+
+/// The paths of the tree at `place` that are `wanted`. What went away during the walk is passed over; it
+/// is an error where `place` itself can not be read.
+pub fn meet(place: &Place, options: Walk<'_>, wanted: impl Fn(&DirEntry) -> bool) -> Result<Met, Error> {
+    let mut met = Met { paths: vec![], unreadable: vec![] };
+    for entry in walk(place, options)?.build() {
+        match entry {
+            Err(error) if error.io_error().is_some_and(is_gone) => {}
+            Err(error) => match error.io_error() {
+                Some(cause) if error.depth() == Some(0) => return Err(io_error(cause, &place.path())),
+                _ => met.unreadable.push(error.to_string()),
+            },
+            Ok(entry) if wanted(&entry) => met.paths.push(entry.into_path()),
+            Ok(_) => {}
+        }
+    }
+    Ok(met)
 }
 
 /// A walk of the tree at `place`, which is refused where it is ignored itself. Links are not followed: what they lead to is found where it is.

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, time::SystemTime};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, Glob, NOT_A_DIRECTORY, Next, Page, Roots, Walk, io_error, is_gone, shown, walk};
+use ragmaker_files::{Asked, Glob, Met, NOT_A_DIRECTORY, Next, Page, Roots, Walk, meet, shown};
 use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool, choice};
 use serde::{Deserialize, Serialize};
 
@@ -108,22 +108,9 @@ impl Tool for Args {
         let base = place.path();
         let glob = Glob::new(&base, &self.glob)?;
         let options = Walk { no_ignore: self.no_ignore, hidden: self.hidden, ..Walk::default() };
-        let (mut found, mut unreadable) = (vec![], vec![]);
-        for entry in walk(&place, options)?.build() {
-            match entry {
-                Err(error) if error.io_error().is_some_and(is_gone) => {}
-                Err(error) => match error.io_error() {
-                    Some(cause) if error.depth() == Some(0) => return Err(io_error(cause, &base)),
-                    _ => unreadable.push(error.to_string()),
-                },
-                Ok(entry) => {
-                    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                    if is_file && glob.matches(entry.path()) {
-                        found.push(entry.into_path());
-                    }
-                }
-            }
-        }
+        let Met { paths: mut found, mut unreadable } = meet(&place, options, |entry| {
+            entry.file_type().is_some_and(|kind| kind.is_file()) && glob.matches(entry.path())
+        })?;
         unreadable.truncate(20);
         if found.is_empty() {
             let (glob, base) = (&self.glob, shown(base).0);

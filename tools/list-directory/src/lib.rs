@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, time::SystemTime};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, EntryKind, NOT_A_DIRECTORY, Page, Roots, Walk, io_error, is_gone, rfc3339, shown, walk};
+use ragmaker_files::{Asked, EntryKind, Met, NOT_A_DIRECTORY, Page, Roots, Walk, meet, rfc3339, shown};
 use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool, Within, choice};
 use serde::{Deserialize, Serialize};
 
@@ -122,18 +122,7 @@ impl Tool for Args {
         let base = place.path();
         let depth = usize::try_from(self.depth.get()).unwrap_or(usize::MAX);
         let options = Walk { depth: Some(depth), no_ignore: self.all, hidden: self.all, ..Walk::default() };
-        let (mut found, mut unreadable) = (vec![], vec![]);
-        for entry in walk(&place, options)?.build() {
-            match entry {
-                Err(error) if error.io_error().is_some_and(is_gone) => {}
-                Err(error) => match error.io_error() {
-                    Some(cause) if error.depth() == Some(0) => return Err(io_error(cause, &base)),
-                    _ => unreadable.push(error.to_string()),
-                },
-                Ok(entry) if entry.depth() == 0 => {}
-                Ok(entry) => found.push(entry.into_path()),
-            }
-        }
+        let Met { paths: mut found, mut unreadable } = meet(&place, options, |entry| entry.depth() > 0)?;
         let mut looker = place.looker()?;
         match self.sort {
             Sort::Name => found.sort_unstable(),
