@@ -1,7 +1,9 @@
 // What watch.js has counted, which runs in the world of the page's own scripts: an event is how to ask.
-// Null where the page may not run scripts.
+// Null where the page may not run scripts. One look asks once.
+let told;
 const watched = () => {
-  let told = null;
+  if (told !== undefined) return told;
+  told = null;
   const listen = (event) => { told = event.detail; };
   doc.addEventListener("ragmaker-tell", listen);
   doc.dispatchEvent(new CustomEvent("ragmaker-ask"));
