@@ -11,7 +11,7 @@
 //! wraps every script in its own and follows each event of the page.
 
 use std::{
-    fs, io,
+    fs, io, mem,
     net::{Ipv4Addr, SocketAddr, TcpStream},
     path::Path,
     time::{Duration, Instant},
@@ -31,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct Received {
     id: Option<u64>,
     method: Option<String>,
+    #[serde(default)]
+    params: Value,
     #[serde(default)]
     result: Value,
     error: Option<Failure>,
@@ -205,7 +207,12 @@ pub(crate) struct TabSocket {
     frame: String,
     /// Where scripts run in the document that is shown, once one has.
     world: Option<Value>,
+    /// Whether a document is to tell something without being asked.
+    expecting: bool,
 }
+
+/// The name of the world that the tools' scripts run in, and of what they call there to tell something.
+const WORLD: &str = "tool";
 
 impl TabSocket {
     /// Connects to the tab with `handle`.
@@ -213,12 +220,51 @@ impl TabSocket {
         let mut socket = Socket::connect(running, &format!("/devtools/page/{handle}"))?;
         // To be told of a crash; nobody has to wait for the word that this will be.
         socket.send("Inspector.enable", &json!({}))?;
-        Ok(Self { socket, frame: handle.to_owned(), world: None })
+        Ok(Self { socket, frame: handle.to_owned(), world: None, expecting: false })
     }
 
     /// Says that the tab is going to show another document.
     pub(crate) fn leave_document(&mut self) {
         self.world = None;
+    }
+
+    /// Has the next document of the tab run the body of an async function from its beginning on, as
+    /// [`Self::execute`] would, and tell the result by itself: what is asked of a document while it loads
+    /// is answered when it is next at leisure, which may be half of its load later.
+    pub(crate) fn expect(&mut self, body: &str, arguments: &Value) -> Result<(), Trouble> {
+        let source = format!(
+            "if (window === top && globalThis.{WORLD}) (async function () {{\n{body}\n}})(...{arguments})\
+             .then((told) => {WORLD}(JSON.stringify(told)), () => {WORLD}(\"null\"));"
+        );
+        let tell = json!({"name": WORLD, "executionContextName": WORLD});
+        let script = json!({"source": source, "worldName": WORLD});
+        // Nobody has to wait for the answers.
+        self.socket.send("Page.enable", &json!({}))?;
+        self.socket.send("Runtime.enable", &json!({}))?;
+        self.socket.send("Runtime.addBinding", &tell)?;
+        self.socket.send("Page.addScriptToEvaluateOnNewDocument", &script)?;
+        self.expecting = true;
+        Ok(())
+    }
+
+    /// What the document tells that [`Self::expect`] was about, if it does until then; once.
+    pub(crate) fn told(&mut self, until: Instant) -> Result<Option<Value>, Trouble> {
+        if !mem::take(&mut self.expecting) {
+            return Ok(None);
+        }
+        let told = loop {
+            match self.socket.receive(until) {
+                Ok(event) if event.method.as_deref() == Some("Runtime.bindingCalled") => {
+                    break event.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok());
+                }
+                Ok(_) => {}
+                Err(Trouble::Late) => break None,
+                Err(trouble) => return Err(trouble),
+            }
+        };
+        // From here on it is asked; what its scripts log is of no interest.
+        self.socket.send("Runtime.disable", &json!({}))?;
+        Ok(told)
     }
 
     /// Asks the page that an earlier call left in the tab for a sign of life, to be given within
@@ -254,7 +300,7 @@ impl TabSocket {
         let world = if let Some(world) = self.world.take() {
             world
         } else {
-            let params = json!({"frameId": self.frame, "worldName": "tool"});
+            let params = json!({"frameId": self.frame, "worldName": WORLD});
             self.socket.command("Page.createIsolatedWorld", &params, deadline)?["executionContextId"].take()
         };
         let expression = format!("(async function () {{\n{body}\n}})(...{arguments})");

@@ -39,6 +39,9 @@ const HUMAN_PATIENCE: Duration = Duration::from_mins(5);
 /// The time a call may take when it is not told otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a page that has begun to come may take to tell what was to be looked at first.
+const FIRST_LOOK: Duration = Duration::from_millis(400);
+
 /// How long the page is left alone between two looks at it.
 const PAUSE: Duration = Duration::from_millis(8);
 
@@ -292,6 +295,8 @@ impl Stay<'_> {
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
         let params = json!({"url": url.as_str()});
         self.tab.socket.leave_document();
+        let arguments = json!([self.visit.wait_for, false, self.want.chosen]);
+        self.tab.socket.expect(&self.script, &arguments).map_err(|trouble| self.failed(trouble))?;
         let answer = {
             let mut navigation = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
             match tokio::time::timeout(PULSE, &mut navigation).await {
@@ -360,7 +365,12 @@ impl Stay<'_> {
             let untried = self.tab.resumed && !answered;
             let until =
                 if untried { begun + self.deadline.saturating_duration_since(begun) / 4 } else { self.deadline };
-            let answer = match self.tab.socket.execute(&self.script, &arguments, until) {
+            let looked = match self.tab.socket.told(until.min(begun + FIRST_LOOK)) {
+                Ok(None) => self.tab.socket.execute(&self.script, &arguments, until),
+                Ok(Some(told)) => Ok(told),
+                Err(trouble) => Err(trouble),
+            };
+            let answer = match looked {
                 Ok(answer) => answer,
                 // What an earlier call left here may be at work on its farewell.
                 Err(Trouble::Late) if untried => return Err(self.failed(Trouble::Stale)),

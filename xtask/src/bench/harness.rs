@@ -56,7 +56,8 @@ pub(crate) fn compare(
     ticking(&format!("{label}: {rounds} rounds of {} subjects", subjects.len()), || {
         for round in 0..warm_up + rounds {
             for turn in 0..subjects.len() {
-                // Nobody is always the first.
+                // Nobody is always the first, and nobody always after the same one.
+                let turn = if round % 2 == 0 { turn } else { subjects.len() - 1 - turn };
                 let at = (turn + round) % subjects.len();
                 thread::sleep(pause);
                 let took = (subjects[at].run)()?;
