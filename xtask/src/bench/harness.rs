@@ -2,6 +2,7 @@
 //! disturbs them alike, and ratios are taken within a round before their median is.
 
 use std::{
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -55,10 +56,7 @@ pub(crate) fn compare(
     let mut samples = vec![Vec::with_capacity(rounds); subjects.len()];
     ticking(&format!("{label}: {rounds} rounds of {} subjects", subjects.len()), || {
         for round in 0..warm_up + rounds {
-            for turn in 0..subjects.len() {
-                // Nobody is always the first, and nobody always after the same one.
-                let turn = if round % 2 == 0 { turn } else { subjects.len() - 1 - turn };
-                let at = (turn + round) % subjects.len();
+            for at in order(round, subjects.len()) {
                 thread::sleep(pause);
                 let took = (subjects[at].run)()?;
                 if round >= warm_up {
@@ -78,6 +76,14 @@ pub(crate) fn compare(
     }
     println!();
     Ok(ratios)
+}
+
+/// The order in which `count` subjects run in `round`: another one each time, so that nobody always pays
+/// for what the same other one leaves behind, and the same in every run.
+fn order(round: usize, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_cached_key(|at| BuildHasherDefault::<DefaultHasher>::default().hash_one((round, at)));
+    order
 }
 
 /// Runs `command` until it has ended with exit status `code`, and returns the time it took.
@@ -115,6 +121,14 @@ mod tests {
         assert!((median([3.0, 1.0, 2.0].into_iter()) - 2.0).abs() < 1e-9);
         assert!((median([4.0, 1.0, 2.0, 3.0].into_iter()) - 2.5).abs() < 1e-9);
         assert!(median(std::iter::empty()).is_nan());
+    }
+
+    #[test]
+    fn subjects_run_in_changing_order() {
+        let orders: Vec<_> = (0..20).map(|round| order(round, 3)).collect();
+        for permutation in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            assert!(orders.contains(&permutation.to_vec()), "{orders:?}");
+        }
     }
 
     #[test]
