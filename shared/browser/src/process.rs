@@ -6,7 +6,7 @@
 
 use std::{
     ffi::OsString,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -47,19 +47,32 @@ pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
 
 /// Whether a process with this number runs (and is not merely waiting to be reaped).
 pub(crate) fn runs(pid: u32) -> bool {
-    with(pid, |process| !matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead)).unwrap_or_default()
+    let lives = |process: &Process| !matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead);
+    with(pid, ProcessRefreshKind::nothing(), lives).unwrap_or_default()
 }
 
-fn end(pid: u32) {
-    with(pid, Process::kill);
+/// The folder of the profile that the process with this number was started for, if it is one of ours.
+pub(crate) fn profile_of(pid: u32) -> Option<PathBuf> {
+    let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always);
+    let mark = |process: &Process| {
+        let value = |entry: &OsString| {
+            let (name, value) = entry.to_str()?.split_once('=')?;
+            (name == MARK).then(|| PathBuf::from(value))
+        };
+        process.environ().iter().find_map(value)
+    };
+    with(pid, what, mark).flatten()
+}
+
+pub(crate) fn end(pid: u32) {
+    with(pid, ProcessRefreshKind::nothing(), Process::kill);
 }
 
 /// What `ask` has to say of the process with this number, if there is one.
-fn with<T>(pid: u32, ask: impl FnOnce(&Process) -> T) -> Option<T> {
+fn with<T>(pid: u32, what: ProcessRefreshKind, ask: impl FnOnce(&Process) -> T) -> Option<T> {
     let pid = Pid::from_u32(pid);
     let mut system = System::new();
-    let what = ProcessRefreshKind::nothing().without_tasks();
-    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, what);
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, what.without_tasks());
     system.process(pid).map(ask)
 }
 
