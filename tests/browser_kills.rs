@@ -29,6 +29,20 @@ fn kill(pid: u32) {
     assert!(killed.success(), "{pid} could be killed");
 }
 
+/// Kills whatever runs for the project, at once.
+fn kill_all(visitor: &Visitor) {
+    let until = Instant::now() + PATIENCE;
+    while let left = visitor.project.processes()
+        && !left.is_empty()
+    {
+        assert!(Instant::now() < until, "all could be killed");
+        for process in left {
+            // The ones that another took with it are gone by now.
+            let _ = Command::new("kill").args(["-KILL", &process.pid.to_string()]).stderr(Stdio::null()).status();
+        }
+    }
+}
+
 fn profile(visitor: &Visitor) -> PathBuf {
     visitor.project.path().join(".tmp/cache/browser_profile")
 }
@@ -133,10 +147,7 @@ fn a_killed_browser_driver_or_keeper_is_replaced() {
     }
     // And all three at once.
     visitor.open().run().answer();
-    for process in visitor.project.processes() {
-        // The ones that another took with it are gone by now.
-        let _ = Command::new("kill").args(["-KILL", &process.pid.to_string()]).stderr(Stdio::null()).status();
-    }
+    kill_all(&visitor);
     assert_works(&visitor, "all were killed");
     assert_heals(&visitor, "all were killed");
 }
@@ -201,16 +212,13 @@ fn a_port_that_somebody_else_has_by_now_is_no_browser() {
     visitor.navigate("/page/before").run().answer();
     let file = profile(&visitor).join("ragmaker/session.json");
     let mut session: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    for process in visitor.project.processes() {
-        let _ = Command::new("kill").args(["-KILL", &process.pid.to_string()]).stderr(Stdio::null()).status();
-    }
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
     // It takes every connection and never says a word.
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     for name in ["driver_port", "debug_port"] {
         session[name] = stranger.local_addr().unwrap().port().into();
     }
     for tool in [visitor.navigate("/page/next"), visitor.open()] {
+        kill_all(&visitor);
         fs::write(&file, session.to_string()).unwrap();
         let answer = tool.run().answer().clone();
         assert!(answer["title"] == "next" || answer["already_open"] == false, "{answer}");

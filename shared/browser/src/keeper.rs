@@ -119,6 +119,8 @@ pub fn run_if_asked() -> Option<ExitCode> {
 }
 
 fn keep(profile: &Profile, launch: &Launch) -> ExitCode {
+    // Nobody who only looks at it holds it for long.
+    let _alive = profile.lock_kept(Instant::now() + Duration::from_secs(5));
     let (report, kept) = match start_browser(profile, launch) {
         Ok((running, driver)) => (Report::Running(running.clone()), Some((running, driver))),
         Err(error) => (Report::Failed(json!(error)), None),
@@ -298,6 +300,7 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, version: &str, p
         let options = options(profile, launch, browser, version, sandbox);
         match driver::runtime(Driver::launch(port, &options, until)) {
             Err(error) if sandbox && exited(error.message()) => sandbox = false,
+            Err(error) if !launch.headless && exited(error.message()) => return Err(error.remedy(NO_WINDOW)),
             result => break result?,
         }
     };
@@ -322,6 +325,10 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, version: &str, p
         .map_err(|error| BROWSER_FAILED.error(format!("cannot write to {}: {error}", profile.folder().display())))?;
     Ok(running)
 }
+
+/// What helps where a browser with a window ends at once.
+const NO_WINDOW: &str =
+    "Check that the screen that DISPLAY or WAYLAND_DISPLAY names can be used, or leave --no-headless out.";
 
 /// Whether the driver says that the browser ended as soon as it was started, as one does whose sandbox
 /// can not work; what it says depends on its version.

@@ -31,13 +31,15 @@ pub(crate) fn of_profile(folder: &Path) -> Vec<u32> {
 /// Returns whether there were any.
 pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
     let until = Instant::now() + Duration::from_secs(5);
-    let mut any = false;
+    let (mut any, mut looks) = (false, 0);
     loop {
         let left: Vec<u32> = of_profile(folder).into_iter().filter(|&pid| Some(pid) != except).collect();
-        if left.is_empty() || Instant::now() > until {
+        // One that is becoming another program at this very moment has no environment: look twice.
+        looks = if left.is_empty() { looks + 1 } else { 0 };
+        if looks > usize::from(any) || Instant::now() > until {
             return any;
         }
-        any = true;
+        any |= !left.is_empty();
         for pid in left {
             end(pid);
         }
@@ -45,10 +47,14 @@ pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
     }
 }
 
-/// Whether a process with this number runs (and is not merely waiting to be reaped).
+/// Whether a process with this number runs: it is not merely waiting to be reaped, nor giving back its
+/// memory, which takes a browser a while, and its command line goes first.
 pub(crate) fn runs(pid: u32) -> bool {
-    let lives = |process: &Process| !matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead);
-    with(pid, ProcessRefreshKind::nothing(), lives).unwrap_or_default()
+    let lives = |process: &Process| {
+        let is_ending = cfg!(target_os = "linux") && process.cmd().is_empty();
+        !is_ending && !matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead)
+    };
+    with(pid, ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always), lives).unwrap_or_default()
 }
 
 /// The folder of the profile that the process with this number was started for, if it is one of ours.

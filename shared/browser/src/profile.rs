@@ -151,6 +151,16 @@ impl Profile {
         Lock::within(&self.own("use.lock"), Instant::now(), FileExt::try_lock_exclusive)
     }
 
+    /// Held by the keeper of the browser for as long as it lives.
+    pub(crate) fn lock_kept(&self, deadline: Instant) -> Option<Lock> {
+        Lock::within(&self.own("keeper.lock"), deadline, FileExt::try_lock_exclusive)
+    }
+
+    /// Whether a keeper lives. Who asks at the same time does not stand in the way.
+    pub(crate) fn is_kept(&self) -> bool {
+        Lock::within(&self.own("keeper.lock"), Instant::now(), FileExt::try_lock_shared).is_none()
+    }
+
     /// How long nobody has begun or ended to use the browser.
     pub(crate) fn unused_for(&self) -> Duration {
         let file = self.own("use.lock");
@@ -307,6 +317,11 @@ mod tests {
         let closing = profile.lock_unused().unwrap();
         assert!(profile.lock_use(Instant::now()).is_err_and(|error| error.is(BROWSER_BUSY)));
         drop(closing);
+        assert!(!profile.is_kept());
+        let keeper = profile.lock_kept(Instant::now()).unwrap();
+        assert!(profile.is_kept());
+        drop(keeper);
+        assert!(!profile.is_kept());
         let start = profile.lock_start(Instant::now()).unwrap();
         assert!(profile.lock_start(Instant::now()).is_err_and(|error| error.is(BROWSER_BUSY)));
         drop(start);
