@@ -255,10 +255,21 @@ impl CommandLine {
                 Some((long, value, reason))
             });
             match parts {
-                Some((long, value, reason)) => bad_value(long, value, reason),
+                Some((long, value, reason)) => bad_value(long, value, in_words(reason)),
                 None => ARGUMENT_ERROR.error(prose),
             }
         })
+    }
+}
+
+/// Why a value was refused, for those who do not know the words of Rust's own parsers.
+fn in_words(reason: &str) -> &str {
+    match reason {
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            "expected a whole number of at least 0"
+        }
+        "number too large to fit in target type" => "it is too large",
+        other => other,
     }
 }
 
@@ -367,6 +378,15 @@ mod tests {
         let (message, argument) = refused(&["--basket=a", "--fruit=kiwi"]);
         assert_eq!(argument, "--fruit");
         assert!(message.contains("`pear`") && message.contains("`red-apple`"), "{message}");
+    }
+
+    #[test]
+    fn a_number_is_refused_in_words() {
+        for bad in ["", "-1", "1.5", "x"] {
+            let reason = bad.parse::<u64>().unwrap_err().to_string();
+            assert_eq!(in_words(&reason), "expected a whole number of at least 0", "{bad:?}");
+        }
+        assert_eq!(in_words(&"9".repeat(30).parse::<u64>().unwrap_err().to_string()), "it is too large");
     }
 
     #[test]
