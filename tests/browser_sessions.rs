@@ -207,6 +207,20 @@ fn a_failed_start_says_why() {
     assert_nothing_runs(&visitor.project);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_project_whose_path_is_not_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let visitor = Visitor::new();
+    let folder = visitor.project.path().join(std::ffi::OsStr::from_bytes(b"caf\xE9"));
+    std::fs::create_dir(&folder).unwrap();
+    for tool in [visitor.open(), visitor.navigate("/page/1"), visitor.close()] {
+        let error = tool.env("RAGMAKER_PROJECT_ROOT", &folder).run().error("ARGUMENT_ERROR").clone();
+        assert_eq!(error["details"]["argument"], "RAGMAKER_PROJECT_ROOT");
+    }
+    assert_eq!(std::fs::read_dir(visitor.project.path()).unwrap().count(), 1);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_start_that_does_not_come_to_an_end_is_ended() {

@@ -197,6 +197,13 @@ fn cache_folder() -> Result<PathBuf, Error> {
             .remedy("Set RAGMAKER_PROJECT_ROOT to the project's folder, or work in a folder that exists.")
             .detail("argument", "RAGMAKER_PROJECT_ROOT")
     })?;
+    // The driver is told the profile's path in JSON, which could only hold the path of another folder.
+    if root.to_str().is_none() {
+        return Err(ARGUMENT_ERROR
+            .error(format!("the project's path is not UTF-8: {}", root.display()))
+            .remedy("Rename the folder, or set RAGMAKER_PROJECT_ROOT to another one.")
+            .detail("argument", "RAGMAKER_PROJECT_ROOT"));
+    }
     Ok(root.join(".tmp").join("cache"))
 }
 
