@@ -169,6 +169,17 @@ fn a_page_that_crashed_while_nobody_used_it_is_no_reason_to_fail() {
 }
 
 #[test]
+fn a_page_that_stands_still_goes_with_its_browser() {
+    let visitor = Visitor::with_browser();
+    visitor.navigate("/page/before").run().answer();
+    for process in visitor.project.processes().iter().filter(|process| process.command.contains("--type=renderer")) {
+        let stopped = Command::new("kill").args(["-STOP", &process.pid.to_string()]).status().unwrap();
+        assert!(stopped.success());
+    }
+    assert_heals(&visitor, "its pages were stopped");
+}
+
+#[test]
 fn a_browser_whose_folder_went_away_goes_as_well() {
     let visitor = Visitor::new();
     let cache = visitor.project.path().join(".tmp");
