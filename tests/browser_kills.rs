@@ -29,6 +29,20 @@ fn kill(pid: u32) {
     assert!(killed.success(), "{pid} could be killed");
 }
 
+/// Kills whatever runs for the project, at once.
+fn kill_all(visitor: &Visitor) {
+    let until = Instant::now() + PATIENCE;
+    while let left = visitor.project.processes()
+        && !left.is_empty()
+    {
+        assert!(Instant::now() < until, "all could be killed");
+        for process in left {
+            // The ones that another took with it are gone by now.
+            let _ = Command::new("kill").args(["-KILL", &process.pid.to_string()]).stderr(Stdio::null()).status();
+        }
+    }
+}
+
 fn profile(visitor: &Visitor) -> PathBuf {
     visitor.project.path().join(".tmp/cache/browser_profile")
 }
@@ -125,16 +139,119 @@ fn a_killed_browser_driver_or_keeper_is_replaced() {
             _ => process(&visitor, "--keep-browser", "--type="),
         });
         assert_works(&visitor, &format!("the {victim} was killed"));
+        if victim == "keeper" {
+            // Without another one, the browser would never close by itself.
+            process(&visitor, "--keep-browser", "--type=");
+        }
         assert_heals(&visitor, &format!("the {victim} was killed"));
     }
     // And all three at once.
     visitor.open().run().answer();
-    for process in visitor.project.processes() {
-        // The ones that another took with it are gone by now.
-        let _ = Command::new("kill").args(["-KILL", &process.pid.to_string()]).stderr(Stdio::null()).status();
-    }
+    kill_all(&visitor);
     assert_works(&visitor, "all were killed");
     assert_heals(&visitor, "all were killed");
+}
+
+#[test]
+fn a_page_that_crashed_while_nobody_used_it_is_no_reason_to_fail() {
+    let visitor = Visitor::with_browser();
+    visitor.navigate("/page/before").run().answer();
+    for process in visitor.project.processes().iter().filter(|process| process.command.contains("--type=renderer")) {
+        kill(process.pid);
+        // It is gone altogether once the browser knows of it: a crash during the call is another matter.
+        let until = Instant::now() + PATIENCE;
+        while PathBuf::from(format!("/proc/{}", process.pid)).exists() {
+            assert!(Instant::now() < until, "the browser knows of the crash");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+    assert_works(&visitor, "a crash that nobody saw");
+}
+
+#[test]
+fn a_page_that_stands_still_goes_with_its_browser() {
+    let visitor = Visitor::with_browser();
+    visitor.navigate("/page/before").run().answer();
+    for process in visitor.project.processes().iter().filter(|process| process.command.contains("--type=renderer")) {
+        let stopped = Command::new("kill").args(["-STOP", &process.pid.to_string()]).status().unwrap();
+        assert!(stopped.success());
+    }
+    assert_heals(&visitor, "its pages were stopped");
+}
+
+#[test]
+fn a_browser_whose_folder_went_away_goes_as_well() {
+    let visitor = Visitor::new();
+    let cache = visitor.project.path().join(".tmp");
+    for (round, away) in ["deleted", "moved"].into_iter().enumerate() {
+        visitor.open().run().answer();
+        visitor.navigate("/page/before").run().answer();
+        // The browser may make a file while its folder is emptied.
+        let went = (0..50).any(|_| match round {
+            0 => fs::remove_dir_all(&cache).is_ok(),
+            _ => fs::rename(&cache, cache.with_extension("moved")).is_ok(),
+        });
+        assert!(went, "{away}");
+        let left: Vec<_> = visitor.project.left_running(PATIENCE).into_iter().map(|process| process.command).collect();
+        assert!(left.is_empty(), "{away}: {left:#?}");
+        assert_works(&visitor, away);
+        assert_heals(&visitor, away);
+    }
+}
+
+#[test]
+fn a_copy_of_a_project_has_a_browser_of_its_own() {
+    let (original, copy) = (Visitor::with_browser(), Visitor::new());
+    original.navigate("/cookie/set?project=original").run().answer();
+    let pid = original.open().run().answer()["pid"].clone();
+    let from = original.project.path().join(".tmp");
+    // A file that the browser has just deleted can not be copied.
+    let _ = Command::new("cp").arg("-a").arg(from).arg(copy.project.path()).stderr(Stdio::null()).status().unwrap();
+    assert!(profile(&copy).join("ragmaker/session.json").is_file());
+    // Where nothing was opened, nothing is closed.
+    assert_eq!(copy.close().arg("--all").run().answer()["closed"], json!([]));
+    assert_works(&copy, "it was copied");
+    assert_ne!(copy.open().run().answer()["pid"], pid);
+    assert_heals(&copy, "it was copied");
+    let still = original.open().run().answer().clone();
+    assert_eq!((&still["already_open"], &still["pid"]), (&json!(true), &pid));
+}
+
+#[test]
+fn a_port_that_somebody_else_has_by_now_is_no_browser() {
+    let visitor = Visitor::with_browser();
+    visitor.navigate("/page/before").run().answer();
+    let file = profile(&visitor).join("ragmaker/session.json");
+    let mut session: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    // It takes every connection and never says a word.
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    for name in ["driver_port", "debug_port"] {
+        session[name] = stranger.local_addr().unwrap().port().into();
+    }
+    for tool in [visitor.navigate("/page/next"), visitor.open()] {
+        kill_all(&visitor);
+        fs::write(&file, session.to_string()).unwrap();
+        let answer = tool.run().answer().clone();
+        assert!(answer["title"] == "next" || answer["already_open"] == false, "{answer}");
+    }
+}
+
+#[test]
+fn nothing_is_left_among_the_temporary_files() {
+    let visitor = Visitor::new();
+    let temporary = tempfile::tempdir().unwrap();
+    for killed in [None, Some("browser")] {
+        let pid = visitor.open().env("TMPDIR", temporary.path()).run().answer()["pid"].as_u64().unwrap();
+        visitor.navigate("/page/one").run().answer();
+        assert_ne!(fs::read_dir(temporary.path()).unwrap().count(), 0, "a browser has temporary files");
+        if killed.is_some() {
+            kill(pid.try_into().unwrap());
+            assert!(visitor.project.left_running(PATIENCE).is_empty());
+        }
+        assert_heals(&visitor, "a browser with a folder of its own");
+        let left: Vec<_> = fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(left.is_empty(), "{killed:?} killed: {left:?}");
+    }
 }
 
 #[test]

@@ -197,6 +197,40 @@ fn a_failed_start_says_why() {
     let visitor = Visitor::new();
     let error = visitor.open().env("TMPDIR", "/nonexistent").run().error("BROWSER_FAILED").clone();
     assert!(error["remediation_suggestion"].as_str().unwrap().contains("TMPDIR"), "{error}");
+    for (variable, program) in [("RAGMAKER_CHROMIUM", "Chromium"), ("RAGMAKER_CHROMEDRIVER", "ChromeDriver")] {
+        for tool in [visitor.open(), visitor.navigate("/page/1"), visitor.extract("/page/1")] {
+            let error = tool.env(variable, "/nonexistent").run().error("BROWSER_NOT_FOUND").clone();
+            assert_eq!(error["details"]["missing"], program);
+            assert!(error["remediation_suggestion"].as_str().unwrap().contains(variable), "{error}");
+        }
+    }
+    assert_nothing_runs(&visitor.project);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_project_whose_path_is_not_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let visitor = Visitor::new();
+    let folder = visitor.project.path().join(std::ffi::OsStr::from_bytes(b"caf\xE9"));
+    std::fs::create_dir(&folder).unwrap();
+    for tool in [visitor.open(), visitor.navigate("/page/1"), visitor.close()] {
+        let error = tool.env("RAGMAKER_PROJECT_ROOT", &folder).run().error("ARGUMENT_ERROR").clone();
+        assert_eq!(error["details"]["argument"], "RAGMAKER_PROJECT_ROOT");
+    }
+    assert_eq!(std::fs::read_dir(visitor.project.path()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_start_that_does_not_come_to_an_end_is_ended() {
+    use std::os::unix::fs::PermissionsExt;
+    let visitor = Visitor::new();
+    let driver = visitor.project.write("driver", "#!/bin/sh\nexec sleep 600\n");
+    std::fs::set_permissions(&driver, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let call = visitor.navigate("/page/1").args(["--timeout", "1"]).env("RAGMAKER_CHROMEDRIVER", &driver);
+    let error = call.run().error("BROWSER_FAILED").clone();
+    assert!(error["remediation_suggestion"].as_str().unwrap().contains("--timeout"), "{error}");
     assert_nothing_runs(&visitor.project);
 }
 

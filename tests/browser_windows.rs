@@ -43,6 +43,10 @@ fn a_window_needs_a_screen() {
     for tool in [visitor.open(), visitor.navigate("/page/1"), visitor.extract("/page/1")] {
         tool.arg("--no-headless").env("DISPLAY", "").env("WAYLAND_DISPLAY", "").run().error("NO_DISPLAY");
     }
+    // A screen that is named and is not there.
+    let error = visitor.open().arg("--no-headless").env("DISPLAY", ":64999").env("WAYLAND_DISPLAY", "").run();
+    let error = error.error("BROWSER_FAILED");
+    assert!(error["remediation_suggestion"].as_str().unwrap().contains("DISPLAY"), "{error}");
     assert!(visitor.saved().is_empty());
 }
 

@@ -5,6 +5,7 @@
 
 use std::{
     future::Future,
+    io::{Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
     time::{Duration, Instant},
 };
@@ -42,6 +43,22 @@ pub(crate) fn runtime<T>(work: impl Future<Output = T>) -> T {
 pub(crate) fn listens(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), Duration::from_secs(1)).is_ok()
 }
+
+/// Asks the driver, whose browser is gone, to end: it takes away what it unpacked for the browser, which
+/// one that is killed leaves behind. It gets a moment for it.
+pub(crate) fn shut_down(port: u16) {
+    let ask = || {
+        let mut stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SHUT_DOWN)?;
+        stream.set_read_timeout(Some(SHUT_DOWN))?;
+        write!(stream, "GET /shutdown HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n")?;
+        stream.read_to_end(&mut vec![])
+    };
+    // One that does not is killed.
+    let _ = ask();
+}
+
+/// How long the driver may take to end.
+const SHUT_DOWN: Duration = Duration::from_secs(2);
 
 /// One WebDriver session.
 pub(crate) struct Driver {

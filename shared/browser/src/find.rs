@@ -49,6 +49,7 @@ impl Program {
     fn places(self) -> &'static [&'static str] {
         match self {
             Self::Chromium => &[
+                "/usr/bin/chromium",
                 "/usr/lib/chromium/chromium",
                 "/usr/lib64/chromium-browser/chromium-browser",
                 "/opt/google/chrome/chrome",
@@ -60,6 +61,7 @@ impl Program {
                 r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
             ],
             Self::ChromeDriver => &[
+                "/usr/bin/chromedriver",
                 "/usr/lib/chromium/chromedriver",
                 "/usr/lib/chromium-browser/chromedriver",
                 "/snap/bin/chromium.chromedriver",
@@ -89,9 +91,14 @@ impl Program {
             let file = format!("{command}{}", env::consts::EXE_SUFFIX);
             folders.iter().map(move |folder| folder.join(&file))
         });
-        on_path.chain(self.places().iter().map(PathBuf::from)).find(|path| is_executable(path)).ok_or_else(|| {
-            BROWSER_NOT_FOUND
-                .error(format!("{} is not on this machine", self.name()))
+        let found = on_path.chain(self.places().iter().map(PathBuf::from)).find(|path| is_executable(path));
+        found.ok_or_else(|| self.missing())
+    }
+
+    /// The error that says what to install.
+    fn missing(self) -> Error {
+        BROWSER_NOT_FOUND
+                .error(format!("{} was found neither on PATH nor where it is usually installed", self.name()))
                 .remedy(format!(
                     "{} Or name the executable with {}.",
                     match env::consts::OS {
@@ -102,7 +109,6 @@ impl Program {
                     self.variable()
                 ))
                 .detail("missing", self.name())
-        })
     }
 }
 
@@ -119,6 +125,18 @@ fn is_executable(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_missing_is_said_with_how_to_install_it() {
+        for program in [Program::Chromium, Program::ChromeDriver] {
+            let error = serde_json::to_value(program.missing()).unwrap();
+            let remedy = error["remediation_suggestion"].as_str().unwrap();
+            assert!(remedy.contains("nstall") && remedy.contains(program.variable()), "{remedy}");
+            assert_eq!(error["details"]["missing"], program.name());
+            #[cfg(target_os = "linux")]
+            assert!(remedy.contains("apt-get install chromium chromium-driver"), "{remedy}");
+        }
+    }
 
     #[test]
     fn only_executables_count() {

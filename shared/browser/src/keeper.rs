@@ -70,10 +70,12 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, deadline: Instant) -> Re
     detach(&mut command);
     let mut keeper = command.spawn().map_err(|error| failed(&format!("cannot start the browser's keeper: {error}")))?;
     let mut lines = lines(&mut keeper);
-    let line = lines.next(deadline.min(Instant::now() + START)).ok_or_else(|| {
+    let patience = Instant::now() + START;
+    let line = lines.next(deadline.min(patience)).ok_or_else(|| {
         // A start that comes too late would leave a browser that nobody knows of.
         process::end_all(profile.folder(), None);
-        failed("the browser did not start in time")
+        let late = failed("the browser did not start in time");
+        if deadline < patience { late.remedy("Raise --timeout, or run ragmaker-browser-open first.") } else { late }
     })?;
     match serde_json::from_str(&line) {
         Ok(Report::Running(running)) => Ok(running),
@@ -117,6 +119,8 @@ pub fn run_if_asked() -> Option<ExitCode> {
 }
 
 fn keep(profile: &Profile, launch: &Launch) -> ExitCode {
+    // Nobody who only looks at it holds it for long.
+    let _alive = profile.lock_kept(Instant::now() + Duration::from_secs(5));
     let (report, kept) = match start_browser(profile, launch) {
         Ok((running, driver)) => (Report::Running(running.clone()), Some((running, driver))),
         Err(error) => (Report::Failed(json!(error)), None),
@@ -139,8 +143,15 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
         std::thread::sleep(pause);
         pause = Duration::from_millis(200);
         let Some(running) = profile.running().filter(|running| running.keeper_pid == started.keeper_pid) else {
-            // Closed by a tool, which ends us too if we are slow; or replaced after a failure.
-            let _ = driver.kill();
+            // Somebody deleted or moved the folder: nobody else knows of this browser any more. A tool that
+            // closes it ends us, too.
+            quit(started);
+            if let Some(pid) =
+                started.browser_pid.filter(|&pid| process::profile_of(pid).as_deref() == Some(profile.folder()))
+            {
+                process::end(pid);
+            }
+            end(&mut driver, started);
             return;
         };
         let broken = !matches!(driver.try_wait(), Ok(None)) || !driver::listens(running.debug_port);
@@ -157,6 +168,9 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
         // What is broken is of no use to those who use it: they have to start anew.
         let unused = profile.lock_unused();
         if broken || unused.is_some() {
+            if broken {
+                end(&mut driver, &running);
+            }
             close(profile, Some(std::process::id()));
             let _ = driver.kill();
             let _ = driver.wait();
@@ -165,25 +179,41 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
     }
 }
 
+fn end(driver: &mut Child, running: &Running) {
+    if matches!(driver.try_wait(), Ok(None)) {
+        driver::shut_down(running.driver_port);
+    }
+    let _ = driver.kill();
+    let _ = driver.wait();
+}
+
+/// Asks the browser to quit, and waits until it has; tells whether it could be asked.
+fn quit(running: &Running) -> bool {
+    let Ok(browser) = DevTools::connect(running) else { return false };
+    let _ = browser.quit();
+    // The socket closes early; the process is gone when its cookies are written.
+    let until = Instant::now() + Duration::from_secs(10);
+    while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
 /// Closes the browser on `profile`, cleanly where it still answers, and ends all that is left of
 /// it but for the process `except`. The caller holds the start lock. Returns whether anything ran.
 pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     let running = profile.running();
     let mut open = false;
     if let Some(running) = &running
-        && let Ok(browser) = DevTools::connect(running)
+        && quit(running)
     {
         open = true;
-        let _ = browser.quit();
-        // The socket closes early; the process is gone when its cookies are written.
-        let until = Instant::now() + Duration::from_secs(10);
-        while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        driver::shut_down(running.driver_port);
     }
     open |= process::end_all(profile.folder(), except);
     profile.forget();
     if holder(profile).is_none() {
+        remove_socket(profile);
         for left in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {
             let _ = fs::remove_file(profile.folder().join(left));
         }
@@ -191,11 +221,25 @@ pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     open
 }
 
-/// The living process that holds the profile's own lock.
+/// Removes the folder for temporary files in which a browser that was killed has left its socket.
+fn remove_socket(profile: &Profile) {
+    let Ok(socket) = fs::read_link(profile.folder().join("SingletonSocket")) else { return };
+    if let (Some(folder), true) = (socket.parent(), socket.ends_with("SingletonSocket")) {
+        for left in [&socket, &folder.join("SingletonCookie")] {
+            let _ = fs::remove_file(left);
+        }
+        // It goes only where it is empty.
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// The living process that holds the profile's own lock; a lock that was copied with another profile
+/// is held by nobody.
 fn holder(profile: &Profile) -> Option<u32> {
     let target = fs::read_link(profile.folder().join("SingletonLock")).ok()?;
     let pid = target.to_str()?.rsplit_once('-')?.1.parse().ok()?;
-    process::runs(pid).then_some(pid)
+    let is_other_s = process::profile_of(pid).is_some_and(|folder| folder != profile.folder());
+    (process::runs(pid) && !is_other_s).then_some(pid)
 }
 
 fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Running, Child), Error> {
@@ -255,13 +299,15 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, version: &str, p
     let launched = loop {
         let options = options(profile, launch, browser, version, sandbox);
         match driver::runtime(Driver::launch(port, &options, until)) {
-            Err(error) if sandbox && error.message().contains("Chrome failed to start") => sandbox = false,
+            Err(error) if sandbox && exited(error.message()) => sandbox = false,
+            Err(error) if !launch.headless && exited(error.message()) => return Err(error.remedy(NO_WINDOW)),
             result => break result?,
         }
     };
     let (debug_port, debug_path) = devtools::endpoint(profile.folder())
         .ok_or_else(|| BROWSER_FAILED.error("the browser does not say where it can be reached"))?;
     let running = Running {
+        profile: profile.folder().to_string_lossy().into_owned(),
         driver_port: port,
         debug_port,
         debug_path,
@@ -278,6 +324,16 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, version: &str, p
         .record(&running)
         .map_err(|error| BROWSER_FAILED.error(format!("cannot write to {}: {error}", profile.folder().display())))?;
     Ok(running)
+}
+
+/// What helps where a browser with a window ends at once.
+const NO_WINDOW: &str =
+    "Check that the screen that DISPLAY or WAYLAND_DISPLAY names can be used, or leave --no-headless out.";
+
+/// Whether the driver says that the browser ended as soon as it was started, as one does whose sandbox
+/// can not work; what it says depends on its version.
+fn exited(message: &str) -> bool {
+    ["Chrome failed to start", "Chrome instance exited"].iter().any(|sign| message.contains(sign))
 }
 
 fn is_root() -> bool {
@@ -363,5 +419,21 @@ fn lines(child: &mut Child) -> Lines {
 impl Lines {
     fn next(&mut self, deadline: Instant) -> Option<String> {
         self.0.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_that_ended_at_once_is_told_from_one_of_another_version() {
+        for words in [
+            "session not created: Chrome failed to start: exited abnormally.",
+            "session not created: Chrome instance exited. Examine ChromeDriver verbose log to determine the cause.",
+        ] {
+            assert!(exited(words), "{words}");
+        }
+        assert!(!exited("session not created: This version of ChromeDriver only supports Chrome version 156"));
     }
 }

@@ -5,8 +5,8 @@
 //! process that merely got a number of theirs is never taken for one.
 
 use std::{
-    ffi::OsString,
-    path::Path,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -15,51 +15,102 @@ use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate
 /// The environment variable that marks a process of ours; its value is the profile's folder.
 pub(crate) const MARK: &str = "RAGMAKER_BROWSER_PROFILE";
 
-/// The processes that were started for the profile in `folder`, and those of its browser.
-pub(crate) fn of_profile(folder: &Path) -> Vec<u32> {
+/// The processes of a profile.
+struct Found {
+    /// Those that carry the mark.
+    marked: Vec<u32>,
+    /// The helpers of its browser: they write their title over their environment, and are told by it.
+    helpers: Vec<u32>,
+}
+
+/// What runs for the profile in `folder`. A browser that somebody else has started on it keeps its helpers.
+fn of_profile(folder: &Path) -> Found {
     let mut mark = OsString::from(MARK);
     mark.push("=");
     mark.push(folder);
+    let option = format!("--user-data-dir={}", folder.display());
     let mut system = System::new();
-    let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).without_tasks();
-    system.refresh_processes_specifics(ProcessesToUpdate::All, true, what);
-    let marked = system.processes().values().filter(|process| process.environ().contains(&mark));
-    marked.map(|process| process.pid().as_u32()).filter(|&pid| pid != std::process::id()).collect()
+    let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).with_cmd(UpdateKind::Always);
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, what.without_tasks());
+    let mut found = Found { marked: vec![], helpers: vec![] };
+    let mut is_other_s = false;
+    for process in system.processes().values().filter(|process| process.pid().as_u32() != std::process::id()) {
+        let pid = process.pid().as_u32();
+        if process.environ().contains(&mark) {
+            found.marked.push(pid);
+            continue;
+        }
+        let line = process.cmd().join(OsStr::new(" "));
+        let line = line.to_string_lossy();
+        let is_on_it = line.split_once(&option).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
+        if is_on_it && line.contains(" --type=") {
+            found.helpers.push(pid);
+        }
+        is_other_s |= is_on_it && !line.contains(" --type=");
+    }
+    if is_other_s {
+        found.helpers.clear();
+    }
+    found
 }
+
+/// How long the helpers of a browser that is gone get to end by themselves, which may be to write something.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Ends every process of the profile in `folder` but `except`, and waits until they are gone.
 /// Returns whether there were any.
 pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
-    let until = Instant::now() + Duration::from_secs(5);
-    let mut any = false;
+    let begun = Instant::now();
+    let (mut any, mut looks) = (false, 0);
     loop {
-        let left: Vec<u32> = of_profile(folder).into_iter().filter(|&pid| Some(pid) != except).collect();
-        if left.is_empty() || Instant::now() > until {
+        let Found { mut marked, helpers } = of_profile(folder);
+        marked.retain(|&pid| Some(pid) != except);
+        any |= !marked.is_empty();
+        // One that is becoming another program at this very moment has no environment: look twice.
+        looks = if marked.is_empty() && helpers.is_empty() { looks + 1 } else { 0 };
+        if looks > usize::from(any) || begun.elapsed() > Duration::from_secs(5) {
             return any;
         }
-        any = true;
-        for pid in left {
-            end(pid);
+        marked.into_iter().for_each(end);
+        if begun.elapsed() > LAST_WORDS {
+            helpers.into_iter().for_each(end);
         }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Whether a process with this number runs (and is not merely waiting to be reaped).
+/// Whether a process with this number runs: it is not merely waiting to be reaped, nor giving back its
+/// memory, which takes a browser a while, and its command line goes first.
 pub(crate) fn runs(pid: u32) -> bool {
-    with(pid, |process| !matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead)).unwrap_or_default()
+    let lives = |process: &Process| {
+        let is_ending = cfg!(target_os = "linux") && process.cmd().is_empty();
+        !is_ending && !matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead)
+    };
+    with(pid, ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always), lives).unwrap_or_default()
 }
 
-fn end(pid: u32) {
-    with(pid, Process::kill);
+/// The folder of the profile that the process with this number was started for, if it is one of ours.
+pub(crate) fn profile_of(pid: u32) -> Option<PathBuf> {
+    let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always);
+    let mark = |process: &Process| {
+        let value = |entry: &OsString| {
+            let (name, value) = entry.to_str()?.split_once('=')?;
+            (name == MARK).then(|| PathBuf::from(value))
+        };
+        process.environ().iter().find_map(value)
+    };
+    with(pid, what, mark).flatten()
+}
+
+pub(crate) fn end(pid: u32) {
+    with(pid, ProcessRefreshKind::nothing(), Process::kill);
 }
 
 /// What `ask` has to say of the process with this number, if there is one.
-fn with<T>(pid: u32, ask: impl FnOnce(&Process) -> T) -> Option<T> {
+fn with<T>(pid: u32, what: ProcessRefreshKind, ask: impl FnOnce(&Process) -> T) -> Option<T> {
     let pid = Pid::from_u32(pid);
     let mut system = System::new();
-    let what = ProcessRefreshKind::nothing().without_tasks();
-    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, what);
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, what.without_tasks());
     system.process(pid).map(ask)
 }
 
@@ -74,7 +125,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut ours = Command::new("sleep").arg("60").env(MARK, folder.path()).spawn().unwrap();
         let mut other = Command::new("sleep").arg("60").env(MARK, folder.path().join("x")).spawn().unwrap();
-        assert_eq!(of_profile(folder.path()), [ours.id()]);
+        assert_eq!(of_profile(folder.path()).marked, [ours.id()]);
         std::thread::scope(|scope| {
             scope.spawn(|| end_all(folder.path(), None));
             assert!(!ours.wait().unwrap().success());

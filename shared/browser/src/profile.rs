@@ -104,9 +104,11 @@ impl Profile {
         })
     }
 
-    /// What is known about a browser on this profile, if one was started and not closed.
+    /// What is known about a browser on this profile, if one was started and not closed. What a copy of
+    /// the folder has is about the browser of the original.
     pub(crate) fn running(&self) -> Option<Running> {
-        serde_json::from_slice(&fs::read(self.own("session.json")).ok()?).ok()
+        let running: Running = serde_json::from_slice(&fs::read(self.own("session.json")).ok()?).ok()?;
+        (running.profile == self.folder.to_string_lossy()).then_some(running)
     }
 
     /// Records the browser that runs now, in one step and for the owner's eyes alone.
@@ -140,7 +142,7 @@ impl Profile {
     pub(crate) fn lock_use(&self, deadline: Instant) -> Result<Lock, Error> {
         let lock = Lock::within(&self.own("use.lock"), deadline, FileExt::try_lock_shared);
         let lock = lock.ok_or_else(|| BROWSER_BUSY.error("the session's browser is being closed"))?;
-        let _ = lock.0.set_modified(SystemTime::now());
+        lock.touch(SystemTime::now());
         Ok(lock)
     }
 
@@ -149,7 +151,17 @@ impl Profile {
         Lock::within(&self.own("use.lock"), Instant::now(), FileExt::try_lock_exclusive)
     }
 
-    /// How long nobody has begun to use the browser.
+    /// Held by the keeper of the browser for as long as it lives.
+    pub(crate) fn lock_kept(&self, deadline: Instant) -> Option<Lock> {
+        Lock::within(&self.own("keeper.lock"), deadline, FileExt::try_lock_exclusive)
+    }
+
+    /// Whether a keeper lives. Who asks at the same time does not stand in the way.
+    pub(crate) fn is_kept(&self) -> bool {
+        Lock::within(&self.own("keeper.lock"), Instant::now(), FileExt::try_lock_shared).is_none()
+    }
+
+    /// How long nobody has begun or ended to use the browser.
     pub(crate) fn unused_for(&self) -> Duration {
         let file = self.own("use.lock");
         let Ok(used) = fs::metadata(&file).and_then(|data| data.modified()) else { return Duration::ZERO };
@@ -185,6 +197,13 @@ fn cache_folder() -> Result<PathBuf, Error> {
             .remedy("Set RAGMAKER_PROJECT_ROOT to the project's folder, or work in a folder that exists.")
             .detail("argument", "RAGMAKER_PROJECT_ROOT")
     })?;
+    // The driver is told the profile's path in JSON, which could only hold the path of another folder.
+    if root.to_str().is_none() {
+        return Err(ARGUMENT_ERROR
+            .error(format!("the project's path is not UTF-8: {}", root.display()))
+            .remedy("Rename the folder, or set RAGMAKER_PROJECT_ROOT to another one.")
+            .detail("argument", "RAGMAKER_PROJECT_ROOT"));
+    }
     Ok(root.join(".tmp").join("cache"))
 }
 
@@ -201,6 +220,11 @@ pub(crate) fn private(path: &Path) -> io::Result<fs::File> {
 pub(crate) struct Lock(fs::File);
 
 impl Lock {
+    /// Notes on the file when it was used.
+    pub(crate) fn touch(&self, at: SystemTime) {
+        let _ = self.0.set_modified(at);
+    }
+
     fn within(path: &Path, deadline: Instant, lock: impl Fn(&fs::File) -> io::Result<()>) -> Option<Self> {
         let file = private(path).ok()?;
         loop {
@@ -218,6 +242,8 @@ impl Lock {
 /// A browser that was started, and how to reach it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Running {
+    /// The folder of the profile that it runs on.
+    pub(crate) profile: String,
     /// The driver's port on loopback.
     pub(crate) driver_port: u16,
     /// The browser's own debugging port on loopback.
@@ -298,6 +324,11 @@ mod tests {
         let closing = profile.lock_unused().unwrap();
         assert!(profile.lock_use(Instant::now()).is_err_and(|error| error.is(BROWSER_BUSY)));
         drop(closing);
+        assert!(!profile.is_kept());
+        let keeper = profile.lock_kept(Instant::now()).unwrap();
+        assert!(profile.is_kept());
+        drop(keeper);
+        assert!(!profile.is_kept());
         let start = profile.lock_start(Instant::now()).unwrap();
         assert!(profile.lock_start(Instant::now()).is_err_and(|error| error.is(BROWSER_BUSY)));
         drop(start);

@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use ragmaker_tool::Error;
@@ -12,6 +12,7 @@ use crate::{
     driver::listens,
     find::Program,
     keeper::{self, Launch},
+    process,
     profile::{Lock, Profile, Running},
 };
 
@@ -82,7 +83,9 @@ impl InUse {
 
     /// Stops using the browser. One that was started for calls alone is closed by the last of them.
     pub(crate) fn leave(mut self) {
-        self.lock = None;
+        if let Some(lock) = self.lock.take() {
+            lock.touch(SystemTime::now());
+        }
         if self.profile.running().is_none_or(|running| running.stays) {
             return;
         }
@@ -137,7 +140,8 @@ pub fn open(profile: &Profile, visible: bool, idle_seconds: u64) -> Result<Opene
 /// anything was open.
 pub fn close(profile: &Profile) -> Result<bool, Error> {
     if !profile.folder().is_dir() {
-        return Ok(false);
+        // Somebody may have deleted it under a browser.
+        return Ok(process::end_all(profile.folder(), None));
     }
     profile.create()?;
     let _start = profile.lock_start(Instant::now() + CLOSE_PATIENCE)?;
@@ -154,6 +158,35 @@ fn reachable(running: &Running) -> bool {
     listens(running.driver_port) && listens(running.debug_port)
 }
 
+/// The browser that runs on `profile`, if it can be used as it is. Its keeper has to live: what is left
+/// of a session tells of ports that others may have by now, and a browser without a keeper would stay
+/// for ever.
 fn usable(profile: &Profile, visible: bool) -> Option<Running> {
-    profile.running().filter(|running| !(visible && running.headless) && reachable(running))
+    let running = profile.running().filter(|running| !(visible && running.headless))?;
+    (profile.is_kept() && reachable(&running)).then_some(running)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_is_used_until_the_end_of_a_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = Profile::at("x".into(), folder.path().into());
+        profile.create().unwrap();
+        let lock = profile.lock_use(Instant::now()).unwrap();
+        let running: Running = serde_json::from_value(serde_json::json!({
+            "profile": folder.path(), "driver_port": 1, "debug_port": 1, "debug_path": "", "launch_session": "",
+            "browser_pid": null, "browser": "", "headless": true, "sandbox": true, "stays": true, "idle_seconds": 60,
+            "keeper_pid": std::process::id(),
+        }))
+        .unwrap();
+        profile.record(&running).unwrap();
+        // The call began long ago.
+        lock.touch(SystemTime::now() - Duration::from_hours(1));
+        assert!(profile.unused_for() > Duration::from_mins(59));
+        InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) }.leave();
+        assert!(profile.unused_for() < Duration::from_mins(1));
+    }
 }

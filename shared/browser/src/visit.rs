@@ -317,12 +317,18 @@ impl Stay<'_> {
             Ok(answer) => answer,
             // The driver may word the browser's own failure as one of the command.
             Err(Trouble::Failed(words)) if words.contains("net::ERR_") => json!({"errorText": net_error(&words)}),
+            // Nothing of the new page is there yet: what crashed is the page of an earlier call.
+            Err(Trouble::Crashed) if self.tab.resumed => return Err(self.failed(Trouble::Stale)),
             Err(trouble) => return Err(self.failed(trouble)),
         };
         self.document = Document::requested(answer["loaderId"].as_str());
         let error = answer["errorText"].as_str();
         if error.is_none() && answer["isDownload"] != true {
             return self.settle(self.visit.wait_for).await;
+        }
+        if error == Some("net::ERR_ABORTED") && self.tab.resumed {
+            // So ends, too, what is begun where the page of an earlier call has crashed.
+            self.tab.socket.wait_for_pulse().map_err(|trouble| self.failed(trouble))?;
         }
         let learned = self.learn_of_the_document(true).await;
         // Chromium shows a page of its own for an error status without a body, and for a password that

@@ -6,7 +6,7 @@
 //! JSON object into options, which is how a number sent as a string comes to be read as a number.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, Read},
 };
 
@@ -49,14 +49,10 @@ pub fn from_process<T: Tool>() -> Result<Parsed<T>, Error> {
 
 /// Parses a command line, the name of the program left out.
 pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed<T>, Error> {
-    let texts =
-        arguments.into_iter().map(OsString::into_string).collect::<Result<Vec<_>, _>>().map_err(|argument| {
-            let shown = argument.to_string_lossy().into_owned();
-            ARGUMENT_ERROR
-                .error(format!("the argument {shown:?} is not UTF-8"))
-                .remedy("Rename the file, or name the folder it is in: arguments are UTF-8.")
-                .detail("argument", shown)
-        })?;
+    let mut texts = vec![];
+    for argument in arguments {
+        texts.push(argument.into_string().map_err(|argument| not_utf8(texts.last(), &argument))?);
+    }
     let mut line = CommandLine::new::<T>();
     let mut texts = texts.into_iter();
     while let Some(text) = texts.next() {
@@ -68,6 +64,23 @@ pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<P
         }
     }
     line.finish().map(Parsed::Work)
+}
+
+/// The error for an `argument` that follows `before`, which is its option where it is a value.
+fn not_utf8(before: Option<&String>, argument: &OsStr) -> Error {
+    let argument = argument.to_string_lossy();
+    let option = before.map(String::as_str).filter(|before| before.starts_with("--") && !before.contains('='));
+    let (option, value) = match argument.split_once('=') {
+        Some((option, value)) if option.starts_with("--") => (Some(option), value),
+        _ => (option, &*argument),
+    };
+    ARGUMENT_ERROR
+        .error(match option {
+            Some(option) => format!("{option} can not be {value:?}: it is not UTF-8"),
+            None => format!("the argument {value:?} is not UTF-8"),
+        })
+        .remedy("Rename the file, or name the folder it is in: arguments are UTF-8.")
+        .detail("argument", option.unwrap_or(value))
 }
 
 /// Parses arguments that came as a JSON object, as `--arguments` takes them.
@@ -242,10 +255,21 @@ impl CommandLine {
                 Some((long, value, reason))
             });
             match parts {
-                Some((long, value, reason)) => bad_value(long, value, reason),
+                Some((long, value, reason)) => bad_value(long, value, in_words(reason)),
                 None => ARGUMENT_ERROR.error(prose),
             }
         })
+    }
+}
+
+/// Why a value was refused, for those who do not know the words of Rust's own parsers.
+fn in_words(reason: &str) -> &str {
+    match reason {
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            "expected a whole number of at least 0"
+        }
+        "number too large to fit in target type" => "it is too large",
+        other => other,
     }
 }
 
@@ -357,6 +381,15 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_refused_in_words() {
+        for bad in ["", "-1", "1.5", "x"] {
+            let reason = bad.parse::<u64>().unwrap_err().to_string();
+            assert_eq!(in_words(&reason), "expected a whole number of at least 0", "{bad:?}");
+        }
+        assert_eq!(in_words(&"9".repeat(30).parse::<u64>().unwrap_err().to_string()), "it is too large");
+    }
+
+    #[test]
     fn the_nearest_name_is_suggested() {
         let nearest = |name: &str| pick(&[name, "x"]).err().unwrap().details().get("nearest").cloned();
         assert_eq!(nearest("--baskett"), Some("--basket".into()));
@@ -368,8 +401,16 @@ mod tests {
     #[test]
     fn not_utf8_is_a_clear_error() {
         use std::os::unix::ffi::OsStringExt;
-        let line = [OsString::from("--basket"), OsString::from_vec(b"a\xFF".to_vec())];
-        assert!(parse::<Pick>(line).err().unwrap().message().contains("not UTF-8"));
+        let odd = |text: &[u8]| OsString::from_vec(text.to_vec());
+        for (line, argument) in [
+            (vec!["--basket".into(), odd(b"a\xFF")], "--basket"),
+            (vec![odd(b"--basket=a\xFF")], "--basket"),
+            (vec!["--basket=a".into(), odd(b"--caf\xE9")], "--caf\u{fffd}"),
+            (vec![odd(b"\xFF")], "\u{fffd}"),
+        ] {
+            let error = parse::<Pick>(line).err().unwrap();
+            assert!(error.message().contains("not UTF-8") && error.details()["argument"] == argument, "{error}");
+        }
     }
 
     #[test]
