@@ -21,10 +21,8 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>,
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return (encoding.decode_without_bom_handling(&bytes[length..]).0, encoding);
     }
-    let declared = content_type.and_then(charset_parameter).or_else(|| declared_in(bytes));
-    // An escape-based charset is ASCII to the eye of a UTF-8 validator.
-    let escapes = bytes.contains(&0x1B);
-    if !escapes && !bytes.contains(&0) {
+    // An escape-based charset is ASCII to the eye of a UTF-8 validator, and so is most of UTF-16.
+    if memchr::memchr2(0x1B, 0, bytes).is_none() {
         match std::str::from_utf8(bytes) {
             Ok(text) => return (Cow::Borrowed(text), UTF_8),
             // Cut off in the middle of a character.
@@ -32,6 +30,7 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>,
             Err(_) => {}
         }
     }
+    let declared = content_type.and_then(charset_parameter).or_else(|| declared_in(bytes));
     let encoding = match declared {
         Some(encoding) if encoding != UTF_8 && plausible(encoding, bytes) => encoding,
         Some(encoding) if encoding == UTF_8 && mostly_utf8(bytes) => UTF_8,

@@ -154,14 +154,16 @@ fn count_words(text: &str) -> usize {
     let mut words = 0;
     let mut in_word = false;
     for c in text.chars() {
-        if render::is_ideograph(c) && c.is_alphanumeric() {
-            words += 1;
-            in_word = false;
+        // Most text is ASCII, and so is told apart fast.
+        if c.is_ascii_alphanumeric() {
+            words += usize::from(!in_word);
+            in_word = true;
         } else if c.is_whitespace() {
             in_word = false;
-        } else if !in_word && c.is_alphanumeric() {
-            words += 1;
-            in_word = true;
+        } else if !c.is_ascii() && c.is_alphanumeric() {
+            let is_ideograph = render::is_ideograph(c);
+            words += usize::from(is_ideograph || !in_word);
+            in_word = !is_ideograph;
         }
     }
     words

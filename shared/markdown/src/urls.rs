@@ -111,6 +111,10 @@ pub(crate) fn write_destination(url: &str, in_cell: bool, out: &mut String) {
     if !bare {
         out.push('<');
     }
+    // Most addresses have nothing in them that Markdown would read otherwise.
+    if bare && memchr::memchr3(b'\\', b'|', b'&', url.as_bytes()).is_none() {
+        return out.push_str(url);
+    }
     for (at, c) in url.char_indices() {
         match c {
             '\n' | '\r' | '\t' => {}

@@ -9,14 +9,14 @@ use crate::{
     tree::{Id, ROOT, Tree},
 };
 
-/// What can be counted about text; sums over blocks are sums of these.
+/// What can be counted about a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     /// Words, an ideograph counting half.
     pub(super) words: f32,
     /// Words inside links.
     pub(super) linked: f32,
-    /// Words in blocks of running text: long, hardly linked.
+    /// Words, if it is running text: long, hardly linked.
     pub(super) prose: f32,
     /// Sentence ends and commas, in any script.
     pub(super) stops: f32,
@@ -26,7 +26,6 @@ pub(super) struct Counts {
     pub(super) chars: f32,
     /// Upper-case letters.
     pub(super) capitals: f32,
-    pub(super) blocks: f32,
     pub(super) links: f32,
     pub(super) images: f32,
     pub(super) headings: f32,
@@ -34,73 +33,86 @@ pub(super) struct Counts {
     pub(super) money: f32,
 }
 
-impl Counts {
+/// What is summed over the blocks in a node; there is one for every node of a page, so that these are small.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) blocks: f32,
+    pub(super) words: f32,
+    pub(super) linked: f32,
+    pub(super) prose: f32,
+    pub(super) images: f32,
+    pub(super) headings: f32,
+    pub(super) money: f32,
+}
+
+impl Sums {
+    fn of_block(counts: &Counts) -> Self {
+        let &Counts { words, linked, prose, images, headings, money, .. } = counts;
+        Self { blocks: 1.0, words, linked, prose, images, headings, money }
+    }
+
     fn add(&mut self, other: &Self) {
+        self.blocks += other.blocks;
         self.words += other.words;
         self.linked += other.linked;
         self.prose += other.prose;
-        self.stops += other.stops;
-        self.digits += other.digits;
-        self.chars += other.chars;
-        self.capitals += other.capitals;
-        self.blocks += other.blocks;
-        self.links += other.links;
         self.images += other.images;
         self.headings += other.headings;
         self.money += other.money;
     }
+}
 
+impl Counts {
     fn count(&mut self, text: &str, linked: bool) {
+        // Whole numbers first: a sum of floats waits for each of its parts.
+        let (mut words, mut ideographs, mut stops, mut digits, mut chars, mut capitals, mut money) =
+            (0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
         let mut in_word = false;
-        let before = self.words;
         for c in text.chars() {
-            if c.is_ascii() {
-                let b = c as u8;
-                if b.is_ascii_alphanumeric() {
-                    self.words += f32::from(u8::from(!in_word));
-                    in_word = true;
-                    self.chars += 1.0;
-                    self.digits += f32::from(u8::from(b.is_ascii_digit()));
-                    self.capitals += f32::from(u8::from(b.is_ascii_uppercase()));
-                    continue;
-                }
-                if b.is_ascii_whitespace() {
-                    in_word = false;
-                    continue;
-                }
-                self.chars += 1.0;
-                match b {
-                    b'.' | b',' | b';' | b'!' | b'?' => self.stops += 1.0,
-                    b'$' => self.money += 1.0,
-                    _ => {}
-                }
-                in_word &= matches!(b, b'\'' | b'-' | b'.' | b',');
+            if c.is_ascii_alphanumeric() {
+                words += u32::from(!in_word);
+                in_word = true;
+                chars += 1;
+                digits += u32::from(c.is_ascii_digit());
+                capitals += u32::from(c.is_ascii_uppercase());
+            } else if c.is_ascii_whitespace() {
+                in_word = false;
+            } else if c.is_ascii() {
+                chars += 1;
+                stops += u32::from(matches!(c, '.' | ',' | ';' | '!' | '?'));
+                money += u32::from(c == '$');
+                in_word &= matches!(c, '\'' | '-' | '.' | ',');
             } else if is_ideograph(c) {
                 in_word = false;
-                self.chars += 1.0;
+                chars += 1;
                 match c {
-                    '。' | '、' | '，' | '．' | '！' | '？' | '；' => self.stops += 1.0,
-                    '￥' => self.money += 1.0,
-                    _ => self.words += 0.5,
+                    '。' | '、' | '，' | '．' | '！' | '？' | '；' => stops += 1,
+                    '￥' => money += 1,
+                    _ => ideographs += 1,
                 }
             } else if c.is_alphanumeric() {
-                self.words += f32::from(u8::from(!in_word));
+                words += u32::from(!in_word);
                 in_word = true;
-                self.chars += 1.0;
+                chars += 1;
             } else if c.is_whitespace() {
                 in_word = false;
             } else {
-                self.chars += 1.0;
+                chars += 1;
                 match c {
-                    '€' | '£' | '¥' | '₹' | '₽' | '₩' => self.money += 1.0,
-                    '؟' | '،' | '।' | '…' => self.stops += 1.0,
+                    '€' | '£' | '¥' | '₹' | '₽' | '₩' => money += 1,
+                    '؟' | '،' | '।' | '…' => stops += 1,
                     _ => {}
                 }
             }
         }
-        if linked {
-            self.linked += self.words - before;
-        }
+        let words = words as f32 + 0.5 * ideographs as f32;
+        self.words += words;
+        self.linked += if linked { words } else { 0.0 };
+        self.stops += stops as f32;
+        self.digits += digits as f32;
+        self.chars += chars as f32;
+        self.capitals += capitals as f32;
+        self.money += money as f32;
     }
 }
 
@@ -130,7 +142,7 @@ pub(super) struct Blocks {
     /// The block that each node belongs to, if it is in one.
     pub(super) of_node: Vec<u32>,
     /// For every node, the sums over its subtree.
-    pub(super) sums: Vec<Counts>,
+    pub(super) sums: Vec<Sums>,
     /// For every node, how many of its siblings have the same tag and first class.
     pub(super) alike: Vec<u16>,
 }
@@ -150,7 +162,7 @@ impl Blocks {
         let mut blocks = Self {
             list: vec![],
             of_node: vec![NO_BLOCK; tree.len()],
-            sums: vec![Counts::default(); tree.len()],
+            sums: vec![Sums::default(); tree.len()],
             alike: alike(tree),
         };
         // The block elements and links that are open, by where they end.
@@ -212,12 +224,9 @@ impl Blocks {
                 }
                 Tag::A if tree.attr(id, Attr::Href).is_some() => {
                     link_end = end;
-                    if current == NO_BLOCK {
-                        // Counted with what is around it: the block inside has not begun.
-                        let container = open.last().map_or(ROOT, |&(id, _)| id);
-                        blocks.sums[container].links += 1.0;
-                    } else {
-                        blocks.list[current as usize].counts.links += 1.0;
+                    // One that a block begins with is not counted: there is none yet.
+                    if let Some(block) = blocks.list.get_mut(current as usize) {
+                        block.counts.links += 1.0;
                     }
                 }
                 Tag::B | Tag::Strong => strong_end = end,
@@ -231,13 +240,18 @@ impl Blocks {
         blocks
     }
 
+    /// Whether there are blocks in a node.
+    pub(super) fn are_in(&self, id: Id) -> bool {
+        self.sums[id].blocks > 0.0
+    }
+
     fn at(&mut self, current: &mut u32, container: Id, first: Id) -> &mut Block {
         if *current == NO_BLOCK {
             *current = self.list.len() as u32;
             self.list.push(Block {
                 container,
                 first,
-                counts: Counts { blocks: 1.0, ..Counts::default() },
+                counts: Counts::default(),
                 copies: 0,
                 hash: 0xCBF2_9CE4_8422_2325,
                 strong: 0.0,
@@ -260,14 +274,14 @@ impl Blocks {
             if counts.words > 0.0 {
                 *copies.entry(block.hash).or_default() += 1;
             }
-            self.sums[block.container].add(&block.counts);
+            self.sums[block.container].add(&Sums::of_block(&block.counts));
         }
         for block in &mut self.list {
             block.copies = copies.get(&block.hash).copied().unwrap_or(1);
         }
         for id in (1..tree.len()).rev() {
-            let counts = self.sums[id];
-            self.sums[tree.parent(id)].add(&counts);
+            let inner = self.sums[id];
+            self.sums[tree.parent(id)].add(&inner);
         }
     }
 }

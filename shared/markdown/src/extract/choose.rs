@@ -15,7 +15,7 @@ use crate::{metadata::PageType, tag::Tag, tree::Tree};
 const FLOOR: f32 = 0.12;
 
 /// How many blocks are looked at together.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 512;
 
 /// What the model makes of a page.
 pub(super) struct Opinion {
@@ -32,7 +32,8 @@ pub(super) fn kind(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> PageT
 /// The likeliest kind of page, and the chance of each.
 fn kinds(features: &Features<'_>) -> (PageType, Vec<f32>) {
     let model = model();
-    let of_page = Bins::new(&Table::of_row(features.of_page()), &model.of_page);
+    let mut of_page = Bins::new(&model.of_page, 1);
+    of_page.push(features.of_page());
     let chances: Vec<f32> = model.kinds.iter().map(|forest| chance(forest.odds(&of_page)[0])).collect();
     let likeliest = (0..chances.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     (likeliest.map_or(PageType::default(), |at| PageType::ALL[at]), chances)
@@ -48,20 +49,23 @@ pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Op
     let told: Vec<f32> = said.iter().map(|said| chance(said[PLACES])).collect();
     let mut seen = context(&blocks.list, &told);
     families(&mut seen, tree, blocks, &features, &told);
-    let mut chances = Vec::with_capacity(count);
-    for start in (0..count).step_by(CHUNK) {
-        let range = start..(start + CHUNK).min(count);
-        let mut table = Table::empty(range.len());
-        let mut row = vec![];
-        for (at, block) in range.clone().enumerate() {
+    // What has no words, a picture or a rule, goes with what is around it whatever its chance.
+    let asked: Vec<usize> = (0..count).filter(|&at| blocks.list[at].counts.words > 0.0).collect();
+    let mut chances = vec![0.0; count];
+    let mut row = vec![];
+    for asked in asked.chunks(CHUNK) {
+        let mut bins = Bins::new(&model.of_block, asked.len());
+        for &block in asked {
             row.clear();
             features.row(block, &mut row);
             row.extend_from_slice(&kinds);
             row.extend_from_slice(&said[block]);
-            table.set_row(at, &row);
+            seen.row(block, &mut row);
+            bins.push(&row);
         }
-        table.append(&seen, range.clone());
-        chances.extend(model.forest.odds(&Bins::new(&table, &model.of_block)).into_iter().map(chance));
+        for (&block, odds) in asked.iter().zip(model.forest.odds(&bins)) {
+            chances[block] = chance(odds);
+        }
     }
     Opinion { chances, kind }
 }

@@ -1,11 +1,14 @@
 //! What the model sees of a block: numbers about it, its neighbours, the elements around it, the page.
 
+use std::borrow::Cow;
+
 use foldhash::{HashMap, HashSet};
 use url::Url;
 
 use super::{
-    blocks::{Block, Blocks, Counts},
+    blocks::{Block, Blocks, Counts, Sums},
     names::{self, Hints, KINDS, PHRASES},
+    words::words,
 };
 use crate::{
     tag::Tag,
@@ -17,7 +20,7 @@ pub(super) const AROUND: usize = 6;
 
 /// What every block of a page shares.
 struct Page {
-    total: Counts,
+    total: Sums,
     words_before: Vec<f32>,
     /// For every node, the words before it.
     before_node: Vec<f32>,
@@ -38,6 +41,8 @@ pub(super) struct Features<'p> {
     near: Vec<Hints>,
     /// What each block says, and the heading before it.
     said: Vec<[u16; 2]>,
+    /// The last heading before each block.
+    headings: Vec<Option<u32>>,
     /// The elements around each block, from inside out.
     around: Vec<[u32; AROUND]>,
     /// Where each block stands among headings, copies and repeated items.
@@ -46,15 +51,17 @@ pub(super) struct Features<'p> {
 
 impl<'p> Features<'p> {
     pub(super) fn new(tree: &'p Tree, blocks: &'p Blocks, address: Option<&Url>) -> Self {
-        let (all, near) = hints(tree);
+        let (all, near) = hints(tree, blocks);
         let page = page(tree, blocks, &all, address);
         let mut said = Vec::with_capacity(blocks.list.len());
+        let mut headings = Vec::with_capacity(blocks.list.len());
         let mut around: Vec<[u32; AROUND]> = Vec::with_capacity(blocks.list.len());
-        let mut heading = 0;
+        let (mut heading, mut last) = (0, None);
         for (at, block) in blocks.list.iter().enumerate() {
             let words = if block.counts.words < 16.0 { names::said(&block_text(tree, blocks, at)) } else { 0 };
+            headings.push(last);
             if tree.tag(block.container).heading_level().is_some() {
-                heading = words;
+                (heading, last) = (words, Some(at as u32));
             }
             said.push([words, heading]);
             let before = at.checked_sub(1).filter(|&before| blocks.list[before].container == block.container);
@@ -64,7 +71,7 @@ impl<'p> Features<'p> {
             });
         }
         let places = Places::new(tree, blocks, &all, page.heading);
-        Self { tree, blocks, page, all, near, said, around, places }
+        Self { tree, blocks, page, all, near, said, headings, around, places }
     }
 
     /// The features of the page itself, which end every row.
@@ -81,7 +88,7 @@ impl<'p> Features<'p> {
     pub(super) fn row(&self, at: usize, put: &mut Vec<f32>) {
         let (tree, blocks, page) = (self.tree, self.blocks, &self.page);
         let container = blocks.list[at].container;
-        own(tree, blocks, at, page, put);
+        own(tree, blocks, at, page, self.headings[at], put);
         for step in [-2_isize, -1, 1, 2] {
             neighbour(tree, blocks, at, step, put);
         }
@@ -218,12 +225,12 @@ fn ratio(part: f32, whole: f32) -> f32 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// The hints of all elements around each node, and of the nearest three.
-fn hints(tree: &Tree) -> (Vec<Hints>, Vec<Hints>) {
+/// The hints of all elements around each one with blocks in it, itself included, and of the nearest three.
+fn hints(tree: &Tree, blocks: &Blocks) -> (Vec<Hints>, Vec<Hints>) {
     let mut own = vec![0; tree.len()];
     let (mut all, mut near) = (own.clone(), own.clone());
     for id in 1..tree.len() {
-        if tree.tag(id) == Tag::Text {
+        if !blocks.are_in(id) {
             continue;
         }
         own[id] = names::own(tree, id);
@@ -276,6 +283,7 @@ fn page(tree: &Tree, blocks: &Blocks, all: &[Hints], address: Option<&Url>) -> P
     let json = |word: &str| f32::from(u8::from(tree.head.json_ld.iter().any(|json| json.contains(word))));
     let body = names::of_names(&tree.head.body_names);
     let count = |tag: Tag| (1..tree.len()).filter(|&id| tree.tag(id) == tag).count() as f32;
+    let sum = |of: fn(&Counts) -> f32| blocks.list.iter().map(|block| of(&block.counts)).sum::<f32>();
     let repeated = blocks.alike.iter().copied().max().unwrap_or(0);
     let in_main = |bit: usize| {
         let words: f32 = blocks
@@ -294,7 +302,7 @@ fn page(tree: &Tree, blocks: &Blocks, all: &[Hints], address: Option<&Url>) -> P
         ratio(total.money, total.blocks),
         ratio(total.headings, total.blocks),
         ratio(total.images, total.blocks),
-        ratio(total.digits, total.chars),
+        ratio(sum(|counts| counts.digits), sum(|counts| counts.chars)),
         f32::from(u8::from(kind.contains("article"))),
         f32::from(u8::from(kind.contains("product"))),
         f32::from(u8::from(kind.contains("website"))),
@@ -322,29 +330,24 @@ fn page(tree: &Tree, blocks: &Blocks, all: &[Hints], address: Option<&Url>) -> P
     Page { total, words_before, before_node, heading: heading.1, title, described, own }
 }
 
-/// The hashes of a text's pairs of words.
+/// The hashes of the pairs of a text's first words.
 fn pairs(text: &str, most: usize) -> impl Iterator<Item = u64> {
-    let mut before = 0;
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(most);
-    words.filter_map(move |word| {
-        let hash = hash(word);
-        let pair = before ^ hash.rotate_left(21);
-        let first = before == 0;
-        before = hash;
-        (!first).then_some(pair)
-    })
+    let words = hashes(text).take(most);
+    words.scan(None, |before, word| Some(before.replace(word).map(|before| paired(before, word)))).flatten()
 }
 
-fn hash(word: &str) -> u64 {
-    word.chars()
-        .flat_map(char::to_lowercase)
-        .fold(7, |hash: u64, c| (hash ^ u64::from(c)).wrapping_mul(0x0100_0000_01B3))
+fn paired(first: u64, second: u64) -> u64 {
+    first ^ second.rotate_left(21)
 }
 
 /// The hashes of a text's words.
+fn hashes(text: &str) -> impl Iterator<Item = u64> {
+    words(text, 7, |hash: u64, c| (hash ^ u64::from(c)).wrapping_mul(0x0100_0000_01B3))
+}
+
+/// The hashes of the words that a text begins with.
 fn words_of(text: &str) -> Vec<u64> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(64);
-    words.map(hash).collect()
+    hashes(text).take(64).collect()
 }
 
 /// The elements around a block that differ in what they hold: the nearest four from inside out,
@@ -392,22 +395,23 @@ fn shape(tree: &Tree, block: &Block) -> f32 {
     })
 }
 
-fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>) {
+fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, heading: Option<u32>, put: &mut Vec<f32>) {
     let block = &blocks.list[at];
     let counts = &block.counts;
     let count = blocks.list.len() as f32;
     let source = block_text(tree, blocks, at);
-    let text = if counts.words < 40.0 { words_of(&source) } else { vec![] };
-    let told = page.described.each_ref().map(|known| {
-        let (mut all, mut found) = (0.0, 0.0);
-        if !known.is_empty() {
-            for pair in pairs(&source, 80) {
-                all += 1.0;
-                found += f32::from(u8::from(known.contains(&pair)));
+    let is_told = page.described.iter().any(|known| !known.is_empty());
+    let words: Vec<u64> = hashes(&source).take(if is_told { 80 } else { 64 }).collect();
+    let text = if counts.words < 40.0 { &words[..words.len().min(64)] } else { &[] };
+    let mut found = [0.0; 2];
+    if is_told {
+        for pair in words.windows(2).map(|pair| paired(pair[0], pair[1])) {
+            for (found, known) in found.iter_mut().zip(&page.described) {
+                *found += f32::from(u8::from(known.contains(&pair)));
             }
         }
-        ratio(found, all)
-    });
+    }
+    let told = found.map(|found| if is_told { ratio(found, words.len().saturating_sub(1) as f32) } else { 0.0 });
     let titled = text.iter().filter(|word| page.title.contains(word)).count() as f32;
     put.extend([
         counts.words,
@@ -440,7 +444,7 @@ fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>)
     ]);
     put.extend(told);
     // How far the last heading is, and how deep it stands.
-    let last = (0..at).rev().take(40).find(|&before| tree.tag(blocks.list[before].container).heading_level().is_some());
+    let last = heading.map(|last| last as usize).filter(|last| at - last <= 40);
     let level = last.and_then(|last| tree.tag(blocks.list[last].container).heading_level()).unwrap_or(7);
     put.push(last.map_or(41.0, |last| (at - last) as f32));
     put.push(f32::from(level));
@@ -456,13 +460,15 @@ fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>)
     }
 }
 
-pub(super) fn block_text(tree: &Tree, blocks: &Blocks, at: usize) -> String {
+pub(super) fn block_text<'t>(tree: &'t Tree, blocks: &Blocks, at: usize) -> Cow<'t, str> {
     let first = blocks.list[at].first;
     let end = tree.subtree(blocks.list[at].container).end;
-    let mut text = String::new();
+    let mut text = Cow::Borrowed("");
     for id in first..end {
         match blocks.of_node[id] {
-            block if block as usize == at => text.push_str(tree.text(id)),
+            // Most blocks are one run of text.
+            block if block as usize == at && text.is_empty() => text = Cow::Borrowed(tree.text(id)),
+            block if block as usize == at => text.to_mut().push_str(tree.text(id)),
             super::blocks::NO_BLOCK => {}
             _ => break,
         }

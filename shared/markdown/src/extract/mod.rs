@@ -249,7 +249,7 @@ pub(crate) fn examples(tree: &Tree, address: Option<&Url>) -> crate::Examples {
         crate::Examples { of_page: features.of_page().len(), kin: blocks::kin(tree, &blocks), ..Default::default() };
     examples.words = words::hashes(tree, &blocks);
     for at in 0..blocks.list.len() {
-        examples.texts.push(features::block_text(tree, &blocks, at));
+        examples.texts.push(features::block_text(tree, &blocks, at).into_owned());
         features.row(at, &mut examples.features);
         for id in features.around(at) {
             let inside = tree.subtree(id);

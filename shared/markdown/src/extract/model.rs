@@ -3,7 +3,7 @@
 //! An oblivious tree asks the same question at every node of a level, so its leaf is the number
 //! that its answers spell (the trees of `CatBoost`: Prokhorenkova et al., "Unbiased boosting with
 //! categorical features", 2018). Every value is first replaced by how many of its column's borders it exceeds,
-//! a byte; then eight blocks at a time are asked, in the bytes of one word, without a branch.
+//! a byte; then all blocks are asked the same question, without a branch, sixteen at a time by the processor.
 //!
 //! A forest is the mean of several that saw other blocks, labels and weights of the same pages
 //! (Breiman, "Bagging predictors", 1996): there are few pages to learn from, and what one forest
@@ -11,7 +11,7 @@
 //!
 //! What words say is no forest's to learn, there are too many: they have a weight each, found by hash.
 
-use std::{ops::Range, sync::OnceLock};
+use std::sync::OnceLock;
 
 use super::words::mixed;
 use crate::metadata::PageType;
@@ -26,121 +26,117 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// A table of one row.
-    pub(super) fn of_row(row: &[f32]) -> Self {
-        Self { rows: 1, columns: row.to_vec() }
-    }
-
-    /// Sets the next of `rows` rows, the first of which has `at` 0.
-    pub(super) fn set_row(&mut self, at: usize, row: &[f32]) {
-        if self.columns.is_empty() {
-            self.columns = vec![0.0; row.len() * self.rows];
-        }
-        for (value, cell) in row.iter().zip(self.columns[at..].iter_mut().step_by(self.rows)) {
-            *cell = *value;
-        }
-    }
-
     /// A table with no column yet.
     pub(super) fn empty(rows: usize) -> Self {
         Self { rows, columns: vec![] }
-    }
-
-    /// Adds the columns of another table, of which it has the rows in `range`.
-    pub(super) fn append(&mut self, other: &Self, range: Range<usize>) {
-        for column in other.columns.chunks_exact(other.rows.max(1)) {
-            self.columns.extend_from_slice(&column[range.clone()]);
-        }
     }
 
     pub(super) fn push(&mut self, column: impl IntoIterator<Item = f32>) {
         self.columns.extend(column);
     }
 
-    /// A column, empty if there is none.
-    fn column(&self, at: usize) -> &[f32] {
-        self.columns.get(at * self.rows..(at + 1) * self.rows).unwrap_or_default()
+    /// Appends one row.
+    pub(super) fn row(&self, at: usize, put: &mut Vec<f32>) {
+        put.extend(self.columns.chunks_exact(self.rows).map(|column| column[at]));
     }
 }
 
 /// The columns that a forest asks about, and the borders that it knows in each.
-pub(super) struct Grid(Vec<(u16, Vec<f32>)>);
+pub(super) struct Grid {
+    /// Each column, and where its borders end.
+    columns: Vec<(u16, u32)>,
+    borders: Vec<f32>,
+}
 
-/// How many borders each value exceeds, eight rows to a word, one column of the grid after the other.
-pub(super) struct Bins {
+/// How many borders each value exceeds, one column of the grid after the other.
+pub(super) struct Bins<'g> {
+    grid: &'g Grid,
+    /// How many rows there are, and how many there is room for.
     rows: usize,
-    words: Vec<u64>,
+    room: usize,
+    counts: Vec<u8>,
+    /// The last value of each column, by its bits, and its bin: what stands in a row is like what stood in
+    /// the last one more often than not.
+    last: Vec<(u32, u8)>,
 }
 
-/// How many rows one word holds.
-const LANES: usize = 8;
-/// A one for every row.
-const ONES: u64 = 0x0101_0101_0101_0101;
-/// The highest bit for every row. Fewer borders than it leaves room for: adding to a byte never
-/// carries into the next.
-const HIGH: u64 = 0x80 * ONES;
+/// How many rows are judged at once; with room for so many more, none are left over to be judged singly.
+const ABREAST: usize = 8;
 
-impl Bins {
-    /// Bins the columns of `table` that the grid knows.
-    pub(super) fn new(table: &Table, grid: &Grid) -> Self {
-        let mut words = vec![];
-        for (column, borders) in &grid.0 {
-            // What stands in a row is like what stood in the last one more often than not.
-            let (mut last, mut bin) = (None, 0);
-            for eight in table.column(usize::from(*column)).chunks(LANES) {
-                let mut lanes = [0; LANES];
-                for (lane, &value) in lanes.iter_mut().zip(eight) {
-                    if last != Some(value.to_bits()) {
-                        (last, bin) = (Some(value.to_bits()), borders.partition_point(|&border| value > border) as u8);
-                    }
-                    *lane = bin;
-                }
-                words.push(u64::from_le_bytes(lanes));
+impl<'g> Bins<'g> {
+    /// Room for so many rows.
+    pub(super) fn new(grid: &'g Grid, rows: usize) -> Self {
+        let (columns, room) = (grid.columns.len(), rows.next_multiple_of(ABREAST));
+        // What is no number exceeds nothing.
+        let last = vec![(f32::NAN.to_bits(), 0); columns];
+        Self { grid, rows: 0, room, counts: vec![0; columns * room], last }
+    }
+
+    /// Bins the columns of the next row that the grid knows.
+    pub(super) fn push(&mut self, row: &[f32]) {
+        let mut start = 0;
+        let bins = self.counts[self.rows..].iter_mut().step_by(self.room);
+        for ((&(column, end), last), bin) in self.grid.columns.iter().zip(&mut self.last).zip(bins) {
+            let value = row[usize::from(column)];
+            if last.0 != value.to_bits() {
+                let borders = &self.grid.borders[start..end as usize];
+                *last = (value.to_bits(), borders.partition_point(|&border| value > border) as u8);
             }
+            start = end as usize;
+            *bin = last.1;
         }
-        Self { rows: table.rows, words }
+        self.rows += 1;
     }
 
-    fn column(&self, at: u16) -> &[u64] {
-        let words = self.rows.div_ceil(LANES);
-        &self.words[usize::from(at) * words..][..words]
+    fn column(&self, at: u16) -> &[u8] {
+        &self.counts[usize::from(at) * self.room..][..self.room]
     }
 }
 
-struct Tree {
-    /// Which column of the grid must exceed how many borders more than this, level by level.
-    splits: Vec<(u16, u8)>,
-    leaves: Vec<f32>,
-}
-
-/// A boosted forest.
+/// A boosted forest, as the weights hold it. A tree is what it asks, level by level: which column of the grid must
+/// exceed how many borders more than this; then the scale of its leaves, and these.
 pub(super) struct Forest {
     bias: f32,
-    trees: Vec<Tree>,
+    depth: usize,
+    trees: &'static [u8],
 }
+
+/// The bytes of a question, and of a scale.
+const QUESTION: usize = 3;
+const SCALE: usize = 4;
 
 impl Forest {
     /// The logarithmic odds of each row.
-    pub(super) fn odds(&self, bins: &Bins) -> Vec<f32> {
-        let words = bins.rows.div_ceil(LANES);
-        let mut sums = vec![self.bias; words * LANES];
-        let mut leaf = vec![0_u64; words];
-        for tree in &self.trees {
-            leaf.fill(0);
-            for (level, &(column, border)) in tree.splits.iter().enumerate() {
-                let short_of = u64::from(127 - border) * ONES;
-                for (leaf, bins) in leaf.iter_mut().zip(bins.column(column)) {
-                    *leaf |= ((bins + short_of) & HIGH) >> (7 - level);
+    pub(super) fn odds(&self, bins: &Bins<'_>) -> Vec<f32> {
+        let mut sums = vec![self.bias; bins.room];
+        let mut spelled = vec![0_u8; bins.room];
+        // As many as a byte can name, so that no look-up can miss.
+        let mut leaves = [0.0; 256];
+        for tree in self.trees.chunks_exact(Self::tree_size(self.depth)) {
+            let (questions, tree) = tree.split_at(QUESTION * self.depth);
+            spelled.fill(0);
+            for (level, [low, high, border]) in questions.as_chunks().0.iter().enumerate() {
+                for (leaf, bin) in spelled.iter_mut().zip(bins.column(u16::from_le_bytes([*low, *high]))) {
+                    *leaf |= if bin > border { 1 << level } else { 0 };
                 }
             }
-            for (sums, leaf) in sums.chunks_exact_mut(LANES).zip(&leaf) {
-                for (sum, leaf) in sums.iter_mut().zip(leaf.to_le_bytes()) {
-                    *sum += tree.leaves[usize::from(leaf)];
+            let (scale, values) = tree.split_first_chunk().expect("a tree is whole");
+            let scale = f32::from_le_bytes(*scale);
+            for (leaf, value) in leaves.iter_mut().zip(values) {
+                *leaf = f32::from(value.cast_signed()) * scale;
+            }
+            for (sums, spelled) in sums.as_chunks_mut::<ABREAST>().0.iter_mut().zip(spelled.as_chunks::<ABREAST>().0) {
+                for (sum, leaf) in sums.iter_mut().zip(spelled) {
+                    *sum += leaves[usize::from(*leaf)];
                 }
             }
         }
         sums.truncate(bins.rows);
         sums
+    }
+
+    fn tree_size(depth: usize) -> usize {
+        QUESTION * depth + SCALE + (1 << depth)
     }
 }
 
@@ -223,12 +219,14 @@ impl Bytes {
     }
 
     fn grid(&mut self) -> Grid {
-        let columns = u32::from_le_bytes(self.take());
-        let column = |bytes: &mut Self| {
-            let (column, [borders]) = (u16::from_le_bytes(bytes.take()), bytes.take());
-            (column, (0..borders).map(|_| bytes.number()).collect())
-        };
-        Grid((0..columns).map(|_| column(self)).collect())
+        let count = u32::from_le_bytes(self.take());
+        let (mut columns, mut borders) = (Vec::with_capacity(count as usize), vec![]);
+        for _ in 0..count {
+            let (column, [more]) = (u16::from_le_bytes(self.take()), self.take());
+            borders.extend((0..more).map(|_| self.number()));
+            columns.push((column, borders.len() as u32));
+        }
+        Grid { columns, borders }
     }
 
     fn words(&mut self) -> Words {
@@ -240,15 +238,11 @@ impl Bytes {
     }
 
     fn forest(&mut self) -> Forest {
-        let (trees, depth) = (u32::from_le_bytes(self.take()), u32::from_le_bytes(self.take()));
+        let [count, depth] = [(); 2].map(|()| u32::from_le_bytes(self.take()) as usize);
         let bias = self.number();
-        let tree = |bytes: &mut Self| {
-            let splits = (0..depth).map(|_| (u16::from_le_bytes(bytes.take()), bytes.take::<1>()[0])).collect();
-            let scale = bytes.number();
-            let leaves = (0..1 << depth).map(|_| f32::from(i8::from_le_bytes(bytes.take())) * scale).collect();
-            Tree { splits, leaves }
-        };
-        Forest { bias, trees: (0..trees).map(|_| tree(self)).collect() }
+        let (trees, rest) = self.0.split_at(count * Forest::tree_size(depth));
+        self.0 = rest;
+        Forest { bias, depth, trees }
     }
 }
 
@@ -257,17 +251,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_rows_at_a_time_are_as_one_by_one() {
-        let grid = Grid(vec![(0, vec![-1.0, 0.5, 2.0]), (2, vec![0.0])]);
-        let tree = Tree { splits: vec![(0, 1), (1, 0), (0, 126)], leaves: (0..8).map(|leaf| leaf as f32).collect() };
-        let forest = Forest { bias: 10.0, trees: vec![tree] };
+    fn many_rows_are_as_one_by_one() {
+        let grid = Grid { columns: vec![(0, 3), (2, 4)], borders: vec![-1.0, 0.5, 2.0, 0.0] };
+        // Whether the first column exceeds a second border, the second one its first, and what never is.
+        let questions = [0, 0, 1, 1, 0, 0, 0, 0, 126];
+        let trees: Vec<u8> =
+            questions.into_iter().chain(0.5_f32.to_le_bytes()).chain((0..8).map(|leaf| 2 * leaf)).collect();
+        let forest = Forest { bias: 10.0, depth: 3, trees: trees.leak() };
         let rows: Vec<[f32; 3]> =
             (0..21).map(|row| [(row % 5) as f32 - 1.5, f32::NAN, f32::from(u8::from(row % 3 == 0))]).collect();
-        let mut table = Table::empty(rows.len());
-        for (at, row) in rows.iter().enumerate() {
-            table.set_row(at, row);
+        let mut bins = Bins::new(&grid, rows.len());
+        for row in &rows {
+            bins.push(row);
         }
-        let bins = Bins::new(&table, &grid);
         let expected: Vec<f32> = rows
             .iter()
             .map(|row| 10.0 + f32::from(u8::from(row[0] > 0.5)) + 2.0 * f32::from(u8::from(row[2] > 0.0)))
@@ -280,8 +276,12 @@ mod tests {
         let model = model();
         assert_eq!(model.kinds.len(), PageType::ALL.len());
         assert!(model.words.groups.len().is_power_of_two());
-        assert!(model.forest.trees.iter().all(|tree| tree.leaves.len() == 1 << tree.splits.len()));
-        let mut splits = model.forest.trees.iter().flat_map(|tree| &tree.splits);
-        assert!(splits.all(|&(column, _)| usize::from(column) < model.of_block.0.len()));
+        let mut trees = model.forest.trees.chunks_exact(Forest::tree_size(model.forest.depth));
+        let asks_of_the_grid = |tree: &[u8]| {
+            let (questions, _) = tree.split_at(QUESTION * model.forest.depth);
+            let mut columns = questions.as_chunks().0.iter().map(|[low, high, _]| u16::from_le_bytes([*low, *high]));
+            columns.all(|column| usize::from(column) < model.of_block.columns.len())
+        };
+        assert!(model.forest.depth < 8 && trees.len() > 0 && trees.all(asks_of_the_grid));
     }
 }

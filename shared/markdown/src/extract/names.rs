@@ -2,10 +2,6 @@
 //!
 //! A name is only ever a hint among others that the model weighs; pages in any language use these.
 
-use std::sync::OnceLock;
-
-use foldhash::HashMap;
-
 use crate::{
     tag::{Attr, Tag},
     tree::{Id, Tree},
@@ -16,6 +12,55 @@ pub(super) type Hints = u64;
 
 /// How many kinds of hint there are.
 pub(super) const KINDS: usize = 42;
+
+/// Lists of words, found by hash: no table is built at every start.
+struct Lexicon<const SLOTS: usize> {
+    lists: &'static [&'static [&'static str]],
+    /// Which word of which list stands where its hash says, or in the next slot that was free; counted from one.
+    slots: [(u8, u8); SLOTS],
+}
+
+impl<const SLOTS: usize> Lexicon<SLOTS> {
+    const fn new(lists: &'static [&'static [&'static str]]) -> Self {
+        let mut slots = [(0, 0); SLOTS];
+        let mut list = 0;
+        while list < lists.len() {
+            let mut at = 0;
+            while at < lists[list].len() {
+                let mut slot = Self::slot(lists[list][at].as_bytes());
+                while slots[slot].0 > 0 {
+                    slot = (slot + 1) % SLOTS;
+                }
+                at += 1;
+                slots[slot] = (list as u8 + 1, at as u8);
+            }
+            list += 1;
+        }
+        Self { lists, slots }
+    }
+
+    /// Where a word stands, unless others were there before.
+    const fn slot(word: &[u8]) -> usize {
+        let (mut hash, mut at) = (0_u32, 0);
+        while at < word.len() {
+            hash = (hash ^ word[at] as u32).wrapping_mul(0x0100_0193);
+            at += 1;
+        }
+        (hash >> 16) as usize % SLOTS
+    }
+
+    /// The lists that a word is in, one bit each.
+    fn lists_of(&self, word: &[u8]) -> u64 {
+        let mut found = 0;
+        let mut slot = Self::slot(word);
+        while let (list @ 1.., at) = self.slots[slot] {
+            let list = usize::from(list) - 1;
+            found |= u64::from(self.lists[list][usize::from(at) - 1].as_bytes() == word) << list;
+            slot = (slot + 1) % SLOTS;
+        }
+        found
+    }
+}
 
 const WORDS: [&[&str]; KINDS - 12] = [
     &[
@@ -263,53 +308,35 @@ pub(super) fn own(tree: &Tree, id: Id) -> Hints {
 
 /// The hints of a class list or an id.
 pub(super) fn of_names(names: &str) -> Hints {
+    static KNOWN: Lexicon<1024> = Lexicon::new(&WORDS);
     let mut hints = 0;
-    each_word(names, |word| {
-        if let Ok(word) = std::str::from_utf8(word) {
-            hints |= hint(word);
-        }
-    });
+    each_word(names, |word| hints |= KNOWN.lists_of(word));
     hints
 }
 
 /// The words that a class list or an id is made of, in lower case; letters by themselves are none.
 pub(super) fn each_word(names: &str, mut put: impl FnMut(&[u8])) {
-    let mut word = [0_u8; 24];
-    let mut length = 0;
-    let mut lower_before = false;
-    let mut finish = |word: &[u8]| {
-        if word.len() > 1 {
-            put(word);
-        }
+    const LONGEST: usize = 24;
+    let names = names.as_bytes();
+    let mut put_lower = |word: &[u8]| {
+        let mut lower = [0; LONGEST];
+        let lower = &mut lower[..word.len().min(LONGEST)];
+        lower.copy_from_slice(&word[..lower.len()]);
+        lower.make_ascii_lowercase();
+        put(lower);
     };
-    for b in names.bytes() {
-        let starts = b.is_ascii_uppercase() && lower_before;
-        if starts || !b.is_ascii_alphabetic() {
-            finish(&word[..length]);
-            length = 0;
+    let mut start = 0;
+    for at in 0..=names.len() {
+        let b = names.get(at).copied().unwrap_or(b' ');
+        let is_letter = b.is_ascii_alphabetic();
+        if is_letter && !(b.is_ascii_uppercase() && at > 0 && names[at - 1].is_ascii_lowercase()) {
+            continue;
         }
-        if b.is_ascii_alphabetic() && length < word.len() {
-            word[length] = b.to_ascii_lowercase();
-            length += 1;
+        if at > start + 1 {
+            put_lower(&names[start..at]);
         }
-        lower_before = b.is_ascii_lowercase();
+        start = if is_letter { at } else { at + 1 };
     }
-    finish(&word[..length]);
-}
-
-/// The kinds that a word hints at.
-fn hint(word: &str) -> Hints {
-    static KNOWN: OnceLock<HashMap<&str, Hints>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        let mut known = HashMap::default();
-        for (kind, words) in WORDS.iter().enumerate() {
-            for word in *words {
-                *known.entry(*word).or_default() |= 1 << kind;
-            }
-        }
-        known
-    });
-    known.get(word).copied().unwrap_or_default()
 }
 
 /// How many kinds of phrase there are.
@@ -417,22 +444,18 @@ const SAID: [&[&str]; PHRASES] = [
 
 /// The kinds of phrase that a text has words of.
 pub(super) fn said(text: &str) -> u16 {
-    static KNOWN: OnceLock<HashMap<&str, u16>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        let mut known = HashMap::default();
-        for (kind, words) in SAID.iter().enumerate() {
-            for word in *words {
-                *known.entry(*word).or_default() |= 1 << kind;
-            }
-        }
-        known
-    });
+    static KNOWN: Lexicon<512> = Lexicon::new(&SAID);
     let mut lower = String::new();
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).take(16);
     words.fold(0, |said, word| {
         lower.clear();
-        lower.extend(word.chars().flat_map(char::to_lowercase));
-        said | known.get(lower.as_str()).copied().unwrap_or_default()
+        if word.is_ascii() {
+            lower.push_str(word);
+            lower.make_ascii_lowercase();
+        } else {
+            lower.extend(word.chars().flat_map(char::to_lowercase));
+        }
+        said | KNOWN.lists_of(lower.as_bytes()) as u16
     })
 }
 

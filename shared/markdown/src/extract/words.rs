@@ -10,7 +10,7 @@ use foldhash::HashSet;
 
 use super::{blocks::Blocks, features::block_text, model::model, names};
 use crate::{
-    tag::{Attr, Tag},
+    tag::Attr,
     tree::{Id, Tree},
 };
 
@@ -41,9 +41,30 @@ const NAMED: usize = 64;
 /// How many elements around a block are near to it.
 const NEAR: usize = 3;
 
-/// The hash of a word wherever it stands.
-fn hash(word: impl Iterator<Item = u32>) -> u32 {
-    word.fold(0x811C_9DC5, |hash, c| (hash ^ c).wrapping_mul(0x0100_0193))
+/// The words of a text, runs of letters and digits: what `mix` makes of the characters of each, in lower case.
+pub(super) fn words<H: Copy>(text: &str, start: H, mix: impl Fn(H, char) -> H) -> impl Iterator<Item = H> {
+    let mut chars = text.chars();
+    std::iter::from_fn(move || {
+        let mut word = None;
+        for c in chars.by_ref() {
+            let hash = word.unwrap_or(start);
+            if c.is_ascii_alphanumeric() {
+                word = Some(mix(hash, c.to_ascii_lowercase()));
+            } else if !c.is_ascii() && c.is_alphanumeric() {
+                word = Some(c.to_lowercase().fold(hash, &mix));
+            } else if word.is_some() {
+                break;
+            }
+        }
+        word
+    })
+}
+
+/// Where the hash of a word begins, wherever it stands, and how it goes on.
+const START: u32 = 0x811C_9DC5;
+
+fn hashed(hash: u32, c: u32) -> u32 {
+    (hash ^ c).wrapping_mul(0x0100_0193)
 }
 
 /// The hash of a word at a place.
@@ -60,9 +81,7 @@ pub(super) fn mixed(mut hash: u32) -> u32 {
 
 /// The hashes of what a text begins with: its words, with what it is besides them, and its pairs of words.
 fn of_text(text: &str) -> (Vec<u32>, Vec<u32>) {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words = words.map(|word| hash(word.chars().flat_map(char::to_lowercase).map(u32::from)));
-    let mut words: Vec<u32> = words.take(READ).collect();
+    let mut words: Vec<u32> = words(text, START, |hash, c| hashed(hash, u32::from(c))).take(READ).collect();
     let pairs = words.iter().zip(words.iter().skip(1)).take(PAIRED - 1);
     let pairs = pairs.map(|(first, second)| first.rotate_left(7) ^ second).collect();
     let first = words.first().map(|word| word.rotate_left(3));
@@ -78,7 +97,8 @@ fn once(mut hashes: Vec<u32>) -> Vec<u32> {
     hashes
 }
 
-/// The hashes of the words that each element's tag and names are made of, and of their pairs.
+/// The hashes of the words that the tag and the names of each element with blocks in it are made of, and of
+/// their pairs.
 struct Names {
     words: Vec<u32>,
     /// Where the words of each node end.
@@ -86,10 +106,10 @@ struct Names {
 }
 
 impl Names {
-    fn new(tree: &Tree) -> Self {
+    fn new(tree: &Tree, blocks: &Blocks) -> Self {
         let mut names = Self { words: vec![], ends: Vec::with_capacity(tree.len()) };
         for id in 0..tree.len() {
-            if tree.tag(id) != Tag::Text {
+            if blocks.are_in(id) {
                 names.add(tree, id);
             }
             names.ends.push(names.words.len() as u32);
@@ -104,7 +124,7 @@ impl Names {
             for name in tree.attr(id, name).unwrap_or_default().split_ascii_whitespace().take(8) {
                 let mut before = None;
                 names::each_word(name, |word| {
-                    let word = hash(word.iter().copied().map(u32::from));
+                    let word = word.iter().fold(START, |hash, &b| hashed(hash, u32::from(b)));
                     self.words.push(word);
                     self.words.extend(before.map(|before: u32| before.rotate_left(7) ^ word));
                     before = Some(word);
@@ -149,13 +169,14 @@ pub(super) fn said(tree: &Tree, blocks: &Blocks, kind: usize) -> Vec<[f32; PLACE
     let mean = |words: &[u32], place: Place| {
         words.iter().map(|&word| weight(word, place)).sum::<f32>() / (words.len().max(1) as f32).sqrt()
     };
-    let names = Names::new(tree);
-    let far = far(tree, &names, |word| weight(word, Place::Far));
+    let names = Names::new(tree, blocks);
+    let far = far(tree, blocks, &names, |word| weight(word, Place::Far));
     let mut said = vec![[0.0; PLACES + 1]; blocks.list.len()];
     each(tree, blocks, |at, [words, pairs, heading]| {
         said[at][0] = mean(words, Place::Text);
         said[at][1] = mean(pairs, Place::Pair);
-        said[at][2] = mean(heading, Place::Heading);
+        let is_same = at > 0 && tree.tag(blocks.list[at - 1].container).heading_level().is_none();
+        said[at][2] = if is_same { said[at - 1][2] } else { mean(heading, Place::Heading) };
     });
     for (at, block) in blocks.list.iter().enumerate() {
         let before = at.checked_sub(1).filter(|&before| blocks.list[before].container == block.container);
@@ -173,9 +194,18 @@ pub(super) fn said(tree: &Tree, blocks: &Blocks, kind: usize) -> Vec<[f32; PLACE
     said
 }
 
-/// For every element, what the words of its names and of those around it say, each word once.
-fn far(tree: &Tree, names: &Names, weight: impl Fn(u32) -> f32) -> Vec<f32> {
+/// For every element that is far from a block in it, what the words of its names and of those around it say,
+/// each word once.
+fn far(tree: &Tree, blocks: &Blocks, names: &Names, weight: impl Fn(u32) -> f32) -> Vec<f32> {
     let mut means = vec![0.0; tree.len()];
+    let mut is_far = vec![false; tree.len()];
+    for block in &blocks.list {
+        for id in within(tree, block.container).skip(NEAR) {
+            if std::mem::replace(&mut is_far[id], true) {
+                break;
+            }
+        }
+    }
     // The elements that are open: where they end, and the sum and the number of words outside of each.
     let mut open: Vec<(Id, f32, usize)> = vec![];
     // The words of the open elements, each where it was met first.
@@ -189,7 +219,7 @@ fn far(tree: &Tree, names: &Names, weight: impl Fn(u32) -> f32) -> Vec<f32> {
             }
             sum = before;
         }
-        if tree.tag(id) == Tag::Text {
+        if !is_far[id] {
             continue;
         }
         open.push((tree.subtree(id).end, sum, words.len()));
@@ -214,7 +244,7 @@ pub(super) fn hashes(tree: &Tree, blocks: &Blocks) -> Vec<[Vec<u32>; PLACES]> {
         all[at][1] = all_placed(pairs, Place::Pair);
         all[at][2] = all_placed(heading, Place::Heading);
     });
-    let names = Names::new(tree);
+    let names = Names::new(tree, blocks);
     for (hashes, block) in all.iter_mut().zip(&blocks.list) {
         hashes[3] = all_placed(&names.near(tree, block.container), Place::Near);
         let far = within(tree, block.container).skip(NEAR).flat_map(|id| names.of(id)).copied();

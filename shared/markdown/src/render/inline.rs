@@ -117,7 +117,7 @@ impl Inline {
                     self.space = if line_end { Space::LineEnd } else { Space::Blank };
                 }
             }
-            let end = word.find(is_space).unwrap_or(word.len());
+            let end = run_of_words(word);
             if end == 0 {
                 return;
             }
@@ -378,6 +378,19 @@ impl Inline {
 /// White space as HTML collapses it, and the no-break space, which Markdown's readers do not need.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\t' | '\r' | '\x0C' | '\u{A0}')
+}
+
+/// Where the words end that single blanks part: what can be taken as it is.
+fn run_of_words(text: &str) -> usize {
+    let mut after_blank = false;
+    for (at, c) in text.char_indices() {
+        let is_blank = c == ' ';
+        if is_space(c) && (after_blank || !is_blank) {
+            return at - usize::from(after_blank);
+        }
+        after_blank = is_blank;
+    }
+    text.len() - usize::from(after_blank)
 }
 
 /// Whether `c` belongs to a script that is written without spaces.
