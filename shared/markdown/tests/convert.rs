@@ -192,6 +192,10 @@ fn what_nobody_sees_is_left_out() {
         "a\n\nand a line more\n",
     );
     check("<noscript><p>needs script</p></noscript>", "needs script\n");
+    // Only the frame of a page with scripts ends here, for the standard it never does.
+    check("<noscript><iframe src=a /></noscript><p>a</p><noscript><iframe>b</iframe>c</noscript><p>d", "a\n\nd\n");
+    // What a script shows as soon as it has put it in place.
+    check("<p>a and b</p><div hidden id=S:0>c</div><div hidden id=0>d</div>", "a and b\n\nc\n");
     check(
         "<p>a<SCRIPT>'</b>' <x></ScRiPt >b<style>c</ style>d</style>e<script><!-- <script></script> f --></script>g",
         "abeg\n",
