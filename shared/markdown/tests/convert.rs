@@ -281,7 +281,8 @@ fn what_a_page_says_about_itself_is_bounded() {
     }
     assert_eq!(page.url, None);
     let heading = format!("<h1>a {long}</h1><p>Text.");
-    assert_eq!(convert(&heading, &Options::default()).unwrap().title.chars().count(), 500);
+    let whole = Options { scope: Scope::Whole, ..Options::default() };
+    assert_eq!(convert(&heading, &whole).unwrap().title.chars().count(), 500);
 }
 
 #[test]
