@@ -3,8 +3,8 @@
 //! A line in is the path of an HTML file, a tab, and the page's address or nothing. Out, for every
 //! page: the numbers of blocks, of features, of elements looked at around a block,
 //! and of features of the page; the text of
-//! each block with its length; the features; the reach of the elements; the groups. All numbers are
-//! 32 bits wide, little-endian.
+//! each block with its length; the features; the reach of the elements; the groups; the
+//! chances. All numbers are 32 bits wide, little-endian.
 
 use std::io::{BufRead, Write, stdin, stdout};
 
@@ -35,6 +35,9 @@ fn main() -> std::io::Result<()> {
             out.write_all(&value.to_le_bytes())?;
         }
         for value in page.reach.iter().chain(&page.kin) {
+            out.write_all(&value.to_le_bytes())?;
+        }
+        for value in &page.chances {
             out.write_all(&value.to_le_bytes())?;
         }
     }

@@ -71,7 +71,7 @@ pub struct Document {
 /// Why a page could not be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no text in what was to be converted.
+    /// There is no text in what was to be converted, or none that is content.
     EmptyContent,
     /// The selector is not CSS, or CSS that is not known here; with the reason.
     BadSelector(String),
@@ -82,7 +82,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EmptyContent => f.write_str("the page has no text"),
+            Self::EmptyContent => f.write_str("the page has no content"),
             Self::BadSelector(reason) => write!(f, "the selector can not be used: {reason}"),
             Self::NothingSelected => f.write_str("the selector matches nothing on the page"),
         }
@@ -126,7 +126,7 @@ fn converted(
     let everything = options.scope != Scope::Main;
     let mut markdown = render::render(&tree, keep, base.as_ref(), everything);
     let mut words = count_words(&markdown);
-    if !everything && let Some(told) = structured::instead(&tree.head, html, words) {
+    if !everything && let Some(told) = structured::instead(&tree.head, html, words, || extract::words_shown(&tree)) {
         let told = Tree::read(&told, None).0;
         markdown = render::render(&told, extract::visible(&told), base.as_ref(), false);
         words = count_words(&markdown);
@@ -185,6 +185,8 @@ pub struct Examples {
     pub reach: Vec<u32>,
     /// The group of similar blocks that each belongs to.
     pub kin: Vec<u32>,
+    /// The chance of each to be content, as the model has it.
+    pub chances: Vec<f32>,
 }
 
 /// Shows a page to training.

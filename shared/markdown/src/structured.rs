@@ -57,7 +57,9 @@ const OF_THE_SITE: [&str; 8] = [
 ];
 
 /// What a page whose visible content has so many words says to machines, as HTML; none where that is no more.
-pub(crate) fn instead(head: &Head, page: &str, words: usize) -> Option<String> {
+/// `shown` counts all words that it shows: the description of one that shows text, none of which is its
+/// content, is not its content either.
+pub(crate) fn instead(head: &Head, page: &str, words: usize, shown: impl FnOnce() -> usize) -> Option<String> {
     if words >= FEW {
         return None;
     }
@@ -84,7 +86,7 @@ pub(crate) fn instead(head: &Head, page: &str, words: usize) -> Option<String> {
     let described = ["articlebody", "og:description", "description"].into_iter().find_map(|name| meta(head, name))?;
     let mut description = Found::default();
     description.text(described);
-    (words * 4 < FEW && description.words > words + 8).then(|| description.under(title))
+    (words * 4 < FEW && description.words > words + 8 && shown() < FEW).then(|| description.under(title))
 }
 
 fn meta<'h>(head: &'h Head, name: &str) -> Option<&'h str> {
@@ -289,5 +291,19 @@ impl<'de> Visitor<'de> for Sentences<'_, '_> {
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn a_description_stands_for_a_page_that_shows_nothing() {
+        let described = "Twice a day the moon and the sun raise the sea, and the land turns through it";
+        let head = Tree::parse(&format!("<meta name=description content='{described}'>"), None).head;
+        assert_eq!(instead(&head, "", 0, || 3), Some(format!("<p>{described}</p>")));
+        assert_eq!(instead(&head, "", 0, || FEW), None);
     }
 }

@@ -216,10 +216,10 @@ impl Tree {
         // Positions are 32 bits wide; nobody reads a page of four gigabytes.
         let html = &html[..html.floor_char_boundary(1 << 30)];
         let builder = Rc::new(RefCell::new(Builder::new(html.len())));
-        let noscripts = noscripts(html);
+        let renamed = renamed(html);
         let mut from = Some(0);
         while let Some(start) = from {
-            read_on(html, start, &noscripts, selector, &builder);
+            read_on(html, start, &renamed, selector, &builder);
             from = builder.borrow_mut().stopped.take();
         }
         let mut builder = builder.take();
@@ -235,7 +235,7 @@ impl Tree {
 
 /// Reads the page from `from` on, inside of the elements that are open; where it is left again, the
 /// builder knows.
-fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
+fn read_on(html: &str, from: usize, renamed: &[Renamed], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
     let before: String = builder.borrow_mut().reopen(html, from);
     let (on_element, on_text, on_match) = (Rc::clone(builder), Rc::clone(builder), Rc::clone(builder));
     let mut settings = Settings::new()
@@ -270,14 +270,14 @@ fn read_on(html: &str, from: usize, noscripts: &[usize], selector: Option<&Selec
     let mut read = || {
         write(&before)?;
         let mut at = from;
-        for &start in &noscripts[noscripts.partition_point(|&start| start < from)..] {
+        for &(start, name) in &renamed[renamed.partition_point(|&(start, _)| start < from)..] {
             if start >= at {
                 write(&html[at..start])?;
                 // The whole tag: what `lol_html` has to put together from two writes, it copies.
-                let end = start + NOSCRIPT.len();
+                let end = start + name.len();
                 let near = &html.as_bytes()[end..html.len().min(end + 256)];
                 at = memchr::memchr(b'>', near).map_or(end, |length| end + length + 1);
-                write(&format!("{NOSCRIPT}{}", &html[end..at]))?;
+                write(&format!("{name}{}", &html[end..at]))?;
             }
         }
         write(&html[at..])
@@ -569,6 +569,7 @@ impl Builder {
     fn element(&mut self, html: &str, tag: Tag, element: &Element<'_, '_>) -> Id {
         let first = self.tree.attrs.len();
         let (mut hidden, mut aria_hidden) = (matches!(tag, Tag::Template | Tag::Noscript), false);
+        let mut streamed = false;
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
             let name = lower(&html[self.in_page(&name)], Attr::from_name);
@@ -583,6 +584,7 @@ impl Builder {
                 Attr::Style => hidden |= hides(value),
                 // A browser's open shadow tree, written out.
                 Attr::Shadowrootmode => hidden = false,
+                Attr::Id => streamed = value.starts_with(STREAMED),
                 _ => {}
             }
             let value = self.store(value, true);
@@ -607,7 +609,7 @@ impl Builder {
             first as u32
         });
         let id = self.push(tag, first);
-        self.tree.nodes[id].hidden = hidden;
+        self.tree.nodes[id].hidden = hidden && !streamed;
         self.tree.nodes[id].aria_hidden = aria_hidden;
         id
     }
@@ -755,8 +757,8 @@ const MAX_LOST: usize = 48;
 /// The page as the standard's tree construction nests it.
 fn repaired(html: &str) -> Option<String> {
     let mut readable = html.to_owned();
-    for at in noscripts(html) {
-        readable.replace_range(at..at + NOSCRIPT.len(), NOSCRIPT);
+    for (at, name) in renamed(html) {
+        readable.replace_range(at..at + name.len(), name);
     }
     let html = readable;
     let page = html2text::config::plain().parse_html(html.as_bytes()).ok()?;
@@ -765,17 +767,37 @@ fn repaired(html: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
+/// How the id of an element begins that React hides only until its script has put it in place: what a server
+/// sends late of a page (`pushStartSegment` in `ReactFizzConfigDOM`).
+const STREAMED: &str = "S:";
+
 /// A name for `<noscript>` that is as long and has no rules of its own: browsers that run scripts take
 /// its content for text, but an application's page that nobody ran has all it says in there.
 const NOSCRIPT: &str = "no-scrpt";
 
-/// Where a page has the name of a `<noscript>` tag, in order.
-fn noscripts(html: &str) -> Vec<usize> {
+/// A name for `<iframe>` that is as long and has no rules of its own.
+const IFRAME: &str = "i-fram";
+
+/// Where a page has the name of a tag, and what it is read as instead.
+type Renamed = (usize, &'static str);
+
+/// The names of a page's `<noscript>` tags, and of the `<iframe>` in one that nothing ends: of the whole page
+/// behind it the standard makes that frame's text, browsers that run scripts only what the `<noscript>` holds.
+fn renamed(html: &str) -> Vec<Renamed> {
     let find = |name: &'static str| memchr::memmem::find_iter(html.as_bytes(), name);
     let mut places: Vec<usize> = find("noscript").chain(find("NOSCRIPT")).collect();
     places.retain(|&at| html[..at].ends_with('<') || html[..at].ends_with("</"));
     places.sort_unstable();
-    places
+    let mut renamed = Vec::with_capacity(places.len());
+    for (&at, next) in places.iter().zip(places.iter().skip(1).copied().chain([html.len()])) {
+        renamed.push((at, NOSCRIPT));
+        let held = if html[..at].ends_with('/') { "" } else { &html[at..next] };
+        let opened = memchr::memmem::rfind(held.as_bytes(), b"<iframe");
+        if let Some(opened) = opened.filter(|&opened| !held[opened..].contains("</iframe")) {
+            renamed.push((at + opened + 1, IFRAME));
+        }
+    }
+    renamed
 }
 
 /// The kind of element that a start tag's source opens.
@@ -783,6 +805,7 @@ fn tag_of(source: &str) -> Tag {
     let name = source[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
     lower(name.unwrap_or_default(), |name| match name {
         NOSCRIPT => Tag::Noscript,
+        IFRAME => Tag::Iframe,
         "amp-img" => Tag::Img,
         _ => Tag::from_name(name),
     })

@@ -27,21 +27,41 @@ BORDERS = 32
 ROWS = 160  # blocks of one page that are learned from: more say little that is new
 KINDS = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
 PLACES = 5  # where words stand
+LEAST, FRAME = 0.25, 40  # as in src/extract/choose.rs
 WORD = re.compile(r"\w+")
 
 
 def read_pages(folder, examples):
     truth = [json.loads(line) for line in gzip.open(os.path.join(folder, "truth.jsonl.gz"), "rt", encoding="utf-8")]
+    for page in truth:
+        page["html"] = gzip.open(os.path.join(folder, "pages", page["id"] + ".html.gz")).read()
+    show(truth, examples)
+    with multiprocessing.Pool() as pool:
+        sides = [(page["words"], WORD.findall((page["main_content"] or "").lower())) for page in truth]
+        for page, found in zip(truth, pool.starmap(labels.label, sides, chunksize=8)):
+            page["labels"] = found
+            # A longer text that stands there twice is as true the second time.
+            best = collections.defaultdict(float)
+            for words, value in zip(page["words"], found):
+                best[tuple(words)] = max(best[tuple(words)], np.nan_to_num(value))
+            page["copies"] = np.array([best[tuple(words)] if len(words) >= 6 else value
+                                       for words, value in zip(page["words"], found)])
+    return truth
+
+
+def show(truth, examples, weights=None):
+    """Takes in what Rust sees of pages, and the chances that it has by these weights."""
     with tempfile.TemporaryDirectory() as scratch:
         paths = []
         for page in truth:
             path = os.path.join(scratch, page["id"] + ".html")
-            page["html"] = gzip.open(os.path.join(folder, "pages", page["id"] + ".html.gz")).read()
             with open(path, "wb") as out:
                 out.write(page["html"])
             # Some pages come without their address.
             paths.append(path + "\t" + (page["url"] or "" if int(page["id"]) % 6 else ""))
-        data = subprocess.run([examples], input="\n".join(paths).encode(), stdout=subprocess.PIPE, check=True).stdout
+        environment = {**os.environ, **({"RAGMAKER_WEIGHTS": weights} if weights else {})}
+        data = subprocess.run([examples], input="\n".join(paths).encode(), stdout=subprocess.PIPE, check=True,
+                              env=environment).stdout
     at = 0
 
     def take(count, kind="<u4"):
@@ -67,6 +87,7 @@ def read_pages(folder, examples):
         page["own"] = page["features"][0, -of_page:] if count else np.zeros(of_page, "f4")
         page["reach"] = take(2 * count * around).reshape(count, around, 2)
         page["kin"] = take(count)
+        page["told"] = take(count, "<f4")
         page["domain"] = domain(page)
         page["fold"] = int(hashlib.sha1(page["domain"].encode()).hexdigest(), 16) % FOLDS
     width = max(page["features"].shape[1] for page in truth)
@@ -74,17 +95,6 @@ def read_pages(folder, examples):
         if not page["texts"]:
             page["features"] = np.zeros((0, width), "f4")
             page["own"] = np.zeros(len(truth[0]["own"]), "f4")
-    with multiprocessing.Pool() as pool:
-        sides = [(page["words"], WORD.findall((page["main_content"] or "").lower())) for page in truth]
-        for page, found in zip(truth, pool.starmap(labels.label, sides, chunksize=8)):
-            page["labels"] = found
-            # A longer text that stands there twice is as true the second time.
-            best = collections.defaultdict(float)
-            for words, value in zip(page["words"], found):
-                best[tuple(words)] = max(best[tuple(words)], np.nan_to_num(value))
-            page["copies"] = np.array([best[tuple(words)] if len(words) >= 6 else value
-                                       for words, value in zip(page["words"], found)])
-    return truth
 
 
 def domain(page):
@@ -126,7 +136,7 @@ def say(name, scores, present, absent):
 def choose(page, chances):
     """The blocks whose choice has the highest expected F1 (Lewis 1995, Ye et al. 2012)."""
     sizes = page["features"][:, 0].astype(float)
-    chances = chances.copy()
+    chances = agreed(page, chances)
     said = set()
     for at in np.argsort(-chances, kind="stable"):  # a text that stands there twice is said once
         words = tuple(page["words"][at])
@@ -141,9 +151,16 @@ def choose(page, chances):
     keep = np.zeros(len(chances), bool)
     if len(order):
         best = int(np.argmax(expected))
-        keep[order[: best + 1]] = True
-        keep &= chances >= 0.12
+        keep[order[: best + 1]] = expected[best] >= LEAST or size[-1] < FRAME
     return keep
+
+
+def agreed(page, chances):
+    """The chances when blocks that are built alike, and have words, have agreed half-way."""
+    worded = (page["features"][:, 0] > 0).astype(float)
+    counts = np.bincount(page["kin"], worded)
+    groups = np.bincount(page["kin"], chances * worded) / np.maximum(counts, 1)
+    return worded * (chances + groups[page["kin"]]) / 2
 
 
 def fit(rows, labels, weights, trees, depth, rate, seed=1, borders=None):
@@ -320,10 +337,12 @@ def main():
                 page["chances"] = sure(odds(forests[held], page["rows"]))
     report("forest", pages, [choose(page, page.get("chances", nothing)) for page in pages])
     if options.out:
+        kind, table, forest = fit_kinds(pages), vocabulary.fit(pages, blocks), fit_blocks(pages, options)
         with open(options.out, "wb") as out:
-            write(fit_kinds(pages), out)
-            vocabulary.write(vocabulary.fit(pages, blocks), out)
-            write([fit_blocks(pages, options)], out)
+            write(kind, out)
+            vocabulary.write(table, out)
+            write([forest], out)
+        compare(pages[::20], options, kind, table, forest)
     if options.convert:
         convert(options, pages, kinds, tables, forests)
 
@@ -332,6 +351,18 @@ def blocks(page):
     """All blocks of a page that are known to be content or not."""
     known = np.flatnonzero(~np.isnan(page["labels"]))
     return known, by_page(page)[known]
+
+
+def compare(pages, options, kind, table, forest):
+    """How far Rust, with the weights just written, is from what was trained."""
+    show(pages, options.examples, os.path.abspath(options.out))
+    apart = [np.zeros(0)]
+    for page in pages:
+        if page["texts"]:
+            page["kinds"] = np.array([sure(odds(model, page["own"][None]))[0] for model in kind], "f4")
+            apart.append(np.abs(agreed(page, sure(odds(forest, see(page, table)))) - page["told"]))
+    apart = np.concatenate(apart)
+    print(f"Rust is {apart.mean():.4f} from Python, at most {apart.max():.3f}, {len(apart)} blocks", flush=True)
 
 
 def convert(options, pages, kinds, tables, forests):

@@ -11,8 +11,12 @@ use super::{
 };
 use crate::{metadata::PageType, tag::Tag, tree::Tree};
 
-/// A block with a smaller chance is not chosen, unless there is hardly a better one.
-const FLOOR: f32 = 0.12;
+/// Of a page whose best choice can be expected to have a smaller F1, nothing is chosen: it is the frame of
+/// content that is not there more often than not.
+const LEAST: f32 = 0.25;
+
+/// A page of fewer words is no frame.
+const FRAME: f32 = 40.0;
 
 /// How many blocks are looked at together.
 const CHUNK: usize = 512;
@@ -48,7 +52,9 @@ pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Op
     let said = words::said(tree, blocks, kind as usize);
     let told: Vec<f32> = said.iter().map(|said| chance(said[PLACES])).collect();
     let mut seen = context(&blocks.list, &told);
-    families(&mut seen, tree, blocks, &features, &told);
+    let kin = kin(tree, blocks);
+    around(&mut seen, tree, blocks, &features, &told);
+    families(&mut seen, blocks, &kin, &told);
     // What has no words, a picture or a rule, goes with what is around it whatever its chance.
     let asked: Vec<usize> = (0..count).filter(|&at| blocks.list[at].counts.words > 0.0).collect();
     let mut chances = vec![0.0; count];
@@ -67,7 +73,7 @@ pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Op
             chances[block] = chance(odds);
         }
     }
-    Opinion { chances, kind }
+    Opinion { chances: agreed(&chances, &asked, &kin), kind }
 }
 
 /// What the forest sees beside the features: what the words of the blocks before and after say;
@@ -81,7 +87,7 @@ fn context(blocks: &[Block], opinion: &[f32]) -> Table {
         table.push((0..count).map(|index| at(index.checked_sub(step))));
         table.push((0..count).map(|index| at(index.checked_add(step))));
     }
-    let sizes = blocks.iter().map(|block| (block.counts.words + 0.5).sqrt());
+    let sizes = blocks.iter().map(weight);
     let (mut mass, mut size) = (vec![0.0], vec![0.0]);
     for (opinion, weight) in opinion.iter().zip(sizes) {
         mass.push(mass[mass.len() - 1] + opinion * weight);
@@ -102,13 +108,17 @@ fn context(blocks: &[Block], opinion: &[f32]) -> Table {
     table
 }
 
-/// What the words say of the elements around a block, and of the blocks that are built like it.
-fn families(table: &mut Table, tree: &Tree, blocks: &Blocks, features: &Features<'_>, opinion: &[f32]) {
-    let weight = |at: usize| (blocks.list[at].counts.words + 0.5).sqrt();
+/// How much a block counts when several are asked.
+fn weight(block: &Block) -> f32 {
+    (block.counts.words + 0.5).sqrt()
+}
+
+/// What the words say of the elements around a block.
+fn around(table: &mut Table, tree: &Tree, blocks: &Blocks, features: &Features<'_>, opinion: &[f32]) {
     let mut sums = vec![(0.0_f32, 0.0_f32); tree.len()];
-    for (at, block) in blocks.list.iter().enumerate() {
+    for (block, opinion) in blocks.list.iter().zip(opinion) {
         let sum = &mut sums[block.container];
-        *sum = (sum.0 + opinion[at] * weight(at), sum.1 + weight(at));
+        *sum = (sum.0 + opinion * weight(block), sum.1 + weight(block));
     }
     for id in (1..tree.len()).rev() {
         let inner = sums[id];
@@ -121,18 +131,38 @@ fn families(table: &mut Table, tree: &Tree, blocks: &Blocks, features: &Features
             mass / size.max(1e-6)
         }));
     }
-    let kin = kin(tree, blocks);
+}
+
+/// What the words say of the blocks that are built like a block, and how many these are.
+fn families(table: &mut Table, blocks: &Blocks, kin: &[u32], opinion: &[f32]) {
     let mut groups = vec![(0.0_f32, 0.0_f32, 0.0_f32); kin.len()];
-    for (at, &group) in kin.iter().enumerate() {
+    for ((block, &group), opinion) in blocks.list.iter().zip(kin).zip(opinion) {
         let sum = &mut groups[group as usize];
-        *sum = (sum.0 + opinion[at] * weight(at), sum.1 + weight(at), sum.2 + 1.0);
+        *sum = (sum.0 + opinion * weight(block), sum.1 + weight(block), sum.2 + 1.0);
     }
     table.push(kin.iter().map(|&group| groups[group as usize].0 / groups[group as usize].1));
     table.push(kin.iter().map(|&group| groups[group as usize].2));
 }
 
+/// The chances when blocks that are built alike have agreed half-way: they are content together more often
+/// than each by itself.
+/// Those that were `asked` do, which have words.
+fn agreed(chances: &[f32], asked: &[usize], kin: &[u32]) -> Vec<f32> {
+    let mut groups = vec![(0.0_f32, 0.0_f32); kin.len()];
+    for &block in asked {
+        let sum = &mut groups[kin[block] as usize];
+        *sum = (sum.0 + chances[block], sum.1 + 1.0);
+    }
+    let mut agreed = vec![0.0; chances.len()];
+    for &block in asked {
+        let (sum, count) = groups[kin[block] as usize];
+        agreed[block] = f32::midpoint(chances[block], sum / count);
+    }
+    agreed
+}
+
 /// The blocks whose choice has the highest expected F1: by falling chance, as many as pay (Ye et
-/// al., "Optimizing F-measure: a tale of two approaches", 2012).
+/// al., "Optimizing F-measure: a tale of two approaches", 2012). None where that is hardly to be expected.
 pub(super) fn choose(tree: &Tree, blocks: &[Block], chances: &[f32]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     order.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
@@ -157,10 +187,49 @@ pub(super) fn choose(tree: &Tree, blocks: &[Block], chances: &[f32]) -> Vec<bool
             best = (value, rank + 1);
         }
     }
-    let floor = order.first().map_or(FLOOR, |&at| FLOOR.min(chances[at] / 2.0));
     let mut chosen = vec![false; blocks.len()];
-    for &at in &order[..best.1] {
-        chosen[at] = chances[at] >= floor;
+    if best.0 >= LEAST || size < FRAME {
+        for &at in &order[..best.1] {
+            chosen[at] = true;
+        }
     }
     chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(page: &str, chances: &[f32]) -> Vec<bool> {
+        let tree = Tree::parse(page, None);
+        choose(&tree, &Blocks::new(&tree).list, chances)
+    }
+
+    #[test]
+    fn as_many_blocks_are_chosen_as_pay() {
+        let page = "<p>high water twice a day<p>low water as often<p>all rights are reserved";
+        assert_eq!(chosen(page, &[0.9, 0.8, 0.2]), [true, true, false]);
+        assert_eq!(chosen(page, &[0.4, 0.4, 0.4]), [true, true, true]);
+        assert!(chosen("", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_frame_has_no_content() {
+        let page = format!("<p>high water twice a day<p>{}", "all rights are reserved ".repeat(10));
+        assert_eq!(chosen(&page, &[0.5, 0.05]), [true, false]);
+        assert_eq!(chosen(&page, &[0.1, 0.1]), [false, false]);
+        // Of a few words, who asks for content wants the best.
+        assert_eq!(chosen("<p>high water<p>all rights are reserved", &[0.1, 0.01]), [true, false]);
+    }
+
+    #[test]
+    fn what_is_said_twice_is_chosen_once() {
+        let page = "<p>high water twice a day at the pier<p>and low water<p>high water twice a day at the pier";
+        assert_eq!(chosen(page, &[0.8, 0.7, 0.9]), [false, true, true]);
+    }
+
+    #[test]
+    fn blocks_that_are_built_alike_meet_half_way() {
+        assert_eq!(agreed(&[0.75, 0.5, 0.0, 0.25], &[0, 1, 3], &[0, 1, 0, 0]), [0.625, 0.5, 0.0, 0.375]);
+    }
 }

@@ -9,8 +9,9 @@
 //!    that its own numbers make it.
 //! 4. [`model`] gives every block its chance to be content, by all of this and by what the words say of
 //!    the blocks around and of those built alike (stacking: Wolpert, "Stacked generalization", 1992).
-//! 5. [`choose`] takes the blocks whose choice has the highest expected F1, so a page is judged as a
-//!    whole and no block by a fixed bar.
+//! 5. [`choose`] lets blocks that are built alike agree, and takes those whose choice has the highest
+//!    expected F1, so a page is judged as a whole and no block by a fixed bar. Where little is to be expected
+//!    of any choice, nothing is taken: menus and a footer around what a script was to show are no content.
 //!
 //! What is left is done by rule here: pictures between content, code after it, the heads of tables, what
 //! the author marks as navigation or as buttons, the heading that the content stands under.
@@ -29,6 +30,7 @@ use url::Url;
 
 use self::blocks::{Blocks, NO_BLOCK};
 use crate::{
+    count_words,
     metadata::PageType,
     tag::{Attr, Tag},
     tree::{Id, ROOT, Tree},
@@ -44,6 +46,12 @@ pub(crate) fn visible(tree: &Tree) -> Vec<bool> {
     let everything = length(&mut (0..tree.len()));
     // A page that hides most of itself waits for a script to show it.
     if length(&mut (0..tree.len()).filter(|&id| shown[id])) * 2 < everything { vec![true; tree.len()] } else { shown }
+}
+
+/// How many words the page shows.
+pub(crate) fn words_shown(tree: &Tree) -> usize {
+    let shown = shown(tree);
+    (0..tree.len()).filter(|&id| shown[id]).map(|id| count_words(tree.text(id))).sum()
 }
 
 /// Whether each node is shown: neither it nor what it is in is hidden.
@@ -248,6 +256,7 @@ pub(crate) fn examples(tree: &Tree, address: Option<&Url>) -> crate::Examples {
     let mut examples =
         crate::Examples { of_page: features.of_page().len(), kin: blocks::kin(tree, &blocks), ..Default::default() };
     examples.words = words::hashes(tree, &blocks);
+    examples.chances = choose::opinion(tree, &blocks, address).chances;
     for at in 0..blocks.list.len() {
         examples.texts.push(features::block_text(tree, &blocks, at).into_owned());
         features.row(at, &mut examples.features);
