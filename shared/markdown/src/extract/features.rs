@@ -51,7 +51,8 @@ pub(super) struct Features<'p> {
 
 impl<'p> Features<'p> {
     pub(super) fn new(tree: &'p Tree, blocks: &'p Blocks, address: Option<&Url>) -> Self {
-        let (all, near) = hints(tree, blocks);
+        let (mut all, mut near) = hints(tree, blocks);
+        reveal(blocks, &mut all, &mut near);
         let page = page(tree, blocks, &all, address);
         let mut said = Vec::with_capacity(blocks.list.len());
         let mut headings = Vec::with_capacity(blocks.list.len());
@@ -239,6 +240,16 @@ fn hints(tree: &Tree, blocks: &Blocks) -> (Vec<Hints>, Vec<Hints>) {
         near[id] = own[id] | own[parent] | own[tree.parent(parent)];
     }
     (all, near)
+}
+
+/// Forgets what is hidden on a page that hides most of itself: it waits for a script to show it.
+fn reveal(blocks: &Blocks, all: &mut [Hints], near: &mut [Hints]) {
+    let hidden = blocks.list.iter().filter(|block| all[block.container] & names::HIDDEN != 0);
+    if hidden.map(|block| block.counts.words).sum::<f32>() * 2.0 > blocks.sums[ROOT].words {
+        for hints in all.iter_mut().chain(near) {
+            *hints &= !names::HIDDEN;
+        }
+    }
 }
 
 fn page(tree: &Tree, blocks: &Blocks, all: &[Hints], address: Option<&Url>) -> Page {
@@ -517,4 +528,21 @@ fn element(tree: &Tree, blocks: &Blocks, id: Id, page: &Page, put: &mut Vec<f32>
         ratio(page.before_node[id], page.total.words),
         ratio(page.total.words - page.before_node[id] - sum.words, page.total.words),
     ]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_most_of_a_page_is_does_not_count_as_hidden() {
+        let hidden = |page: &str| {
+            let tree = Tree::parse(page, None);
+            let blocks = Blocks::new(&tree);
+            let features = Features::new(&tree, &blocks, None);
+            blocks.list.iter().map(|block| features.all[block.container] & names::HIDDEN != 0).collect::<Vec<_>>()
+        };
+        assert_eq!(hidden("<p>high and low water<div hidden>twice a day</div>"), [false, true]);
+        assert_eq!(hidden("<p>wait<div hidden>high and low water twice a day</div>"), [false, false]);
+    }
 }

@@ -276,6 +276,9 @@ const WORDS: [&[&str]; KINDS - 12] = [
     &["caption", "figcaption", "figure", "image", "img", "photo", "media", "video", "player", "icon", "logo"],
 ];
 
+/// The hint that an element is hidden: the eighth of those that are no names.
+pub(super) const HIDDEN: Hints = 1 << (WORDS.len() + 7);
+
 /// The hints of one element's own names, tag and role.
 pub(super) fn own(tree: &Tree, id: Id) -> Hints {
     let mut hints = 0;
