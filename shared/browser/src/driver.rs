@@ -58,7 +58,7 @@ pub(crate) fn shut_down(port: u16) {
 }
 
 /// How long the driver may take to end.
-const SHUT_DOWN: Duration = Duration::from_secs(5);
+const SHUT_DOWN: Duration = Duration::from_secs(2);
 
 /// One WebDriver session.
 pub(crate) struct Driver {
