@@ -240,12 +240,20 @@ fn a_port_that_somebody_else_has_by_now_is_no_browser() {
 fn nothing_is_left_among_the_temporary_files() {
     let visitor = Visitor::new();
     let temporary = tempfile::tempdir().unwrap();
-    visitor.open().env("TMPDIR", temporary.path()).run().answer();
-    visitor.navigate("/page/one").run().answer();
-    assert_ne!(fs::read_dir(temporary.path()).unwrap().count(), 0, "a browser has temporary files");
-    assert_heals(&visitor, "a browser with a folder of its own");
-    let left: Vec<_> = fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.is_empty(), "{left:?}");
+    for killed in [None, Some("browser"), Some("browser, and closed at once")] {
+        let pid = visitor.open().env("TMPDIR", temporary.path()).run().answer()["pid"].as_u64().unwrap();
+        visitor.navigate("/page/one").run().answer();
+        assert_ne!(fs::read_dir(temporary.path()).unwrap().count(), 0, "a browser has temporary files");
+        if killed.is_some() {
+            kill(pid.try_into().unwrap());
+        }
+        if killed == Some("browser") {
+            assert!(visitor.project.left_running(PATIENCE).is_empty());
+        }
+        assert_heals(&visitor, "a browser with a folder of its own");
+        let left: Vec<_> = fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(left.is_empty(), "{killed:?} killed: {left:?}");
+    }
 }
 
 #[test]

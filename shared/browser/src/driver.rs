@@ -44,21 +44,17 @@ pub(crate) fn listens(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), Duration::from_secs(1)).is_ok()
 }
 
-/// Asks the driver, whose browser is gone, to end: it takes away what it unpacked for the browser, which
-/// one that is killed leaves behind. It gets a moment for it.
-pub(crate) fn shut_down(port: u16) {
+/// Asks the driver at `port` to end. It closes what it launched first.
+pub(crate) fn shut_down(port: u16, patience: Duration) {
     let ask = || {
-        let mut stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SHUT_DOWN)?;
-        stream.set_read_timeout(Some(SHUT_DOWN))?;
+        let mut stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), patience)?;
+        stream.set_read_timeout(Some(patience))?;
         write!(stream, "GET /shutdown HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n")?;
         stream.read_to_end(&mut vec![])
     };
     // One that does not is killed.
     let _ = ask();
 }
-
-/// How long the driver may take to end.
-const SHUT_DOWN: Duration = Duration::from_secs(2);
 
 /// One WebDriver session.
 pub(crate) struct Driver {

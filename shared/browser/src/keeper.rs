@@ -34,6 +34,9 @@ const KEEP: &str = "--keep-browser";
 /// How long the driver and the browser may take to start.
 const START: Duration = Duration::from_mins(1);
 
+/// How long the driver may take to answer that it ends, and then to end.
+const DISMISS: Duration = Duration::from_secs(2);
+
 /// How often the keeper looks for tabs that are nobody's.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 
@@ -151,7 +154,9 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
             {
                 process::end(pid);
             }
-            end(&mut driver, started);
+            dismiss(profile, started);
+            let _ = driver.kill();
+            let _ = driver.wait();
             return;
         };
         let broken = !matches!(driver.try_wait(), Ok(None)) || !driver::listens(running.debug_port);
@@ -168,9 +173,6 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
         // What is broken is of no use to those who use it: they have to start anew.
         let unused = profile.lock_unused();
         if broken || unused.is_some() {
-            if broken {
-                end(&mut driver, &running);
-            }
             close(profile, Some(std::process::id()));
             let _ = driver.kill();
             let _ = driver.wait();
@@ -179,12 +181,18 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
     }
 }
 
-fn end(driver: &mut Child, running: &Running) {
-    if matches!(driver.try_wait(), Ok(None)) {
-        driver::shut_down(running.driver_port);
+/// Asks the driver to end, once its browser is gone, and waits until it has: it takes away what it
+/// unpacked for the browser, after it has answered, and one that is killed leaves that behind.
+fn dismiss(profile: &Profile, running: &Running) {
+    // Its port may be somebody else's by now.
+    if process::profile_of(running.driver_pid).as_deref() != Some(profile.folder()) {
+        return;
     }
-    let _ = driver.kill();
-    let _ = driver.wait();
+    driver::shut_down(running.driver_port, DISMISS);
+    let until = Instant::now() + DISMISS;
+    while process::runs(running.driver_pid) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Asks the browser to quit, and waits until it has; tells whether it could be asked.
@@ -204,11 +212,9 @@ fn quit(running: &Running) -> bool {
 pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     let running = profile.running();
     let mut open = false;
-    if let Some(running) = &running
-        && quit(running)
-    {
-        open = true;
-        driver::shut_down(running.driver_port);
+    if let Some(running) = &running {
+        open = quit(running);
+        dismiss(profile, running);
     }
     open |= process::end_all(profile.folder(), except);
     profile.forget();
@@ -251,19 +257,26 @@ fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Running, Child),
     }
     let _ = fs::remove_file(profile.folder().join("DevToolsActivePort"));
     profile.set_aside_damaged_settings();
-    let (mut child, version, port) = start_driver(&driver)?;
-    let result = launched(profile, launch, &browser, &version, port);
+    let mut driver = start_driver(&driver)?;
+    let result = launched(profile, launch, &browser, &driver);
     if result.is_err() {
-        let _ = child.kill();
-        let _ = child.wait();
+        let _ = driver.process.kill();
+        let _ = driver.process.wait();
         process::end_all(profile.folder(), Some(std::process::id()));
     }
-    result.map(|running| (running, child))
+    result.map(|running| (running, driver.process))
 }
 
-/// Starts the driver, and returns its version and its port with it. It may fail to get the port
-/// that it chose, so it may choose three times.
-fn start_driver(program: &Path) -> Result<(Child, String, u16), Error> {
+/// A driver that was started, and has no browser yet.
+struct StartedDriver {
+    process: Child,
+    /// Its major version, which is the browser's.
+    version: String,
+    port: u16,
+}
+
+/// Starts the driver. It may fail to get the port that it chose, so it may choose three times.
+fn start_driver(program: &Path) -> Result<StartedDriver, Error> {
     let until = Instant::now() + START;
     let mut last = String::new();
     for _ in 0..3 {
@@ -282,7 +295,7 @@ fn start_driver(program: &Path) -> Result<(Child, String, u16), Error> {
             } else if let Some(rest) = line.strip_prefix("ChromeDriver was started successfully on port ")
                 && let Ok(port) = rest.trim_end_matches('.').parse()
             {
-                return Ok((child, version, port));
+                return Ok(StartedDriver { process: child, version, port });
             }
             last = line;
         }
@@ -292,13 +305,13 @@ fn start_driver(program: &Path) -> Result<(Child, String, u16), Error> {
     Err(BROWSER_FAILED.error(format!("ChromeDriver did not start: {last}")))
 }
 
-fn launched(profile: &Profile, launch: &Launch, browser: &Path, version: &str, port: u16) -> Result<Running, Error> {
+fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &StartedDriver) -> Result<Running, Error> {
     let until = Instant::now() + START;
     // Chromium's sandbox does not work for root; elsewhere it is left out only where it must be.
     let mut sandbox = !is_root();
     let launched = loop {
-        let options = options(profile, launch, browser, version, sandbox);
-        match driver::runtime(Driver::launch(port, &options, until)) {
+        let options = options(profile, launch, browser, &driver.version, sandbox);
+        match driver::runtime(Driver::launch(driver.port, &options, until)) {
             Err(error) if sandbox && exited(error.message()) => sandbox = false,
             Err(error) if !launch.headless && exited(error.message()) => return Err(error.remedy(NO_WINDOW)),
             result => break result?,
@@ -308,7 +321,8 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, version: &str, p
         .ok_or_else(|| BROWSER_FAILED.error("the browser does not say where it can be reached"))?;
     let running = Running {
         profile: profile.folder().to_string_lossy().into_owned(),
-        driver_port: port,
+        driver_port: driver.port,
+        driver_pid: driver.process.id(),
         debug_port,
         debug_path,
         launch_session: launched.session,

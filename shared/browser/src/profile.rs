@@ -246,6 +246,8 @@ pub(crate) struct Running {
     pub(crate) profile: String,
     /// The driver's port on loopback.
     pub(crate) driver_port: u16,
+    /// The driver's process.
+    pub(crate) driver_pid: u32,
     /// The browser's own debugging port on loopback.
     pub(crate) debug_port: u16,
     /// The path of the browser's own debugging socket; it holds a random name, so it tells this

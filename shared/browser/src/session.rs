@@ -177,7 +177,7 @@ mod tests {
         profile.create().unwrap();
         let lock = profile.lock_use(Instant::now()).unwrap();
         let running: Running = serde_json::from_value(serde_json::json!({
-            "profile": folder.path(), "driver_port": 1, "debug_port": 1, "debug_path": "", "launch_session": "",
+            "profile": folder.path(), "driver_port": 1, "driver_pid": 1, "debug_port": 1, "debug_path": "", "launch_session": "",
             "browser_pid": null, "browser": "", "headless": true, "sandbox": true, "stays": true, "idle_seconds": 60,
             "keeper_pid": std::process::id(),
         }))
