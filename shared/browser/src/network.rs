@@ -7,7 +7,7 @@ use std::{
 };
 
 use ragmaker_tool::Error;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::codes::NAVIGATION_FAILED;
 
@@ -38,8 +38,10 @@ impl Document {
     pub(crate) fn take_in(&mut self, mut event: Value, frame: &str) {
         let params = event["params"].take();
         let request = params["requestId"].as_str().unwrap_or_default();
+        // Of what the page before it was still loading, nobody may tell the end.
+        let is_former = params["frameId"] == frame && self.request.is_some() && params["loaderId"] != json!(self.request);
         match (event["method"].as_str(), params["type"].as_str()) {
-            (Some("Network.requestWillBeSent"), Some("Script")) => {
+            (Some("Network.requestWillBeSent"), Some("Script")) if !is_former => {
                 self.scripts.insert(request.to_owned(), Instant::now());
             }
             (Some("Network.loadingFinished" | "Network.loadingFailed"), _) => {
@@ -144,7 +146,6 @@ pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn event(method: &str, request: &str, mut more: Value) -> Value {
         let mut params = json!({"type": "Document", "requestId": request, "frameId": "F"});
@@ -168,6 +169,22 @@ mod tests {
         assert_eq!(document.broke_off(), None);
         document.take_in(event("Network.loadingFailed", "new", json!({"errorText": "net::ERR_CONNECTION_RESET"})), "F");
         assert_eq!(document.broke_off(), Some("net::ERR_CONNECTION_RESET"));
+    }
+
+    #[test]
+    fn scripts_of_the_page_before_are_not_waited_for() {
+        let script = |frame: &str, loader: &str, request: &str| {
+            event("Network.requestWillBeSent", request, json!({"type": "Script", "frameId": frame, "loaderId": loader}))
+        };
+        let mut document = Document::requested(Some("new"));
+        document.take_in(script("F", "old", "1"), "F");
+        assert!(!document.awaits_scripts());
+        for (frame, loader) in [("F", "new"), ("inner", "other")] {
+            document.take_in(script(frame, loader, "2"), "F");
+            assert!(document.awaits_scripts(), "{frame}");
+            document.take_in(event("Network.loadingFinished", "2", json!({})), "F");
+            assert!(!document.awaits_scripts());
+        }
     }
 
     #[test]
