@@ -384,6 +384,8 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
         "--disable-backgrounding-occluded-windows".into(),
         "--disable-renderer-backgrounding".into(),
         "--disable-background-timer-throttling".into(),
+        // To give every document a frame of its own takes a seventh of a page's time.
+        "--disable-features=RenderDocument".into(),
         "--window-size=1280,1024".into(),
     ];
     if launch.headless {
