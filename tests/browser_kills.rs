@@ -24,9 +24,13 @@ use serde_json::{Value, json};
 /// How long processes get to come and go.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
+    assert!(sent.success(), "{pid} could be sent {name}");
+}
+
 fn kill(pid: u32) {
-    let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
-    assert!(killed.success(), "{pid} could be killed");
+    signal("-KILL", pid);
 }
 
 /// Kills whatever runs for the project, at once.
@@ -51,6 +55,12 @@ fn profile(visitor: &Visitor) -> PathBuf {
 fn process(visitor: &Visitor, part: &str, except: &str) -> u32 {
     let is_it = |process: &Process| process.command.contains(part) && !process.command.contains(except);
     visitor.project.processes().into_iter().find(is_it).unwrap_or_else(|| panic!("{part} runs")).pid
+}
+
+/// The processes of the browser's pages.
+fn renderers(visitor: &Visitor) -> Vec<u32> {
+    let is_renderer = |process: &Process| process.command.contains("--type=renderer");
+    visitor.project.processes().into_iter().filter(is_renderer).map(|process| process.pid).collect()
 }
 
 /// Asserts that closing leaves no process and no lock, and that the next call works.
@@ -156,11 +166,11 @@ fn a_killed_browser_driver_or_keeper_is_replaced() {
 fn a_page_that_crashed_while_nobody_used_it_is_no_reason_to_fail() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/before").run().answer();
-    for process in visitor.project.processes().iter().filter(|process| process.command.contains("--type=renderer")) {
-        kill(process.pid);
+    for pid in renderers(&visitor) {
+        kill(pid);
         // It is gone altogether once the browser knows of it: a crash during the call is another matter.
         let until = Instant::now() + PATIENCE;
-        while PathBuf::from(format!("/proc/{}", process.pid)).exists() {
+        while PathBuf::from(format!("/proc/{pid}")).exists() {
             assert!(Instant::now() < until, "the browser knows of the crash");
             thread::sleep(Duration::from_millis(5));
         }
@@ -172,10 +182,7 @@ fn a_page_that_crashed_while_nobody_used_it_is_no_reason_to_fail() {
 fn a_page_that_stands_still_goes_with_its_browser() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/before").run().answer();
-    for process in visitor.project.processes().iter().filter(|process| process.command.contains("--type=renderer")) {
-        let stopped = Command::new("kill").args(["-STOP", &process.pid.to_string()]).status().unwrap();
-        assert!(stopped.success());
-    }
+    renderers(&visitor).into_iter().for_each(|pid| signal("-STOP", pid));
     assert_heals(&visitor, "its pages were stopped");
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use ragmaker_tool::Error;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::codes::NAVIGATION_FAILED;
 
@@ -39,7 +39,8 @@ impl Document {
         let params = event["params"].take();
         let request = params["requestId"].as_str().unwrap_or_default();
         // Of what the page before it was still loading, nobody may tell the end.
-        let is_former = params["frameId"] == frame && self.request.is_some() && params["loaderId"] != json!(self.request);
+        let is_another_s = self.request.as_deref().is_some_and(|ours| params["loaderId"] != *ours);
+        let is_former = params["frameId"] == frame && is_another_s;
         match (event["method"].as_str(), params["type"].as_str()) {
             (Some("Network.requestWillBeSent"), Some("Script")) if !is_former => {
                 self.scripts.insert(request.to_owned(), Instant::now());
@@ -146,6 +147,7 @@ pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn event(method: &str, request: &str, mut more: Value) -> Value {
         let mut params = json!({"type": "Document", "requestId": request, "frameId": "F"});

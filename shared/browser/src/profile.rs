@@ -272,8 +272,16 @@ pub(crate) struct Running {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A profile of its own, and the folder that goes with it.
+    pub(crate) fn profile() -> (tempfile::TempDir, Profile) {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = Profile::at("x".into(), folder.path().join("profile"));
+        profile.create().unwrap();
+        (folder, profile)
+    }
 
     #[test]
     fn session_names_stay_in_their_folder() {
@@ -286,27 +294,25 @@ mod tests {
 
     #[test]
     fn settings_that_are_not_json_are_set_aside() {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = Profile::at("x".into(), folder.path().into());
+        let (_kept, profile) = profile();
+        let folder = profile.folder();
         profile.set_aside_damaged_settings();
-        fs::create_dir(folder.path().join("Default")).unwrap();
+        fs::create_dir(folder.join("Default")).unwrap();
         for (name, text) in [("Local State", "{\"a\": {\"b\": 1}}"), ("Default/Preferences", "")] {
-            fs::write(folder.path().join(name), text).unwrap();
+            fs::write(folder.join(name), text).unwrap();
         }
         profile.set_aside_damaged_settings();
-        let exists = |name: &str| folder.path().join(name).exists();
+        let exists = |name: &str| folder.join(name).exists();
         assert!(exists("Local State") && !exists("Local State.damaged"));
         assert!(!exists("Default/Preferences") && exists("Default/Preferences.damaged"));
-        fs::write(folder.path().join("Local State"), "{\"a\": ").unwrap();
+        fs::write(folder.join("Local State"), "{\"a\": ").unwrap();
         profile.set_aside_damaged_settings();
         assert!(!exists("Local State") && exists("Local State.damaged"));
     }
 
     #[test]
     fn a_clock_that_was_set_back_does_not_keep_a_browser() {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = Profile::at("x".into(), folder.path().into());
-        profile.create().unwrap();
+        let (_kept, profile) = profile();
         let lock = profile.lock_use(Instant::now()).unwrap();
         lock.0.set_modified(SystemTime::now() + Duration::from_hours(1)).unwrap();
         assert_eq!(profile.unused_for(), Duration::ZERO);
@@ -315,9 +321,7 @@ mod tests {
 
     #[test]
     fn users_share_and_the_closer_waits_for_them() {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = Profile::at("x".into(), folder.path().join("profile"));
-        profile.create().unwrap();
+        let (_kept, profile) = profile();
         let one = profile.lock_use(Instant::now()).unwrap();
         let two = profile.lock_use(Instant::now()).unwrap();
         drop(one);

@@ -172,12 +172,10 @@ mod tests {
 
     #[test]
     fn a_browser_is_used_until_the_end_of_a_call() {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = Profile::at("x".into(), folder.path().into());
-        profile.create().unwrap();
+        let (_kept, profile) = crate::profile::tests::profile();
         let lock = profile.lock_use(Instant::now()).unwrap();
         let running: Running = serde_json::from_value(serde_json::json!({
-            "profile": folder.path(), "driver_port": 1, "driver_pid": 1, "debug_port": 1, "debug_path": "", "launch_session": "",
+            "profile": profile.folder(), "driver_port": 1, "driver_pid": 1, "debug_port": 1, "debug_path": "", "launch_session": "",
             "browser_pid": null, "browser": "", "headless": true, "sandbox": true, "stays": true, "idle_seconds": 60,
             "keeper_pid": std::process::id(),
         }))
