@@ -206,6 +206,9 @@ fn nothing_gives_the_driven_browser_away() {
     assert!(seen["plugins"].as_u64() > Some(0) && seen["pluginsType"] == "[object PluginArray]", "{seen}");
     assert!(!seen["languages"].as_array().unwrap().is_empty());
     assert_eq!(seen["chrome"], "object");
+    for (function, name) in ["fetch", "alert", "setTimeout", "json", "toString"].iter().enumerate() {
+        assert_eq!(seen["functions"][function], format!("function {name}() {{ [native code] }}"));
+    }
     assert!(!seen["brands"].to_string().contains("Headless"), "{}", seen["brands"]);
 
     let headers = visitor.save("/headers").markdown;

@@ -118,6 +118,7 @@ const FINGERPRINT: &str = r#"<pre id="fingerprint"></pre>
     notifications: typeof Notification === 'undefined' ? null : Notification.permission,
     touchPoints: navigator.maxTouchPoints,
     cores: navigator.hardwareConcurrency,
+    functions: [fetch, alert, setTimeout, Response.prototype.json, Function.prototype.toString].map(String),
   };
   document.getElementById('fingerprint').textContent = JSON.stringify(seen, null, 2);
 </script>"#;

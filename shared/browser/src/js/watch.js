@@ -4,10 +4,17 @@
   for (const name of Object.getOwnPropertyNames(window)) {
     if (name.startsWith("cdc_")) delete window[name];
   }
-  // A dialog would block the page, and every command to it, until somebody answers.
-  const answer = (name, value) => {
-    window[name] = new Proxy(window[name], { apply: () => (bump(), value) });
+  // What takes the place of a function of the browser's own prints as that one does.
+  const own = new WeakMap();
+  const replace = (owner, name, handler) => {
+    const replaced = owner[name];
+    if (replaced) own.set(owner[name] = new Proxy(replaced, handler), replaced);
   };
+  replace(Function.prototype, "toString", {
+    apply: (target, self, args) => Reflect.apply(target, own.get(self) ?? self, args),
+  });
+  // A dialog would block the page, and every command to it, until somebody answers.
+  const answer = (name, value) => replace(window, name, { apply: () => (bump(), value) });
   let last = performance.now();
   const bump = () => { last = performance.now(); };
   answer("alert", undefined);
@@ -41,7 +48,7 @@
     promise.then(() => end(id), () => end(id));
   };
 
-  window.fetch = new Proxy(window.fetch, {
+  replace(window, "fetch", {
     apply(target, self, args) {
       const id = begin(args[0]?.url ?? args[0]);
       const promise = Reflect.apply(target, self, args);
@@ -51,8 +58,7 @@
   });
   // The headers of an answer are not all of it: what the page takes out of it may come later.
   for (const name of ["arrayBuffer", "blob", "bytes", "formData", "json", "text"]) {
-    const take = Response.prototype[name];
-    if (take) Response.prototype[name] = new Proxy(take, {
+    replace(Response.prototype, name, {
       apply(target, self, args) {
         const promise = Reflect.apply(target, self, args);
         if (counted.has(self)) until(promise);
@@ -63,7 +69,7 @@
   // What speaks when it wants to is waited for until its first word, and not for long.
   const FIRST_WORD = 1000;
   for (const name of ["EventSource", "WebSocket", "Worker"]) {
-    if (window[name]) window[name] = new Proxy(window[name], {
+    replace(window, name, {
       construct(target, args, self) {
         const made = Reflect.construct(target, args, self);
         until(new Promise((go) => {
@@ -85,10 +91,10 @@
     }));
   };
   const urls = new WeakMap();
-  XMLHttpRequest.prototype.open = new Proxy(XMLHttpRequest.prototype.open, {
+  replace(XMLHttpRequest.prototype, "open", {
     apply(target, self, args) { urls.set(self, args[1]); return Reflect.apply(target, self, args); },
   });
-  XMLHttpRequest.prototype.send = new Proxy(XMLHttpRequest.prototype.send, {
+  replace(XMLHttpRequest.prototype, "send", {
     apply(target, self, args) {
       const id = begin(urls.get(self));
       self.addEventListener("loadend", () => end(id));
@@ -96,7 +102,7 @@
     },
   });
   // A short timer is work to come, unless it is one of a chain that never ends.
-  window.setTimeout = new Proxy(window.setTimeout, {
+  replace(window, "setTimeout", {
     apply(target, self, args) {
       const [given, delay, ...rest] = args;
       // A text is run as a script of the page's own.
@@ -113,7 +119,7 @@
       return id;
     },
   });
-  window.clearTimeout = new Proxy(window.clearTimeout, {
+  replace(window, "clearTimeout", {
     apply(target, self, args) { timers.delete(args[0]); return Reflect.apply(target, self, args); },
   });
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
