@@ -182,7 +182,9 @@ fn a_page_that_crashed_while_nobody_used_it_is_no_reason_to_fail() {
 fn a_page_that_stands_still_goes_with_its_browser() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/before").run().answer();
-    renderers(&visitor).into_iter().for_each(|pid| signal("-STOP", pid));
+    for pid in renderers(&visitor) {
+        signal("-STOP", pid);
+    }
     assert_heals(&visitor, "its pages were stopped");
 }
 
