@@ -125,9 +125,11 @@ impl Tool for Args {
         links.retain(|link| {
             // A longer one could not be gone to.
             link.href.len() <= address::LONGEST
-                && matching.as_mut().is_none_or(|pattern| pattern.is_in(link))
                 && (!self.same_site || here.as_ref().is_some_and(|here| same_site(here, &link.href)))
         });
+        if let Some(pattern) = &mut matching {
+            pattern.keep_in(&mut links, MATCHING)?;
+        }
         let links_total = links.len();
         let limit = self.limit.map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
         let charset = json::Charset::from_env();
@@ -146,6 +148,9 @@ impl Tool for Args {
         })
     }
 }
+
+/// The most time that looking for a pattern may take.
+const MATCHING: Duration = Duration::from_secs(5);
 
 /// What of an answer is neither links, nor the page's address and title.
 const REST: usize = 1000;

@@ -1,8 +1,11 @@
 //! The pattern of `--match`: a regular expression that links are held against.
 
-use std::error::Error as _;
+use std::{
+    error::Error as _,
+    time::{Duration, Instant},
+};
 
-use ragmaker_browser::Link;
+use ragmaker_browser::{Link, codes::TIMEOUT};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use regex_automata::nfa::thompson::{
     self,
@@ -34,8 +37,26 @@ impl Pattern {
         Ok(Self { scratch: machine.create_cache(), machine })
     }
 
+    /// Keeps those of `links` that it is in. It takes time with the size of the pattern and that of the
+    /// links, of which `patience` is the most.
+    pub(crate) fn keep_in(&mut self, links: &mut Vec<Link>, patience: Duration) -> Result<(), Error> {
+        let until = Instant::now() + patience;
+        let mut is_late = false;
+        links.retain(|link| {
+            is_late = is_late || Instant::now() > until;
+            !is_late && self.is_in(link)
+        });
+        if is_late {
+            return Err(TIMEOUT
+                .error("to look for the pattern of --match in the page's links takes too long")
+                .remedy("Give a pattern with fewer or smaller repetitions.")
+                .detail("argument", "--match"));
+        }
+        Ok(())
+    }
+
     /// Whether it is somewhere in the text or the address of `link`.
-    pub(crate) fn is_in(&mut self, link: &Link) -> bool {
+    fn is_in(&mut self, link: &Link) -> bool {
         [&link.text, &link.href].into_iter().any(|text| self.machine.is_match(&mut self.scratch, text.as_str()))
     }
 }
@@ -52,11 +73,25 @@ mod tests {
             (r"(?i)docs/\d$", true),
             (r"(?i)^éBÈNE \p{Han}+$", true),
             (r"^\w+ \w+$", true),
+            (r"\bÉbène\b\B", false),
+            (r"\b7\b{end}", true),
+            (r"^\p{Alphabetic}\p{Lowercase}", true),
             ("^Docs", false),
             ("", true),
         ] {
             assert_eq!(Pattern::new(pattern).unwrap().is_in(&link), expected, "{pattern}");
         }
+    }
+
+    #[test]
+    fn a_pattern_that_takes_too_long_is_an_error() {
+        let link = Link { text: "a long text ".repeat(20), href: "https://a.example/".into() };
+        let mut links = vec![link; 5000];
+        let mut slow = Pattern::new(r"([\x20-\x7e]{0,90}){100}Q").unwrap();
+        let error = slow.keep_in(&mut links.clone(), Duration::from_millis(20)).unwrap_err();
+        assert!(error.is(TIMEOUT), "{error}");
+        Pattern::new("long").unwrap().keep_in(&mut links, Duration::from_hours(1)).unwrap();
+        assert_eq!(links.len(), 5000);
     }
 
     #[test]
