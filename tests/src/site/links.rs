@@ -90,6 +90,11 @@ const HIDDEN: &str = r#"<ul>
 <li><details><summary>Closed</summary><a href="/page/closed-details">in closed details</a></details></li>
 <li><details open><summary>Open</summary><a href="/page/shown-details">Shown in open details</a></details></li>
 <li><div style="height: 1em; overflow: hidden"><br><br><a href="/page/shown-clipped">Shown after scrolling its box</a></div></li>
+<li><a href="/page/shown-contents" style="display: contents">Shown without a box of its own</a></li>
+<li><a href="/page/shown-float"><span style="float: left">Shown beside the text</span></a></li>
+<li style="position: relative"><a href="/page/shown-placed"><span style="position: absolute">Shown at a place of its own</span></a></li>
+<li style="display: none"><a href="/page/none-contents" style="display: contents">no box in none</a></li>
+<li><a href="/page/readers" style="position: absolute; width: 1px; height: 1px; overflow: hidden"><span>for screen readers</span></a></li>
 </ul>
 <template><a href="/page/template">in a template</a></template>
 <noscript><a href="/page/noscript">without scripts</a></noscript>"#;

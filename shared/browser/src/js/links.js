@@ -6,22 +6,34 @@ const take = () => {
   const here = location.href.split("#")[0];
   const found = new Map();
   const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
+  const rendered = (part) => part.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
+  const shows = (part) => {
+    const box = part.getBoundingClientRect();
+    // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
+    if (box.width <= 1 || box.height <= 1) return false;
+    if (box.right > 0 && box.bottom > 0) return true;
+    const { scrollX, scrollY } = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView;
+    return box.right + scrollX > 0 && box.bottom + scrollY > 0;
+  };
   const visible = (link) => {
     if (link.localName === "area") {
       // An area has no box of its own: it shows where an image uses its map.
       const map = link.closest("map")?.name;
       return !!map && [...link.getRootNode().querySelectorAll("img[usemap]")].some((image) => image.useMap === `#${map}` && visible(image));
     }
-    if (!(link.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true)) return false;
-    const shows = (part) => {
-      const box = part.getBoundingClientRect();
-      // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
-      if (box.width <= 1 || box.height <= 1) return false;
-      if (box.right > 0 && box.bottom > 0) return true;
-      const { scrollX, scrollY } = link.ownerDocument.defaultView;
-      return box.right + scrollX > 0 && box.bottom + scrollY > 0;
-    };
-    return shows(link) || (link.firstElementChild !== null && [...link.querySelectorAll("img,svg,picture")].some(shows));
+    // Of an element without a box of its own, what is inside may show.
+    const parent = link.parentElement;
+    const boxless = () => parent !== null && rendered(parent) && getComputedStyle(link).display === "contents";
+    if (!rendered(link) && !boxless()) return false;
+    if (shows(link)) return true;
+    if (link.firstChild === null) return false;
+    // What floats or has a place of its own is not in the box of a link around it.
+    const { overflow, clip } = getComputedStyle(link);
+    if (overflow !== "visible" || clip !== "auto") return false;
+    if ([...link.querySelectorAll("*")].some((part) => rendered(part) && shows(part))) return true;
+    const text = link.ownerDocument.createRange();
+    text.selectNodeContents(link);
+    return shows(text);
   };
   // The accessible name, after https://www.w3.org/TR/accname-1.2/ as far as links need it.
   const name = (link) => {
