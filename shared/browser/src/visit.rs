@@ -293,34 +293,13 @@ impl Stay<'_> {
     }
 
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
-        let params = json!({"url": url.as_str()});
-        self.tab.socket.leave_document();
+        if self.tab.resumed && url.fragment().is_some() {
+            // To a place on the page that it shows, a browser goes without loading anything.
+            self.go("about:blank").await?;
+        }
         let arguments = json!([self.visit.wait_for, false, self.want.chosen]);
         self.tab.socket.expect(&self.script, &arguments).map_err(|trouble| self.failed(trouble))?;
-        let answer = {
-            let mut navigation = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
-            match tokio::time::timeout(PULSE, &mut navigation).await {
-                Ok(answer) => answer,
-                // Either the server is slow, or the page that is to be left does not let go.
-                Err(_) => match self.tab.socket.wait_for_pulse() {
-                    // It answered, and may still be at work on its own farewell.
-                    Ok(()) if self.tab.resumed => {
-                        let patience = self.deadline.saturating_duration_since(Instant::now()) / 4;
-                        tokio::time::timeout(patience, navigation).await.unwrap_or(Err(Trouble::Stale))
-                    }
-                    Ok(()) => navigation.await,
-                    Err(trouble) => Err(trouble),
-                },
-            }
-        };
-        let answer = match answer {
-            Ok(answer) => answer,
-            // The driver may word the browser's own failure as one of the command.
-            Err(Trouble::Failed(words)) if words.contains("net::ERR_") => json!({"errorText": net_error(&words)}),
-            // Nothing of the new page is there yet: what crashed is the page of an earlier call.
-            Err(Trouble::Crashed) if self.tab.resumed => return Err(self.failed(Trouble::Stale)),
-            Err(trouble) => return Err(self.failed(trouble)),
-        };
+        let answer = self.go(url.as_str()).await?;
         self.document = Document::requested(answer["loaderId"].as_str());
         let error = answer["errorText"].as_str();
         if error.is_none() && answer["isDownload"] != true {
@@ -353,6 +332,36 @@ impl Stay<'_> {
                 }
             }
             Some(error) => Err(navigation_failed(url.as_str(), error)),
+        }
+    }
+
+    /// Has the tab go to `url`, and returns what the browser says to that.
+    async fn go(&mut self, url: &str) -> Result<Value, Error> {
+        self.tab.socket.leave_document();
+        let params = json!({"url": url});
+        let answer = {
+            let mut navigation = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
+            match tokio::time::timeout(PULSE, &mut navigation).await {
+                Ok(answer) => answer,
+                // Either the server is slow, or the page that is to be left does not let go.
+                Err(_) => match self.tab.socket.wait_for_pulse() {
+                    // It answered, and may still be at work on its own farewell.
+                    Ok(()) if self.tab.resumed => {
+                        let patience = self.deadline.saturating_duration_since(Instant::now()) / 4;
+                        tokio::time::timeout(patience, navigation).await.unwrap_or(Err(Trouble::Stale))
+                    }
+                    Ok(()) => navigation.await,
+                    Err(trouble) => Err(trouble),
+                },
+            }
+        };
+        match answer {
+            Ok(answer) => Ok(answer),
+            // The driver may word the browser's own failure as one of the command.
+            Err(Trouble::Failed(words)) if words.contains("net::ERR_") => Ok(json!({"errorText": net_error(&words)})),
+            // Nothing of the new page is there yet: what crashed is the page of an earlier call.
+            Err(Trouble::Crashed) if self.tab.resumed => Err(self.failed(Trouble::Stale)),
+            Err(trouble) => Err(self.failed(trouble)),
         }
     }
 
