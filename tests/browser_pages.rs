@@ -47,7 +47,7 @@ fn links_are_what_a_person_could_follow() {
     assert_eq!((late.len(), late[19].0.as_str()), (20, "Late entry 20"));
     let hidden = of("/links/hidden");
     assert!(hidden.iter().all(|(text, _)| text.starts_with("Shown")), "{hidden:?}");
-    assert_eq!(hidden.len(), 6, "{hidden:?}");
+    assert_eq!(hidden.len(), 9, "{hidden:?}");
     assert_eq!(
         of("/links/names"),
         owned([
@@ -124,7 +124,7 @@ fn links_are_what_a_person_could_follow() {
 #[test]
 fn what_comes_late_is_waited_for() {
     let visitor = Visitor::with_browser();
-    for way in ["import", "script", "body", "request", "frame", "worker"] {
+    for way in ["import", "script", "body", "request", "frame", "worker", "rejection"] {
         let answer = seen(&visitor, &format!("/late/{way}"));
         assert_eq!(answer["ready"], "idle", "{way}");
         assert_eq!(links(&visitor, &answer), owned([("What came late", "/page/late")]), "{way}");
@@ -192,10 +192,24 @@ fn applications_are_their_routes() {
 }
 
 #[test]
+fn a_place_on_the_page_that_is_shown_is_loaded_like_any_other() {
+    let visitor = Visitor::with_browser();
+    for (loads, page) in ["/page/shown", "/page/shown#a", "/page/shown#b"].into_iter().enumerate() {
+        assert_eq!(visitor.navigate(page).run().answer()["url"], visitor.site.url(page));
+        assert_eq!(visitor.site.count("/page/shown"), loads + 1, "{page}");
+    }
+}
+
+#[test]
 fn pages_that_are_never_quiet_are_ready_all_the_same() {
     let visitor = Visitor::with_browser();
     let pages = [
         ("/slow/poll/100", "Endless polling", "idle"),
+        ("/slow/again/fetch", "Again and again", "idle"),
+        ("/slow/again/request", "Again and again", "idle"),
+        ("/slow/again/socket", "Again and again", "idle"),
+        ("/slow/again/sleep", "Again and again", "idle"),
+        ("/slow/again/cleared", "Again and again", "idle"),
         ("/slow/socket", "WebSocket", "idle"),
         ("/slow/events", "Event stream", "idle"),
         ("/slow/fetch", "Hanging request", "idle"),

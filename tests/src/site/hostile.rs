@@ -69,6 +69,7 @@ fn script(way: &str) -> Option<String> {
             "document.body.append(Object.assign(document.createElement('iframe'), {src: '/late/content.html'}));",
         ),
         "worker" => format!("new Worker('/late/worker.js').onmessage = () => {{ {RENDER} }};"),
+        "rejection" => format!("addEventListener('unhandledrejection', () => {{ {RENDER} }}); fetch('http://[');"),
         "text" => "setTimeout(\"location.href = '/links/1'\", 700);".to_owned(),
         _ => return None,
     })

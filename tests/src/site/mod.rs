@@ -25,6 +25,7 @@
 //! | `/endless` | an app that renders ten more links whenever its end is in sight |
 //! | `/worker` | a service worker, which answers for a page below it that the server does not have |
 //! | `/slow/poll/MS` | asks the server something every MS, for ever |
+//! | `/slow/again/WAY` | the same every second: `fetch`, `request`, `socket`, `sleep` (a loop that asks nothing), or `cleared` (a timer, once, that is cleared by another name) |
 //! | `/slow/socket` | keeps a WebSocket open |
 //! | `/slow/events` | keeps an event stream open, with an event every second |
 //! | `/slow/fetch` | waits for a request that is never answered; its content is there |
@@ -35,7 +36,7 @@
 //! | `/slow/first-byte` | a server that never answers |
 //! | `/slow/clock/MS` | changes its text every MS, for ever |
 //! | `/slow/loop/MS` | a script that starts MS after the page and never ends; 0 is while it loads |
-//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/request`, `/late/frame`, `/late/worker` likewise |
+//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/request`, `/late/frame`, `/late/worker` likewise, and `/late/rejection` at once, when nobody deals with a failure |
 //! | `/late/text` | leads to another page by a timer whose work is a text |
 //! | `/hostile/forged` | leads to `localhost`, where scripts say that the page is another one |
 //! | `/hostile/clobbered` | elements with the names of what a document is asked for |

@@ -13,6 +13,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let response = match ask.rest()[..] {
         ["poll", ms] => with_script("Endless polling", &poll(number(ms)?)),
         ["poll"] => Response::new("application/json", "{\"news\": []}"),
+        ["again", way] => with_script("Again and again", again(way)?),
         ["socket"] => with_script("WebSocket", SOCKET),
         ["socket", "open"] => return socket(ask),
         ["events"] => with_script("Event stream", "new EventSource('/slow/events/stream');"),
@@ -58,6 +59,23 @@ fn late(ms: u32, response: Response) -> Reply {
 
 fn poll(ms: u32) -> String {
     format!("setInterval(() => fetch('/slow/poll').then(answer => answer.json()), {ms});")
+}
+
+/// What is done again when it is done, and not by the clock.
+fn again(way: &str) -> Option<&'static str> {
+    Some(match way {
+        "fetch" => "(function poll() { fetch('/slow/poll').then(() => setTimeout(poll, 1000)); })();",
+        "request" => {
+            "(function poll() { const request = new XMLHttpRequest(); request.onload = () => setTimeout(poll, 1000);\n\
+             request.open('GET', '/slow/poll'); request.send(); })();"
+        }
+        "socket" => {
+            "(function connect() { new WebSocket(`ws://${location.host}/slow/none`).onclose = () => setTimeout(connect, 1000); })();"
+        }
+        "sleep" => "(async () => { for (;;) await new Promise(done => setTimeout(done, 1000)); })();",
+        "cleared" => "clearInterval(String(setTimeout(() => {}, 1900)));",
+        _ => return None,
+    })
 }
 
 fn clock(ms: u32) -> String {

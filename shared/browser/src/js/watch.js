@@ -15,15 +15,17 @@
   });
   // A dialog would block the page, and every command to it, until somebody answers.
   const answer = (name, value) => replace(window, name, { apply: () => (bump(), value) });
-  let last = performance.now();
+  // When anything last happened, and when anything new did: neither a timer nor a request made again is.
+  let last = performance.now(), news = last;
   const bump = () => { last = performance.now(); };
+  const stir = () => { news = last = performance.now(); };
   answer("alert", undefined);
   answer("confirm", true);
   answer("prompt", null);
   answer("print", undefined);
   if (window !== window.top) return;
 
-  const requests = new Map(), seen = new Map(), timers = new Set(), tickers = new WeakMap();
+  const requests = new Map(), first = new Set(), seen = new Map(), timers = new Set(), tickers = new WeakMap();
   const SHORT = 2000, CHAIN = 3, REPEATS = 3;
   let nextId = 0, chain = 0, leaving = 0;
 
@@ -34,26 +36,33 @@
     const times = (seen.get(key) ?? 0) + 1;
     seen.set(key, times);
     if (times > REPEATS) return undefined;
-    bump();
     const id = ++nextId;
+    if (times === 1) { stir(); first.add(id); } else bump();
     requests.set(id, last);
     return id;
   };
-  const end = (id) => { if (requests.delete(id)) bump(); };
-  const later = window.setTimeout.bind(window), counted = new WeakSet();
-  const until = (promise) => {
+  const end = (id) => { if (requests.delete(id)) (first.delete(id) ? stir : bump)(); };
+  // The same promise for the page, which alone says whether its failure is dealt with.
+  const ending = (promise, ends) => promise.then(
+    (value) => { ends(value); return value; },
+    (error) => { ends(); throw error; },
+  );
+  const later = window.setTimeout.bind(window), counted = new WeakMap();
+  // Counts as a request until `ended` is called.
+  const pending = () => {
     const id = ++nextId;
     bump();
     requests.set(id, last);
-    promise.then(() => end(id), () => end(id));
+    return () => end(id);
   };
 
   replace(window, "fetch", {
     apply(target, self, args) {
       const id = begin(args[0]?.url ?? args[0]);
-      const promise = Reflect.apply(target, self, args);
-      promise.then((response) => { if (id !== undefined) counted.add(response); end(id); }, () => end(id));
-      return promise;
+      return ending(Reflect.apply(target, self, args), (response) => {
+        if (id !== undefined && response) counted.set(response, first.has(id));
+        end(id);
+      });
     },
   });
   // The headers of an answer are not all of it: what the page takes out of it may come later.
@@ -61,8 +70,10 @@
     replace(Response.prototype, name, {
       apply(target, self, args) {
         const promise = Reflect.apply(target, self, args);
-        if (counted.has(self)) until(promise);
-        return promise;
+        const isNew = counted.get(self);
+        if (isNew === undefined) return promise;
+        const ended = pending();
+        return ending(promise, () => { ended(); if (isNew) stir(); });
       },
     });
   }
@@ -72,10 +83,9 @@
     replace(window, name, {
       construct(target, args, self) {
         const made = Reflect.construct(target, args, self);
-        until(new Promise((go) => {
-          for (const event of ["message", "error", "close"]) made.addEventListener(event, go, { once: true });
-          later(go, FIRST_WORD);
-        }));
+        const id = begin(args[0]);
+        for (const event of ["message", "error", "close"]) made.addEventListener(event, () => end(id), { once: true });
+        later(() => end(id), FIRST_WORD);
         return made;
       },
     });
@@ -83,12 +93,12 @@
   // A script or a frame that the page adds when it is loaded brings content with it.
   const CODE = /^$|^module$|javascript/i;
   const added = (node) => {
-    const loads = node.localName === "script" ? node.src && CODE.test(node.type)
-      : node.localName === "link" ? /stylesheet|modulepreload/i.test(node.rel)
-      : node.localName === "iframe" && node.src;
-    if (loads) until(new Promise((go) => {
-      for (const event of ["load", "error"]) node.addEventListener(event, go, { once: true });
-    }));
+    const loads = node.localName === "script" ? node.src && !node.noModule && CODE.test(node.type)
+      : node.localName === "link" ? !node.disabled && /stylesheet|modulepreload/i.test(node.rel)
+      : node.localName === "iframe" && node.src && node.loading !== "lazy";
+    if (!loads) return;
+    const ended = pending();
+    for (const event of ["load", "error"]) node.addEventListener(event, ended, { once: true });
   };
   const urls = new WeakMap();
   replace(XMLHttpRequest.prototype, "open", {
@@ -98,16 +108,24 @@
     apply(target, self, args) {
       const id = begin(urls.get(self));
       self.addEventListener("loadend", () => end(id));
-      return Reflect.apply(target, self, args);
+      try { return Reflect.apply(target, self, args); } catch (error) { end(id); throw error; }
     },
   });
-  // A short timer is work to come, unless it is one of a chain that never ends.
+  // A short timer is work to come, unless it is one of a chain that never ends, or of those that go on
+  // when nothing new has come of them.
   replace(window, "setTimeout", {
     apply(target, self, args) {
-      const [given, delay, ...rest] = args;
-      // A text is run as a script of the page's own.
-      const work = typeof given === "string" ? () => (0, eval)(given) : given;
-      if (typeof work !== "function" || delay > SHORT || chain > CHAIN) return Reflect.apply(target, self, args);
+      const [work, delay, ...rest] = args;
+      // What a timer sets is counted by the chain; what is set by others, after all is loaded, by its time.
+      const stale = chain === 0 && document.readyState === "complete" ? performance.now() - news : 0;
+      if (stale + (delay > 0 ? delay : 0) > SHORT || chain > CHAIN) return Reflect.apply(target, self, args);
+      if (typeof work !== "function") {
+        // The browser runs a text as a script of the page's own.
+        const id = Reflect.apply(target, self, args);
+        timers.add(id);
+        later(() => { if (timers.delete(id)) bump(); }, delay);
+        return id;
+      }
       const depth = chain + 1;
       const id = Reflect.apply(target, self, [function (...values) {
         timers.delete(id);
@@ -119,9 +137,15 @@
       return id;
     },
   });
-  replace(window, "clearTimeout", {
-    apply(target, self, args) { timers.delete(args[0]); return Reflect.apply(target, self, args); },
-  });
+  // Either ends a timer, which may be named by a text.
+  for (const name of ["clearTimeout", "clearInterval"]) {
+    replace(window, name, {
+      apply(target, self, args) {
+        timers.delete(typeof args[0] === "string" ? Number(args[0]) : args[0]);
+        return Reflect.apply(target, self, args);
+      },
+    });
+  }
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
   // it is over when the document is interactive, and costs too much to be told of.
   const changes = new MutationObserver((records) => {
@@ -129,18 +153,21 @@
     for (const { target } of records) {
       const times = (tickers.get(target) ?? 0) + 1;
       tickers.set(target, times);
-      if (times <= 20) { bump(); return; }
+      if (times <= 20) { stir(); return; }
     }
   });
   document.addEventListener("readystatechange", () => {
-    bump();
+    stir();
     changes.observe(document, { subtree: true, childList: true, characterData: true });
   });
   window.navigation?.addEventListener("navigate", (event) => {
-    if (event.downloadRequest === null && !event.destination.sameDocument) leaving = performance.now();
+    const { sameDocument, url } = event.destination;
+    if (event.downloadRequest === null && !sameDocument && /^https?:/.test(url)) leaving = performance.now();
     bump();
   });
   window.navigation?.addEventListener("navigateerror", () => { leaving = 0; });
+  // It was left, and come back to.
+  addEventListener("pageshow", (event) => { if (event.persisted) leaving = 0; });
 
   // What the page has of these tells a bot challenge; its scripts can not be seen from where look.js runs.
   const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
