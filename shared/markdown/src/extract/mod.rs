@@ -14,7 +14,7 @@
 //!    of any choice, nothing is taken: menus and a footer around what a script was to show are no content.
 //!
 //! What is left is done by rule here: pictures between content, code after it, the heads of tables, what
-//! the author marks as navigation or as buttons, the heading that the content stands under.
+//! the author marks as navigation, the heading that the content stands under.
 //!
 //! `training/train.py` learns the model, and judges it by pages whose domains it has not seen.
 
@@ -173,8 +173,9 @@ fn is_head(tree: &Tree, row: Id) -> bool {
     any
 }
 
-/// Drops what the author marks as navigation or as something to press, unless it is most of what
-/// was kept, and takes in the heading that the content stands under.
+/// Drops what the author marks as navigation, unless it is most of what was kept, and takes in the heading
+/// that the content stands under. What is there to press is judged like all else: questions and the names
+/// of sections are, where a press unfolds them.
 fn furniture(tree: &Tree, keep: &mut [bool]) {
     // How much text is kept before each node, so that nested elements are not counted again and again.
     let mut before = Vec::with_capacity(tree.len() + 1);
@@ -189,7 +190,7 @@ fn furniture(tree: &Tree, keep: &mut [bool]) {
     let mut id = 1;
     while id < tree.len() {
         let within = tree.subtree(id);
-        let marked = matches!(tree.tag(id), Tag::Nav | Tag::Button) || tree.attr(id, Attr::Role) == Some("navigation");
+        let marked = tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation");
         if marked && kept(&within) * 2 < all {
             keep[within.clone()].fill(false);
             id = within.end;
