@@ -59,9 +59,7 @@ fn shown(tree: &Tree) -> Vec<bool> {
     let mut shown = vec![true; tree.len()];
     let mut id = 0;
     while id < tree.len() {
-        let node = tree.node(id);
-        let inline_only = node.aria_hidden && !node.tag.is_block();
-        if (node.hidden || inline_only) && id != ROOT && !holds_formula(tree, id) {
+        if (tree.node(id).hidden || is_decoration(tree, id)) && id != ROOT && !holds_formula(tree, id) {
             shown[tree.subtree(id)].fill(false);
             id = tree.subtree(id).end;
         } else {
@@ -70,6 +68,22 @@ fn shown(tree: &Tree) -> Vec<bool> {
     }
     shown
 }
+
+/// Whether something inline is kept from screen readers for being no text: an icon's name, the picture of a
+/// formula. A link of several words to another page is, where a second one goes there too, and is text.
+fn is_decoration(tree: &Tree, id: Id) -> bool {
+    let node = tree.node(id);
+    if !node.aria_hidden || node.tag.is_block() {
+        return false;
+    }
+    let leaves = tree.attr(id, Attr::Href).is_some_and(|address| !address.trim_start().starts_with('#'));
+    let words = || tree.subtree(id).take(LABEL_NODES).map(|id| count_words(tree.text(id))).sum::<usize>();
+    !leaves || words() <= LABEL_WORDS
+}
+
+/// A link of no more words, or with none more in its first nodes, can be the name of an icon.
+const LABEL_WORDS: usize = 2;
+const LABEL_NODES: usize = 32;
 
 /// Formulas hide their source for screen readers beside the picture of it.
 fn holds_formula(tree: &Tree, id: Id) -> bool {
@@ -215,10 +229,7 @@ fn furniture(tree: &Tree, keep: &mut [bool]) {
 
 /// Inline content that only a machine reads: an icon's name, the picture of a formula.
 fn is_invisible(tree: &Tree, id: Id) -> bool {
-    let hides = |id: Id| {
-        let node = tree.node(id);
-        node.aria_hidden && !node.tag.is_block() && node.tag != Tag::Text && !holds_formula(tree, id)
-    };
+    let hides = |id: Id| is_decoration(tree, id) && !holds_formula(tree, id);
     hides(id) || (tree.tag(id) == Tag::Text && tree.ancestors(id).take(2).any(hides))
 }
 
