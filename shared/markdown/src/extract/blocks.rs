@@ -150,6 +150,13 @@ pub(super) struct Blocks {
 /// The node is in no block.
 pub(super) const NO_BLOCK: u32 = u32::MAX;
 
+/// `text` from its first character that is no white space on.
+fn trim_start(text: &str) -> &str {
+    // Most white space is indentation, told apart fast.
+    let trimmed = text.trim_ascii_start();
+    if trimmed.starts_with(|c: char| c.is_ascii_graphic()) { trimmed } else { trimmed.trim_start() }
+}
+
 /// Elements that are one block whatever is inside.
 fn is_atomic(tag: Tag) -> bool {
     tag.heading_level().is_some() || matches!(tag, Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext)
@@ -184,7 +191,7 @@ impl Blocks {
             match tag {
                 Tag::Text => {
                     let text = tree.text(id);
-                    let trimmed = text.trim_start();
+                    let trimmed = trim_start(text);
                     if trimmed.is_empty() && current == NO_BLOCK {
                         id += 1;
                         continue;

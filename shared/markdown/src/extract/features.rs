@@ -230,11 +230,12 @@ fn ratio(part: f32, whole: f32) -> f32 {
 fn hints(tree: &Tree, blocks: &Blocks) -> (Vec<Hints>, Vec<Hints>) {
     let mut own = vec![0; tree.len()];
     let (mut all, mut near) = (own.clone(), own.clone());
+    let mut met = HashMap::default();
     for id in 1..tree.len() {
         if !blocks.are_in(id) {
             continue;
         }
-        own[id] = names::own(tree, id);
+        own[id] = names::own(tree, id, &mut met);
         let parent = tree.parent(id);
         all[id] = all[parent] | own[id];
         near[id] = own[id] | own[parent] | own[tree.parent(parent)];

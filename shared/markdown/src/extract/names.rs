@@ -2,6 +2,8 @@
 //!
 //! A name is only ever a hint among others that the model weighs; pages in any language use these.
 
+use foldhash::HashMap;
+
 use crate::{
     tag::{Attr, Tag},
     tree::{Id, Tree},
@@ -279,12 +281,12 @@ const WORDS: [&[&str]; KINDS - 12] = [
 /// The hint that an element is hidden: the eighth of those that are no names.
 pub(super) const HIDDEN: Hints = 1 << (WORDS.len() + 7);
 
-/// The hints of one element's own names, tag and role.
-pub(super) fn own(tree: &Tree, id: Id) -> Hints {
+/// The hints of one element's own names, tag and role; those of names that were `met` before are known.
+pub(super) fn own<'t>(tree: &'t Tree, id: Id, met: &mut HashMap<&'t str, Hints>) -> Hints {
     let mut hints = 0;
     for name in [Attr::Class, Attr::Id, Attr::Itemprop, Attr::DataTestid, Attr::AriaLabel] {
         if let Some(value) = tree.attr(id, name) {
-            hints |= of_names(value);
+            hints |= *met.entry(value).or_insert_with(|| of_names(value));
         }
     }
     let role = tree.attr(id, Attr::Role).unwrap_or_default();
