@@ -68,21 +68,37 @@ impl Counts {
         let (mut words, mut ideographs, mut stops, mut digits, mut chars, mut capitals, mut money) =
             (0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
         let mut in_word = false;
-        for c in text.chars() {
-            if c.is_ascii_alphanumeric() {
+        let mut at = 0;
+        while let Some(&b) = text.as_bytes().get(at) {
+            at += 1;
+            if b.is_ascii_lowercase() {
                 words += u32::from(!in_word);
                 in_word = true;
                 chars += 1;
-                digits += u32::from(c.is_ascii_digit());
-                capitals += u32::from(c.is_ascii_uppercase());
-            } else if c.is_ascii_whitespace() {
+                continue;
+            }
+            if b.is_ascii_whitespace() {
                 in_word = false;
-            } else if c.is_ascii() {
+                continue;
+            }
+            if b.is_ascii_alphanumeric() {
+                words += u32::from(!in_word);
+                in_word = true;
                 chars += 1;
-                stops += u32::from(matches!(c, '.' | ',' | ';' | '!' | '?'));
-                money += u32::from(c == '$');
-                in_word &= matches!(c, '\'' | '-' | '.' | ',');
-            } else if is_ideograph(c) {
+                digits += u32::from(b.is_ascii_digit());
+                capitals += u32::from(b.is_ascii_uppercase());
+                continue;
+            }
+            if b.is_ascii() {
+                chars += 1;
+                stops += u32::from(matches!(b, b'.' | b',' | b';' | b'!' | b'?'));
+                money += u32::from(b == b'$');
+                in_word &= matches!(b, b'\'' | b'-' | b'.' | b',');
+                continue;
+            }
+            let Some(c) = text[at - 1..].chars().next() else { break };
+            at += c.len_utf8() - 1;
+            if is_ideograph(c) {
                 in_word = false;
                 chars += 1;
                 match c {

@@ -411,9 +411,11 @@ fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, heading: Option<u32
     let block = &blocks.list[at];
     let counts = &block.counts;
     let count = blocks.list.len() as f32;
-    let source = block_text(tree, blocks, at);
     let is_told = page.described.iter().any(|known| !known.is_empty());
-    let words: Vec<u64> = hashes(&source).take(if is_told { 80 } else { 64 }).collect();
+    let mut words = Vec::with_capacity(80);
+    if is_told || counts.words < 40.0 {
+        words.extend(hashes(&block_text(tree, blocks, at)).take(if is_told { 80 } else { 64 }));
+    }
     let text = if counts.words < 40.0 { &words[..words.len().min(64)] } else { &[] };
     let mut found = [0.0; 2];
     if is_told {

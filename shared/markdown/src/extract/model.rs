@@ -64,21 +64,23 @@ impl Bins {
     pub(super) fn new(grid: &Grid, rows: usize, mut put: impl FnMut(usize, &mut Vec<f32>)) -> Self {
         let room = rows.next_multiple_of(ABREAST);
         let mut counts = vec![0; grid.columns.len() * room];
-        // What is no number exceeds nothing.
-        let mut values = vec![[f32::NAN; ABREAST]; grid.columns.len()];
-        let mut row = vec![];
+        let mut some = vec![];
         for start in (0..rows).step_by(ABREAST) {
-            for (place, at) in (start..rows).take(ABREAST).enumerate() {
-                row.clear();
-                put(at, &mut row);
-                for (values, &(column, _)) in values.iter_mut().zip(&grid.columns) {
-                    values[place] = row[usize::from(column)];
-                }
+            some.clear();
+            let end = rows.min(start + ABREAST);
+            for at in start..end {
+                put(at, &mut some);
             }
+            let width = some.len() / (end - start);
             let mut first = 0;
-            for ((values, &(_, end)), counts) in values.iter().zip(&grid.columns).zip(counts.chunks_exact_mut(room)) {
+            for (&(column, end), counts) in grid.columns.iter().zip(counts.chunks_exact_mut(room)) {
+                // What is no number exceeds nothing.
+                let mut values = [f32::NAN; ABREAST];
+                for (value, row) in values.iter_mut().zip(some.chunks_exact(width)) {
+                    *value = row[usize::from(column)];
+                }
                 let borders = &grid.borders[first..end as usize];
-                counts[start..][..ABREAST].copy_from_slice(&exceeded(values, borders));
+                counts[start..][..ABREAST].copy_from_slice(&exceeded(&values, borders));
                 first = end as usize;
             }
         }

@@ -92,9 +92,11 @@ pub(super) fn mixed(mut hash: u32) -> u32 {
 
 /// The hashes of what a text begins with: its words, with what it is besides them, and its pairs of words.
 fn of_text(text: &str) -> (Vec<u32>, Vec<u32>) {
-    let mut words: Vec<u32> = words(text, START, |hash, c| hashed(hash, u32::from(c))).take(READ).collect();
-    let pairs = words.iter().zip(words.iter().skip(1)).take(PAIRED - 1);
-    let pairs = pairs.map(|(first, second)| first.rotate_left(7) ^ second).collect();
+    let mut hashes = Vec::with_capacity(READ + 2);
+    hashes.extend(words(text, START, |hash, c| hashed(hash, u32::from(c))).take(READ));
+    let mut words = hashes;
+    let mut pairs = Vec::with_capacity(PAIRED);
+    pairs.extend(words.windows(2).take(PAIRED - 1).map(|pair| pair[0].rotate_left(7) ^ pair[1]));
     let first = words.first().map(|word| word.rotate_left(3));
     words.push(SHORT + words.len().min(6) as u32);
     words.extend(first);
@@ -164,7 +166,11 @@ impl Names {
 
     /// What is near to a block in this container.
     fn near(&self, tree: &Tree, container: Id) -> Vec<u32> {
-        once(within(tree, container).take(NEAR).flat_map(|id| self.of(id)).copied().collect())
+        let mut words = Vec::with_capacity(NEAR * NAMED);
+        for id in within(tree, container).take(NEAR) {
+            words.extend_from_slice(self.of(id));
+        }
+        once(words)
     }
 }
 
