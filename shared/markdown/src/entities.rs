@@ -44,6 +44,13 @@ fn reference<'t>(tail: &'t str, in_attribute: bool, out: &mut String) -> Option<
     if let Some(number) = tail.strip_prefix('#') {
         return numeric(number, out);
     }
+    // Most references are one of these.
+    for (name, character) in [("amp;", '&'), ("nbsp;", '\u{A0}'), ("quot;", '"'), ("lt;", '<'), ("gt;", '>')] {
+        if let Some(rest) = tail.strip_prefix(name) {
+            out.push(character);
+            return Some(rest);
+        }
+    }
     let name = tail.bytes().take(LONGEST).take_while(u8::is_ascii_alphanumeric).count();
     if tail.as_bytes().get(name) == Some(&b';')
         && let Some(characters) = named(&tail[..=name])
@@ -65,8 +72,8 @@ fn named(name: &str) -> Option<impl Iterator<Item = char> + use<>> {
     let (mut from, mut to) = (0, NAMES.len());
     while from < to {
         let middle = from.midpoint(to);
-        let start = NAMES[..middle].rfind('\n').map_or(0, |at| at + 1);
-        let end = middle + NAMES[middle..].find('\n')?;
+        let start = memchr::memrchr(b'\n', &NAMES.as_bytes()[..middle]).map_or(0, |at| at + 1);
+        let end = middle + memchr::memchr(b'\n', &NAMES.as_bytes()[middle..])?;
         let (known, codes) = NAMES[start..end].split_once(' ')?;
         match name.cmp(known) {
             Ordering::Less => to = start,

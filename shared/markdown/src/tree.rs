@@ -21,6 +21,7 @@ use lol_html::{
 
 use crate::{
     entities,
+    render::is_ideograph,
     tag::{Attr, Tag},
 };
 
@@ -429,7 +430,11 @@ impl Builder {
             Sink::JsonLd => self.tree.head.json_ld.push(pending.clone()),
             Sink::Tex | Sink::None => {
                 if !self.in_svg() {
-                    let (start, end) = self.store(&pending, false);
+                    let start = self.tree.strings.len() as u32;
+                    if self.stands_apart(&pending) {
+                        self.tree.strings.push(' ');
+                    }
+                    let (_, end) = self.store(&pending, false);
                     let id = self.push(Tag::Text, start);
                     self.tree.nodes[id].end = end;
                 }
@@ -437,6 +442,41 @@ impl Builder {
         }
         self.pending = pending;
         self.pending.clear();
+    }
+
+    /// Whether the text that begins here follows right upon another that a reader sees apart from it, though no
+    /// white space parts their elements: two links, or elements that their classes give two looks.
+    fn stands_apart(&self, text: &str) -> bool {
+        let tree = &self.tree;
+        let Some(first) = text.chars().next().filter(|c| c.is_alphanumeric()) else { return false };
+        // The outermost of the elements that have begun since the text before, and of those that have ended.
+        let since = |&depth: &usize| self.open[depth] == tree.len() + depth - self.open.len();
+        let Some(begun) = (1..self.open.len()).rev().take_while(since).last() else { return false };
+        let (next, around) = (self.open[begun], self.open[begun - 1]);
+        let before = next - 1;
+        let Some(last) = tree.text(before).chars().next_back().filter(|c| c.is_alphanumeric()) else { return false };
+        let ended: Vec<Id> = tree.ancestors(before).take_while(|&id| id != around).collect();
+        let Some(&former) = ended.last() else { return false };
+        let is_code = |&id: &Id| matches!(tree.tag(id), Tag::Code | Tag::Pre | Tag::Math);
+        if tree.is_fragment() || self.open.iter().any(is_code) {
+            return false;
+        }
+        let link = |ids: &[Id]| ids.iter().find_map(|&id| tree.attr(id, Attr::Href));
+        if let (Some(former), Some(next)) = (link(&ended), link(&self.open[begun..])) {
+            return former != next;
+        }
+        let [former, next] = [former, next].map(|id| {
+            let is_raised = matches!(tree.tag(id), Tag::Sub | Tag::Sup);
+            tree.attr(id, Attr::Class).filter(|class| !is_raised && !class.trim().is_empty())
+        });
+        // An initial stands apart from its word only in looks, and no white space parts ideographs.
+        let is_initial = tree.text(before).trim_start().len() == last.len_utf8() && first.is_lowercase();
+        former.is_some()
+            && next.is_some()
+            && former != next
+            && !is_initial
+            && !is_ideograph(last)
+            && !is_ideograph(first)
     }
 
     fn in_svg(&self) -> bool {

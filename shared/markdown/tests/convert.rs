@@ -25,6 +25,29 @@ fn inline_markup() {
 }
 
 #[test]
+fn words_that_only_looks_part_stay_apart() {
+    check(
+        "<body><p><a href=/a>Survival</a><a href=/b>Co-op</a> <a href=/c>B</a><a href=/c>asil</a>",
+        "[Survival](/a) [Co-op](/b) [B](/c)[asil](/c)\n",
+    );
+    check("<body><p><span class=brand>Merrell</span><span class=name>Moab 3</span>", "Merrell Moab 3\n");
+    check("<body><p><span class=a><b>4.9</b></span><span class=b><i>120 reviews</i></span>", "**4.9** *120 reviews*\n");
+    // An initial, one word in parts of one look, a punctuation mark, ideographs, code.
+    check("<body><p><span class=cap>O</span><span class=rest>nce</span>", "Once\n");
+    check("<body><p><span class=c1>low</span><span class=c1>er</span><b>ing</b>", "lower**ing**\n");
+    check("<body><p><span class=name>Moab</span><span class=mark>, new</span>", "Moab, new\n");
+    check("<body><p><span class=a>高</span><span class=b>潮</span>", "高潮\n");
+    check("<body><p><code><span class=k>let</span><span class=n>x</span></code>", "`letx`\n");
+}
+
+#[test]
+fn a_link_said_twice_is_text_though_screen_readers_are_spared_it() {
+    check("<p><a href=/a aria-hidden=true>High water twice a day</a></p>", "[High water twice a day](/a)\n");
+    check("<h2>High water twice a day<a href=#a aria-hidden=true>Link to this</a></h2>", "## High water twice a day\n");
+    check("<p>High water twice <a href=/a aria-hidden=true>open_in_new</a></p>", "High water twice\n");
+}
+
+#[test]
 fn text_stays_text() {
     check(
         "<p># a</p><p>1. b</p><p>- c</p><p>+ d</p><p>&gt; e</p><p>===</p>",

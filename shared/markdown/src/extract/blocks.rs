@@ -68,21 +68,37 @@ impl Counts {
         let (mut words, mut ideographs, mut stops, mut digits, mut chars, mut capitals, mut money) =
             (0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
         let mut in_word = false;
-        for c in text.chars() {
-            if c.is_ascii_alphanumeric() {
+        let mut at = 0;
+        while let Some(&b) = text.as_bytes().get(at) {
+            at += 1;
+            if b.is_ascii_lowercase() {
                 words += u32::from(!in_word);
                 in_word = true;
                 chars += 1;
-                digits += u32::from(c.is_ascii_digit());
-                capitals += u32::from(c.is_ascii_uppercase());
-            } else if c.is_ascii_whitespace() {
+                continue;
+            }
+            if b.is_ascii_whitespace() {
                 in_word = false;
-            } else if c.is_ascii() {
+                continue;
+            }
+            if b.is_ascii_alphanumeric() {
+                words += u32::from(!in_word);
+                in_word = true;
                 chars += 1;
-                stops += u32::from(matches!(c, '.' | ',' | ';' | '!' | '?'));
-                money += u32::from(c == '$');
-                in_word &= matches!(c, '\'' | '-' | '.' | ',');
-            } else if is_ideograph(c) {
+                digits += u32::from(b.is_ascii_digit());
+                capitals += u32::from(b.is_ascii_uppercase());
+                continue;
+            }
+            if b.is_ascii() {
+                chars += 1;
+                stops += u32::from(matches!(b, b'.' | b',' | b';' | b'!' | b'?'));
+                money += u32::from(b == b'$');
+                in_word &= matches!(b, b'\'' | b'-' | b'.' | b',');
+                continue;
+            }
+            let Some(c) = text[at - 1..].chars().next() else { break };
+            at += c.len_utf8() - 1;
+            if is_ideograph(c) {
                 in_word = false;
                 chars += 1;
                 match c {
@@ -150,6 +166,13 @@ pub(super) struct Blocks {
 /// The node is in no block.
 pub(super) const NO_BLOCK: u32 = u32::MAX;
 
+/// `text` from its first character that is no white space on.
+fn trim_start(text: &str) -> &str {
+    // Most white space is indentation, told apart fast.
+    let trimmed = text.trim_ascii_start();
+    if trimmed.starts_with(|c: char| c.is_ascii_graphic()) { trimmed } else { trimmed.trim_start() }
+}
+
 /// Elements that are one block whatever is inside.
 fn is_atomic(tag: Tag) -> bool {
     tag.heading_level().is_some() || matches!(tag, Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext)
@@ -184,7 +207,7 @@ impl Blocks {
             match tag {
                 Tag::Text => {
                     let text = tree.text(id);
-                    let trimmed = text.trim_start();
+                    let trimmed = trim_start(text);
                     if trimmed.is_empty() && current == NO_BLOCK {
                         id += 1;
                         continue;

@@ -36,8 +36,7 @@ pub(super) fn kind(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> PageT
 /// The likeliest kind of page, and the chance of each.
 fn kinds(features: &Features<'_>) -> (PageType, Vec<f32>) {
     let model = model();
-    let mut of_page = Bins::new(&model.of_page, 1);
-    of_page.push(features.of_page());
+    let of_page = Bins::new(&model.of_page, 1, |_, row| row.extend_from_slice(features.of_page()));
     let chances: Vec<f32> = model.kinds.iter().map(|forest| chance(forest.odds(&of_page)[0])).collect();
     let likeliest = (0..chances.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     (likeliest.map_or(PageType::default(), |at| PageType::ALL[at]), chances)
@@ -58,17 +57,14 @@ pub(super) fn opinion(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Op
     // What has no words, a picture or a rule, goes with what is around it whatever its chance.
     let asked: Vec<usize> = (0..count).filter(|&at| blocks.list[at].counts.words > 0.0).collect();
     let mut chances = vec![0.0; count];
-    let mut row = vec![];
     for asked in asked.chunks(CHUNK) {
-        let mut bins = Bins::new(&model.of_block, asked.len());
-        for &block in asked {
-            row.clear();
-            features.row(block, &mut row);
+        let bins = Bins::new(&model.of_block, asked.len(), |at, row| {
+            let block = asked[at];
+            features.row(block, row);
             row.extend_from_slice(&kinds);
             row.extend_from_slice(&said[block]);
-            seen.row(block, &mut row);
-            bins.push(&row);
-        }
+            seen.row(block, row);
+        });
         for (&block, odds) in asked.iter().zip(model.forest.odds(&bins)) {
             chances[block] = chance(odds);
         }

@@ -37,8 +37,9 @@ pub(super) struct Features<'p> {
     tree: &'p Tree,
     blocks: &'p Blocks,
     page: Page,
+    /// For every element with blocks in it, its own hints, and those of all elements around it as well.
+    own: Vec<Hints>,
     all: Vec<Hints>,
-    near: Vec<Hints>,
     /// What each block says, and the heading before it.
     said: Vec<[u16; 2]>,
     /// The last heading before each block.
@@ -51,8 +52,8 @@ pub(super) struct Features<'p> {
 
 impl<'p> Features<'p> {
     pub(super) fn new(tree: &'p Tree, blocks: &'p Blocks, address: Option<&Url>) -> Self {
-        let (mut all, mut near) = hints(tree, blocks);
-        reveal(blocks, &mut all, &mut near);
+        let (mut own, mut all) = hints(tree, blocks);
+        reveal(blocks, &mut own, &mut all);
         let page = page(tree, blocks, &all, address);
         let mut said = Vec::with_capacity(blocks.list.len());
         let mut headings = Vec::with_capacity(blocks.list.len());
@@ -72,7 +73,7 @@ impl<'p> Features<'p> {
             });
         }
         let places = Places::new(tree, blocks, &all, page.heading);
-        Self { tree, blocks, page, all, near, said, headings, around, places }
+        Self { tree, blocks, page, own, all, said, headings, around, places }
     }
 
     /// The features of the page itself, which end every row.
@@ -97,7 +98,9 @@ impl<'p> Features<'p> {
             element(tree, blocks, id, page, put);
         }
         self.places.row(tree, blocks, at, page, put);
-        for hints in [self.all[container], self.near[container]] {
+        let parent = tree.parent(container);
+        let near = self.own[container] | self.own[parent] | self.own[tree.parent(parent)];
+        for hints in [self.all[container], near] {
             put.extend((0..KINDS).map(|kind| f32::from(u8::from(hints >> kind & 1 == 1))));
         }
         for bits in self.said[at] {
@@ -110,10 +113,10 @@ impl<'p> Features<'p> {
 /// Where the blocks of a page stand: how near to its heading and its longest text, in which of its
 /// repeated items, in which section.
 struct Places {
-    /// For every node, the innermost element that it shares with the heading, and with the longest text.
-    shared: [Vec<u32>; 2],
-    /// For every node, the innermost and the outermost element around it that stands in a row of like ones.
-    items: [Vec<u32>; 2],
+    /// For every block, the innermost element that it shares with the heading, and with the longest text.
+    shared: Vec<[Id; 2]>,
+    /// For every block, the innermost and the outermost element around it that stands in a row of like ones.
+    items: Vec<[Id; 2]>,
     /// For every block, the words from the last heading to it, and to the next one.
     section: Vec<[f32; 2]>,
     /// For every block, how many before it say the same.
@@ -130,27 +133,21 @@ impl Places {
     fn new(tree: &Tree, blocks: &Blocks, all: &[Hints], heading: usize) -> Self {
         let prose = |block: &Block| block.counts.prose - block.counts.linked;
         let longest = (0..blocks.list.len()).max_by(|&a, &b| prose(&blocks.list[a]).total_cmp(&prose(&blocks.list[b])));
-        let shared = [Some(heading), longest].map(|at| {
-            let mut shared = vec![ROOT as u32; tree.len()];
-            if let Some(block) = at.and_then(|at| blocks.list.get(at)) {
-                for id in std::iter::once(block.container).chain(tree.ancestors(block.container)) {
-                    shared[id] = id as u32;
-                }
-            }
-            for id in 1..tree.len() {
-                if shared[id] == ROOT as u32 {
-                    shared[id] = shared[tree.parent(id)];
-                }
-            }
-            shared
+        let marks =
+            [heading, longest.unwrap_or_default()].map(|at| blocks.list.get(at).map_or(ROOT, |at| at.container));
+        let around = |block: &Block| std::iter::once(block.container).chain(tree.ancestors(block.container));
+        let shared = blocks
+            .list
+            .iter()
+            .map(|block| marks.map(|mark| around(block).find(|&id| tree.subtree(id).contains(&mark)).unwrap_or(ROOT)));
+        let shared = shared.collect();
+        let is_item = |&id: &Id| id != ROOT && blocks.alike[id] >= 3 && blocks.sums[id].blocks >= 2.0;
+        let items = blocks.list.iter().map(|block| {
+            let mut items = around(block).filter(is_item);
+            let innermost = items.next().unwrap_or(ROOT);
+            [innermost, items.last().unwrap_or(innermost)]
         });
-        let mut items = [vec![ROOT as u32; tree.len()], vec![ROOT as u32; tree.len()]];
-        for id in 1..tree.len() {
-            let parent = tree.parent(id);
-            let is_item = blocks.alike[id] >= 3 && blocks.sums[id].blocks >= 2.0;
-            items[0][id] = if is_item { id as u32 } else { items[0][parent] };
-            items[1][id] = if is_item && items[1][parent] == ROOT as u32 { id as u32 } else { items[1][parent] };
-        }
+        let items = items.collect();
         let mut section = Vec::with_capacity(blocks.list.len());
         let mut words = 0.0;
         for block in &blocks.list {
@@ -194,12 +191,10 @@ impl Places {
     fn row(&self, tree: &Tree, blocks: &Blocks, at: usize, page: &Page, put: &mut Vec<f32>) {
         let container = blocks.list[at].container;
         let depth = f32::from(tree.node(container).depth);
-        for shared in &self.shared {
-            let id = shared[container] as Id;
+        for id in self.shared[at] {
             put.extend([ratio(blocks.sums[id].words, page.total.words), depth - f32::from(tree.node(id).depth)]);
         }
-        for items in &self.items {
-            let id = items[container] as Id;
+        for id in self.items[at] {
             if id == ROOT {
                 put.extend([0.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0]);
                 continue;
@@ -226,27 +221,26 @@ fn ratio(part: f32, whole: f32) -> f32 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// The hints of all elements around each one with blocks in it, itself included, and of the nearest three.
+/// The hints of each element with blocks in it, and of all elements around it, itself included.
 fn hints(tree: &Tree, blocks: &Blocks) -> (Vec<Hints>, Vec<Hints>) {
     let mut own = vec![0; tree.len()];
-    let (mut all, mut near) = (own.clone(), own.clone());
+    let mut all = own.clone();
+    let mut met = HashMap::default();
     for id in 1..tree.len() {
         if !blocks.are_in(id) {
             continue;
         }
-        own[id] = names::own(tree, id);
-        let parent = tree.parent(id);
-        all[id] = all[parent] | own[id];
-        near[id] = own[id] | own[parent] | own[tree.parent(parent)];
+        own[id] = names::own(tree, id, &mut met);
+        all[id] = all[tree.parent(id)] | own[id];
     }
-    (all, near)
+    (own, all)
 }
 
 /// Forgets what is hidden on a page that hides most of itself: it waits for a script to show it.
-fn reveal(blocks: &Blocks, all: &mut [Hints], near: &mut [Hints]) {
+fn reveal(blocks: &Blocks, own: &mut [Hints], all: &mut [Hints]) {
     let hidden = blocks.list.iter().filter(|block| all[block.container] & names::HIDDEN != 0);
     if hidden.map(|block| block.counts.words).sum::<f32>() * 2.0 > blocks.sums[ROOT].words {
-        for hints in all.iter_mut().chain(near) {
+        for hints in all.iter_mut().chain(own) {
             *hints &= !names::HIDDEN;
         }
     }
@@ -410,9 +404,11 @@ fn own(tree: &Tree, blocks: &Blocks, at: usize, page: &Page, heading: Option<u32
     let block = &blocks.list[at];
     let counts = &block.counts;
     let count = blocks.list.len() as f32;
-    let source = block_text(tree, blocks, at);
     let is_told = page.described.iter().any(|known| !known.is_empty());
-    let words: Vec<u64> = hashes(&source).take(if is_told { 80 } else { 64 }).collect();
+    let mut words = Vec::with_capacity(80);
+    if is_told || counts.words < 40.0 {
+        words.extend(hashes(&block_text(tree, blocks, at)).take(if is_told { 80 } else { 64 }));
+    }
     let text = if counts.words < 40.0 { &words[..words.len().min(64)] } else { &[] };
     let mut found = [0.0; 2];
     if is_told {

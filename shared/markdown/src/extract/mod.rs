@@ -14,7 +14,7 @@
 //!    of any choice, nothing is taken: menus and a footer around what a script was to show are no content.
 //!
 //! What is left is done by rule here: pictures between content, code after it, the heads of tables, what
-//! the author marks as navigation or as buttons, the heading that the content stands under.
+//! the author marks as navigation, the heading that the content stands under.
 //!
 //! `training/train.py` learns the model, and judges it by pages whose domains it has not seen.
 
@@ -59,9 +59,7 @@ fn shown(tree: &Tree) -> Vec<bool> {
     let mut shown = vec![true; tree.len()];
     let mut id = 0;
     while id < tree.len() {
-        let node = tree.node(id);
-        let inline_only = node.aria_hidden && !node.tag.is_block();
-        if (node.hidden || inline_only) && id != ROOT && !holds_formula(tree, id) {
+        if (tree.node(id).hidden || is_decoration(tree, id)) && id != ROOT && !holds_formula(tree, id) {
             shown[tree.subtree(id)].fill(false);
             id = tree.subtree(id).end;
         } else {
@@ -70,6 +68,22 @@ fn shown(tree: &Tree) -> Vec<bool> {
     }
     shown
 }
+
+/// Whether something inline is kept from screen readers for being no text: an icon's name, the picture of a
+/// formula. A link of several words to another page is, where a second one goes there too, and is text.
+fn is_decoration(tree: &Tree, id: Id) -> bool {
+    let node = tree.node(id);
+    if !node.aria_hidden || node.tag.is_block() {
+        return false;
+    }
+    let leaves = tree.attr(id, Attr::Href).is_some_and(|address| !address.trim_start().starts_with('#'));
+    let words = || tree.subtree(id).take(LABEL_NODES).map(|id| count_words(tree.text(id))).sum::<usize>();
+    !leaves || words() <= LABEL_WORDS
+}
+
+/// A link of no more words, or with none more in its first nodes, can be the name of an icon.
+const LABEL_WORDS: usize = 2;
+const LABEL_NODES: usize = 32;
 
 /// Formulas hide their source for screen readers beside the picture of it.
 fn holds_formula(tree: &Tree, id: Id) -> bool {
@@ -173,8 +187,9 @@ fn is_head(tree: &Tree, row: Id) -> bool {
     any
 }
 
-/// Drops what the author marks as navigation or as something to press, unless it is most of what
-/// was kept, and takes in the heading that the content stands under.
+/// Drops what the author marks as navigation, unless it is most of what was kept, and takes in the heading
+/// that the content stands under. What is there to press is judged like all else: questions and the names
+/// of sections are, where a press unfolds them.
 fn furniture(tree: &Tree, keep: &mut [bool]) {
     // How much text is kept before each node, so that nested elements are not counted again and again.
     let mut before = Vec::with_capacity(tree.len() + 1);
@@ -189,7 +204,7 @@ fn furniture(tree: &Tree, keep: &mut [bool]) {
     let mut id = 1;
     while id < tree.len() {
         let within = tree.subtree(id);
-        let marked = matches!(tree.tag(id), Tag::Nav | Tag::Button) || tree.attr(id, Attr::Role) == Some("navigation");
+        let marked = tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation");
         if marked && kept(&within) * 2 < all {
             keep[within.clone()].fill(false);
             id = within.end;
@@ -214,10 +229,7 @@ fn furniture(tree: &Tree, keep: &mut [bool]) {
 
 /// Inline content that only a machine reads: an icon's name, the picture of a formula.
 fn is_invisible(tree: &Tree, id: Id) -> bool {
-    let hides = |id: Id| {
-        let node = tree.node(id);
-        node.aria_hidden && !node.tag.is_block() && node.tag != Tag::Text && !holds_formula(tree, id)
-    };
+    let hides = |id: Id| is_decoration(tree, id) && !holds_formula(tree, id);
     hides(id) || (tree.tag(id) == Tag::Text && tree.ancestors(id).take(2).any(hides))
 }
 

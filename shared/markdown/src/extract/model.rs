@@ -48,48 +48,70 @@ pub(super) struct Grid {
     borders: Vec<f32>,
 }
 
+/// How many rows are judged at once.
+const ABREAST: usize = 32;
+
 /// How many borders each value exceeds, one column of the grid after the other.
-pub(super) struct Bins<'g> {
-    grid: &'g Grid,
+pub(super) struct Bins {
     /// How many rows there are, and how many there is room for.
     rows: usize,
     room: usize,
     counts: Vec<u8>,
-    /// The last value of each column, by its bits, and its bin: what stands in a row is like what stood in
-    /// the last one more often than not.
-    last: Vec<(u32, u8)>,
 }
 
-/// How many rows are judged at once; with room for so many more, none are left over to be judged singly.
-const ABREAST: usize = 8;
-
-impl<'g> Bins<'g> {
-    /// Room for so many rows.
-    pub(super) fn new(grid: &'g Grid, rows: usize) -> Self {
-        let (columns, room) = (grid.columns.len(), rows.next_multiple_of(ABREAST));
-        // What is no number exceeds nothing.
-        let last = vec![(f32::NAN.to_bits(), 0); columns];
-        Self { grid, rows: 0, room, counts: vec![0; columns * room], last }
-    }
-
-    /// Bins the columns of the next row that the grid knows.
-    pub(super) fn push(&mut self, row: &[f32]) {
-        let mut start = 0;
-        let bins = self.counts[self.rows..].iter_mut().step_by(self.room);
-        for ((&(column, end), last), bin) in self.grid.columns.iter().zip(&mut self.last).zip(bins) {
-            let value = row[usize::from(column)];
-            if last.0 != value.to_bits() {
-                let borders = &self.grid.borders[start..end as usize];
-                *last = (value.to_bits(), borders.partition_point(|&border| value > border) as u8);
+impl Bins {
+    /// Bins the columns that the grid knows of so many rows, each of which is put where it is asked for.
+    pub(super) fn new(grid: &Grid, rows: usize, mut put: impl FnMut(usize, &mut Vec<f32>)) -> Self {
+        let room = rows.next_multiple_of(ABREAST);
+        let mut counts = vec![0; grid.columns.len() * room];
+        let mut some = vec![];
+        for start in (0..rows).step_by(ABREAST) {
+            some.clear();
+            let end = rows.min(start + ABREAST);
+            for at in start..end {
+                put(at, &mut some);
             }
-            start = end as usize;
-            *bin = last.1;
+            let width = some.len() / (end - start);
+            let mut first = 0;
+            for (&(column, end), counts) in grid.columns.iter().zip(counts.chunks_exact_mut(room)) {
+                // What is no number exceeds nothing.
+                let mut values = [f32::NAN; ABREAST];
+                for (value, row) in values.iter_mut().zip(some.chunks_exact(width)) {
+                    *value = row[usize::from(column)];
+                }
+                let borders = &grid.borders[first..end as usize];
+                counts[start..][..ABREAST].copy_from_slice(&exceeded(&values, borders));
+                first = end as usize;
+            }
         }
-        self.rows += 1;
+        Self { rows, room, counts }
     }
 
     fn column(&self, at: u16) -> &[u8] {
         &self.counts[usize::from(at) * self.room..][..self.room]
+    }
+}
+
+/// How many of the borders each value exceeds: asked one by one, which all values are at once.
+fn exceeded(values: &[f32; ABREAST], borders: &[f32]) -> [u8; ABREAST] {
+    // What stands in a row is like what stands in the next more often than not.
+    let first = values[0].to_bits();
+    if values.iter().fold(0, |differs, value| differs | (value.to_bits() ^ first)) == 0 {
+        return [borders.partition_point(|&border| values[0] > border) as u8; ABREAST];
+    }
+    let mut counts = [0; ABREAST];
+    for &border in borders {
+        count(values, border, &mut counts);
+    }
+    counts
+}
+
+/// Counts one border for each value that exceeds it. Within the loop over the borders, these and not the values would
+/// be taken at once, of which there are few.
+#[inline(never)]
+fn count(values: &[f32; ABREAST], border: f32, counts: &mut [u8; ABREAST]) {
+    for (count, value) in counts.iter_mut().zip(values) {
+        *count += u8::from(*value > border);
     }
 }
 
@@ -107,7 +129,7 @@ const SCALE: usize = 4;
 
 impl Forest {
     /// The logarithmic odds of each row.
-    pub(super) fn odds(&self, bins: &Bins<'_>) -> Vec<f32> {
+    pub(super) fn odds(&self, bins: &Bins) -> Vec<f32> {
         let mut sums = vec![self.bias; bins.room];
         let mut spelled = vec![0_u8; bins.room];
         // As many as a byte can name, so that no look-up can miss.
@@ -260,10 +282,7 @@ mod tests {
         let forest = Forest { bias: 10.0, depth: 3, trees: trees.leak() };
         let rows: Vec<[f32; 3]> =
             (0..21).map(|row| [(row % 5) as f32 - 1.5, f32::NAN, f32::from(u8::from(row % 3 == 0))]).collect();
-        let mut bins = Bins::new(&grid, rows.len());
-        for row in &rows {
-            bins.push(row);
-        }
+        let bins = Bins::new(&grid, rows.len(), |at, row| row.extend(rows[at]));
         let expected: Vec<f32> = rows
             .iter()
             .map(|row| 10.0 + f32::from(u8::from(row[0] > 0.5)) + 2.0 * f32::from(u8::from(row[2] > 0.0)))

@@ -2,6 +2,8 @@
 //!
 //! A name is only ever a hint among others that the model weighs; pages in any language use these.
 
+use foldhash::HashMap;
+
 use crate::{
     tag::{Attr, Tag},
     tree::{Id, Tree},
@@ -279,12 +281,12 @@ const WORDS: [&[&str]; KINDS - 12] = [
 /// The hint that an element is hidden: the eighth of those that are no names.
 pub(super) const HIDDEN: Hints = 1 << (WORDS.len() + 7);
 
-/// The hints of one element's own names, tag and role.
-pub(super) fn own(tree: &Tree, id: Id) -> Hints {
+/// The hints of one element's own names, tag and role; those of names that were `met` before are known.
+pub(super) fn own<'t>(tree: &'t Tree, id: Id, met: &mut HashMap<&'t str, Hints>) -> Hints {
     let mut hints = 0;
     for name in [Attr::Class, Attr::Id, Attr::Itemprop, Attr::DataTestid, Attr::AriaLabel] {
         if let Some(value) = tree.attr(id, name) {
-            hints |= of_names(value);
+            hints |= *met.entry(value).or_insert_with(|| of_names(value));
         }
     }
     let role = tree.attr(id, Attr::Role).unwrap_or_default();
@@ -447,19 +449,23 @@ const SAID: [&[&str]; PHRASES] = [
 
 /// The kinds of phrase that a text has words of.
 pub(super) fn said(text: &str) -> u16 {
+    /// How many words are read.
+    const READ: usize = 16;
+    /// No plain word that is known is longer.
+    const LONGEST: usize = 16;
     static KNOWN: Lexicon<512> = Lexicon::new(&SAID);
-    let mut lower = String::new();
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).take(16);
-    words.fold(0, |said, word| {
-        lower.clear();
-        if word.is_ascii() {
-            lower.push_str(word);
+    if text.is_ascii() {
+        let words = text.as_bytes().split(|b| !b.is_ascii_alphanumeric());
+        let mut lower = [0; LONGEST];
+        return words.filter(|word| word.len() > 2).take(READ).fold(0, |said, word| {
+            let Some(lower) = lower.get_mut(..word.len()) else { return said };
+            lower.copy_from_slice(word);
             lower.make_ascii_lowercase();
-        } else {
-            lower.extend(word.chars().flat_map(char::to_lowercase));
-        }
-        said | KNOWN.lists_of(lower.as_bytes()) as u16
-    })
+            said | KNOWN.lists_of(lower) as u16
+        });
+    }
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).take(READ);
+    words.fold(0, |said, word| said | KNOWN.lists_of(word.to_lowercase().as_bytes()) as u16)
 }
 
 /// What the words of an address hint at, and how it is built: the last numbers are its depth, the

@@ -6,7 +6,9 @@
 //! one is not. Words are known by their hashes (Weinberger et al., "Feature hashing for large scale
 //! multitask learning", 2009); no word of fewer than several domains is known at all.
 
-use foldhash::HashSet;
+use std::ops::Range;
+
+use foldhash::{HashMap, HashSet};
 
 use super::{blocks::Blocks, features::block_text, model::model, names};
 use crate::{
@@ -43,17 +45,26 @@ const NEAR: usize = 3;
 
 /// The words of a text, runs of letters and digits: what `mix` makes of the characters of each, in lower case.
 pub(super) fn words<H: Copy>(text: &str, start: H, mix: impl Fn(H, char) -> H) -> impl Iterator<Item = H> {
-    let mut chars = text.chars();
+    let mut at = 0;
     std::iter::from_fn(move || {
         let mut word = None;
-        for c in chars.by_ref() {
+        while let Some(&b) = text.as_bytes().get(at) {
             let hash = word.unwrap_or(start);
-            if c.is_ascii_alphanumeric() {
-                word = Some(mix(hash, c.to_ascii_lowercase()));
-            } else if !c.is_ascii() && c.is_alphanumeric() {
-                word = Some(c.to_lowercase().fold(hash, &mix));
-            } else if word.is_some() {
-                break;
+            if b.is_ascii() {
+                at += 1;
+                if b.is_ascii_alphanumeric() {
+                    word = Some(mix(hash, char::from(b.to_ascii_lowercase())));
+                } else if word.is_some() {
+                    break;
+                }
+            } else {
+                let c = text[at..].chars().next()?;
+                at += c.len_utf8();
+                if c.is_alphanumeric() {
+                    word = Some(c.to_lowercase().fold(hash, &mix));
+                } else if word.is_some() {
+                    break;
+                }
             }
         }
         word
@@ -81,9 +92,11 @@ pub(super) fn mixed(mut hash: u32) -> u32 {
 
 /// The hashes of what a text begins with: its words, with what it is besides them, and its pairs of words.
 fn of_text(text: &str) -> (Vec<u32>, Vec<u32>) {
-    let mut words: Vec<u32> = words(text, START, |hash, c| hashed(hash, u32::from(c))).take(READ).collect();
-    let pairs = words.iter().zip(words.iter().skip(1)).take(PAIRED - 1);
-    let pairs = pairs.map(|(first, second)| first.rotate_left(7) ^ second).collect();
+    let mut hashes = Vec::with_capacity(READ + 2);
+    hashes.extend(words(text, START, |hash, c| hashed(hash, u32::from(c))).take(READ));
+    let mut words = hashes;
+    let mut pairs = Vec::with_capacity(PAIRED);
+    pairs.extend(words.windows(2).take(PAIRED - 1).map(|pair| pair[0].rotate_left(7) ^ pair[1]));
     let first = words.first().map(|word| word.rotate_left(3));
     words.push(SHORT + words.len().min(6) as u32);
     words.extend(first);
@@ -108,20 +121,28 @@ struct Names {
 impl Names {
     fn new(tree: &Tree, blocks: &Blocks) -> Self {
         let mut names = Self { words: vec![], ends: Vec::with_capacity(tree.len()) };
+        let mut met = HashMap::default();
         for id in 0..tree.len() {
             if blocks.are_in(id) {
-                names.add(tree, id);
+                names.add(tree, id, &mut met);
             }
             names.ends.push(names.words.len() as u32);
         }
         names
     }
 
-    fn add(&mut self, tree: &Tree, id: Id) {
+    /// Adds the words of an element; those of names that were `met` before stand there already.
+    fn add<'t>(&mut self, tree: &'t Tree, id: Id, met: &mut HashMap<&'t str, Range<usize>>) {
         let most = self.words.len() + NAMED;
         self.words.push(tree.tag(id) as u32);
         for name in [Attr::Class, Attr::Id, Attr::Itemprop, Attr::DataTestid, Attr::Role] {
-            for name in tree.attr(id, name).unwrap_or_default().split_ascii_whitespace().take(8) {
+            let Some(value) = tree.attr(id, name) else { continue };
+            if let Some(known) = met.get(value) {
+                self.words.extend_from_within(known.clone());
+                continue;
+            }
+            let start = self.words.len();
+            for name in value.split_ascii_whitespace().take(8) {
                 let mut before = None;
                 names::each_word(name, |word| {
                     let word = word.iter().fold(START, |hash, &b| hashed(hash, u32::from(b)));
@@ -130,8 +151,12 @@ impl Names {
                     before = Some(word);
                 });
             }
+            met.insert(value, start..self.words.len());
         }
-        self.words.truncate(most);
+        if self.words.len() > most {
+            self.words.truncate(most);
+            met.clear();
+        }
     }
 
     fn of(&self, id: Id) -> &[u32] {
@@ -141,7 +166,11 @@ impl Names {
 
     /// What is near to a block in this container.
     fn near(&self, tree: &Tree, container: Id) -> Vec<u32> {
-        once(within(tree, container).take(NEAR).flat_map(|id| self.of(id)).copied().collect())
+        let mut words = Vec::with_capacity(NEAR * NAMED);
+        for id in within(tree, container).take(NEAR) {
+            words.extend_from_slice(self.of(id));
+        }
+        once(words)
     }
 }
 
