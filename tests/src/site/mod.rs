@@ -25,7 +25,7 @@
 //! | `/endless` | an app that renders ten more links whenever its end is in sight |
 //! | `/worker` | a service worker, which answers for a page below it that the server does not have |
 //! | `/slow/poll/MS` | asks the server something every MS, for ever |
-//! | `/slow/again/WAY` | the same every second: `fetch`, `request`, `socket`, `sleep` (a loop that asks nothing), or `cleared` (a timer, once, that is cleared by another name) |
+//! | `/slow/again/fetch` | asks the server a second after it has answered, for ever; `/slow/again/request` and `/slow/again/socket` likewise; `/slow/again/sleep` waits in a loop, `/slow/again/cleared` clears a timer by another name |
 //! | `/slow/socket` | keeps a WebSocket open |
 //! | `/slow/events` | keeps an event stream open, with an event every second |
 //! | `/slow/fetch` | waits for a request that is never answered; its content is there |
