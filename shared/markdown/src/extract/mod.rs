@@ -14,7 +14,7 @@
 //!    of any choice, nothing is taken: menus and a footer around what a script was to show are no content.
 //!
 //! What is left is done by rule here: pictures between content, code after it, the heads of tables, what
-//! the author marks as navigation, the heading that the content stands under.
+//! the author marks as navigation or as buttons, the heading that the content stands under.
 //!
 //! `training/train.py` learns the model, and judges it by pages whose domains it has not seen.
 
@@ -77,11 +77,15 @@ fn is_decoration(tree: &Tree, id: Id) -> bool {
         return false;
     }
     let leaves = tree.attr(id, Attr::Href).is_some_and(|address| !address.trim_start().starts_with('#'));
-    let words = || tree.subtree(id).take(LABEL_NODES).map(|id| count_words(tree.text(id))).sum::<usize>();
-    !leaves || words() <= LABEL_WORDS
+    !leaves || is_label(tree, id)
 }
 
-/// A link of no more words, or with none more in its first nodes, can be the name of an icon.
+/// Whether an element says no more than the name of an icon or of a button does.
+fn is_label(tree: &Tree, id: Id) -> bool {
+    tree.subtree(id).take(LABEL_NODES).map(|id| count_words(tree.text(id))).sum::<usize>() <= LABEL_WORDS
+}
+
+/// A label has no more words, or none more in its first nodes.
 const LABEL_WORDS: usize = 2;
 const LABEL_NODES: usize = 32;
 
@@ -187,9 +191,9 @@ fn is_head(tree: &Tree, row: Id) -> bool {
     any
 }
 
-/// Drops what the author marks as navigation, unless it is most of what was kept, and takes in the heading
-/// that the content stands under. What is there to press is judged like all else: questions and the names
-/// of sections are, where a press unfolds them.
+/// Drops what the author marks as navigation, or as something to press and gives a short name, unless it is
+/// most of what was kept, and takes in the heading that the content stands under. What says more may be
+/// a question, whose answer a press unfolds.
 fn furniture(tree: &Tree, keep: &mut [bool]) {
     // How much text is kept before each node, so that nested elements are not counted again and again.
     let mut before = Vec::with_capacity(tree.len() + 1);
@@ -204,7 +208,8 @@ fn furniture(tree: &Tree, keep: &mut [bool]) {
     let mut id = 1;
     while id < tree.len() {
         let within = tree.subtree(id);
-        let marked = tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation");
+        let is_button = tree.tag(id) == Tag::Button && is_label(tree, id);
+        let marked = is_button || tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation");
         if marked && kept(&within) * 2 < all {
             keep[within.clone()].fill(false);
             id = within.end;
