@@ -155,8 +155,7 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
                 process::end(pid);
             }
             dismiss(profile, started);
-            let _ = driver.kill();
-            let _ = driver.wait();
+            end(&mut driver);
             return;
         };
         let broken = !matches!(driver.try_wait(), Ok(None)) || !driver::listens(running.debug_port);
@@ -174,11 +173,16 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
         let unused = profile.lock_unused();
         if broken || unused.is_some() {
             close(profile, Some(std::process::id()));
-            let _ = driver.kill();
-            let _ = driver.wait();
+            end(&mut driver);
             return;
         }
     }
+}
+
+/// Kills what has not ended, and takes its exit status, without which it would stay a zombie.
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// Asks the driver to end, once its browser is gone, and waits until it has: it takes away what it
@@ -260,8 +264,7 @@ fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Running, Child),
     let mut driver = start_driver(&driver)?;
     let result = launched(profile, launch, &browser, &driver);
     if result.is_err() {
-        let _ = driver.process.kill();
-        let _ = driver.process.wait();
+        end(&mut driver.process);
         process::end_all(profile.folder(), Some(std::process::id()));
     }
     result.map(|running| (running, driver.process))
@@ -299,8 +302,7 @@ fn start_driver(program: &Path) -> Result<StartedDriver, Error> {
             }
             last = line;
         }
-        let _ = child.kill();
-        let _ = child.wait();
+        end(&mut child);
     }
     Err(BROWSER_FAILED.error(format!("ChromeDriver did not start: {last}")))
 }
