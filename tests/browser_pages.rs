@@ -124,12 +124,28 @@ fn links_are_what_a_person_could_follow() {
 #[test]
 fn what_comes_late_is_waited_for() {
     let visitor = Visitor::with_browser();
-    for way in ["import", "script", "body", "request", "frame", "worker", "rejection"] {
+    let ways = [
+        "import",
+        "script",
+        "body",
+        "stream",
+        "slow",
+        "many",
+        "request",
+        "frame",
+        "inner",
+        "interval",
+        "worker",
+        "rejection",
+    ];
+    at_once(3, &ways, |way| {
         let answer = seen(&visitor, &format!("/late/{way}"));
         assert_eq!(answer["ready"], "idle", "{way}");
         assert_eq!(links(&visitor, &answer), owned([("What came late", "/page/late")]), "{way}");
+    });
+    for page in ["/late/text", "/late/countdown"] {
+        assert_eq!(seen(&visitor, page)["url"], visitor.site.url("/links/1"), "{page}");
     }
-    assert_eq!(seen(&visitor, "/late/text")["url"], visitor.site.url("/links/1"));
 }
 
 #[test]
@@ -212,7 +228,7 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
         ("/slow/again/cleared", "Again and again", "idle"),
         ("/slow/socket", "WebSocket", "idle"),
         ("/slow/events", "Event stream", "idle"),
-        ("/slow/fetch", "Hanging request", "idle"),
+        ("/slow/fetch", "Hanging request", "cap"),
         ("/slow/clock/20", "Clock", "idle"),
         ("/slow/image/1500", "Slow image", "idle"),
         ("/slow/image/100000", "Slow image", "idle"),
@@ -291,6 +307,7 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
         ("/redirect/chain/7", "/page/the%20end%20of%20the%20chain"),
         ("/redirect/meta", "/page/after%20the%20refresh"),
         ("/redirect/header", "/page/refreshed"),
+        ("/redirect/header-later", "/page/refreshed"),
         ("/redirect/script/0", "/page/after%20the%20script"),
         ("/redirect/script/400", "/page/after%20the%20script"),
     ] {
@@ -301,6 +318,12 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
         assert_eq!(visitor.save(page).path, visitor.save(end).path, "{page}");
     }
     assert_eq!(visitor.documents().len(), 4);
+    // What leads to no page leaves the page that is there.
+    for page in ["/redirect/script-nothing", "/redirect/script-download"] {
+        let answer = seen(&visitor, page);
+        assert_eq!((&answer["url"], &answer["ready"]), (&visitor.site.url(page).into(), &"idle".into()), "{answer}");
+        assert_eq!(answer["http_status"], 200, "{page}");
+    }
     for page in ["/redirect/loop", "/redirect/chain/30"] {
         let error = visitor.refuse(page, "NAVIGATION_FAILED");
         assert_eq!(error["details"]["net_error"], "net::ERR_TOO_MANY_REDIRECTS", "{error}");

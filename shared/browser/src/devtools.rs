@@ -21,10 +21,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tungstenite::{Error, Message, WebSocket, protocol::WebSocketConfig};
 
-use crate::{driver::Trouble, profile::Running};
+use crate::{driver::Trouble, network::Network, profile::Running};
 
 /// How long the browser process may take for one command. It is never busy with pages.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long it may take from a document's load event until all that is to follow on it is known.
+const LOAD_ENDS: Duration = Duration::from_millis(50);
 
 /// What the browser sends: the result of a command, or an event.
 #[derive(Deserialize)]
@@ -50,6 +53,8 @@ struct Socket {
     last: u64,
     /// The question whether anybody is there: its number, and when it has to be answered.
     pulse: Option<(u64, Instant)>,
+    /// Events that came while something else was waited for.
+    events: Vec<Received>,
 }
 
 impl Socket {
@@ -68,7 +73,7 @@ impl Socket {
         let request = format!("ws://{address}{path}");
         let (stream, _) =
             tungstenite::client::client_with_config(request, stream, Some(config)).map_err(|_| Trouble::Gone)?;
-        Ok(Self { stream, last: 0, pulse: None })
+        Ok(Self { stream, last: 0, pulse: None, events: vec![] })
     }
 
     /// Gives a command without waiting for its result, and returns its number.
@@ -90,6 +95,13 @@ impl Socket {
                     Some(failure) => Err(Trouble::Failed(failure.message)),
                 };
             }
+            self.keep(received);
+        }
+    }
+
+    fn keep(&mut self, received: Received) {
+        if received.is_of_the_network() {
+            self.events.push(received);
         }
     }
 
@@ -136,6 +148,11 @@ impl Received {
     fn crashed(&self) -> bool {
         self.method.as_deref() == Some("Inspector.targetCrashed")
             || self.error.as_ref().is_some_and(|failure| failure.message.contains("crashed"))
+    }
+
+    /// Whether it tells something of the page's network.
+    fn is_of_the_network(&self) -> bool {
+        self.method.as_deref().is_some_and(|name| name.starts_with("Network.") || name.starts_with("Page."))
     }
 }
 
@@ -203,6 +220,7 @@ impl DevTools {
 /// The socket of one tab. It blocks: a call looks at one page and does nothing else meanwhile.
 pub(crate) struct TabSocket {
     socket: Socket,
+    network: Network,
     /// The outermost frame of the tab, which is called as the tab is.
     frame: String,
     /// Where scripts run in the document that is shown, once one has.
@@ -220,7 +238,35 @@ impl TabSocket {
         let mut socket = Socket::connect(running, &format!("/devtools/page/{handle}"))?;
         // To be told of a crash; nobody has to wait for the word that this will be.
         socket.send("Inspector.enable", &json!({}))?;
-        Ok(Self { socket, frame: handle.to_owned(), world: None, expecting: false })
+        socket.send("Page.enable", &json!({}))?;
+        // What comes is not kept: nobody asks for it again.
+        socket.send("Network.enable", &json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}))?;
+        Ok(Self { socket, network: Network::of(handle), frame: handle.to_owned(), world: None, expecting: false })
+    }
+
+    /// The network of the tab, as far as is known by now.
+    pub(crate) fn network(&mut self) -> &Network {
+        for event in self.socket.events.drain(..) {
+            self.network.take_in(event.method.as_deref().unwrap_or_default(), &event.params);
+        }
+        &self.network
+    }
+
+    /// Leaves the page alone for `time`, and hears what its network does meanwhile.
+    pub(crate) fn listen(&mut self, time: Duration) -> Result<(), Trouble> {
+        let until = Instant::now() + time;
+        loop {
+            match self.socket.receive(until) {
+                Ok(received) => self.socket.keep(received),
+                Err(Trouble::Late) => return Ok(()),
+                Err(trouble) => return Err(trouble),
+            }
+        }
+    }
+
+    /// Waits until all that the browser process knew of the network when this was called is known here.
+    pub(crate) fn catch_up(&mut self, deadline: Instant) -> Result<(), Trouble> {
+        self.socket.command("Target.getTargetInfo", &json!({}), deadline).map(drop)
     }
 
     /// Says that the tab is going to show another document.
@@ -239,7 +285,6 @@ impl TabSocket {
         let tell = json!({"name": WORLD, "executionContextName": WORLD});
         let script = json!({"source": source, "worldName": WORLD});
         // Nobody has to wait for the answers.
-        self.socket.send("Page.enable", &json!({}))?;
         self.socket.send("Runtime.enable", &json!({}))?;
         self.socket.send("Runtime.addBinding", &tell)?;
         self.socket.send("Page.addScriptToEvaluateOnNewDocument", &script)?;
@@ -257,28 +302,36 @@ impl TabSocket {
                 Ok(event) if event.method.as_deref() == Some("Runtime.bindingCalled") => {
                     break event.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok());
                 }
-                Ok(_) => {}
+                Ok(received) => self.socket.keep(received),
                 Err(Trouble::Late) => break None,
                 Err(trouble) => return Err(trouble),
             }
         };
+        // It tells it in its load event. What comes of that, such as a refresh, is known a moment later.
+        let end = Instant::now() + LOAD_ENDS;
+        while told.is_some() && !self.network().loaded() {
+            match self.socket.receive(end) {
+                Ok(received) => self.socket.keep(received),
+                Err(Trouble::Late) => break,
+                Err(trouble) => return Err(trouble),
+            }
+        }
         // From here on it is asked; what its scripts log is of no interest.
         self.socket.send("Runtime.disable", &json!({}))?;
         Ok(told)
     }
 
-    /// Asks the page that an earlier call left in the tab for a sign of life, to be given within
-    /// `time`. Whatever is waited for from then on ends as [`Trouble::Stale`] if it does not come.
-    pub(crate) fn feel_pulse(&mut self, time: Duration) -> Result<(), Trouble> {
-        let id = self.socket.send("Runtime.evaluate", &json!({"expression": "1"}))?;
-        self.socket.pulse = Some((id, Instant::now() + time));
-        Ok(())
+    /// Takes the answer to what was asked of the tab last for a sign of life, which has to come within
+    /// `time`. Whatever is waited for from then on ends as [`Trouble::Stale`] if it does not.
+    pub(crate) fn feel_pulse(&mut self, time: Duration) {
+        self.socket.pulse = Some((self.socket.last, Instant::now() + time));
     }
 
     /// Waits for the sign of life, if it is still to come.
     pub(crate) fn wait_for_pulse(&mut self) -> Result<(), Trouble> {
         while let Some((_, until)) = self.socket.pulse {
-            self.socket.receive(until)?;
+            let received = self.socket.receive(until)?;
+            self.socket.keep(received);
         }
         Ok(())
     }

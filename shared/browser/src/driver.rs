@@ -100,11 +100,7 @@ impl Driver {
             "browserName": "chrome",
             "pageLoadStrategy": "none",
             "unhandledPromptBehavior": "accept",
-            "goog:loggingPrefs": {"performance": "ALL"},
-            "goog:chromeOptions": {
-                "debuggerAddress": format!("127.0.0.1:{debug_port}"),
-                "perfLoggingPrefs": {"enableNetwork": true, "enablePage": false},
-            },
+            "goog:chromeOptions": {"debuggerAddress": format!("127.0.0.1:{debug_port}")},
         });
         let attached = within(deadline, Self::new_session(port, &options)).await?;
         attached.map_err(|message| if message.contains("refused") { Trouble::Gone } else { Trouble::Failed(message) })
@@ -146,15 +142,6 @@ impl Driver {
     /// The handle of the tab that commands go to.
     pub(crate) async fn window(&self, deadline: Instant) -> Result<String, Trouble> {
         within(deadline, self.client.window()).await?.map(String::from).map_err(|error| trouble(&error))
-    }
-
-    /// The network events since the last time, as the protocol words them.
-    pub(crate) async fn network_events(&self, deadline: Instant) -> Result<Vec<Value>, Trouble> {
-        let log = self.post("se/log", json!({"type": "performance"}), deadline).await?;
-        let entries = log.as_array().into_iter().flatten();
-        Ok(entries
-            .filter_map(|entry| Some(serde_json::from_str::<Value>(entry["message"].as_str()?).ok()?["message"].take()))
-            .collect())
     }
 
     /// Ends the session and leaves the browser as it is. Not for the one that launched it.

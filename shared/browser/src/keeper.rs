@@ -400,12 +400,10 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
         "browserName": "chrome",
         "pageLoadStrategy": "none",
         "unhandledPromptBehavior": "accept",
-        "goog:loggingPrefs": {"performance": "ALL"},
         "goog:chromeOptions": {
             "binary": browser,
             "args": args,
             "excludeSwitches": ["enable-automation", "disable-popup-blocking", "enable-logging"],
-            "perfLoggingPrefs": {"enableNetwork": true, "enablePage": false},
             "prefs": {
                 // Session cookies are kept over a close only by a browser that opens again what was open.
                 "session.restore_on_startup": 1,

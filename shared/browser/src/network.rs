@@ -1,8 +1,11 @@
-//! What the tab's network events tell of the document: the response that brought it, and whether it
-//! broke off.
+//! What the tab's events tell of its page: the document that shows, the one that is to come, and what
+//! the page waits for from the network.
+//!
+//! Seen from here, outside, a body that is read in parts counts like any other, and so does what a
+//! frame asks for; and the page can not tell that it is watched.
 
 use std::{
-    collections::BTreeMap,
+    collections::HashMap,
     time::{Duration, Instant},
 };
 
@@ -11,91 +14,126 @@ use serde_json::{Map, Value};
 
 use crate::codes::NAVIGATION_FAILED;
 
-/// The request for a document and what became of it.
-#[derive(Default)]
-pub(crate) struct Document {
-    request: Option<String>,
-    response: Value,
-    failure: Option<String>,
-    /// Scripts that were asked for and have not come, and since when that is known.
-    scripts: BTreeMap<String, Instant>,
-}
-
-/// How long a script may take to come before the page is taken without it.
-const SCRIPT_PATIENCE: Duration = Duration::from_millis(2500);
-
-/// The longest that a page may show before its server's `Refresh` sends the reader on, and the page
-/// still is not the one that was asked for.
+/// How long a page may show before it sends the reader on, and still is not the one that was asked for.
 const SOON: Duration = Duration::from_secs(5);
 
+/// How long a page may take to leave once the time has come.
+const LEAVING: Duration = Duration::from_secs(2);
+
+/// How often a page may ask for one address; what it asks for again after that is polling, and says
+/// nothing about its content. Not while the document is [`YOUNG`]: applications have one address for
+/// all of their data.
+const REPEATS: u32 = 3;
+const YOUNG: Duration = Duration::from_secs(1);
+
+/// What a page asks for that may bring content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// What its scripts fetch.
+    Data,
+    /// The same, when the answer has begun: the page may read it, or leave it unread for ever.
+    Body,
+    /// A script, or the document of a frame.
+    Code,
+    /// A style sheet.
+    Style,
+    /// A connection that speaks when it wants to: until its first word, and not for long.
+    Word,
+}
+
+/// A request under way.
+#[derive(Debug)]
+struct Request {
+    kind: Kind,
+    frame: String,
+    /// When it began, or something of its body came last.
+    since: Instant,
+    /// What is still to come of its body, in bytes as they are sent, where the server said how many.
+    left: Option<u64>,
+    compressed: bool,
+}
+
+/// What a page is doing, as far as its network shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// It waits for nothing.
+    Quiet,
+    /// It waits for content, or is about to be left.
+    Busy,
+    /// It waits for what takes longer than content should.
+    Hangs,
+}
+
+/// The request for a document and what became of it.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    request: String,
+    response: Value,
+    failure: Option<String>,
+}
+
+/// The network of a tab.
+#[derive(Debug)]
+pub(crate) struct Network {
+    /// The outermost frame.
+    frame: String,
+    shown: Document,
+    shown_since: Instant,
+    /// Its address.
+    url: String,
+    /// The document that the tab is on its way to.
+    coming: Option<Document>,
+    /// Whether all of the document was loaded, and what its end leads to begun.
+    loaded: bool,
+    /// The page has said that it will be left, and until when it may take for that.
+    leaves: Option<Instant>,
+    requests: HashMap<String, Request>,
+    /// How often each address was asked for.
+    asked: HashMap<String, u32>,
+}
+
+impl Kind {
+    /// By what the protocol calls the type of a request.
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "Fetch" | "XHR" => Self::Data,
+            "Script" | "Document" => Self::Code,
+            "Stylesheet" => Self::Style,
+            "EventSource" => Self::Word,
+            _ => return None,
+        })
+    }
+
+    /// How long it may take; `sparse` says whether the page has little else to show.
+    fn patience(self, sparse: bool) -> Duration {
+        match self {
+            Self::Data if sparse => Duration::MAX,
+            Self::Data => Duration::from_secs(5),
+            Self::Body => Duration::from_secs(2),
+            Self::Code | Self::Style => Duration::from_millis(2500),
+            Self::Word => Duration::from_secs(1),
+        }
+    }
+}
+
+impl Request {
+    fn answered(&mut self, answer: &Document) {
+        if self.kind == Kind::Data {
+            let headers = answer.headers();
+            self.kind = if answer.media_type() == Some("text/event-stream") { Kind::Word } else { Kind::Body };
+            self.since = Instant::now();
+            self.left = headers["content-length"].as_str().and_then(|length| length.parse().ok());
+            self.compressed = !headers["content-encoding"].is_null();
+        }
+    }
+
+    /// Whether all of it is there, read or not.
+    fn is_there(&self) -> bool {
+        self.left == Some(0)
+    }
+}
+
 impl Document {
-    /// The document that the request called `request` is for.
-    pub(crate) fn requested(request: Option<&str>) -> Self {
-        Self { request: request.map(str::to_owned), ..Self::default() }
-    }
-
-    /// Takes in an event of the tab whose outermost frame is `frame`.
-    pub(crate) fn take_in(&mut self, mut event: Value, frame: &str) {
-        let params = event["params"].take();
-        let request = params["requestId"].as_str().unwrap_or_default();
-        // Of what the page before it was still loading, nobody may tell the end.
-        let is_another_s = self.request.as_deref().is_some_and(|ours| params["loaderId"] != *ours);
-        let is_former = params["frameId"] == frame && is_another_s;
-        match (event["method"].as_str(), params["type"].as_str()) {
-            (Some("Network.requestWillBeSent"), Some("Script")) if !is_former => {
-                self.scripts.insert(request.to_owned(), Instant::now());
-            }
-            (Some("Network.loadingFinished" | "Network.loadingFailed"), _) => {
-                self.scripts.remove(request);
-            }
-            _ => {}
-        }
-        if params["type"] != "Document" {
-            return;
-        }
-        let ours = params["requestId"].as_str() == self.request.as_deref();
-        match event["method"].as_str() {
-            // A page that leads elsewhere makes another request for the same frame. The events of
-            // a redirect carry the request's own name again.
-            Some("Network.requestWillBeSent") if params["frameId"] == frame && !ours => {
-                *self = Self::requested(params["requestId"].as_str());
-            }
-            Some("Network.responseReceived") if ours => self.response = params["response"].clone(),
-            Some("Network.loadingFailed") if ours => self.failure = params["errorText"].as_str().map(str::to_owned),
-            _ => {}
-        }
-    }
-
-    /// Why the document broke off after it had begun to come, if it did.
-    pub(crate) fn broke_off(&self) -> Option<&str> {
-        let complete = ["net::ERR_ABORTED", "net::ERR_HTTP_RESPONSE_CODE_FAILURE"];
-        self.failure.as_deref().filter(|failure| !self.response.is_null() && !complete.contains(failure))
-    }
-
-    /// The name of the request for it.
-    pub(crate) fn request(&self) -> Option<&str> {
-        self.request.as_deref()
-    }
-
-    /// Whether it was asked for and nothing is known of it yet.
-    pub(crate) fn is_coming(&self) -> bool {
-        self.request.is_some() && self.response.is_null() && self.failure.is_none()
-    }
-
-    /// Whether scripts are on their way that the page may want to run.
-    pub(crate) fn awaits_scripts(&self) -> bool {
-        self.scripts.values().any(|since| since.elapsed() < SCRIPT_PATIENCE)
-    }
-
-    /// How long the page shows before the server's `Refresh` header sends the reader on, where that is
-    /// soon: `0; url=/next`.
-    pub(crate) fn refresh(&self) -> Option<Duration> {
-        let header = self.headers();
-        let (delay, target) = header["refresh"].as_str()?.split_once([';', ','])?;
-        let delay = Duration::try_from_secs_f32(delay.trim().parse().ok()?).ok()?;
-        (delay <= SOON && !target.trim().is_empty()).then_some(delay)
-    }
-
     /// The HTTP status; 0 where no response is known.
     pub(crate) fn status(&self) -> u16 {
         self.response["status"].as_u64().and_then(|status| status.try_into().ok()).unwrap_or_default()
@@ -110,6 +148,160 @@ impl Document {
     pub(crate) fn headers(&self) -> Value {
         let headers = self.response["headers"].as_object().into_iter().flatten();
         headers.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect::<Map<_, _>>().into()
+    }
+
+    /// Why it broke off after it had begun to come, if it did.
+    pub(crate) fn broke_off(&self) -> Option<&str> {
+        let complete = ["net::ERR_ABORTED", "net::ERR_HTTP_RESPONSE_CODE_FAILURE"];
+        self.failure.as_deref().filter(|failure| !self.response.is_null() && !complete.contains(failure))
+    }
+}
+
+impl Network {
+    /// The network of the tab whose outermost frame is `frame`.
+    pub(crate) fn of(frame: &str) -> Self {
+        Self {
+            frame: frame.to_owned(),
+            shown: Document::default(),
+            shown_since: Instant::now(),
+            url: String::new(),
+            coming: None,
+            loaded: false,
+            leaves: None,
+            requests: HashMap::new(),
+            asked: HashMap::new(),
+        }
+    }
+
+    /// The document that shows; empty if it was there before anybody listened.
+    pub(crate) fn shown(&self) -> &Document {
+        &self.shown
+    }
+
+    /// The document that was asked for last, whether it came or not.
+    pub(crate) fn latest(&self) -> &Document {
+        self.coming.as_ref().unwrap_or(&self.shown)
+    }
+
+    /// Whether the document that shows was loaded, and what follows on that, such as a refresh, is known.
+    pub(crate) fn loaded(&self) -> bool {
+        self.loaded
+    }
+
+    /// Whether the page waits for something, or is to be left; `sparse` says whether it has little to show.
+    pub(crate) fn rest(&self, sparse: bool) -> Rest {
+        let now = Instant::now();
+        // A document that will not come, as one without content or a download, leaves the page as it is.
+        let coming = self.coming.as_ref().is_some_and(|document| document.failure.is_none());
+        let mut requests = self.requests.values().filter(|request| !request.is_there());
+        let waits = |request: &Request| now.duration_since(request.since) < request.kind.patience(sparse);
+        if coming || self.leaves.is_some_and(|until| now < until) || requests.clone().any(waits) {
+            Rest::Busy
+        } else if requests.any(|request| !matches!(request.kind, Kind::Style | Kind::Word)) {
+            Rest::Hangs
+        } else {
+            Rest::Quiet
+        }
+    }
+
+    /// Takes in an event of the tab, which `method` names.
+    pub(crate) fn take_in(&mut self, method: &str, params: &Value) {
+        let text = |key: &str| params[key].as_str().unwrap_or_default();
+        let (request, frame) = (text("requestId"), text("frameId"));
+        match method {
+            "Network.requestWillBeSent" => self.asked(text("type"), request, frame, params),
+            "Network.webSocketCreated" => self.begin(request, "", Kind::Word, text("url")),
+            "Network.responseReceived" => {
+                if let Some(document) = self.document(request) {
+                    document.response = params["response"].clone();
+                } else if let Some(request) = self.requests.get_mut(request) {
+                    request.answered(&Document { response: params["response"].clone(), ..Document::default() });
+                }
+            }
+            "Network.dataReceived" => {
+                if let Some(begun) = self.requests.get_mut(request) {
+                    let came = params[if begun.compressed { "encodedDataLength" } else { "dataLength" }].as_u64();
+                    begun.since = Instant::now();
+                    begun.left = begun.left.map(|left| left.saturating_sub(came.unwrap_or_default()));
+                }
+            }
+            "Network.loadingFailed" => {
+                self.requests.remove(request);
+                if let Some(document) = self.document(request) {
+                    document.failure = params["errorText"].as_str().map(str::to_owned);
+                }
+            }
+            "Network.loadingFinished"
+            | "Network.eventSourceMessageReceived"
+            | "Network.webSocketFrameReceived"
+            | "Network.webSocketFrameError"
+            | "Network.webSocketClosed" => {
+                self.requests.remove(request);
+            }
+            "Page.frameDetached" => self.requests.retain(|_, request| request.frame != frame),
+            // By a timer of the browser's, or at once by a script.
+            "Page.frameScheduledNavigation" if frame == self.frame => {
+                self.leave(text("url"), params["delay"].as_f64().unwrap_or_default());
+            }
+            "Page.frameRequestedNavigation" if frame == self.frame && text("disposition") == "currentTab" => {
+                self.leave(text("url"), 0.0);
+            }
+            "Page.frameStoppedLoading" if frame == self.frame => self.loaded = true,
+            "Page.frameClearedScheduledNavigation" if frame == self.frame => self.leaves = None,
+            "Page.frameNavigated" if params["frame"]["id"] == *self.frame => {
+                let loader = params["frame"]["loaderId"].as_str().unwrap_or_default();
+                let came = self.coming.take().filter(|coming| coming.request == loader);
+                let url = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
+                *self = Self { shown: came.unwrap_or_default(), url, ..Self::of(&self.frame) };
+            }
+            _ => {}
+        }
+    }
+
+    fn asked(&mut self, kind: &str, request: &str, frame: &str, params: &Value) {
+        if kind == "Document" && frame == self.frame {
+            // The events of a redirect carry the request's own name again.
+            if self.coming.as_ref().is_none_or(|coming| coming.request != request) {
+                self.coming = Some(Document { request: request.to_owned(), ..Document::default() });
+            }
+            return;
+        }
+        // What a worker consists of belongs to no document, and nobody tells its end.
+        let of_a_document = params["loaderId"].as_str().is_some_and(|loader| !loader.is_empty());
+        if let Some(kind) = Kind::of(kind).filter(|_| of_a_document) {
+            self.begin(request, frame, kind, params["request"]["url"].as_str().unwrap_or_default());
+        }
+    }
+
+    fn begin(&mut self, request: &str, frame: &str, kind: Kind, url: &str) {
+        if self.requests.contains_key(request) {
+            return;
+        }
+        let address = url.split(['?', '#']).next().unwrap_or_default();
+        let times = self.asked.entry(address.to_owned()).or_default();
+        *times += 1;
+        if *times <= REPEATS || self.shown_since.elapsed() < YOUNG {
+            let since = Instant::now();
+            let begun = Request { kind, frame: frame.to_owned(), since, left: None, compressed: false };
+            self.requests.insert(request.to_owned(), begun);
+        }
+    }
+
+    fn leave(&mut self, url: &str, delay: f64) {
+        let web = url.starts_with("http:") || url.starts_with("https:");
+        // A page that shows itself anew from time to time stays what it is.
+        let again = delay > 0.0 && url == self.url;
+        if let Ok(delay) = Duration::try_from_secs_f64(delay)
+            && delay <= SOON
+            && web
+            && !again
+        {
+            self.leaves = Some(Instant::now() + delay + LEAVING);
+        }
+    }
+
+    fn document(&mut self, request: &str) -> Option<&mut Document> {
+        self.coming.iter_mut().chain([&mut self.shown]).find(|document| document.request == request)
     }
 }
 
@@ -149,44 +341,177 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn event(method: &str, request: &str, mut more: Value) -> Value {
-        let mut params = json!({"type": "Document", "requestId": request, "frameId": "F"});
-        params.as_object_mut().unwrap().append(more.as_object_mut().unwrap());
-        json!({"method": method, "params": params})
+    /// The network of the tab `T`, which goes to the document `1`.
+    fn underway() -> Network {
+        let mut network = Network::of("T");
+        asks(&mut network, "Document", "1", "T");
+        network
+    }
+
+    /// The same, once it shows that.
+    fn shown() -> Network {
+        let mut network = underway();
+        answers(&mut network, "1", &json!({"status": 200, "mimeType": "text/html", "headers": {"Server": "x"}}));
+        commits(&mut network, "1");
+        network
+    }
+
+    fn asks(network: &mut Network, kind: &str, request: &str, frame: &str) {
+        let params = json!({"type": kind, "requestId": request, "frameId": frame, "loaderId": "1",
+            "request": {"url": format!("https://x.example/{request}")}});
+        network.take_in("Network.requestWillBeSent", &params);
+    }
+
+    fn answers(network: &mut Network, request: &str, response: &Value) {
+        network.take_in("Network.responseReceived", &json!({"requestId": request, "response": response}));
+    }
+
+    fn ends(network: &mut Network, request: &str) {
+        network.take_in("Network.loadingFinished", &json!({"requestId": request}));
+    }
+
+    fn fails(network: &mut Network, request: &str, error: &str) {
+        network.take_in("Network.loadingFailed", &json!({"requestId": request, "errorText": error}));
+    }
+
+    fn commits(network: &mut Network, loader: &str) {
+        let frame = json!({"id": "T", "loaderId": loader, "url": "https://x.example/"});
+        network.take_in("Page.frameNavigated", &json!({"frame": frame}));
+    }
+
+    fn leaves(network: &mut Network, url: &str, delay: f64) {
+        network.take_in("Page.frameScheduledNavigation", &json!({"frameId": "T", "url": url, "delay": delay}));
     }
 
     #[test]
-    fn only_the_document_itself_counts() {
-        let mut document = Document::requested(Some("new"));
-        let response =
-            |status: u16| json!({"response": {"status": status, "mimeType": "text/html", "headers": {"Server": "x"}}});
-        document.take_in(event("Network.requestWillBeSent", "old", json!({})), "F");
-        document.take_in(event("Network.responseReceived", "old", response(200)), "F");
-        document.take_in(event("Network.requestWillBeSent", "new", json!({})), "F");
-        assert_eq!((document.status(), document.media_type()), (0, None));
-        document.take_in(event("Network.requestWillBeSent", "frame", json!({"frameId": "inner"})), "F");
-        document.take_in(event("Network.responseReceived", "frame", response(404)), "F");
-        document.take_in(event("Network.responseReceived", "new", response(403)), "F");
-        assert_eq!((document.status(), &document.headers()), (403, &json!({"server": "x"})));
-        assert_eq!(document.broke_off(), None);
-        document.take_in(event("Network.loadingFailed", "new", json!({"errorText": "net::ERR_CONNECTION_RESET"})), "F");
-        assert_eq!(document.broke_off(), Some("net::ERR_CONNECTION_RESET"));
+    fn only_the_tab_s_own_document_is_the_page() {
+        let mut network = underway();
+        assert_eq!((network.rest(false), network.latest().status()), (Rest::Busy, 0));
+        asks(&mut network, "Document", "inner", "F");
+        answers(&mut network, "inner", &json!({"status": 404}));
+        answers(&mut network, "1", &json!({"status": 403, "mimeType": "text/html", "headers": {"Server": "x"}}));
+        assert_eq!(network.latest().status(), 403);
+        commits(&mut network, "1");
+        let document = network.shown();
+        assert_eq!((document.media_type(), document.headers()), (Some("text/html"), json!({"server": "x"})));
+        assert_eq!((document.broke_off(), network.rest(false)), (None, Rest::Quiet));
+        fails(&mut network, "1", "net::ERR_CONNECTION_RESET");
+        assert_eq!(network.shown().broke_off(), Some("net::ERR_CONNECTION_RESET"));
     }
 
     #[test]
-    fn scripts_of_the_page_before_are_not_waited_for() {
-        let script = |frame: &str, loader: &str, request: &str| {
-            event("Network.requestWillBeSent", request, json!({"type": "Script", "frameId": frame, "loaderId": loader}))
-        };
-        let mut document = Document::requested(Some("new"));
-        document.take_in(script("F", "old", "1"), "F");
-        assert!(!document.awaits_scripts());
-        for (frame, loader) in [("F", "new"), ("inner", "other")] {
-            document.take_in(script(frame, loader, "2"), "F");
-            assert!(document.awaits_scripts(), "{frame}");
-            document.take_in(event("Network.loadingFinished", "2", json!({})), "F");
-            assert!(!document.awaits_scripts());
+    fn what_leads_to_no_page_leaves_the_one_that_is_there() {
+        let mut network = shown();
+        leaves(&mut network, "https://x.example/next", 0.0);
+        assert_eq!(network.rest(false), Rest::Busy);
+        asks(&mut network, "Document", "2", "T");
+        network.take_in("Page.frameClearedScheduledNavigation", &json!({"frameId": "T"}));
+        assert_eq!(network.rest(false), Rest::Busy);
+        answers(&mut network, "2", &json!({"status": 204}));
+        fails(&mut network, "2", "net::ERR_ABORTED");
+        assert_eq!((network.rest(false), network.shown().status()), (Rest::Quiet, 200));
+    }
+
+    #[test]
+    fn a_page_is_left_soon_for_another_one_of_the_web_or_not_at_all() {
+        for (url, delay, rest) in [
+            ("https://x.example/next", 3.0, Rest::Busy),
+            ("https://x.example/next", 60.0, Rest::Quiet),
+            ("https://x.example/", 3.0, Rest::Quiet),
+            ("https://x.example/", 0.0, Rest::Busy),
+            ("mailto:x@y.example", 0.0, Rest::Quiet),
+            ("https://x.example/next", -1.0, Rest::Quiet),
+            ("https://x.example/next", f64::MAX, Rest::Quiet),
+        ] {
+            let mut network = shown();
+            leaves(&mut network, url, delay);
+            assert_eq!(network.rest(false), rest, "{url} {delay}");
         }
+    }
+
+    #[test]
+    fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
+        for kind in ["Fetch", "XHR", "Script", "Stylesheet", "Document", "EventSource"] {
+            let mut network = shown();
+            asks(&mut network, kind, "a", "F");
+            assert_eq!(network.rest(false), Rest::Busy, "{kind}");
+            ends(&mut network, "a");
+            assert_eq!(network.rest(false), Rest::Quiet, "{kind}");
+            asks(&mut network, kind, "b", "F");
+            network.take_in("Page.frameDetached", &json!({"frameId": "F"}));
+            assert_eq!(network.rest(false), Rest::Quiet, "{kind}");
+        }
+        let mut network = shown();
+        asks(&mut network, "Image", "a", "T");
+        assert_eq!(network.rest(false), Rest::Quiet);
+        for (headers, length) in [
+            (json!({"Content-Length": "5"}), "dataLength"),
+            (json!({"Content-Length": "5", "Content-Encoding": "br"}), "encodedDataLength"),
+        ] {
+            asks(&mut network, "Fetch", "a", "T");
+            answers(&mut network, "a", &json!({"headers": headers}));
+            for (came, rest) in [(4, Rest::Busy), (1, Rest::Quiet)] {
+                network.take_in("Network.dataReceived", &json!({"requestId": "a", length: came}));
+                assert_eq!(network.rest(false), rest, "{headers}");
+            }
+            ends(&mut network, "a");
+        }
+    }
+
+    #[test]
+    fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
+        let past = |network: &mut Network| {
+            for request in network.requests.values_mut() {
+                request.since = request.since.checked_sub(Duration::from_secs(6)).unwrap();
+            }
+        };
+        for (kind, dense, sparse) in [
+            ("Fetch", Rest::Hangs, Rest::Busy),
+            ("Script", Rest::Hangs, Rest::Hangs),
+            ("Stylesheet", Rest::Quiet, Rest::Quiet),
+            ("EventSource", Rest::Quiet, Rest::Quiet),
+        ] {
+            let mut network = shown();
+            asks(&mut network, kind, "a", "T");
+            past(&mut network);
+            assert_eq!((network.rest(false), network.rest(true)), (dense, sparse), "{kind}");
+        }
+        let mut network = shown();
+        asks(&mut network, "Fetch", "a", "T");
+        answers(&mut network, "a", &json!({"mimeType": "text/event-stream"}));
+        past(&mut network);
+        assert_eq!(network.rest(true), Rest::Quiet);
+    }
+
+    #[test]
+    fn polling_is_not_waited_for_and_what_a_page_asks_for_at_first_is() {
+        let mut network = shown();
+        let ask = |network: &mut Network| {
+            network.take_in(
+                "Network.requestWillBeSent",
+                &json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": {"url": "https://x.example/poll?n"}}),
+            );
+            let rest = network.rest(false);
+            ends(network, "a");
+            rest
+        };
+        assert_eq!([0; 5].map(|_| ask(&mut network)), [Rest::Busy; 5]);
+        network.shown_since = network.shown_since.checked_sub(YOUNG).unwrap();
+        assert_eq!(ask(&mut network), Rest::Quiet);
+    }
+
+    #[test]
+    fn what_the_page_before_was_waiting_for_is_forgotten() {
+        let mut network = shown();
+        asks(&mut network, "Script", "a", "T");
+        leaves(&mut network, "https://x.example/next", 3.0);
+        asks(&mut network, "Document", "2", "T");
+        answers(&mut network, "2", &json!({"status": 201}));
+        commits(&mut network, "2");
+        assert_eq!((network.rest(true), network.shown().status()), (Rest::Quiet, 201));
+        // A page that nobody has asked for, such as the browser's own.
+        commits(&mut network, "3");
+        assert_eq!(network.shown().status(), 0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::{
 use fs2::FileExt;
 use ragmaker_tool::Error;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     codes::{BROWSER_BUSY, BROWSER_LOST},
@@ -45,8 +45,6 @@ struct Memory {
     url: String,
     /// When it was given back, in milliseconds since 1970.
     at: u64,
-    /// How many pages the driver has kept network events of.
-    unread: u32,
 }
 
 /// Which of the tabs that lie idle a call wants.
@@ -201,6 +199,7 @@ impl Tab {
     }
 
     async fn prepare(running: &Running, driver: Driver, unused: Unused, deadline: Instant) -> Result<Self, Error> {
+        let socket = TabSocket::connect(running, &unused.handle).map_err(Trouble::into_error)?;
         driver
             .devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline)
             .await
@@ -210,7 +209,6 @@ impl Tab {
             .await
             .map_err(Trouble::into_error)?;
         let Unused { handle, file, path } = unused;
-        let socket = TabSocket::connect(running, &handle).map_err(Trouble::into_error)?;
         let memory = Memory { session: driver.session.clone(), ..Memory::default() };
         Ok(Self { driver, socket, handle, file, path, memory, running: running.clone(), resumed: false, fresh: false })
     }
@@ -233,17 +231,6 @@ impl Tab {
     pub(crate) async fn dispose(self) {
         let claim = Claim { file: self.file, path: self.path, handle: self.handle, memory: None };
         claim.dispose(&self.running, Some(self.driver)).await;
-    }
-
-    /// The network events since the last time. They are asked for only where they matter, and
-    /// otherwise now and then, lest they pile up in the driver.
-    pub(crate) async fn network_events(&mut self, needed: bool, deadline: Instant) -> Vec<Value> {
-        self.memory.unread += 1;
-        if !needed && self.memory.unread < 8 {
-            return vec![];
-        }
-        self.memory.unread = 0;
-        self.driver.network_events(deadline).await.unwrap_or_default()
     }
 
     /// The page that was asked for and the one it led to, as remembered.

@@ -18,7 +18,7 @@ use crate::{
     challenge,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
     driver::{self, Trouble},
-    network::{Document, navigation_failed, net_error},
+    network::{Rest, navigation_failed, net_error},
     profile::Profile,
     session::InUse,
     tab::{PULSE, Tab, Wish},
@@ -26,9 +26,6 @@ use crate::{
 
 /// How long a page may go on loading after it has begun to answer: then what is there is taken.
 const CAP: Duration = Duration::from_secs(10);
-
-/// How long a page may keep on loading before the network is asked whether it still comes.
-const SUSPICION: Duration = Duration::from_secs(1);
 
 /// How long a challenge gets to clear itself where no person watches.
 const CHALLENGE_PATIENCE: Duration = Duration::from_secs(6);
@@ -45,11 +42,8 @@ const FIRST_LOOK: Duration = Duration::from_millis(400);
 /// How long the page is left alone between two looks at it.
 const PAUSE: Duration = Duration::from_millis(8);
 
-/// How long a page may take to leave once the time has come at which its server sends the reader on.
-const LEAVING: Duration = Duration::from_secs(2);
-
-/// How long a page gets to use a script that has just come.
-const SCRIPT_RUNS: Duration = Duration::from_millis(60);
+/// How long a page gets to use what has just come.
+const USING: Duration = Duration::from_millis(60);
 
 const DOCUMENT: &str = include_str!("js/document.js");
 const LOOK: &str = include_str!("js/look.js");
@@ -114,6 +108,20 @@ pub struct Page {
     pub ready: Ready,
     /// The vendor of the bot challenge that stands in the page's place, if one does.
     pub challenge: Option<&'static str>,
+}
+
+impl Page {
+    fn new(facts: Facts, headers: &Value, ready: Ready) -> Self {
+        Self {
+            challenge: challenge::vendor(&facts, headers),
+            url: facts.url,
+            base: facts.base,
+            title: facts.title,
+            http_status: facts.status,
+            content_type: facts.content_type,
+            ready,
+        }
+    }
 }
 
 /// Which page a call is about.
@@ -208,8 +216,7 @@ impl Visit<'_> {
                 Target::Latest => tab.remembered().0.to_owned(),
             };
             let script = script.clone();
-            let document = Document::default();
-            let mut stay = Stay { visit: self, want, script, document, url, tab, deadline, stale: false, shows: true };
+            let mut stay = Stay { visit: self, want, script, url, tab, deadline, stale: false, shows: true };
             let result = stay.work().await;
             let Stay { tab, url, stale, shows, .. } = stay;
             match &result {
@@ -238,7 +245,6 @@ struct Stay<'a> {
     want: Want<'a>,
     /// The script that looks whether the content is there and takes it.
     script: String,
-    document: Document,
     /// The address that was asked for.
     url: String,
     tab: Tab,
@@ -253,17 +259,15 @@ impl Stay<'_> {
     async fn work(&mut self) -> Result<(Page, Value), Error> {
         // The page that an earlier call left may hang by now, and hold up all that is asked of its
         // tab; or a person has closed the tab.
-        if self.tab.resumed {
-            self.tab.socket.feel_pulse(PULSE).map_err(|trouble| self.failed(trouble))?;
-        }
+        self.tab.socket.feel_pulse(PULSE);
         let (page, content) = match self.visit.target {
             Target::Load(url) => self.load(url).await?,
-            Target::Show(url) => match self.show(url).await? {
+            Target::Show(url) => match self.show(url)? {
                 Some(shown) => self.told_from_a_challenge(shown).await?,
                 None => self.load(url).await?,
             },
             Target::Latest => {
-                let shown = self.settle(self.visit.wait_for).await?;
+                let shown = self.settle(self.visit.wait_for)?;
                 self.told_from_a_challenge(shown).await?
             }
         };
@@ -271,11 +275,11 @@ impl Stay<'_> {
     }
 
     /// Takes the page as the tab shows it, if it still does.
-    async fn show(&mut self, url: &Url) -> Result<Option<(Page, Value)>, Error> {
+    fn show(&mut self, url: &Url) -> Result<Option<(Page, Value)>, Error> {
         if !self.tab.fresh {
             return Ok(None);
         }
-        let shown = self.settle(self.visit.wait_for).await?;
+        let shown = self.settle(self.visit.wait_for)?;
         let (_, remembered) = self.tab.remembered();
         let same = [remembered, url.as_str()].into_iter().any(|url| address::page(url) == address::page(&shown.0.url));
         Ok(same.then_some(shown))
@@ -295,44 +299,48 @@ impl Stay<'_> {
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
         if self.tab.resumed && url.fragment().is_some() {
             // To a place on the page that it shows, a browser goes without loading anything.
+            self.prepared()?;
             self.go("about:blank").await?;
         }
         let arguments = json!([self.visit.wait_for, false, self.want.chosen]);
         self.tab.socket.expect(&self.script, &arguments).map_err(|trouble| self.failed(trouble))?;
+        self.tab.socket.feel_pulse(PULSE);
+        self.prepared()?;
         let answer = self.go(url.as_str()).await?;
-        self.document = Document::requested(answer["loaderId"].as_str());
         let error = answer["errorText"].as_str();
         if error.is_none() && answer["isDownload"] != true {
-            return self.settle(self.visit.wait_for).await;
+            return self.settle(self.visit.wait_for);
         }
-        if error == Some("net::ERR_ABORTED") && self.tab.resumed {
-            // So ends, too, what is begun where the page of an earlier call has crashed.
-            self.tab.socket.wait_for_pulse().map_err(|trouble| self.failed(trouble))?;
-        }
-        let learned = self.learn_of_the_document(true).await;
+        self.tab.socket.catch_up(self.deadline).map_err(|trouble| self.failed(trouble))?;
+        let document = self.tab.socket.network().latest();
+        let (status, media) = (document.status(), document.media_type().map(str::to_owned));
+        let headers = document.headers();
         // Chromium shows a page of its own for an error status without a body, and for a password that
         // nobody gave.
-        if self.document.status() >= 400 && answer["isDownload"] != true {
+        if status >= 400 && answer["isDownload"] != true {
             self.shows = false;
-            let facts = Facts { url: self.url.clone(), status: self.document.status(), ..Facts::default() };
-            return Ok((self.page(facts, Ready::Idle), Value::Null));
+            let facts = Facts { url: self.url.clone(), status, ..Facts::default() };
+            return Ok((Page::new(facts, &headers, Ready::Idle), Value::Null));
         }
         match error {
-            Some("net::ERR_ABORTED") | None => {
-                learned?;
-                match (self.document.status(), self.document.media_type()) {
-                    (status @ (204 | 205), media) => {
-                        Err(self.not_a_page("the server answered that there is nothing to show", media, status))
-                    }
-                    (status, Some(media)) => {
-                        let what = format!("the URL is a download of type {media}, not a page");
-                        Err(self.not_a_page(&what, Some(media), status))
-                    }
-                    (_, None) => Err(navigation_failed(url.as_str(), "net::ERR_ABORTED")),
+            Some("net::ERR_ABORTED") | None => match (status, media.as_deref()) {
+                (204 | 205, media) => {
+                    Err(self.not_a_page("the server answered that there is nothing to show", media, status))
                 }
-            }
+                (_, Some(media)) => {
+                    let what = format!("the URL is a download of type {media}, not a page");
+                    Err(self.not_a_page(&what, Some(media), status))
+                }
+                (_, None) => Err(navigation_failed(url.as_str(), "net::ERR_ABORTED")),
+            },
             Some(error) => Err(navigation_failed(url.as_str(), error)),
         }
+    }
+
+    /// Waits until what was asked of the tab is done: what is not by the time that it shows a page of
+    /// another process comes too late for that page.
+    fn prepared(&mut self) -> Result<(), Error> {
+        self.tab.socket.wait_for_pulse().map_err(|trouble| self.failed(trouble))
     }
 
     /// Has the tab go to `url`, and returns what the browser says to that.
@@ -343,16 +351,12 @@ impl Stay<'_> {
             let mut navigation = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
             match tokio::time::timeout(PULSE, &mut navigation).await {
                 Ok(answer) => answer,
-                // Either the server is slow, or the page that is to be left does not let go.
-                Err(_) => match self.tab.socket.wait_for_pulse() {
-                    // It answered, and may still be at work on its own farewell.
-                    Ok(()) if self.tab.resumed => {
-                        let patience = self.deadline.saturating_duration_since(Instant::now()) / 4;
-                        tokio::time::timeout(patience, navigation).await.unwrap_or(Err(Trouble::Stale))
-                    }
-                    Ok(()) => navigation.await,
-                    Err(trouble) => Err(trouble),
-                },
+                // Either the server is slow, or the page that is to be left is at work on its farewell.
+                Err(_) if self.tab.resumed => {
+                    let patience = self.deadline.saturating_duration_since(Instant::now()) / 4;
+                    tokio::time::timeout(patience, navigation).await.unwrap_or(Err(Trouble::Stale))
+                }
+                Err(_) => navigation.await,
             }
         };
         match answer {
@@ -366,13 +370,11 @@ impl Stay<'_> {
     }
 
     /// Waits until the page's content is there, and takes it.
-    async fn settle(&mut self, wait_for: Option<&str>) -> Result<(Page, Value), Error> {
+    fn settle(&mut self, wait_for: Option<&str>) -> Result<(Page, Value), Error> {
         let begun = Instant::now();
         // Something of the time has to be left for taking the content.
         let cap = (begun + CAP).min(begun + self.deadline.saturating_duration_since(begun).mul_f32(0.8));
-        let mut suspect = begun + SUSPICION;
         let mut answered = false;
-        let mut scripts_until = begun;
         loop {
             let capped = wait_for.is_none() && Instant::now() >= cap;
             let arguments = json!([wait_for, capped, self.want.chosen]);
@@ -404,61 +406,46 @@ impl Stay<'_> {
                 Some(_) if capped => Some(Ready::Cap),
                 _ => None,
             };
-            if ready == Some(Ready::Idle)
-                && !capped
-                && self.more_is_to_come(&answer[1], begun, &mut scripts_until).await?
-            {
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            }
+            let sparse = answer[1]["sparse"] == true;
+            let ready = match (ready, self.tab.socket.network().rest(sparse)) {
+                (Some(Ready::Idle), Rest::Busy) if !capped => {
+                    self.outwait_the_network(sparse, cap)?;
+                    continue;
+                }
+                (Some(Ready::Idle), Rest::Busy | Rest::Hangs) => Some(Ready::Cap),
+                (ready, _) => ready,
+            };
             if let Some(ready) = ready {
-                return self.taken(ready, answer).await;
+                return self.taken(ready, answer);
             }
             answered |= !answer.is_null();
+            // A document that broke off never comes to an end that it could tell of.
+            self.arrives()?;
             let now = Instant::now();
-            if now > suspect && now < self.deadline {
-                // A document that broke off never comes to an end that it could tell of.
-                self.learn_of_the_document(true).await?;
-                suspect = now + SUSPICION;
-            }
             if let Some(selector) = wait_for.filter(|_| now + PAUSE >= self.deadline) {
                 return Err(SELECTOR_NOT_FOUND
                     .error(format!("nothing on the page matched {selector:?} in time"))
                     .remedy("Check the selector, or raise --timeout.")
                     .detail("selector", selector));
             }
-            tokio::time::sleep(PAUSE).await;
+            self.listen(PAUSE)?;
         }
     }
 
-    /// Whether a page that is quiet waits all the same for what can only be seen from outside: a module
-    /// that it imports, another page, or its server's word to go there. `scripts_until` is until when a
-    /// script that came may be at work.
-    async fn more_is_to_come(
-        &mut self,
-        facts: &Value,
-        begun: Instant,
-        scripts_until: &mut Instant,
-    ) -> Result<bool, Error> {
-        let (sparse, scripted) = (facts["sparse"] == true, facts["scripted"] == true);
-        if !sparse && !scripted {
-            return Ok(false);
+    /// Leaves a page alone that waits for something, until it has that and had time to use it.
+    fn outwait_the_network(&mut self, sparse: bool, cap: Instant) -> Result<(), Error> {
+        while self.tab.socket.network().rest(sparse) == Rest::Busy && Instant::now() < cap {
+            self.listen(PAUSE)?;
+            self.arrives()?;
         }
-        let asked = self.document.request().map(str::to_owned);
-        self.learn_of_the_document(true).await?;
-        // By now it may be another page that is shown.
-        let is_another = self.document.request() != asked.as_deref();
-        if scripted && self.document.awaits_scripts() {
-            *scripts_until = Instant::now() + SCRIPT_RUNS;
-        }
-        let leaves = self.document.refresh().filter(|_| sparse).map(|delay| begun + delay + LEAVING);
-        Ok(is_another
-            || self.document.is_coming()
-            || Instant::now() < *scripts_until
-            || leaves.is_some_and(|until| Instant::now() < until))
+        self.listen(USING)
     }
 
-    async fn taken(&mut self, ready: Ready, mut answer: Value) -> Result<(Page, Value), Error> {
+    fn listen(&mut self, time: Duration) -> Result<(), Error> {
+        self.tab.socket.listen(time).map_err(|trouble| self.failed(trouble))
+    }
+
+    fn taken(&mut self, ready: Ready, mut answer: Value) -> Result<(Page, Value), Error> {
         let facts: Facts = serde_json::from_value(answer[1].take()).unwrap_or_default();
         if facts.url.starts_with("chrome-error:") {
             return Err(navigation_failed(&self.url, "net::ERR_FAILED"));
@@ -466,31 +453,18 @@ impl Stay<'_> {
         address::allow(&facts.url)?;
         // It may have led elsewhere.
         Url::parse(&facts.url).map_or(Ok(()), |url| self.visit.domains.check(&url))?;
-        self.learn_of_the_document(challenge::suspicious(facts.status)).await?;
+        self.arrives()?;
         if facts.content_type == "application/pdf" {
             return Err(self.not_a_page("the URL is a PDF, not a page", Some(&facts.content_type), facts.status));
         }
-        Ok((self.page(facts, ready), answer[2].take()))
+        let headers = self.tab.socket.network().shown().headers();
+        Ok((Page::new(facts, &headers, ready), answer[2].take()))
     }
 
-    fn page(&self, facts: Facts, ready: Ready) -> Page {
-        Page {
-            challenge: challenge::vendor(&facts, &self.document.headers()),
-            url: facts.url,
-            base: facts.base,
-            title: facts.title,
-            http_status: facts.status,
-            content_type: facts.content_type,
-            ready,
-        }
-    }
-
-    /// Takes in what the network events tell of the document, where that is `needed`.
-    async fn learn_of_the_document(&mut self, needed: bool) -> Result<(), Error> {
-        for event in self.tab.network_events(needed, self.deadline).await {
-            self.document.take_in(event, &self.tab.handle);
-        }
-        self.document.broke_off().map_or(Ok(()), |net_error| Err(navigation_failed(&self.url, net_error)))
+    /// An error if the document that shows broke off while it came.
+    fn arrives(&mut self) -> Result<(), Error> {
+        let broke_off = self.tab.socket.network().shown().broke_off();
+        broke_off.map_or(Ok(()), |net_error| Err(navigation_failed(&self.url, net_error)))
     }
 
     /// Waits for a challenge to go: by itself, or by the hand of the person at the window, who may
@@ -508,10 +482,10 @@ impl Stay<'_> {
                 break;
             }
             tokio::time::sleep(CHALLENGE_PAUSE).await;
-            (page, content) = self.settle(None).await?;
+            (page, content) = self.settle(None)?;
         }
         match self.visit.wait_for {
-            Some(_) if page.challenge.is_none() => self.settle(self.visit.wait_for).await,
+            Some(_) if page.challenge.is_none() => self.settle(self.visit.wait_for),
             _ => Ok((page, content)),
         }
     }

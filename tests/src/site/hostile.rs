@@ -7,6 +7,9 @@ use super::{ask::Ask, html, http::Response, server::Reply};
 /// How long after the page its content comes.
 const LATE: Duration = Duration::from_millis(700);
 
+/// How long an answer takes that takes long.
+const SLOW: Duration = Duration::from_millis(4500);
+
 pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
         ("late", ["content.js"]) => return Some(late(Response::new("text/javascript", RENDER))),
@@ -14,6 +17,9 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
             return Some(late(html::page("Inner", "<a href=\"/page/late\">What came late</a>")));
         }
         ("late", ["content.json"]) => return Some(json()),
+        ("late", ["slow.json"]) => {
+            return Some(Reply::after(SLOW, Response::new("application/json", "{}")));
+        }
         ("late", ["worker.js"]) => Response::new("text/javascript", "setTimeout(() => postMessage(''), 700);"),
         ("late", [way]) => html::page("Late", &format!("<script>{}</script>", script(way)?)),
         ("hostile", ["forged"]) => Response::redirect(302, &format!("http://localhost:{}/hostile/forger", ask.port)),
@@ -62,12 +68,28 @@ fn script(way: &str) -> Option<String> {
             loaded("document.head.append(Object.assign(document.createElement('script'), {src: '/late/content.js'}));")
         }
         "body" => format!("fetch('/late/content.json').then(answer => answer.json()).then(() => {{ {RENDER} }});"),
+        "stream" => format!(
+            "(async () => {{ const reader = (await fetch('/late/content.json')).body.getReader();\n\
+             while (!(await reader.read()).done); {RENDER} }})();"
+        ),
+        "slow" => format!("fetch('/late/slow.json').then(() => {{ {RENDER} }});"),
+        "many" => format!(
+            "Promise.all([...'12345678'].map(part => fetch(`/late/content.json?${{part}}`).then(answer => answer.text())))\n\
+             .then(() => {{ {RENDER} }});"
+        ),
         "request" => format!(
             "const request = new XMLHttpRequest(); request.onload = () => {{ {RENDER} }}; request.open('GET', '/late/content.json'); request.send();"
         ),
         "frame" => loaded(
             "document.body.append(Object.assign(document.createElement('iframe'), {src: '/late/content.html'}));",
         ),
+        "inner" => {
+            loaded("document.body.append(Object.assign(document.createElement('iframe'), {src: '/late/interval'}));")
+        }
+        "interval" => format!("const once = setInterval(() => {{ clearInterval(once); {RENDER} }}, 1500);"),
+        "countdown" => "let left = 4; setInterval(() => { document.body.textContent = `${--left}`;\n\
+             if (left === 0) location.href = '/links/1'; }, 1000);"
+            .to_owned(),
         "worker" => format!("new Worker('/late/worker.js').onmessage = () => {{ {RENDER} }};"),
         "rejection" => format!("addEventListener('unhandledrejection', () => {{ {RENDER} }}); fetch('http://[');"),
         "text" => "setTimeout(\"location.href = '/links/1'\", 700);".to_owned(),

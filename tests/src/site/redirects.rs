@@ -23,6 +23,9 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
             Response::html(html::document("Moved", head, "<p>This page has moved.</p>"))
         }
         ["header"] => html::page("Moved", "<p>Please wait.</p>").header("Refresh", "0; url=/page/refreshed"),
+        ["header-later"] => html::article("Moving soon").header("Refresh", "1; url=/page/refreshed"),
+        ["script-nothing"] => leaving("location.href = '/status/204';"),
+        ["script-download"] => leaving("location.href = '/content/download';"),
         ["script", ms] => {
             let ms: u32 = number(ms)?;
             leaving(&format!("setTimeout(() => location.replace('/page/after the script'), {ms});"))

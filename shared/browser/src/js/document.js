@@ -1,9 +1,10 @@
 // The document by its own names. Elements of the page may bear any of them (`<form name="title">`), and
 // the page's scripts may change what they find: these scripts run in a world of their own, where
 // they find what the browser made, and never ask the document by a name that an element can have.
-const doc = new Proxy(document, {
+const own = (document) => new Proxy(document, {
   get(_, name) {
     const value = Reflect.get(Document.prototype, name, document);
     return typeof value === "function" ? value.bind(document) : value;
   },
 });
+const doc = own(document);

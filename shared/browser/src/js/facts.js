@@ -25,7 +25,6 @@ const facts = () => {
   return {
     url: clean(location.href), base: clean(doc.baseURI), title: clean(doc.title).trim().slice(0, 500).toWellFormed(),
     status, type: doc.contentType, marks, words: marks.length > 0 || status !== 200 ? words() : null, fields,
-    links: doc.links.length, sparse: (doc.body?.textContent.length ?? 0) < 2000,
-    scripted: doc.scripts.length > 0,
+    links: doc.links.length, sparse: sparse(),
   };
 };

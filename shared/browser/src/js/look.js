@@ -1,14 +1,36 @@
 // What watch.js has counted, which runs in the world of the page's own scripts: an event is how to ask.
-// Null where the page may not run scripts. One look asks once.
+// All that the page and its frames of the same origin have; null where the page may not run scripts.
+// One look asks once.
 let told;
 const watched = () => {
   if (told !== undefined) return told;
   told = null;
-  const listen = (event) => { told = event.detail; };
-  doc.addEventListener("ragmaker-tell", listen);
-  doc.dispatchEvent(new CustomEvent("ragmaker-ask"));
-  doc.removeEventListener("ragmaker-tell", listen);
+  const listen = ({ detail }) => {
+    told ??= { quiet: Infinity, timers: 0, repeats: 0, globals: detail.globals };
+    told.quiet = Math.min(told.quiet, detail.quiet);
+    told.timers += detail.timers;
+    told.repeats += detail.repeats;
+  };
+  const ask = (asked) => {
+    asked.addEventListener("ragmaker-tell", listen);
+    asked.dispatchEvent(new CustomEvent("ragmaker-ask"));
+    asked.removeEventListener("ragmaker-tell", listen);
+    for (const frame of asked.querySelectorAll("iframe,frame")) {
+      const inner = frame.contentDocument;
+      if (inner !== null) ask(own(inner));
+    }
+  };
+  ask(doc);
   return told;
+};
+// Whether there is little to read.
+const sparse = () => {
+  let length = 0;
+  const walker = doc.createTreeWalker(doc.documentElement ?? document, NodeFilter.SHOW_TEXT);
+  while (length < 1000 && walker.nextNode()) {
+    if (!/^(script|style|noscript|template)$/.test(walker.currentNode.parentNode?.localName)) length += walker.currentNode.data.trim().length;
+  }
+  return length < 1000;
 };
 // Is the page's own content there? Answers "wait", "idle", "selector" or "bad-selector".
 const look = (selector) => {
@@ -24,26 +46,14 @@ const look = (selector) => {
   const watch = watched();
   const complete = doc.readyState === "complete";
   if (!watch) return complete ? "idle" : "wait";
-  const quiet = now - watch.last;
-  if (watch.leaving > 0 && now - watch.leaving < 5000) return "wait";
-  // A page that sends the reader on in a moment is not the page that was asked for.
-  const refresh = doc.querySelector('meta[http-equiv="refresh" i]');
-  if (refresh) {
-    const delay = parseFloat(refresh.content) * 1000;
-    if (/url/i.test(refresh.content) && delay <= 5000 && now < delay + 2000) return "wait";
-  }
   if (doc.readyState === "loading") return "wait";
   if (!complete) {
     // Everything is parsed; what still loads is an image or the like.
-    return quiet > 1000 && watch.timers === 0 && now > 1500 ? "idle" : "wait";
+    return watch.quiet > 1000 && watch.timers === 0 && now > 1500 ? "idle" : "wait";
   }
-  const scripted = doc.scripts.length > 0 || watch.timers > 0 || watch.requests.length > 0 || doc.querySelector("iframe,frame");
+  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.repeats > 0;
   if (!scripted) return "idle";
-  if (watch.timers > 0) return "wait";
-  if (watch.requests.length > 0) {
-    // A request that hangs while nothing else happens is one that is meant to hang.
-    const oldest = now - Math.min(...watch.requests);
-    return oldest > 2500 && quiet > 1000 ? "idle" : "wait";
-  }
-  return quiet >= 60 ? "idle" : "wait";
+  // A page that counts down before it shows something, or leads on, has little to read until then.
+  if (watch.timers > 0 || (watch.repeats > 0 && sparse())) return "wait";
+  return watch.quiet >= 60 ? "idle" : "wait";
 };
