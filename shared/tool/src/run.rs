@@ -57,8 +57,12 @@ pub fn main_with<T: Tool>(entry: &'static str, work: fn(T) -> Result<T::Answer, 
     let exit = match caught::<T, _>(|| run(entry, work, charset)) {
         Ok(()) => Exit::Success,
         Err(error) => {
-            // Nobody is left to tell when standard error is gone as well.
-            let _ = json::write(&error, charset, io::stderr().lock());
+            // In one piece: tools that run at once may share the stream. Nobody is left to tell when it
+            // is gone as well.
+            let mut text = vec![];
+            if json::write(&error, charset, &mut text).is_ok() {
+                let _ = io::stderr().write_all(&text);
+            }
             Exit::from(&error)
         }
     };
