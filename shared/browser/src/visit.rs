@@ -61,7 +61,7 @@ const CHALLENGE_PAUSE: Duration = Duration::from_millis(250);
 pub enum Ready {
     /// The page is loaded and quiet.
     Idle,
-    /// It did not become quiet in time; what was there was taken.
+    /// It still waited for something when its time was up; what was there was taken.
     Cap,
     /// The element that was waited for is there.
     Selector,
