@@ -29,6 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take from a document's load event until all that is to follow on it is known.
 const LOAD_ENDS: Duration = Duration::from_millis(50);
 
+/// The longest event of the network that is read, in bytes: longer are those of images that stand in the
+/// page itself, with all of their data.
+const LONGEST_EVENT: usize = 1 << 20;
+
 /// What the browser sends: the result of a command, or an event.
 #[derive(Deserialize)]
 struct Received {
@@ -135,7 +139,11 @@ impl Socket {
                 }
                 Err(_) => return Err(Trouble::Gone),
             };
-            match serde_json::from_str::<Received>(message.to_text().unwrap_or_default()) {
+            let text = message.to_text().unwrap_or_default();
+            if text.len() > LONGEST_EVENT && text.starts_with(r#"{"method":"Network."#) {
+                continue;
+            }
+            match serde_json::from_str::<Received>(text) {
                 Ok(received) if received.crashed() => return Err(Trouble::Crashed),
                 Ok(received) => return Ok(received),
                 Err(_) => {}
