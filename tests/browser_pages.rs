@@ -131,6 +131,9 @@ fn what_comes_late_is_waited_for() {
         "stream",
         "slow",
         "many",
+        "parts",
+        "looked-for",
+        "slices",
         "request",
         "frame",
         "inner",
@@ -143,7 +146,7 @@ fn what_comes_late_is_waited_for() {
         assert_eq!(answer["ready"], "idle", "{way}");
         assert_eq!(links(&visitor, &answer), owned([("What came late", "/page/late")]), "{way}");
     });
-    for page in ["/late/text", "/late/countdown"] {
+    for page in ["/late/text", "/late/countdown", "/late/pause"] {
         assert_eq!(seen(&visitor, page)["url"], visitor.site.url("/links/1"), "{page}");
     }
 }
@@ -319,9 +322,14 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
     }
     assert_eq!(visitor.documents().len(), 4);
     // What leads to no page leaves the page that is there.
-    for page in ["/redirect/script-nothing", "/redirect/script-download"] {
+    for (page, ready) in [
+        ("/redirect/script-nothing", "idle"),
+        ("/redirect/script-download", "idle"),
+        ("/redirect/script-hang", "cap"),
+        ("/redirect/script-back", "idle"),
+    ] {
         let answer = seen(&visitor, page);
-        assert_eq!((&answer["url"], &answer["ready"]), (&visitor.site.url(page).into(), &"idle".into()), "{answer}");
+        assert_eq!((&answer["url"], &answer["ready"]), (&visitor.site.url(page).into(), &ready.into()), "{answer}");
         assert_eq!(answer["http_status"], 200, "{page}");
     }
     for page in ["/redirect/loop", "/redirect/chain/30"] {

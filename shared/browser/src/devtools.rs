@@ -247,8 +247,11 @@ impl TabSocket {
         // To be told of a crash; nobody has to wait for the word that this will be.
         socket.send("Inspector.enable", &json!({}))?;
         socket.send("Page.enable", &json!({}))?;
-        // What comes is not kept: nobody asks for it again.
-        socket.send("Network.enable", &json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}))?;
+        // What comes is not kept: nobody asks for it again. What is sent tells one question from another.
+        socket.send(
+            "Network.enable",
+            &json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 4096}),
+        )?;
         Ok(Self { socket, network: Network::of(handle), frame: handle.to_owned(), world: None, expecting: false })
     }
 
@@ -258,6 +261,11 @@ impl TabSocket {
             self.network.take_in(event.method.as_deref().unwrap_or_default(), &event.params);
         }
         &self.network
+    }
+
+    /// Gives up what the tab is on its way to, which holds up whatever is asked of the page that shows.
+    pub(crate) fn stay(&mut self) -> Result<(), Trouble> {
+        self.socket.send("Page.stopLoading", &json!({})).map(drop)
     }
 
     /// Leaves the page alone for `time`, and hears what its network does meanwhile.
@@ -310,7 +318,13 @@ impl TabSocket {
                 Ok(event) if event.method.as_deref() == Some("Runtime.bindingCalled") => {
                     break event.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok());
                 }
-                Ok(received) => self.socket.keep(received),
+                Ok(received) => {
+                    if received.method.as_deref() == Some("Page.frameNavigated") {
+                        // Nothing may lead back to the pages of earlier calls.
+                        self.socket.send("Page.resetNavigationHistory", &json!({}))?;
+                    }
+                    self.socket.keep(received);
+                }
                 Err(Trouble::Late) => break None,
                 Err(trouble) => return Err(trouble),
             }

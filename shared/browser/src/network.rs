@@ -20,11 +20,13 @@ const SOON: Duration = Duration::from_secs(5);
 /// How long a page may take to leave once the time has come.
 const LEAVING: Duration = Duration::from_secs(2);
 
-/// How often a page may ask for one address; what it asks for again after that is polling, and says
-/// nothing about its content. Not while the document is [`YOUNG`]: applications have one address for
-/// all of their data.
+/// How often a page may ask for the same; what it asks for again after that is polling, and says
+/// nothing about its content.
 const REPEATS: u32 = 3;
-const YOUNG: Duration = Duration::from_secs(1);
+
+/// How often it may ask one address for something else each time, as applications do that have one for
+/// all of their data; and as polling does that is not to be cached.
+const PARTS: u32 = 30;
 
 /// What a page asks for that may bring content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +80,6 @@ pub(crate) struct Network {
     /// The outermost frame.
     frame: String,
     shown: Document,
-    shown_since: Instant,
     /// Its address.
     url: String,
     /// The document that the tab is on its way to.
@@ -86,9 +87,9 @@ pub(crate) struct Network {
     /// Whether all of the document was loaded, and what its end leads to begun.
     loaded: bool,
     /// The page has said that it will be left, and until when it may take for that.
-    leaves: Option<Instant>,
+    leaves_by: Option<Instant>,
     requests: HashMap<String, Request>,
-    /// How often each address was asked for.
+    /// How often each thing was asked for, and each address for anything.
     asked: HashMap<String, u32>,
 }
 
@@ -109,6 +110,7 @@ impl Kind {
         match self {
             Self::Data if sparse => Duration::MAX,
             Self::Data => Duration::from_secs(5),
+            Self::Body | Self::Code if sparse => Duration::from_secs(5),
             Self::Body => Duration::from_secs(2),
             Self::Code | Self::Style => Duration::from_millis(2500),
             Self::Word => Duration::from_secs(1),
@@ -163,11 +165,10 @@ impl Network {
         Self {
             frame: frame.to_owned(),
             shown: Document::default(),
-            shown_since: Instant::now(),
             url: String::new(),
             coming: None,
             loaded: false,
-            leaves: None,
+            leaves_by: None,
             requests: HashMap::new(),
             asked: HashMap::new(),
         }
@@ -188,14 +189,22 @@ impl Network {
         self.loaded
     }
 
+    /// Whether the page that came while somebody listened is about to be replaced by another one.
+    pub(crate) fn leaves(&self) -> bool {
+        !self.url.is_empty() && self.awaits_document()
+    }
+
+    fn awaits_document(&self) -> bool {
+        // One that will not come, as one without content or a download, leaves the page as it is.
+        self.coming.as_ref().is_some_and(|document| document.failure.is_none())
+    }
+
     /// Whether the page waits for something, or is to be left; `sparse` says whether it has little to show.
     pub(crate) fn rest(&self, sparse: bool) -> Rest {
         let now = Instant::now();
-        // A document that will not come, as one without content or a download, leaves the page as it is.
-        let coming = self.coming.as_ref().is_some_and(|document| document.failure.is_none());
         let mut requests = self.requests.values().filter(|request| !request.is_there());
         let waits = |request: &Request| now.duration_since(request.since) < request.kind.patience(sparse);
-        if coming || self.leaves.is_some_and(|until| now < until) || requests.clone().any(waits) {
+        if self.awaits_document() || self.leaves_by.is_some_and(|until| now < until) || requests.clone().any(waits) {
             Rest::Busy
         } else if requests.any(|request| !matches!(request.kind, Kind::Style | Kind::Word)) {
             Rest::Hangs
@@ -210,7 +219,7 @@ impl Network {
         let (request, frame) = (text("requestId"), text("frameId"));
         match method {
             "Network.requestWillBeSent" => self.asked(text("type"), request, frame, params),
-            "Network.webSocketCreated" => self.begin(request, "", Kind::Word, text("url")),
+            "Network.webSocketCreated" => self.begin(request, "", Kind::Word, text("url"), ""),
             "Network.responseReceived" => {
                 if let Some(document) = self.document(request) {
                     document.response = params["response"].clone();
@@ -247,7 +256,7 @@ impl Network {
                 self.leave(text("url"), 0.0);
             }
             "Page.frameStoppedLoading" if frame == self.frame => self.loaded = true,
-            "Page.frameClearedScheduledNavigation" if frame == self.frame => self.leaves = None,
+            "Page.frameClearedScheduledNavigation" if frame == self.frame => self.leaves_by = None,
             "Page.frameNavigated" if params["frame"]["id"] == *self.frame => {
                 let loader = params["frame"]["loaderId"].as_str().unwrap_or_default();
                 let came = self.coming.take().filter(|coming| coming.request == loader);
@@ -269,18 +278,22 @@ impl Network {
         // What a worker consists of belongs to no document, and nobody tells its end.
         let of_a_document = params["loaderId"].as_str().is_some_and(|loader| !loader.is_empty());
         if let Some(kind) = Kind::of(kind).filter(|_| of_a_document) {
-            self.begin(request, frame, kind, params["request"]["url"].as_str().unwrap_or_default());
+            let text = |key: &str| params["request"][key].as_str().unwrap_or_default();
+            self.begin(request, frame, kind, text("url"), text("postData"));
         }
     }
 
-    fn begin(&mut self, request: &str, frame: &str, kind: Kind, url: &str) {
+    fn begin(&mut self, request: &str, frame: &str, kind: Kind, url: &str, body: &str) {
         if self.requests.contains_key(request) {
             return;
         }
         let address = url.split(['?', '#']).next().unwrap_or_default();
-        let times = self.asked.entry(address.to_owned()).or_default();
+        let parts = self.asked.entry(address.to_owned()).or_default();
+        *parts += 1;
+        let parts = *parts;
+        let times = self.asked.entry(format!("{url} {body}")).or_default();
         *times += 1;
-        if *times <= REPEATS || self.shown_since.elapsed() < YOUNG {
+        if *times <= REPEATS && parts <= PARTS {
             let since = Instant::now();
             let begun = Request { kind, frame: frame.to_owned(), since, left: None, compressed: false };
             self.requests.insert(request.to_owned(), begun);
@@ -296,7 +309,7 @@ impl Network {
             && web
             && !again
         {
-            self.leaves = Some(Instant::now() + delay + LEAVING);
+            self.leaves_by = Some(Instant::now() + delay + LEAVING);
         }
     }
 
@@ -484,20 +497,23 @@ mod tests {
     }
 
     #[test]
-    fn polling_is_not_waited_for_and_what_a_page_asks_for_at_first_is() {
+    fn polling_is_not_waited_for_and_data_in_parts_is() {
         let mut network = shown();
-        let ask = |network: &mut Network| {
-            network.take_in(
-                "Network.requestWillBeSent",
-                &json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": {"url": "https://x.example/poll?n"}}),
-            );
+        let ask = |network: &mut Network, url: &str, body: &str| {
+            let request = json!({"url": url, "postData": body});
+            let params = json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": request});
+            network.take_in("Network.requestWillBeSent", &params);
             let rest = network.rest(false);
             ends(network, "a");
             rest
         };
-        assert_eq!([0; 5].map(|_| ask(&mut network)), [Rest::Busy; 5]);
-        network.shown_since = network.shown_since.checked_sub(YOUNG).unwrap();
-        assert_eq!(ask(&mut network), Rest::Quiet);
+        let again = [0; 5].map(|_| ask(&mut network, "https://x.example/poll", ""));
+        assert_eq!(again, [Rest::Busy, Rest::Busy, Rest::Busy, Rest::Quiet, Rest::Quiet]);
+        for part in 0..=PARTS {
+            let rest = if part < PARTS { Rest::Busy } else { Rest::Quiet };
+            assert_eq!(ask(&mut network, "https://x.example/graph", &format!("{part}")), rest, "{part}");
+            assert_eq!(ask(&mut network, &format!("https://x.example/list?page={part}"), ""), rest, "{part}");
+        }
     }
 
     #[test]

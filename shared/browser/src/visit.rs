@@ -379,13 +379,28 @@ impl Stay<'_> {
             let capped = wait_for.is_none() && Instant::now() >= cap;
             let arguments = json!([wait_for, capped, self.want.chosen]);
             // A page that is busy answers late, and at the deadline not at all.
-            let untried = self.tab.resumed && !answered;
-            let until =
-                if untried { begun + self.deadline.saturating_duration_since(begun) / 4 } else { self.deadline };
-            let looked = match self.tab.socket.told(until.min(begun + FIRST_LOOK)) {
-                Ok(None) => self.tab.socket.execute(&self.script, &arguments, until),
-                Ok(Some(told)) => Ok(told),
-                Err(trouble) => Err(trouble),
+            let untried = self.tab.resumed && !answered && !capped;
+            let until = if untried {
+                begun + self.deadline.saturating_duration_since(begun) / 4
+            } else if capped || wait_for.is_some() {
+                self.deadline
+            } else {
+                cap
+            };
+            let told = self.tab.socket.told(until.min(begun + FIRST_LOOK)).map_err(|trouble| self.failed(trouble))?;
+            let leaves = wait_for.is_none() && self.tab.socket.network().leaves();
+            let looked = match told {
+                Some(told) => Ok(told),
+                None if leaves && !capped => {
+                    self.outwait_the_network(true, cap)?;
+                    continue;
+                }
+                None => {
+                    if leaves {
+                        self.tab.socket.stay().map_err(|trouble| self.failed(trouble))?;
+                    }
+                    self.tab.socket.execute(&self.script, &arguments, until)
+                }
             };
             let answer = match looked {
                 Ok(answer) => answer,
@@ -394,6 +409,8 @@ impl Stay<'_> {
                 // The page is on its way to another one.
                 Err(Trouble::Failed(_)) if Instant::now() + PAUSE < self.deadline => Value::Null,
                 Err(Trouble::Failed(_)) => return Err(self.failed(Trouble::Late)),
+                // What the page is on its way to may hold up the answer.
+                Err(Trouble::Late) if !capped && wait_for.is_none() => Value::Null,
                 // The deadline came during one of many looks: what was late is the element.
                 Err(Trouble::Late) if answered && wait_for.is_some() => Value::Null,
                 Err(trouble) => return Err(self.failed(trouble)),
@@ -413,6 +430,7 @@ impl Stay<'_> {
                     continue;
                 }
                 (Some(Ready::Idle), Rest::Busy | Rest::Hangs) => Some(Ready::Cap),
+                (Some(Ready::Idle), Rest::Quiet) if leaves => Some(Ready::Cap),
                 (ready, _) => ready,
             };
             if let Some(ready) = ready {

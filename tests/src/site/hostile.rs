@@ -77,6 +77,18 @@ fn script(way: &str) -> Option<String> {
             "Promise.all([...'12345678'].map(part => fetch(`/late/content.json?${{part}}`).then(answer => answer.text())))\n\
              .then(() => {{ {RENDER} }});"
         ),
+        "parts" => format!(
+            "(async () => {{ for (const part of '12345') await (await fetch(`/late/content.json?${{part}}`)).text(); {RENDER} }})();"
+        ),
+        "looked-for" => format!(
+            "let data; fetch('/late/content.json').then(answer => answer.json()).then(json => data = json);\n\
+             (function look() {{ if (data) {{ {RENDER} }} else setTimeout(look, 150); }})();"
+        ),
+        "slices" => format!(
+            "const {{port1, port2}} = new MessageChannel(); let left = 100;\n\
+             port1.onmessage = () => {{ const end = performance.now() + 5; while (performance.now() < end);\n\
+             if (--left) port2.postMessage(0); else {{ {RENDER} }} }}; port2.postMessage(0);"
+        ),
         "request" => format!(
             "const request = new XMLHttpRequest(); request.onload = () => {{ {RENDER} }}; request.open('GET', '/late/content.json'); request.send();"
         ),
@@ -90,6 +102,7 @@ fn script(way: &str) -> Option<String> {
         "countdown" => "let left = 4; setInterval(() => { document.body.textContent = `${--left}`;\n\
              if (left === 0) location.href = '/links/1'; }, 1000);"
             .to_owned(),
+        "pause" => "setTimeout(() => location.replace('/links/1'), 3000);".to_owned(),
         "worker" => format!("new Worker('/late/worker.js').onmessage = () => {{ {RENDER} }};"),
         "rejection" => format!("addEventListener('unhandledrejection', () => {{ {RENDER} }}); fetch('http://[');"),
         "text" => "setTimeout(\"location.href = '/links/1'\", 700);".to_owned(),

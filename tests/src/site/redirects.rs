@@ -25,6 +25,8 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["header"] => html::page("Moved", "<p>Please wait.</p>").header("Refresh", "0; url=/page/refreshed"),
         ["header-later"] => html::article("Moving soon").header("Refresh", "1; url=/page/refreshed"),
         ["script-nothing"] => leaving("location.href = '/status/204';"),
+        ["script-hang"] => leaving("location.href = '/slow/first-byte';"),
+        ["script-back"] => leaving("setTimeout(() => history.back(), 200);"),
         ["script-download"] => leaving("location.href = '/content/download';"),
         ["script", ms] => {
             let ms: u32 = number(ms)?;

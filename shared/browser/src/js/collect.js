@@ -10,7 +10,13 @@ if (selector === null && !now && doc.readyState !== "complete") {
     AbortSignal.timeout(200).addEventListener("abort", () => go());
   });
 }
-const state = look(selector);
+let state = look(selector);
+if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
+  // What works in small steps leaves no time for this until it is done.
+  const { didTimeout } = await new Promise((go) => requestIdleCallback(go, { timeout: 200 }));
+  told = undefined;
+  state = didTimeout && doc.visibilityState === "visible" ? "wait" : look(selector);
+}
 if (state === "bad-selector" || (!now && state === "wait")) return [state];
 let content = null;
 try {

@@ -1,15 +1,15 @@
 // What watch.js has counted, which runs in the world of the page's own scripts: an event is how to ask.
 // All that the page and its frames of the same origin have; null where the page may not run scripts.
-// One look asks once.
+// Asked once, until it is forgotten.
 let told;
 const watched = () => {
   if (told !== undefined) return told;
   told = null;
   const listen = ({ detail }) => {
-    told ??= { quiet: Infinity, timers: 0, repeats: 0, globals: detail.globals };
+    told ??= { quiet: Infinity, timers: 0, hopes: 0, globals: detail.globals };
     told.quiet = Math.min(told.quiet, detail.quiet);
     told.timers += detail.timers;
-    told.repeats += detail.repeats;
+    told.hopes += detail.hopes;
   };
   const ask = (asked) => {
     asked.addEventListener("ragmaker-tell", listen);
@@ -51,9 +51,8 @@ const look = (selector) => {
     // Everything is parsed; what still loads is an image or the like.
     return watch.quiet > 1000 && watch.timers === 0 && now > 1500 ? "idle" : "wait";
   }
-  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.repeats > 0;
+  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.hopes > 0;
   if (!scripted) return "idle";
-  // A page that counts down before it shows something, or leads on, has little to read until then.
-  if (watch.timers > 0 || (watch.repeats > 0 && sparse())) return "wait";
+  if (watch.timers > 0 || (watch.hopes > 0 && sparse())) return "wait";
   return watch.quiet >= 60 ? "idle" : "wait";
 };

@@ -15,8 +15,9 @@
   });
   // A dialog would block the page, and every command to it, until somebody answers.
   const answer = (name, value) => replace(window, name, { apply: () => (bump(), value) });
-  // When anything last happened, and when anything new did: neither a timer nor a request made again is.
-  let last = performance.now(), news = last;
+  // When anything last happened, when anything new did, which neither a timer nor a request made again is,
+  // and when the last answer to something new came.
+  let last = performance.now(), news = last, answeredAt = -Infinity;
   const bump = () => { last = performance.now(); };
   const stir = () => { news = last = performance.now(); };
   answer("alert", undefined);
@@ -24,19 +25,25 @@
   answer("prompt", null);
   answer("print", undefined);
 
+
   // A timer is work to come: a short one, unless it is of those that go on when nothing new has come of
-  // them, and one that follows another, or comes again, a few times.
-  const SHORT = 2000, CHAIN = 3, COUNTDOWN = 6;
+  // them; and one that follows another, or comes again, for a while, or if it may have waited for what
+  // has just come.
+  const SHORT = 2000, SOON = 5000, CHAIN = 3, COUNTDOWN = 6, LOOKS = 300;
   const timers = new Map(), tickers = new WeakMap();
   let chain = 0, chainBegun = 0;
-  const waits = ({ due, begun, repeat }) => repeat === 0 ? due - news <= SHORT : repeat <= CHAIN && due - begun <= SHORT;
+  const waits = ({ due, begun, repeat, away }) => !away && (due - answeredAt <= LOOKS
+    || (repeat === 0 ? due - news <= SHORT : repeat <= CHAIN && due - begun <= SHORT));
   const delayOf = (delay) => delay > 0 ? Number(delay) : 0;
+  const text = Function.prototype.toString;
+  const leads = (work) => /\blocation\b|\.submit\(/.test(typeof work === "function" ? Reflect.apply(text, work, []) : work);
   const later = window.setTimeout.bind(window);
   replace(window, "setTimeout", {
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
-      if (delay > SHORT || chain > COUNTDOWN) return Reflect.apply(target, self, args);
-      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain };
+      const away = delay > SHORT && delay <= SOON && chain === 0 && leads(work);
+      if (delay > SHORT && !away) return Reflect.apply(target, self, args);
+      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, away };
       const done = () => { if (timers.delete(id)) bump(); };
       let id;
       if (typeof work === "function") {
@@ -44,7 +51,10 @@
           timers.delete(id);
           const before = [chain, chainBegun];
           [chain, chainBegun] = [timer.repeat + 1, timer.begun];
-          try { return work.apply(this, values); } finally { [chain, chainBegun] = before; bump(); }
+          try { return work.apply(this, values); } finally {
+            [chain, chainBegun] = before;
+            if (timer.repeat <= COUNTDOWN) bump();
+          }
         }, given, ...rest]);
       } else {
         // The browser runs a text as a script of the page's own.
@@ -61,12 +71,9 @@
       if (delay > SHORT || typeof work !== "function") return Reflect.apply(target, self, args);
       const timer = { due: now + delay, begun: now, repeat: 0 };
       const id = Reflect.apply(target, self, [function (...values) {
-        if (timers.has(id)) {
-          timer.due += delay;
-          timer.repeat += 1;
-          if (timer.repeat > COUNTDOWN) timers.delete(id);
-          bump();
-        }
+        timer.due = performance.now() + delay;
+        timer.repeat += 1;
+        if (timer.repeat <= COUNTDOWN) bump();
         return work.apply(this, values);
       }, given, ...rest]);
       timers.set(id, timer);
@@ -97,10 +104,10 @@
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
   // it is over when the document is interactive, and costs too much to be told of.
   const changes = new MutationObserver((records) => {
-    for (const { target } of records) {
+    for (const { target, addedNodes, removedNodes } of records) {
       const times = (tickers.get(target) ?? 0) + 1;
       tickers.set(target, times);
-      if (times <= 20) { stir(); return; }
+      if (times <= (addedNodes.length > removedNodes.length ? 20 : 3)) { stir(); return; }
     }
   });
   document.addEventListener("readystatechange", () => {
@@ -115,6 +122,7 @@
       if (!/^(fetch|xmlhttprequest)$/.test(initiatorType) || answered.has(address)) continue;
       answered.add(address);
       stir();
+      answeredAt = last;
     }
   }).observe({ type: "resource", buffered: true });
 
@@ -123,7 +131,14 @@
   const { dispatchEvent } = EventTarget.prototype, { apply } = Reflect, Told = CustomEvent;
   document.addEventListener("ragmaker-ask", () => {
     const set = [...timers.values()];
-    const detail = { quiet: performance.now() - last, timers: set.filter(waits).length, repeats: set.filter(({ repeat }) => repeat > 0).length, globals: globals() };
+    const counted = (which) => set.filter(which).length;
+    const detail = {
+      quiet: performance.now() - last,
+      timers: counted(waits),
+      // A page with little to read may count down before it shows something, or lead on.
+      hopes: counted(({ repeat, away }) => away || (repeat > 0 && repeat <= COUNTDOWN)),
+      globals: globals(),
+    };
     apply(dispatchEvent, document, [new Told("ragmaker-tell", { detail })]);
   });
 })();
