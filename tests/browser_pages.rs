@@ -11,7 +11,7 @@ use ragmaker_tests::{
     site::Site,
     visitor::{Saved, Visitor, at_once},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The most characters that clients take without cutting.
 const OUTPUT_LIMIT: usize = 29_000;
@@ -134,6 +134,7 @@ fn what_comes_late_is_waited_for() {
         "parts",
         "looked-for",
         "slices",
+        "reopened",
         "request",
         "frame",
         "inner",
@@ -332,6 +333,9 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
         assert_eq!((&answer["url"], &answer["ready"]), (&visitor.site.url(page).into(), &ready.into()), "{answer}");
         assert_eq!(answer["http_status"], 200, "{page}");
     }
+    // What fails is named, and why, where it is not the page that was asked for.
+    let error = visitor.refuse("/redirect/script-refused", "NAVIGATION_FAILED");
+    assert_eq!(error["details"], json!({"url": "http://127.0.0.1:1/", "net_error": "net::ERR_UNSAFE_PORT"}), "{error}");
     for page in ["/redirect/loop", "/redirect/chain/30"] {
         let error = visitor.refuse(page, "NAVIGATION_FAILED");
         assert_eq!(error["details"]["net_error"], "net::ERR_TOO_MANY_REDIRECTS", "{error}");

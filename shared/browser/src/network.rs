@@ -70,6 +70,7 @@ pub(crate) enum Rest {
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     request: String,
+    url: String,
     response: Value,
     failure: Option<String>,
 }
@@ -150,6 +151,11 @@ impl Document {
     pub(crate) fn headers(&self) -> Value {
         let headers = self.response["headers"].as_object().into_iter().flatten();
         headers.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect::<Map<_, _>>().into()
+    }
+
+    /// Its address, and why it could not be loaded, if it could not.
+    pub(crate) fn failure(&self) -> Option<(&str, &str)> {
+        Some((&self.url, self.failure.as_deref()?))
     }
 
     /// Why it broke off after it had begun to come, if it did.
@@ -270,9 +276,9 @@ impl Network {
     fn asked(&mut self, kind: &str, request: &str, frame: &str, params: &Value) {
         if kind == "Document" && frame == self.frame {
             // The events of a redirect carry the request's own name again.
-            if self.coming.as_ref().is_none_or(|coming| coming.request != request) {
-                self.coming = Some(Document { request: request.to_owned(), ..Document::default() });
-            }
+            let coming = self.coming.take().filter(|coming| coming.request == request).unwrap_or_default();
+            let url = params["request"]["url"].as_str().unwrap_or_default().to_owned();
+            self.coming = Some(Document { request: request.to_owned(), url, ..coming });
             return;
         }
         // What a worker consists of belongs to no document, and nobody tells its end.
@@ -408,8 +414,10 @@ mod tests {
         let document = network.shown();
         assert_eq!((document.media_type(), document.headers()), (Some("text/html"), json!({"server": "x"})));
         assert_eq!((document.broke_off(), network.rest(false)), (None, Rest::Quiet));
+        assert_eq!(network.shown().failure(), None);
         fails(&mut network, "1", "net::ERR_CONNECTION_RESET");
         assert_eq!(network.shown().broke_off(), Some("net::ERR_CONNECTION_RESET"));
+        assert_eq!(network.shown().failure(), Some(("https://x.example/1", "net::ERR_CONNECTION_RESET")));
     }
 
     #[test]

@@ -466,7 +466,10 @@ impl Stay<'_> {
     fn taken(&mut self, ready: Ready, mut answer: Value) -> Result<(Page, Value), Error> {
         let facts: Facts = serde_json::from_value(answer[1].take()).unwrap_or_default();
         if facts.url.starts_with("chrome-error:") {
-            return Err(navigation_failed(&self.url, "net::ERR_FAILED"));
+            // It is what the page has led to that could not be loaded.
+            let failure = self.tab.socket.network().shown().failure();
+            let (url, net_error) = failure.unwrap_or((&self.url, "net::ERR_FAILED"));
+            return Err(navigation_failed(url, net_error));
         }
         address::allow(&facts.url)?;
         // It may have led elsewhere.

@@ -77,6 +77,9 @@ fn script(way: &str) -> Option<String> {
             "Promise.all([...'12345678'].map(part => fetch(`/late/content.json?${{part}}`).then(answer => answer.text())))\n\
              .then(() => {{ {RENDER} }});"
         ),
+        "reopened" => loaded(&format!(
+            "document.open(); document.write(`<body><script>setTimeout(() => {{ {RENDER} }}, 1200)<\\/script>`); document.close();"
+        )),
         "parts" => format!(
             "(async () => {{ for (const part of '12345') await (await fetch(`/late/content.json?${{part}}`)).text(); {RENDER} }})();"
         ),

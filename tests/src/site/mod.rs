@@ -36,7 +36,7 @@
 //! | `/slow/first-byte` | a server that never answers |
 //! | `/slow/clock/MS` | changes its text every MS, for ever |
 //! | `/slow/loop/MS` | a script that starts MS after the page and never ends; 0 is while it loads |
-//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/request`, `/late/frame`, `/late/worker` likewise; `/late/interval` after 1.5 s, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
+//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker` likewise; `/late/interval` after 1.5 s, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
 //! | `/late/text` | leads to another page by a timer whose work is a text; `/late/countdown` after four seconds that it counts, `/late/pause` after three |
 //! | `/hostile/forged` | leads to `localhost`, where scripts say that the page is another one |
 //! | `/hostile/clobbered` | elements with the names of what a document is asked for |
@@ -52,7 +52,7 @@
 //! | `/redirect/long` | redirects to an address of 60,000 characters; at `/redirect/script-long` a script gives itself one |
 //! | `/redirect/meta` | leads to an article by meta refresh |
 //! | `/redirect/header` | leads to an article by a `Refresh` header; `/redirect/header-later` after a second, from a page with much text |
-//! | `/redirect/script-nothing` | a script sets its location to an address that answers with no content; `/redirect/script-download` with a download, `/redirect/script-hang` does not answer; at `/redirect/script-back` it goes back |
+//! | `/redirect/script-nothing` | a script sets its location to an address that answers with no content; `/redirect/script-download` with a download, `/redirect/script-hang` does not answer, `/redirect/script-refused` may not be asked; at `/redirect/script-back` it goes back |
 //! | `/redirect/script/MS` | leads to an article by script after MS |
 //! | `/redirect/file` | redirects to `file:`; `/redirect/javascript`, `/redirect/data`, `/redirect/chrome` likewise |
 //! | `/redirect/script-file` | a script sets its location to `file:`; `/redirect/script-data`, `/redirect/script-blank` likewise |

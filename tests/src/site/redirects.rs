@@ -26,6 +26,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["header-later"] => html::article("Moving soon").header("Refresh", "1; url=/page/refreshed"),
         ["script-nothing"] => leaving("location.href = '/status/204';"),
         ["script-hang"] => leaving("location.href = '/slow/first-byte';"),
+        ["script-refused"] => leaving("location.href = 'http://127.0.0.1:1/';"),
         ["script-back"] => leaving("setTimeout(() => history.back(), 200);"),
         ["script-download"] => leaving("location.href = '/content/download';"),
         ["script", ms] => {

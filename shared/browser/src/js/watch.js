@@ -32,7 +32,7 @@
   const SHORT = 2000, SOON = 5000, CHAIN = 3, COUNTDOWN = 6, LOOKS = 300;
   const timers = new Map(), tickers = new WeakMap();
   let chain = 0, chainBegun = 0;
-  const waits = ({ due, begun, repeat, away }) => !away && (due - answeredAt <= LOOKS
+  const waits = ({ due, begun, repeat, hoped }) => !hoped && (due - answeredAt <= LOOKS
     || (repeat === 0 ? due - news <= SHORT : repeat <= CHAIN && due - begun <= SHORT));
   const delayOf = (delay) => delay > 0 ? Number(delay) : 0;
   const text = Function.prototype.toString;
@@ -41,9 +41,9 @@
   replace(window, "setTimeout", {
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
-      const away = delay > SHORT && delay <= SOON && chain === 0 && leads(work);
-      if (delay > SHORT && !away) return Reflect.apply(target, self, args);
-      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, away };
+      const hoped = delay > SHORT && delay <= SOON && chain === 0 && leads(work);
+      if (delay > SHORT && !hoped) return Reflect.apply(target, self, args);
+      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped };
       const done = () => { if (timers.delete(id)) bump(); };
       let id;
       if (typeof work === "function") {
@@ -89,15 +89,16 @@
       },
     });
   }
-  // A worker is waited for until its first word, and not for long.
+  // A worker is waited for until its first word, and not for long where there is something to read.
   const FIRST_WORD = 1000;
   replace(window, "Worker", {
     construct(target, args, self) {
-      const worker = Reflect.construct(target, args, self), timer = { due: performance.now(), repeat: 0 };
+      const worker = Reflect.construct(target, args, self), timer = { due: performance.now(), repeat: 0, hoped: false };
       const done = () => { if (timers.delete(timer)) stir(); };
       timers.set(timer, timer);
       for (const event of ["message", "error"]) worker.addEventListener(event, done, { once: true });
-      later(done, FIRST_WORD);
+      later(() => { timer.hoped = true; }, FIRST_WORD);
+      later(done, SOON);
       return worker;
     },
   });
@@ -110,10 +111,10 @@
       if (times <= (addedNodes.length > removedNodes.length ? 20 : 3)) { stir(); return; }
     }
   });
-  document.addEventListener("readystatechange", () => {
+  const proceeds = () => {
     stir();
     changes.observe(document, { subtree: true, childList: true, characterData: true });
-  });
+  };
   // What a script asks for a first time is news when it is there.
   const answered = new Set();
   new PerformanceObserver((list) => {
@@ -129,16 +130,31 @@
   // What the page has of these tells a bot challenge; its scripts can not be seen from where look.js runs.
   const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
   const { dispatchEvent } = EventTarget.prototype, { apply } = Reflect, Told = CustomEvent;
-  document.addEventListener("ragmaker-ask", () => {
+  const tell = () => {
     const set = [...timers.values()];
     const counted = (which) => set.filter(which).length;
     const detail = {
       quiet: performance.now() - last,
       timers: counted(waits),
       // A page with little to read may count down before it shows something, or lead on.
-      hopes: counted(({ repeat, away }) => away || (repeat > 0 && repeat <= COUNTDOWN)),
+      hopes: counted(({ repeat, hoped }) => hoped || (repeat > 0 && repeat <= COUNTDOWN)),
       globals: globals(),
     };
     apply(dispatchEvent, document, [new Told("ragmaker-tell", { detail })]);
-  });
+  };
+  const listen = () => {
+    document.addEventListener("readystatechange", proceeds);
+    document.addEventListener("ragmaker-ask", tell);
+  };
+  listen();
+  // A document that is opened again, which writing does as well, forgets who listens to it.
+  for (const name of ["open", "write", "writeln"]) {
+    replace(Document.prototype, name, {
+      apply(target, self, args) {
+        const result = Reflect.apply(target, self, args);
+        if (self === document) listen();
+        return result;
+      },
+    });
+  }
 })();
