@@ -300,7 +300,7 @@ impl TabSocket {
         );
         let tell = json!({"name": WORLD, "executionContextName": WORLD});
         let script = json!({"source": source, "worldName": WORLD});
-        // Nobody has to wait for the answers.
+        // The last answer says that all is done: it is waited for before the tab is sent to a document.
         self.socket.send("Runtime.enable", &json!({}))?;
         self.socket.send("Runtime.addBinding", &tell)?;
         self.socket.send("Page.addScriptToEvaluateOnNewDocument", &script)?;
@@ -319,7 +319,8 @@ impl TabSocket {
                     break event.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok());
                 }
                 Ok(received) => {
-                    if received.method.as_deref() == Some("Page.frameNavigated") {
+                    let navigated = received.method.as_deref() == Some("Page.frameNavigated");
+                    if navigated && received.params["frame"]["id"] == *self.frame {
                         // Nothing may lead back to the pages of earlier calls.
                         self.socket.send("Page.resetNavigationHistory", &json!({}))?;
                     }
