@@ -217,10 +217,10 @@ impl Catalog {
     }
 
     /// Makes the edits that `plan` finds for the catalog in `file`, while nobody else does.
-    fn change<T>(
+    fn change<T: Send>(
         &self,
         file: &Path,
-        plan: impl FnOnce(&mut dyn Read) -> Result<(Vec<Edit>, T), Failure>,
+        plan: impl FnOnce(&mut dyn Read) -> Result<(Vec<Edit>, T), Failure> + Send,
     ) -> Result<T, Error> {
         let refuse = |error: io::Error| draft::not_writable(&self.file, &error);
         let _lock = Lock::acquire(file, self.wait)?;
@@ -229,13 +229,11 @@ impl Catalog {
             (plan(&mut old.all()), Draft::begin(file))
         } else {
             thread::scope(|scope| {
-                let copier = scope.spawn(|| {
-                    let mut draft = Draft::begin(file)?;
-                    draft.keep(&old)?;
-                    Ok(draft)
-                });
-                let planned = plan(&mut old.all());
-                (planned, copier.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                // This thread copies, which ends in waiting for the disk: a new one gets its processor then
+                // at the latest, and would have to wait for the end of the check if it were to copy.
+                let planner = scope.spawn(|| plan(&mut old.all()));
+                let draft = Draft::begin(file).and_then(|mut draft| draft.keep(&old).map(|()| draft));
+                (planner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), draft)
             })
         };
         let (edits, done) = planned.map_err(|failure| old.error(failure, &self.file))?;
