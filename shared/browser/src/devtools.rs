@@ -103,6 +103,16 @@ impl Socket {
         }
     }
 
+    /// Receives one thing more and keeps it if it is an event; whether anything came until then.
+    fn hear(&mut self, until: Instant) -> Result<bool, Trouble> {
+        match self.receive(until) {
+            Ok(received) => self.keep(received),
+            Err(Trouble::Late) => return Ok(false),
+            Err(trouble) => return Err(trouble),
+        }
+        Ok(true)
+    }
+
     fn keep(&mut self, received: Received) {
         if received.is_of_the_network() {
             self.events.push(received);
@@ -271,13 +281,8 @@ impl TabSocket {
     /// Leaves the page alone for `time`, and hears what its network does meanwhile.
     pub(crate) fn listen(&mut self, time: Duration) -> Result<(), Trouble> {
         let until = Instant::now() + time;
-        loop {
-            match self.socket.receive(until) {
-                Ok(received) => self.socket.keep(received),
-                Err(Trouble::Late) => return Ok(()),
-                Err(trouble) => return Err(trouble),
-            }
-        }
+        while self.socket.hear(until)? {}
+        Ok(())
     }
 
     /// Waits until all that the browser process knew of the network when this was called is known here.
@@ -332,13 +337,7 @@ impl TabSocket {
         };
         // It tells it in its load event. What comes of that, such as a refresh, is known a moment later.
         let end = Instant::now() + LOAD_ENDS;
-        while told.is_some() && !self.network().loaded() {
-            match self.socket.receive(end) {
-                Ok(received) => self.socket.keep(received),
-                Err(Trouble::Late) => break,
-                Err(trouble) => return Err(trouble),
-            }
-        }
+        while told.is_some() && !self.network().loaded() && self.socket.hear(end)? {}
         // From here on it is asked; what its scripts log is of no interest.
         self.socket.send("Runtime.disable", &json!({}))?;
         Ok(told)
