@@ -54,7 +54,11 @@ pub(crate) fn explore(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'st
                 .into_iter()
                 .flatten()
                 .find(|link| link["href"].as_str().is_some_and(|href| href.ends_with("/tides")));
-            call(heard, "browser_extract", json!({"url": tides.map(|link| &link["href"]), "kb-root": "kb"}))
+            call(
+                heard,
+                "browser_extract",
+                json!({"url": tides.map(|link| &link["href"]), "output-dir": "kb", "kb-root": "kb"}),
+            )
         }
         2 => call(heard, "read_file", json!({"path": answer(heard, 1)["file_path"]})),
         3 => call(heard, "read_file", json!({"path": "missing.md"})),
@@ -78,7 +82,9 @@ pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'sta
         match heard.results.len() {
             0 => call(heard, "browser_open", json!({})),
             1 => call(heard, "browser_navigate", json!({"url": start, "same-site": true, "limit": 60})),
-            at @ 2..=4 => call(heard, "browser_extract", json!({"url": link(PAGES[at - 2]), "kb-root": kb})),
+            at @ 2..=4 => {
+                call(heard, "browser_extract", json!({"url": link(PAGES[at - 2]), "output-dir": kb, "kb-root": kb}))
+            }
             5 => call(heard, "browser_close", json!({})),
             6 => call(heard, "read_file", json!({"path": answer(heard, 2)["catalog_file"]})),
             7 => call(heard, "read_file", json!({"path": answer(heard, 4)["file_path"], "limit": 80})),

@@ -27,10 +27,9 @@ pub struct Args {
     /// address of the page, http or https; a page that is still open is not loaded again (default: the page the session used last)
     #[argh(option)]
     pub url: Option<String>,
-    /// folder to write the file to; made where it is missing (default: documents, beside the
-    /// catalog)
+    /// folder to write the file to; made where it is missing
     #[argh(option)]
-    pub output_dir: Option<PathBuf>,
+    pub output_dir: PathBuf,
     /// show the browser's window, and wait for a person to solve a bot challenge
     #[argh(switch)]
     pub no_headless: bool,
@@ -109,7 +108,7 @@ impl Tool for Args {
 
     fn run(self) -> Result<Answer, Error> {
         let url = self.url.as_deref().map(address::parse).transpose()?;
-        if self.output_dir.as_ref().is_some_and(|folder| folder.as_os_str().is_empty()) {
+        if self.output_dir.as_os_str().is_empty() {
             return Err(ARGUMENT_ERROR.error("--output-dir is empty").detail("argument", "--output-dir"));
         }
         let catalog = Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref())?;
@@ -197,8 +196,7 @@ impl Args {
             fields: &fields,
             markdown: &document.markdown,
         };
-        let folder = self.output_dir.unwrap_or_else(|| catalog.file().with_file_name("documents"));
-        let path = file.save(&folder)?;
+        let path = file.save(&self.output_dir)?;
         let entry = Entry::new(&url, &document.title, &path).with("fetched_at", fetched_at.as_str());
         catalog.record(&entry).map_err(|error| error.detail("file_path", path.to_string_lossy()))?;
         Ok(Answer {
