@@ -80,20 +80,20 @@ const take = () => {
     return href.toWellFormed();
   };
   // Places on a page are one page.
-  const page = (href) => /#[/!]/.test(href) ? href : href.split("#", 1)[0];
+  const page = (href) => !href.includes("#") || /#[/!]/.test(href) ? href : href.split("#", 1)[0];
   const walk = (root) => {
     // One pass in the page's order: a link, a shadow root and a frame each where it stands.
     const walker = Document.prototype.createTreeWalker.call(root.ownerDocument ?? root, root, NodeFilter.SHOW_ELEMENT);
-    for (let element = walker.currentNode; element; element = walker.nextNode()) {
-      if (element.nodeType !== Node.ELEMENT_NODE) continue;
-      if ((element.localName === "a" || element.localName === "area") && (element.hasAttribute("href") || element.hasAttribute("xlink:href"))) {
+    for (let element = walker.nextNode(); element; element = walker.nextNode()) {
+      const kind = element.localName;
+      if ((kind === "a" || kind === "area") && (element.hasAttribute("href") || element.hasAttribute("xlink:href"))) {
         const href = address(element);
         if (href === null) continue;
         const key = page(href), before = found.get(key);
         if (!before?.[0] && visible(element)) found.set(key, [name(element), before?.[1] ?? href]);
       }
       if (element.shadowRoot) walk(element.shadowRoot);
-      if (element.localName === "iframe" || element.localName === "frame") {
+      if (kind === "iframe" || kind === "frame") {
         let inner = null;
         try { inner = element.contentDocument; } catch { }
         if (inner && (element.checkVisibility?.() ?? true)) walk(inner);
