@@ -139,6 +139,7 @@ fn what_comes_late_is_waited_for() {
         "frame",
         "inner",
         "interval",
+        "picture",
         "worker",
         "rejection",
     ];
@@ -235,16 +236,18 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
         ("/slow/fetch", "Hanging request", "cap"),
         ("/slow/clock/20", "Clock", "idle"),
         ("/slow/image/1500", "Slow image", "idle"),
-        ("/slow/image/100000", "Slow image", "idle"),
+        ("/slow/image/100000", "Slow image", "cap"),
         ("/slow/style/1500", "Slow style sheet", "idle"),
         ("/slow/answer/3000", "Slow answer", "idle"),
         ("/slow/body", "Trickled page", "cap"),
-        ("/slow/style/100000", "Slow style sheet", "idle"),
+        ("/slow/style/100000", "Slow style sheet", "cap"),
     ];
     at_once(3, &pages, |&(page, title, ready)| {
         let answer = visitor.navigate(page).args(["--timeout", "60"]).run().answer().clone();
         assert_eq!((answer["title"].as_str(), answer["ready"].as_str()), (Some(title), Some(ready)), "{page}");
         assert_eq!(answer["http_status"], 200, "{page}");
+        let extracted = visitor.extract(page).args(["--timeout", "60"]).run();
+        assert_eq!(extracted.answer()["ready"], ready, "{page}");
         if !page.contains("image") && !page.contains("body") {
             assert!(answer["links_total"].as_u64() > Some(0), "{page}: {answer}");
         }

@@ -239,8 +239,6 @@ impl DevTools {
 pub(crate) struct TabSocket {
     socket: Socket,
     network: Network,
-    /// The outermost frame of the tab, which is called as the tab is.
-    frame: String,
     /// Where scripts run in the document that is shown, once one has.
     world: Option<Value>,
     /// Whether a document is to tell something without being asked.
@@ -262,7 +260,8 @@ impl TabSocket {
             "Network.enable",
             &json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 4096}),
         )?;
-        Ok(Self { socket, network: Network::of(handle), frame: handle.to_owned(), world: None, expecting: false })
+        // The outermost frame is called as the tab is.
+        Ok(Self { socket, network: Network::of(handle), world: None, expecting: false })
     }
 
     /// The network of the tab, as far as is known by now.
@@ -318,14 +317,14 @@ impl TabSocket {
         if !mem::take(&mut self.expecting) {
             return Ok(None);
         }
-        let told = loop {
+        let told: Option<Value> = loop {
             match self.socket.receive(until) {
                 Ok(event) if event.method.as_deref() == Some("Runtime.bindingCalled") => {
                     break event.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok());
                 }
                 Ok(received) => {
                     let navigated = received.method.as_deref() == Some("Page.frameNavigated");
-                    if navigated && received.params["frame"]["id"] == *self.frame {
+                    if navigated && received.params["frame"]["id"] == *self.network.frame() {
                         // Nothing may lead back to the pages of earlier calls.
                         self.socket.send("Page.resetNavigationHistory", &json!({}))?;
                     }
@@ -337,7 +336,10 @@ impl TabSocket {
         };
         // It tells it in its load event. What comes of that, such as a refresh, is known a moment later.
         let end = Instant::now() + LOAD_ENDS;
-        while told.is_some() && !self.network().loaded() && self.socket.hear(end)? {}
+        if let Some(told) = &told {
+            let refreshes = told[1]["refreshes"] == true;
+            while !self.network().loaded(refreshes) && self.socket.hear(end)? {}
+        }
         // From here on it is asked; what its scripts log is of no interest.
         self.socket.send("Runtime.disable", &json!({}))?;
         Ok(told)
@@ -375,7 +377,7 @@ impl TabSocket {
         let world = if let Some(world) = self.world.take() {
             world
         } else {
-            let params = json!({"frameId": self.frame, "worldName": WORLD});
+            let params = json!({"frameId": self.network.frame(), "worldName": WORLD});
             self.socket.command("Page.createIsolatedWorld", &params, deadline)?["executionContextId"].take()
         };
         let expression = format!("(async function () {{\n{body}\n}})(...{arguments})");

@@ -85,8 +85,10 @@ pub(crate) struct Network {
     url: String,
     /// The document that the tab is on its way to.
     coming: Option<Document>,
-    /// Whether all of the document was loaded, and what its end leads to begun.
+    /// Whether the document's load event is over.
     loaded: bool,
+    /// Whether the browser has begun what it is to do after that.
+    stopped: bool,
     /// The page has said that it will be left, and until when it may take for that.
     leaves_by: Option<Instant>,
     requests: HashMap<String, Request>,
@@ -120,10 +122,10 @@ impl Kind {
 }
 
 impl Request {
-    fn answered(&mut self, answer: &Document) {
+    fn answered(&mut self, response: &Value) {
         if self.kind == Kind::Data {
-            let headers = answer.headers();
-            self.kind = if answer.media_type() == Some("text/event-stream") { Kind::Word } else { Kind::Body };
+            let headers = headers(response);
+            self.kind = if media_type(response) == Some("text/event-stream") { Kind::Word } else { Kind::Body };
             self.since = Instant::now();
             self.left = headers["content-length"].as_str().and_then(|length| length.parse().ok());
             self.compressed = !headers["content-encoding"].is_null();
@@ -144,13 +146,12 @@ impl Document {
 
     /// The media type.
     pub(crate) fn media_type(&self) -> Option<&str> {
-        self.response["mimeType"].as_str()
+        media_type(&self.response)
     }
 
     /// The headers, their names in lower case.
     pub(crate) fn headers(&self) -> Value {
-        let headers = self.response["headers"].as_object().into_iter().flatten();
-        headers.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect::<Map<_, _>>().into()
+        headers(&self.response)
     }
 
     /// Its address, and why it could not be loaded, if it could not.
@@ -174,10 +175,16 @@ impl Network {
             url: String::new(),
             coming: None,
             loaded: false,
+            stopped: false,
             leaves_by: None,
             requests: HashMap::new(),
             asked: HashMap::new(),
         }
+    }
+
+    /// The outermost frame.
+    pub(crate) fn frame(&self) -> &str {
+        &self.frame
     }
 
     /// The document that shows; empty if it was there before anybody listened.
@@ -190,9 +197,10 @@ impl Network {
         self.coming.as_ref().unwrap_or(&self.shown)
     }
 
-    /// Whether the document that shows was loaded, and what follows on that, such as a refresh, is known.
-    pub(crate) fn loaded(&self) -> bool {
-        self.loaded
+    /// Whether the document that shows was loaded, and what follows on that is known: what its scripts do
+    /// when it is, and if it `refreshes`, that.
+    pub(crate) fn loaded(&self, refreshes: bool) -> bool {
+        if refreshes || !self.shown.headers()["refresh"].is_null() { self.stopped } else { self.loaded }
     }
 
     /// Whether the page that came while somebody listened is about to be replaced by another one.
@@ -230,7 +238,7 @@ impl Network {
                 if let Some(document) = self.document(request) {
                     document.response = params["response"].clone();
                 } else if let Some(request) = self.requests.get_mut(request) {
-                    request.answered(&Document { response: params["response"].clone(), ..Document::default() });
+                    request.answered(&params["response"]);
                 }
             }
             "Network.dataReceived" => {
@@ -261,7 +269,8 @@ impl Network {
             "Page.frameRequestedNavigation" if frame == self.frame && text("disposition") == "currentTab" => {
                 self.leave(text("url"), 0.0);
             }
-            "Page.frameStoppedLoading" if frame == self.frame => self.loaded = true,
+            "Page.loadEventFired" => self.loaded = true,
+            "Page.frameStoppedLoading" if frame == self.frame => self.stopped = true,
             "Page.frameClearedScheduledNavigation" if frame == self.frame => self.leaves_by = None,
             "Page.frameNavigated" if params["frame"]["id"] == *self.frame => {
                 let loader = params["frame"]["loaderId"].as_str().unwrap_or_default();
@@ -322,6 +331,15 @@ impl Network {
     fn document(&mut self, request: &str) -> Option<&mut Document> {
         self.coming.iter_mut().chain([&mut self.shown]).find(|document| document.request == request)
     }
+}
+
+fn media_type(response: &Value) -> Option<&str> {
+    response["mimeType"].as_str()
+}
+
+fn headers(response: &Value) -> Value {
+    let headers = response["headers"].as_object().into_iter().flatten();
+    headers.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect::<Map<_, _>>().into()
 }
 
 /// The browser's name for a failure within the words of the driver.
@@ -448,6 +466,21 @@ mod tests {
             leaves(&mut network, url, delay);
             assert_eq!(network.rest(false), rest, "{url} {delay}");
         }
+    }
+
+    #[test]
+    fn a_refresh_is_known_later_than_the_end_of_the_load() {
+        let tell = |network: &mut Network, event: &str| network.take_in(event, &json!({"frameId": "T"}));
+        let mut network = shown();
+        tell(&mut network, "Page.loadEventFired");
+        assert!(network.loaded(false) && !network.loaded(true));
+        tell(&mut network, "Page.frameStoppedLoading");
+        assert!(network.loaded(true));
+        let mut network = underway();
+        answers(&mut network, "1", &json!({"headers": {"Refresh": "1; url=/next"}}));
+        commits(&mut network, "1");
+        tell(&mut network, "Page.loadEventFired");
+        assert!(!network.loaded(false));
     }
 
     #[test]

@@ -43,6 +43,8 @@ struct Memory {
     /// The address that was asked for, and the one it led to; empty where no page was loaded.
     requested: String,
     url: String,
+    /// Whether the page still waited for something, which can not be asked of it later.
+    waits: bool,
     /// When it was given back, in milliseconds since 1970.
     at: u64,
 }
@@ -214,9 +216,12 @@ impl Tab {
     }
 
     /// Gives the tab back with the page it shows, for later calls to use.
-    pub(crate) async fn give_back(mut self, requested: &str, url: &str, profile: &Profile) {
+    ///
+    /// `waits` says whether the page still waits for something.
+    pub(crate) async fn give_back(mut self, requested: &str, url: &str, waits: bool, profile: &Profile) {
         self.memory.requested = requested.to_owned();
         self.memory.url = url.to_owned();
+        self.memory.waits = waits;
         self.memory.at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let open = fs::read_dir(profile.tabs_folder()).into_iter().flatten().count();
         if open > KEPT && self.driver.session != self.running.launch_session {
@@ -236,6 +241,11 @@ impl Tab {
     /// The page that was asked for and the one it led to, as remembered.
     pub(crate) fn remembered(&self) -> (&str, &str) {
         (&self.memory.requested, &self.memory.url)
+    }
+
+    /// Whether the page that it shows still waited for something when the last call left it.
+    pub(crate) fn waited(&self) -> bool {
+        self.fresh && self.memory.waits
     }
 }
 

@@ -220,13 +220,13 @@ impl Visit<'_> {
             let result = stay.work().await;
             let Stay { tab, url, stale, shows, .. } = stay;
             match &result {
-                Ok(_) if !shows => tab.give_back("", "", self.profile).await,
-                Ok((page, _)) => tab.give_back(&url, &page.url, self.profile).await,
+                Ok(_) if !shows => tab.give_back("", "", false, self.profile).await,
+                Ok((page, _)) => tab.give_back(&url, &page.url, page.ready == Ready::Cap, self.profile).await,
                 Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
-                    tab.give_back("", "", self.profile).await;
+                    tab.give_back("", "", false, self.profile).await;
                 }
                 Err(error) if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) => {
-                    tab.give_back(&url, &url, self.profile).await;
+                    tab.give_back(&url, &url, false, self.profile).await;
                 }
                 // A page that failed to answer may go on failing: its tab is not kept.
                 Err(_) => tab.dispose().await,
@@ -297,6 +297,8 @@ impl Stay<'_> {
     }
 
     async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
+        // What is remembered of the page that it shows does not hold for the next one.
+        self.tab.fresh = false;
         if self.tab.resumed && url.fragment().is_some() {
             // To a place on the page that it shows, a browser goes without loading anything.
             self.prepared()?;
@@ -417,6 +419,7 @@ impl Stay<'_> {
             };
             let ready = match answer[0].as_str() {
                 Some("idle") => Some(Ready::Idle),
+                Some("hangs") => Some(Ready::Cap),
                 Some("selector") => Some(Ready::Selector),
                 Some("bad-selector") => return Err(not_css("--wait-for", wait_for)),
                 Some("bad-choice") => return Err(not_css("--selector", self.want.chosen)),
@@ -425,12 +428,12 @@ impl Stay<'_> {
             };
             let sparse = answer[1]["sparse"] == true;
             let ready = match (ready, self.tab.socket.network().rest(sparse)) {
-                (Some(Ready::Idle), Rest::Busy) if !capped => {
+                (Some(Ready::Idle | Ready::Cap), Rest::Busy) if !capped => {
                     self.outwait_the_network(sparse, cap)?;
                     continue;
                 }
                 (Some(Ready::Idle), Rest::Busy | Rest::Hangs) => Some(Ready::Cap),
-                (Some(Ready::Idle), Rest::Quiet) if leaves => Some(Ready::Cap),
+                (Some(Ready::Idle), Rest::Quiet) if leaves || self.tab.waited() => Some(Ready::Cap),
                 (ready, _) => ready,
             };
             if let Some(ready) = ready {

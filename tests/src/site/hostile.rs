@@ -101,6 +101,9 @@ fn script(way: &str) -> Option<String> {
         "inner" => {
             loaded("document.body.append(Object.assign(document.createElement('iframe'), {src: '/late/interval'}));")
         }
+        "picture" => format!(
+            "addEventListener('load', () => {{ {RENDER} }}); document.write('<img src=\"/slow/image/2000/file\">');"
+        ),
         "interval" => format!("const once = setInterval(() => {{ clearInterval(once); {RENDER} }}, 1500);"),
         "countdown" => "let left = 4; setInterval(() => { document.body.textContent = `${--left}`;\n\
              if (left === 0) location.href = '/links/1'; }, 1000);"

@@ -25,6 +25,6 @@ const facts = () => {
   return {
     url: clean(location.href), base: clean(doc.baseURI), title: clean(doc.title).trim().slice(0, 500).toWellFormed(),
     status, type: doc.contentType, marks, words: marks.length > 0 || status !== 200 ? words() : null, fields,
-    links: doc.links.length, sparse: sparse(),
+    links: doc.links.length, sparse: sparse(), refreshes: has("meta[http-equiv=refresh i]"),
   };
 };

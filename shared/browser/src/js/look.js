@@ -32,7 +32,7 @@ const sparse = () => {
   }
   return length < 1000;
 };
-// Is the page's own content there? Answers "wait", "idle", "selector" or "bad-selector".
+// Is the page's own content there? Answers "wait", "idle", "hangs", "selector" or "bad-selector".
 const look = (selector) => {
   const now = performance.now();
   if (selector !== null) {
@@ -48,8 +48,8 @@ const look = (selector) => {
   if (!watch) return complete ? "idle" : "wait";
   if (doc.readyState === "loading") return "wait";
   if (!complete) {
-    // Everything is parsed; what still loads is an image or the like.
-    return watch.quiet > 1000 && watch.timers === 0 && now > 1500 ? "idle" : "wait";
+    // Everything is parsed; what still loads is an image or the like, which the page may be at work without.
+    return watch.quiet > 1000 && watch.timers === 0 && now > (sparse() ? 5000 : 2500) ? "hangs" : "wait";
   }
   const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.hopes > 0;
   if (!scripted) return "idle";
