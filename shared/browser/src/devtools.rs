@@ -27,7 +27,7 @@ use crate::{driver::Trouble, network::Network, profile::Running};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long it may take from a document's load event until all that is to follow on it is known.
-const LOAD_ENDS: Duration = Duration::from_millis(50);
+const LOAD_ENDS: Duration = Duration::from_millis(200);
 
 /// The longest event of the network that is read, in bytes: longer are those of images that stand in the
 /// page itself, with all of their data.
@@ -272,6 +272,11 @@ impl TabSocket {
         &self.network
     }
 
+    /// Says which request the tab was sent on, as the first thing after that.
+    pub(crate) fn go_to(&mut self, request: Option<&str>) {
+        self.network.go_to(request);
+    }
+
     /// Gives up what the tab is on its way to, which holds up whatever is asked of the page that shows.
     pub(crate) fn stay(&mut self) -> Result<(), Trouble> {
         self.socket.send("Page.stopLoading", &json!({})).map(drop)
@@ -317,7 +322,7 @@ impl TabSocket {
         if !mem::take(&mut self.expecting) {
             return Ok(None);
         }
-        let told: Option<Value> = loop {
+        let told = loop {
             match self.socket.receive(until) {
                 Ok(event) if event.method.as_deref() == Some("Runtime.bindingCalled") => {
                     break event.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok());
@@ -334,15 +339,17 @@ impl TabSocket {
                 Err(trouble) => return Err(trouble),
             }
         };
-        // It tells it in its load event. What comes of that, such as a refresh, is known a moment later.
-        let end = Instant::now() + LOAD_ENDS;
-        if let Some(told) = &told {
-            let refreshes = told[1]["refreshes"] == true;
-            while !self.network().loaded(refreshes) && self.socket.hear(end)? {}
-        }
         // From here on it is asked; what its scripts log is of no interest.
         self.socket.send("Runtime.disable", &json!({}))?;
         Ok(told)
+    }
+
+    /// Waits until the load event of a page that has told that it is loaded is over, and what the browser does
+    /// then is known: a page that `refreshes` leads to another one.
+    pub(crate) fn outwait_load(&mut self, refreshes: bool) -> Result<(), Trouble> {
+        let end = Instant::now() + LOAD_ENDS;
+        while !self.network().loaded(refreshes) && self.socket.hear(end)? {}
+        Ok(())
     }
 
     /// Takes the answer to what was asked of the tab last for a sign of life, which has to come within

@@ -6,6 +6,7 @@
 
 use std::{
     collections::HashMap,
+    mem,
     time::{Duration, Instant},
 };
 
@@ -75,6 +76,19 @@ pub(crate) struct Document {
     failure: Option<String>,
 }
 
+/// The way to the document that a call has the tab go to.
+///
+/// The page that shows meanwhile may lead elsewhere: what it asks for in the moment in which that document is
+/// taking its place comes after it, and is shown.
+#[derive(Debug, Default)]
+struct Going {
+    /// The request for the document, until it comes.
+    to: Option<String>,
+    /// What was asked for by the page before it, and whether that is what has come.
+    stray: Option<String>,
+    astray: bool,
+}
+
 /// The network of a tab.
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -85,6 +99,8 @@ pub(crate) struct Network {
     url: String,
     /// The document that the tab is on its way to.
     coming: Option<Document>,
+    /// Where the document is that this call has the tab go to.
+    going: Going,
     /// Whether the document's load event is over.
     loaded: bool,
     /// Whether the browser has begun what it is to do after that.
@@ -118,6 +134,21 @@ impl Kind {
             Self::Code | Self::Style => Duration::from_millis(2500),
             Self::Word => Duration::from_secs(1),
         }
+    }
+}
+
+impl Going {
+    fn asked(&mut self, request: &str) {
+        if self.to.as_ref().is_some_and(|to| to != request) {
+            self.stray = Some(request.to_owned());
+        }
+    }
+
+    fn came(self, document: &str) -> Self {
+        if self.to.as_deref() == Some(document) {
+            return Self { to: None, astray: false, ..self };
+        }
+        Self { astray: self.astray || self.stray.as_deref() == Some(document), ..self }
     }
 }
 
@@ -174,6 +205,7 @@ impl Network {
             shown: Document::default(),
             url: String::new(),
             coming: None,
+            going: Going::default(),
             loaded: false,
             stopped: false,
             leaves_by: None,
@@ -197,15 +229,32 @@ impl Network {
         self.coming.as_ref().unwrap_or(&self.shown)
     }
 
+    /// Says which request the tab was sent on, before anything that has happened since is taken in; none where
+    /// it goes to a place on the page that it shows.
+    pub(crate) fn go_to(&mut self, request: Option<&str>) {
+        self.going = Going { to: request.map(str::to_owned), ..Going::default() };
+    }
+
+    /// Whether the page that showed before has led the tab elsewhere than it was sent.
+    pub(crate) fn is_astray(&self) -> bool {
+        self.going.astray
+    }
+
     /// Whether the document that shows was loaded, and what follows on that is known: what its scripts do
     /// when it is, and if it `refreshes`, that.
     pub(crate) fn loaded(&self, refreshes: bool) -> bool {
-        if refreshes || !self.shown.headers()["refresh"].is_null() { self.stopped } else { self.loaded }
+        let refreshes = refreshes || !self.shown.headers()["refresh"].is_null();
+        !self.is_known() || if refreshes { self.stopped } else { self.loaded }
+    }
+
+    /// Whether the document that shows came while somebody listened.
+    fn is_known(&self) -> bool {
+        !self.url.is_empty()
     }
 
     /// Whether the page that came while somebody listened is about to be replaced by another one.
     pub(crate) fn leaves(&self) -> bool {
-        !self.url.is_empty() && self.awaits_document()
+        self.is_known() && self.awaits_document()
     }
 
     fn awaits_document(&self) -> bool {
@@ -276,7 +325,8 @@ impl Network {
                 let loader = params["frame"]["loaderId"].as_str().unwrap_or_default();
                 let came = self.coming.take().filter(|coming| coming.request == loader);
                 let url = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
-                *self = Self { shown: came.unwrap_or_default(), url, ..Self::of(&self.frame) };
+                let going = mem::take(&mut self.going).came(loader);
+                *self = Self { shown: came.unwrap_or_default(), url, going, ..Self::of(&self.frame) };
             }
             _ => {}
         }
@@ -284,6 +334,7 @@ impl Network {
 
     fn asked(&mut self, kind: &str, request: &str, frame: &str, params: &Value) {
         if kind == "Document" && frame == self.frame {
+            self.going.asked(request);
             // The events of a redirect carry the request's own name again.
             let coming = self.coming.take().filter(|coming| coming.request == request).unwrap_or_default();
             let url = params["request"]["url"].as_str().unwrap_or_default().to_owned();
@@ -436,6 +487,30 @@ mod tests {
         fails(&mut network, "1", "net::ERR_CONNECTION_RESET");
         assert_eq!(network.shown().broke_off(), Some("net::ERR_CONNECTION_RESET"));
         assert_eq!(network.shown().failure(), Some(("https://x.example/1", "net::ERR_CONNECTION_RESET")));
+    }
+
+    #[test]
+    fn the_page_before_may_lead_astray_until_it_is_gone() {
+        // What is asked for and what comes, and whether that is astray.
+        let (asked, came) = (Some, None);
+        for (events, astray) in [
+            (&[(asked("1"), ""), (came, "1")][..], false),
+            (&[(asked("1"), ""), (came, "1"), (asked("2"), ""), (came, "2")], false),
+            (&[(asked("2"), ""), (asked("1"), ""), (came, "1")], false),
+            (&[(asked("2"), ""), (asked("1"), ""), (came, "2"), (came, "1")], false),
+            (&[(asked("1"), ""), (asked("2"), ""), (came, "1"), (came, "2")], true),
+            (&[(asked("1"), ""), (asked("2"), ""), (came, "1"), (came, "2"), (asked("3"), ""), (came, "3")], true),
+        ] {
+            let mut network = Network::of("T");
+            network.go_to(Some("1"));
+            for (asked, came) in events {
+                match asked {
+                    Some(request) => asks(&mut network, "Document", request, "T"),
+                    None => commits(&mut network, came),
+                }
+            }
+            assert_eq!(network.is_astray(), astray, "{events:?}");
+        }
     }
 
     #[test]

@@ -362,7 +362,10 @@ impl Stay<'_> {
             }
         };
         match answer {
-            Ok(answer) => Ok(answer),
+            Ok(answer) => {
+                self.tab.socket.go_to(answer["loaderId"].as_str());
+                Ok(answer)
+            }
             // The driver may word the browser's own failure as one of the command.
             Err(Trouble::Failed(words)) if words.contains("net::ERR_") => Ok(json!({"errorText": net_error(&words)})),
             // Nothing of the new page is there yet: what crashed is the page of an earlier call.
@@ -426,6 +429,10 @@ impl Stay<'_> {
                 Some(_) if capped => Some(Ready::Cap),
                 _ => None,
             };
+            if ready == Some(Ready::Idle) {
+                let refreshes = answer[1]["refreshes"] == true;
+                self.tab.socket.outwait_load(refreshes).map_err(|trouble| self.failed(trouble))?;
+            }
             let sparse = answer[1]["sparse"] == true;
             let ready = match (ready, self.tab.socket.network().rest(sparse)) {
                 (Some(Ready::Idle | Ready::Cap), Rest::Busy) if !capped => {
@@ -467,6 +474,7 @@ impl Stay<'_> {
     }
 
     fn taken(&mut self, ready: Ready, mut answer: Value) -> Result<(Page, Value), Error> {
+        self.arrives()?;
         let facts: Facts = serde_json::from_value(answer[1].take()).unwrap_or_default();
         if facts.url.starts_with("chrome-error:") {
             // It is what the page has led to that could not be loaded.
@@ -477,7 +485,6 @@ impl Stay<'_> {
         address::allow(&facts.url)?;
         // It may have led elsewhere.
         Url::parse(&facts.url).map_or(Ok(()), |url| self.visit.domains.check(&url))?;
-        self.arrives()?;
         if facts.content_type == "application/pdf" {
             return Err(self.not_a_page("the URL is a PDF, not a page", Some(&facts.content_type), facts.status));
         }
@@ -485,8 +492,11 @@ impl Stay<'_> {
         Ok((Page::new(facts, &headers, ready), answer[2].take()))
     }
 
-    /// An error if the document that shows broke off while it came.
+    /// An error if the document that shows broke off while it came, or is where an earlier call's page led.
     fn arrives(&mut self) -> Result<(), Error> {
+        if self.tab.socket.network().is_astray() {
+            return Err(self.failed(Trouble::Stale));
+        }
         let broke_off = self.tab.socket.network().shown().broke_off();
         broke_off.map_or(Ok(()), |net_error| Err(navigation_failed(&self.url, net_error)))
     }
