@@ -313,6 +313,7 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
     for (page, end) in [
         ("/redirect/chain/7", "/page/the%20end%20of%20the%20chain"),
         ("/redirect/meta", "/page/after%20the%20refresh"),
+        ("/redirect/meta/20", "/page/after%20the%20refresh"),
         ("/redirect/header", "/page/refreshed"),
         ("/redirect/header-later", "/page/refreshed"),
         ("/redirect/script/0", "/page/after%20the%20script"),

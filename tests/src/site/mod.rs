@@ -50,7 +50,7 @@
 //! | `/redirect/loop` | redirects to itself through another page |
 //! | `/redirect/host` | redirects to an article under another name of the host, `localhost` |
 //! | `/redirect/long` | redirects to an address of 60,000 characters; at `/redirect/script-long` a script gives itself one |
-//! | `/redirect/meta` | leads to an article by meta refresh |
+//! | `/redirect/meta` | leads to an article by meta refresh; `/redirect/meta/N` by N more of them before |
 //! | `/redirect/header` | leads to an article by a `Refresh` header; `/redirect/header-later` after a second, from a page with much text |
 //! | `/redirect/script-nothing` | a script sets its location to an address that answers with no content; `/redirect/script-download` with a download, `/redirect/script-hang` does not answer, `/redirect/script-refused` may not be asked; at `/redirect/script-back` it goes back |
 //! | `/redirect/script/MS` | leads to an article by script after MS |

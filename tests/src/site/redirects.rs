@@ -18,10 +18,11 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         },
         ["loop"] => Response::redirect(302, "/redirect/loop/back"),
         ["loop", "back"] => Response::redirect(302, "/redirect/loop"),
-        ["meta"] => {
-            let head = "<meta http-equiv=\"refresh\" content=\"0; url=/page/after the refresh\">\n";
-            Response::html(html::document("Moved", head, "<p>This page has moved.</p>"))
-        }
+        ["meta"] => refreshing("/page/after the refresh"),
+        ["meta", n] => match number::<u32>(n).filter(|n| *n <= LONGEST)? {
+            0 => refreshing("/redirect/meta"),
+            n => refreshing(&format!("/redirect/meta/{}", n - 1)),
+        },
         ["header"] => html::page("Moved", "<p>Please wait.</p>").header("Refresh", "0; url=/page/refreshed"),
         ["header-later"] => html::article("Moving soon").header("Refresh", "1; url=/page/refreshed"),
         ["script-nothing"] => leaving("location.href = '/status/204';"),
@@ -50,6 +51,11 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         _ => return None,
     };
     Some(response.into())
+}
+
+fn refreshing(to: &str) -> Response {
+    let head = format!("<meta http-equiv=\"refresh\" content=\"0; url={to}\">\n");
+    Response::html(html::document("Moved", &head, "<p>This page has moved.</p>"))
 }
 
 fn leaving(script: &str) -> Response {
