@@ -161,6 +161,8 @@ fn a_page_can_not_get_in_the_way_of_its_reader() {
     assert_eq!(links(&visitor, &clobbered), owned([("Seen", "/page/seen")]));
     assert_eq!(visitor.save("/hostile/clobbered").field("title"), "Clobbered");
     assert_eq!(hrefs(&visitor, "/hostile/sandboxed"), ["/page/out"]);
+    seen(&visitor, "/hostile/usher");
+    assert_eq!(seen(&visitor, "/slow/answer/170")["title"], "Slow answer");
     assert_eq!(seen(&visitor, "/hostile/farewell")["title"], "Farewell");
     assert_eq!(seen(&visitor, "/page/next")["title"], "next");
 }

@@ -32,6 +32,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("hostile", ["farewell"]) => {
             html::text_page("Farewell", "<script>addEventListener('pagehide', () => { for (;;); });</script>")
         }
+        ("hostile", ["usher"]) => html::text_page("Usher", &format!("<script>{USHER}</script>")),
         ("hostile", ["password"]) => {
             html::page("Members", "").status(401).header("WWW-Authenticate", "Basic realm=\"members\"")
         }
@@ -55,6 +56,11 @@ fn json() -> Reply {
         peer.write("{}")
     })
 }
+
+/// Leads elsewhere just when another page takes its place: it is at work then, and says so when it is done.
+const USHER: &str = "addEventListener('beforeunload', () => setInterval(() => {\n\
+    const end = performance.now() + 120; while (performance.now() < end);\n\
+    location.href = '/page/elsewhere'; }, 125));";
 
 /// What shows the content.
 const RENDER: &str = "document.body.innerHTML = '<main><a href=\"/page/late\">What came late</a></main>';";

@@ -42,6 +42,7 @@
 //! | `/hostile/clobbered` | elements with the names of what a document is asked for |
 //! | `/hostile/sandboxed` | a page that may not run scripts |
 //! | `/hostile/farewell` | a script that begins when the page is left, and never ends |
+//! | `/hostile/usher` | a script that leads elsewhere in the moment in which another page takes its place |
 //! | `/hostile/password` | asks for a password, by status 401; `/hostile/failed` is a 500 without a body |
 //! | `/dialog/alert` | an alert while the page loads; `/dialog/confirm`, `/dialog/prompt` likewise |
 //! | `/dialog/chain` | alert, confirm and prompt, one after another |
