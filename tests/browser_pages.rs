@@ -334,6 +334,7 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
         ("/redirect/script-download", "idle"),
         ("/redirect/script-hang", "cap"),
         ("/redirect/script-back", "idle"),
+        ("/redirect/script-back-at-once", "idle"),
     ] {
         let answer = seen(&visitor, page);
         assert_eq!((&answer["url"], &answer["ready"]), (&visitor.site.url(page).into(), &ready.into()), "{answer}");

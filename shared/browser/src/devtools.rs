@@ -50,6 +50,18 @@ struct Failure {
     message: String,
 }
 
+/// What a tab showed before the document that a call has it go to: pages of earlier calls, which nothing may
+/// lead back to.
+#[derive(Default)]
+struct Past {
+    /// The tab's outermost frame, the document in it that is to be the first, and whether that is shown.
+    frame: String,
+    first: Option<String>,
+    at_first: bool,
+    /// Whether a page went back: to one of those, or to the empty page that a new tab begins with.
+    led_back: bool,
+}
+
 /// A connection that commands are given over, one at a time.
 struct Socket {
     stream: WebSocket<TcpStream>,
@@ -59,6 +71,7 @@ struct Socket {
     pulse: Option<(u64, Instant)>,
     /// Events that came while something else was waited for.
     events: Vec<Received>,
+    past: Past,
 }
 
 impl Socket {
@@ -77,7 +90,7 @@ impl Socket {
         let request = format!("ws://{address}{path}");
         let (stream, _) =
             tungstenite::client::client_with_config(request, stream, Some(config)).map_err(|_| Trouble::Gone)?;
-        Ok(Self { stream, last: 0, pulse: None, events: vec![] })
+        Ok(Self { stream, last: 0, pulse: None, events: vec![], past: Past::default() })
     }
 
     /// Gives a command without waiting for its result, and returns its number.
@@ -99,24 +112,37 @@ impl Socket {
                     Some(failure) => Err(Trouble::Failed(failure.message)),
                 };
             }
-            self.keep(received);
+            self.keep(received)?;
         }
     }
 
     /// Receives one thing more and keeps it if it is an event; whether anything came until then.
     fn hear(&mut self, until: Instant) -> Result<bool, Trouble> {
         match self.receive(until) {
-            Ok(received) => self.keep(received),
-            Err(Trouble::Late) => return Ok(false),
-            Err(trouble) => return Err(trouble),
+            Ok(received) => self.keep(received).map(|()| true),
+            Err(Trouble::Late) => Ok(false),
+            Err(trouble) => Err(trouble),
         }
-        Ok(true)
     }
 
-    fn keep(&mut self, received: Received) {
+    fn keep(&mut self, received: Received) -> Result<(), Trouble> {
+        let Past { frame, first, at_first, led_back } = &mut self.past;
+        let (method, params) = (received.method.as_deref().unwrap_or_default(), &received.params);
+        let navigated = method == "Page.frameNavigated" && params["frame"]["id"] == *frame;
+        if navigated {
+            *at_first = params["frame"]["loaderId"].as_str() == first.as_deref();
+        }
+        let back = method == "Page.frameStartedNavigating" && params["navigationType"] == "historyDifferentDocument";
+        *led_back |= back && params["frameId"] == *frame;
+        // The browser may not know yet that the document has come, and would forget all but the one before.
+        let again = matches!(method, "Page.domContentEventFired" | "Page.loadEventFired");
+        if *at_first && (navigated || again) {
+            self.send("Page.resetNavigationHistory", &json!({}))?;
+        }
         if received.is_of_the_network() {
             self.events.push(received);
         }
+        Ok(())
     }
 
     /// The next thing that the browser sends.
@@ -275,6 +301,13 @@ impl TabSocket {
     /// Says which request the tab was sent on, as the first thing after that.
     pub(crate) fn go_to(&mut self, request: Option<&str>) {
         self.network.go_to(request);
+        let (frame, first) = (self.network.frame().to_owned(), request.map(str::to_owned));
+        self.socket.past = Past { frame, first, ..Past::default() };
+    }
+
+    /// Whether the tab shows, or is about to show, where a page of an earlier call led, or such a page itself.
+    pub(crate) fn is_astray(&mut self) -> bool {
+        self.network().is_astray() || self.socket.past.led_back
     }
 
     /// Gives up what the tab is on its way to, which holds up whatever is asked of the page that shows.
@@ -327,14 +360,7 @@ impl TabSocket {
                 Ok(event) if event.method.as_deref() == Some("Runtime.bindingCalled") => {
                     break event.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok());
                 }
-                Ok(received) => {
-                    let navigated = received.method.as_deref() == Some("Page.frameNavigated");
-                    if navigated && received.params["frame"]["id"] == *self.network.frame() {
-                        // Nothing may lead back to the pages of earlier calls.
-                        self.socket.send("Page.resetNavigationHistory", &json!({}))?;
-                    }
-                    self.socket.keep(received);
-                }
+                Ok(received) => self.socket.keep(received)?,
                 Err(Trouble::Late) => break None,
                 Err(trouble) => return Err(trouble),
             }
@@ -362,7 +388,7 @@ impl TabSocket {
     pub(crate) fn wait_for_pulse(&mut self) -> Result<(), Trouble> {
         while let Some((_, until)) = self.socket.pulse {
             let received = self.socket.receive(until)?;
-            self.socket.keep(received);
+            self.socket.keep(received)?;
         }
         Ok(())
     }

@@ -39,6 +39,9 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a page that has begun to come may take to tell what was to be looked at first.
 const FIRST_LOOK: Duration = Duration::from_millis(400);
 
+/// How many new tabs a call tries one after the other.
+const NEW_TABS: u32 = 8;
+
 /// How long the page is left alone between two looks at it.
 const PAUSE: Duration = Duration::from_millis(8);
 
@@ -208,6 +211,7 @@ impl Visit<'_> {
             Target::Latest => Wish::Latest,
         };
         let script = [DOCUMENT, LOOK, FACTS, want.script, COLLECT].join("\n");
+        let mut new_tabs = 0;
         loop {
             let tab = Tab::borrow(self.profile, &in_use.running, wish, deadline).await?;
             let tab = tab.ok_or_else(|| NO_PAGE.error("this session has no open page"))?;
@@ -219,6 +223,7 @@ impl Visit<'_> {
             let mut stay = Stay { visit: self, want, script, url, tab, deadline, stale: false, shows: true };
             let result = stay.work().await;
             let Stay { tab, url, stale, shows, .. } = stay;
+            new_tabs += u32::from(!tab.resumed);
             match &result {
                 Ok(_) if !shows => tab.give_back("", "", false, self.profile).await,
                 Ok((page, _)) => tab.give_back(&url, &page.url, page.ready == Ready::Cap, self.profile).await,
@@ -231,8 +236,9 @@ impl Visit<'_> {
                 // A page that failed to answer may go on failing: its tab is not kept.
                 Err(_) => tab.dispose().await,
             }
-            // What was left behind in a tab is no reason for this call to fail: there are others.
-            if !stale || result.is_ok() {
+            // What was left behind in a tab is no reason for this call to fail: there are others. In a new
+            // one it is the browser's own empty page, to which a page may be fast enough to go back.
+            if !stale || result.is_ok() || new_tabs > NEW_TABS {
                 return result;
             }
         }
@@ -494,7 +500,7 @@ impl Stay<'_> {
 
     /// An error if the document that shows broke off while it came, or is where an earlier call's page led.
     fn arrives(&mut self) -> Result<(), Error> {
-        if self.tab.socket.network().is_astray() {
+        if self.tab.socket.is_astray() {
             return Err(self.failed(Trouble::Stale));
         }
         let broke_off = self.tab.socket.network().shown().broke_off();

@@ -53,7 +53,7 @@
 //! | `/redirect/long` | redirects to an address of 60,000 characters; at `/redirect/script-long` a script gives itself one |
 //! | `/redirect/meta` | leads to an article by meta refresh; `/redirect/meta/N` by N more of them before |
 //! | `/redirect/header` | leads to an article by a `Refresh` header; `/redirect/header-later` after a second, from a page with much text |
-//! | `/redirect/script-nothing` | a script sets its location to an address that answers with no content; `/redirect/script-download` with a download, `/redirect/script-hang` does not answer, `/redirect/script-refused` may not be asked; at `/redirect/script-back` it goes back |
+//! | `/redirect/script-nothing` | a script sets its location to an address that answers with no content; `/redirect/script-download` with a download, `/redirect/script-hang` does not answer, `/redirect/script-refused` may not be asked; at `/redirect/script-back` it goes back, at `/redirect/script-back-at-once` at once |
 //! | `/redirect/script/MS` | leads to an article by script after MS |
 //! | `/redirect/file` | redirects to `file:`; `/redirect/javascript`, `/redirect/data`, `/redirect/chrome` likewise |
 //! | `/redirect/script-file` | a script sets its location to `file:`; `/redirect/script-data`, `/redirect/script-blank` likewise |

@@ -29,6 +29,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["script-hang"] => leaving("location.href = '/slow/first-byte';"),
         ["script-refused"] => leaving("location.href = 'http://127.0.0.1:1/';"),
         ["script-back"] => leaving("setTimeout(() => history.back(), 200);"),
+        ["script-back-at-once"] => leaving("history.back();"),
         ["script-download"] => leaving("location.href = '/content/download';"),
         ["script", ms] => {
             let ms: u32 = number(ms)?;
