@@ -24,9 +24,13 @@ use serde_json::{Value, json};
 /// How long processes get to come and go.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Whether a process was there to be sent the signal.
+fn sent(name: &str, pid: u32) -> bool {
+    Command::new("kill").args([name, &pid.to_string()]).stderr(Stdio::null()).status().unwrap().success()
+}
+
 fn signal(name: &str, pid: u32) {
-    let sent = Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
-    assert!(sent.success(), "{pid} could be sent {name}");
+    assert!(sent(name, pid), "{pid} could be sent {name}");
 }
 
 fn kill(pid: u32) {
@@ -42,7 +46,7 @@ fn kill_all(visitor: &Visitor) {
         assert!(Instant::now() < until, "all could be killed");
         for process in left {
             // The ones that another took with it are gone by now.
-            let _ = Command::new("kill").args(["-KILL", &process.pid.to_string()]).stderr(Stdio::null()).status();
+            let _ = sent("-KILL", process.pid);
         }
     }
 }
@@ -182,9 +186,8 @@ fn a_page_that_crashed_while_nobody_used_it_is_no_reason_to_fail() {
 fn a_page_that_stands_still_goes_with_its_browser() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/before").run().answer();
-    for pid in renderers(&visitor) {
-        signal("-STOP", pid);
-    }
+    // That of the page that a tab begins with may end by itself meanwhile.
+    assert!(renderers(&visitor).into_iter().filter(|&pid| sent("-STOP", pid)).count() > 0);
     assert_heals(&visitor, "its pages were stopped");
 }
 

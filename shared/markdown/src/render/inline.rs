@@ -214,7 +214,7 @@ impl Inline {
                     };
                     escape(text, next, links > 0, place, &mut out);
                 }
-                Piece::Code(part) => code_span(self.part(part), place, &mut out),
+                Piece::Code(part) => code_span(self.part(part), links > 0, place, &mut out),
                 Piece::Done(part) => out.push_str(self.part(part)),
                 Piece::Break => match place {
                     Place::Cell => out.push_str("<br>"),
@@ -541,12 +541,13 @@ pub(super) fn escape_plain(text: &str, place: Place, out: &mut String) {
     out.push_str(&piece);
 }
 
-fn code_span(source: &str, place: Place, out: &mut String) {
+fn code_span(source: &str, in_link: bool, place: Place, out: &mut String) {
     let text = source.replace(['\n', '\r'], " ");
-    if place == Place::Cell && text.contains("\\|") {
-        // A pipe needs a backslash here, which another one before it would take away.
+    // A pipe needs a backslash in a cell, which another one before it would take away; and a paragraph that
+    // begins with a link in which this stands would be the definition of one.
+    if (place == Place::Cell && text.contains("\\|")) || (in_link && text.contains("]:")) {
         out.push_str("<code>");
-        escape(&text, Some('<'), false, place, out);
+        escape(&text, Some('<'), in_link, place, out);
         out.push_str("</code>");
         return;
     }
