@@ -133,7 +133,7 @@ impl Socket {
             *at_first = params["frame"]["loaderId"].as_str() == first.as_deref();
         }
         let back = method == "Page.frameStartedNavigating" && params["navigationType"] == "historyDifferentDocument";
-        *led_back |= back && params["frameId"] == *frame;
+        *led_back |= back && *at_first && params["frameId"] == *frame;
         // The browser may not know yet that the document has come, and would forget all but the one before.
         let again = matches!(method, "Page.domContentEventFired" | "Page.loadEventFired");
         if *at_first && (navigated || again) {
