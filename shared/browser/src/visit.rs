@@ -51,7 +51,7 @@ const USING: Duration = Duration::from_millis(60);
 const DOCUMENT: &str = include_str!("js/document.js");
 const LOOK: &str = include_str!("js/look.js");
 const FACTS: &str = include_str!("js/facts.js");
-const LINKS: &str = include_str!("js/links.js");
+const LINKS: &str = concat!(include_str!("js/names.js"), include_str!("js/links.js"));
 const HTML: &str = include_str!("js/html.js");
 const COLLECT: &str = include_str!("js/collect.js");
 
@@ -92,6 +92,8 @@ pub(crate) struct Facts {
     pub(crate) words: Option<u64>,
     pub(crate) fields: u64,
     pub(crate) links: u64,
+    /// What is wrong with a page of XML, if anything is.
+    broken: Option<String>,
 }
 
 /// A loaded page.
@@ -493,6 +495,10 @@ impl Stay<'_> {
         Url::parse(&facts.url).map_or(Ok(()), |url| self.visit.domains.check(&url))?;
         if facts.content_type == "application/pdf" {
             return Err(self.not_a_page("the URL is a PDF, not a page", Some(&facts.content_type), facts.status));
+        }
+        if let Some(broken) = &facts.broken {
+            let what = format!("the page is XML that can not be read to its end: {broken}");
+            return Err(self.not_a_page(&what, Some(&facts.content_type), facts.status));
         }
         let headers = self.tab.socket.network().shown().headers();
         Ok((Page::new(facts, &headers, ready), answer[2].take()))

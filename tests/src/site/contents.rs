@@ -18,6 +18,10 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     Some(response.into())
 }
 
+/// An `&` that is none makes it unreadable from there.
+const BROKEN_XHTML: &str = "<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>Salt & light</title></head>\n\
+    <body><h1>Salt and light</h1><p>What a browser would have shown.</p></body></html>";
+
 /// An error page that has all that an article has.
 fn status(code: u16) -> Response {
     let response = html::text_page(&format!("Status {code}"), "<a href=\"/page/home\">Home</a>").status(code);
@@ -41,6 +45,8 @@ fn content(kind: &str) -> Option<Response> {
         "xml" => {
             Response::new("application/xml", "<?xml version=\"1.0\"?>\n<notes><note id=\"1\">XML</note></notes>\n")
         }
+        "broken-xml" => Response::new("application/xml", "<notes><note>XML</notes>\n"),
+        "broken-xhtml" => Response::new("application/xhtml+xml", BROKEN_XHTML),
         "image" => super::wiki::drawing(),
         "empty" => Response::html(""),
         "blank" => html::page("", "<div id=\"root\"></div>"),

@@ -89,6 +89,17 @@ fn script(way: &str) -> Option<String> {
         "parts" => format!(
             "(async () => {{ for (const part of '12345') await (await fetch(`/late/content.json?${{part}}`)).text(); {RENDER} }})();"
         ),
+        "again" => format!(
+            "(async () => {{ for (const body of 'abc') await (await fetch('/late/content.json', {{method: 'POST', body}})).text();\n\
+             setTimeout(() => {{ {RENDER} }}, 700); }})();"
+        ),
+        "animation" => {
+            format!("document.documentElement.animate([{{}}, {{}}], 1200).finished.then(() => {{ {RENDER} }});")
+        }
+        "transition" => format!(
+            "const root = document.documentElement; root.style.cssText = 'transition: opacity 1.2s; opacity: 0.5'; root.offsetWidth;\n\
+             root.style.opacity = 1; root.addEventListener('transitionend', () => {{ {RENDER} }});"
+        ),
         "looked-for" => format!(
             "let data; fetch('/late/content.json').then(answer => answer.json()).then(json => data = json);\n\
              (function look() {{ if (data) {{ {RENDER} }} else setTimeout(look, 150); }})();"
@@ -132,7 +143,9 @@ fn forge(port: u16) -> String {
 }
 
 /// Elements that stand in the place of what a document is asked for.
-const CLOBBERED: &str = "<a href=\"/page/seen\">Seen</a>\n\
+const CLOBBERED: &str = "<a href=\"/page/seen\" aria-labelledby=\"seen\">…</a><b id=\"seen\">Seen</b>\n\
+    <map name=\"map\"><area href=\"/page/area\" alt=\"Area\"></map><img usemap=\"#map\" width=\"9\" height=\"9\" alt=\"\">\n\
+    <form name=\"getElementById\"></form><form name=\"styleSheets\"></form>\n\
     <form name=\"title\"></form><form name=\"querySelector\"></form><form name=\"querySelectorAll\"></form>\n\
     <form name=\"contentType\"></form><form name=\"createTreeWalker\"></form><form name=\"readyState\"></form>\n\
     <form name=\"body\"></form><form name=\"scripts\"></form><form name=\"addEventListener\"></form>";

@@ -55,7 +55,10 @@ fn frames(ask: &Ask<'_>) -> String {
          <iframe src=\"/links/frame/same\" title=\"same origin\"></iframe>\n\
          <iframe src=\"{}/links/frame/other\" title=\"other origin\"></iframe>\n\
          <iframe srcdoc=\"<a href='/page/srcdoc'>Link in a srcdoc frame</a>\" title=\"srcdoc\"></iframe>\n\
-         <iframe src=\"/links/frame/hidden\" title=\"hidden\" style=\"display: none\"></iframe>",
+         <iframe src=\"/links/frame/hidden\" title=\"hidden\" style=\"display: none\"></iframe>\n\
+         <iframe src=\"/links/frame/tiny\" title=\"tiny\" style=\"width: 1px; height: 1px; border: 0\"></iframe>\n\
+         <iframe src=\"/links/frame/faded\" title=\"faded\" style=\"opacity: 0\"></iframe>\n\
+         <object data=\"/links/frame/object\" type=\"text/html\"></object>",
         html::escaped(&other)
     )
 }
@@ -95,17 +98,44 @@ const HIDDEN: &str = r#"<ul>
 <li style="position: relative"><a href="/page/shown-placed"><span style="position: absolute">Shown at a place of its own</span></a></li>
 <li style="display: none"><a href="/page/none-contents" style="display: contents">no box in none</a></li>
 <li><a href="/page/readers" style="position: absolute; width: 1px; height: 1px; overflow: hidden"><span>for screen readers</span></a></li>
+<li><div style="height: 0; overflow: hidden"><ul><li><a href="/page/folded">in a folded menu</a></li></ul></div></li>
+<li><div style="display: grid; grid-template-rows: 0fr"><div style="overflow: hidden"><a href="/page/no-row">in a row of no height</a></div></div></li>
+<li><div style="height: 0; overflow: hidden"><a href="/page/shown-out-of-it" style="position: absolute">Shown out of a folded box</a></div></li>
+<li><div style="height: 0"><a href="/page/shown-overflow">Shown outside of its box</a></div></li>
+<li><span style="overflow: hidden"><a href="/page/shown-inline"><span style="float: left">Shown, for lines of text cut nothing off</span></a></span></li>
+<li><a href="/page/clip" style="position: absolute; clip: rect(0 0 0 0)">clip</a></li>
+<li><a href="/page/clip-path" style="clip-path: inset(50%)">clip-path</a></li>
+<li><div style="filter: opacity(0)"><p><a href="/page/filter">filter</a></p></div></li>
+<li><a href="/page/shown-path" style="clip-path: inset(1px)">Shown but for its edge</a></li>
+<li><div style="width: 9em; overflow: hidden; white-space: nowrap"><a href="/page/shown-slide">Shown in the first slide</a> <a href="/page/shown-next">Shown in the next one</a></div></li>
 </ul>
 <template><a href="/page/template">in a template</a></template>
 <noscript><a href="/page/noscript">without scripts</a></noscript>"#;
 
-const NAMES: &str = r##"<ul>
+const NAMES: &str = r##"<style>
+.rule::before { content: "Rule and "; }
+.rule-attribute::after { content: " " attr(data-kind); }
+.rule-for-readers::before { content: "\2605" / "Star of a"; }
+</style>
+<ul>
 <li><a href="/page/image"><img src="/wiki/station.svg" alt="Alternative text" width="48" height="32"></a></li>
 <li><a href="/page/image-and-text"><img src="/wiki/station.svg" alt="Station" width="48" height="32"> map</a></li>
 <li><a href="/page/label" aria-label="Label of the link">…</a></li>
 <li><span id="first">Label from</span> <span id="second">two elements</span>
     <a href="/page/labelled" aria-labelledby="first second">…</a></li>
 <li><a href="/page/title" title="Title of the link"><img src="/wiki/station.svg" alt="" width="48" height="32"></a></li>
+<li><a href="/page/icon"><span aria-hidden="true">★</span> Icon</a></li>
+<li><a href="/page/icon-alone"><img src="/wiki/station.svg" title="Title of the image" width="48" height="32"></a></li>
+<li><a href="/page/decorated"><img src="/wiki/station.svg" alt="" title="nothing" width="48" height="32">Decorated</a></li>
+<li><a href="/page/by-rule" class="rule">link</a></li>
+<li><a href="/page/by-attribute" class="rule-attribute" data-kind="(a kind)">Rule</a></li>
+<li><a href="/page/by-rule-for-readers" class="rule-for-readers">link</a></li>
+<li><a href="/page/button"><input type="button" value="Button in a link"></a></li>
+<li><a href="/page/own-label" id="own" aria-label="Own label and" aria-labelledby="own second">…</a></li>
+<li><a href="/page/hidden-label" aria-labelledby="unseen">…</a><span id="unseen" hidden>Label <i hidden>that is hidden</i></span></li>
+<li><a href="/page/blocks"><div>One block</div><div>another</div></a></li>
+<li><a href="/page/break">Before<br>after</a></li>
+<li><a href="/page/invisible-part">Seen<span style="visibility: hidden"> unseen <b style="visibility: visible">in part</b></span></a></li>
 <li><a href="/page/vector"><svg width="24" height="24" role="img"><title>Title of the drawing</title><circle cx="12" cy="12" r="9"/></svg></a></li>
 <li><a href="/page/spaces">  Text
     over   lines  </a></li>
@@ -152,6 +182,10 @@ const BASE: &str = r#"<h1>Base</h1>
 const SHADOW: &str = r#"<p><a href="/page/light">Link outside of shadow roots</a></p>
 <div id="open"></div>
 <div id="closed"></div>
+<div id="slots"><template shadowrootmode="open"><a href="/page/before">Before the slot</a>
+  <p><slot name="named"></slot><slot></slot></p><a href="/page/after">After the <slot name="word"></slot></a></template>
+  <a href="/page/slotted">Slotted</a> <a href="/page/no-slot" slot="none">without a slot</a>
+  <b slot="named"><a href="/page/named">Slotted by name</a></b> <i slot="word">slot</i></div>
 <div id="declared"><template shadowrootmode="open"><a href="/page/declared">Link in a declared shadow root</a></template></div>
 <script>
   const open = document.getElementById('open').attachShadow({mode: 'open'});

@@ -36,7 +36,7 @@
 //! | `/slow/first-byte` | a server that never answers |
 //! | `/slow/clock/MS` | changes its text every MS, for ever |
 //! | `/slow/loop/MS` | a script that starts MS after the page and never ends; 0 is while it loads |
-//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker` likewise; `/late/interval` after 1.5 s, `/late/picture` after 2 s, when a picture is there, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
+//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker` likewise; `/late/interval` after 1.5 s, `/late/animation` and `/late/transition` after 1.2 s of moving, `/late/again` 700 ms after the third answer of one address, `/late/picture` after 2 s, when a picture is there, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
 //! | `/late/text` | leads to another page by a timer whose work is a text; `/late/countdown` after four seconds that it counts, `/late/pause` after three |
 //! | `/hostile/forged` | leads to `localhost`, where scripts say that the page is another one |
 //! | `/hostile/clobbered` | elements with the names of what a document is asked for |
@@ -76,7 +76,7 @@
 //! | `/innocent/forbidden` | a plain 403 page, of nobody's making but the site's |
 //! | `/content/download` | an attachment |
 //! | `/content/pdf` | a PDF of one page |
-//! | `/content/text` | plain text; `/content/markdown`, `/content/json`, `/content/xml`, `/content/image` likewise |
+//! | `/content/text` | plain text; `/content/markdown`, `/content/json`, `/content/xml`, `/content/image` likewise; `/content/broken-xml` and `/content/broken-xhtml` break off |
 //! | `/content/empty` | status 200 and an empty body |
 //! | `/content/blank` | a whole HTML page without a word in it |
 //! | `/content/wrong-charset` | UTF-8 that its header calls ISO-8859-1 |

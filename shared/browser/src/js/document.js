@@ -8,3 +8,8 @@ const own = (document) => new Proxy(document, {
   },
 });
 const doc = own(document);
+// What an element stands in: a shadow root, which has no such names, or its document.
+const rootOf = (element) => {
+  const root = element.getRootNode();
+  return root.nodeType === Node.DOCUMENT_NODE ? own(root) : root;
+};

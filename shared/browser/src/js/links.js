@@ -2,10 +2,9 @@
 // through open shadow roots and frames of the same origin, each page once: the text of one on a
 // line, its address on the next.
 const take = () => {
-  const LONGEST_TEXT = 200, LONGEST_ADDRESS = 4096;
+  const LONGEST_ADDRESS = 4096;
   const here = location.href.split("#")[0];
   const found = new Map();
-  const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
   const rendered = (part) => part.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
   const shows = (part) => {
     const box = part.getBoundingClientRect();
@@ -15,54 +14,51 @@ const take = () => {
     const { scrollX, scrollY } = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView;
     return box.right + scrollX > 0 && box.bottom + scrollY > 0;
   };
+  // What cuts off or fades all that is in it: a menu that is folded up. A person sees it on opening it,
+  // as one does of what is not rendered until then. What slides, as in a carousel, is there.
+  const conceals = (part) => {
+    const { clip, clipPath, display, filter, overflow } = getComputedStyle(part);
+    if (filter.includes("opacity(0)") || /^(circle\(0(px|%)|inset\(([5-9]\d|100)(\.\d+)?%)/.test(clipPath)) return true;
+    const [top, right, bottom, left] = clip.match(/-?[\d.]+(?=px)/g) ?? [];
+    if (right - left <= 1 || bottom - top <= 1) return true;
+    // Of a document's body it is the window that cuts off.
+    if (overflow === "visible" || /^(inline|contents)$/.test(display) || /^(body|html)$/.test(part.localName)) return false;
+    const box = part.getBoundingClientRect();
+    return box.width <= 1 || box.height <= 1;
+  };
+  // What an element stands in, as far as that may cut it off.
+  const around = (part) => {
+    const { position } = getComputedStyle(part);
+    if (position === "absolute" || position === "fixed") return part.offsetParent;
+    return part.assignedSlot ?? part.parentElement ?? part.parentNode?.host ?? null;
+  };
+  const known = new Map();
+  const concealed = (element) => {
+    const above = [];
+    let part = element, answer = false;
+    for (; part && !known.has(part); part = around(part)) above.push(part);
+    if (part) answer = known.get(part);
+    for (const each of above.reverse()) known.set(each, answer ||= conceals(each));
+    return answer;
+  };
   const visible = (link) => {
     if (link.localName === "area") {
       // An area has no box of its own: it shows where an image uses its map.
       const map = link.closest("map")?.name;
-      return !!map && [...link.getRootNode().querySelectorAll("img[usemap]")].some((image) => image.useMap === `#${map}` && visible(image));
+      return !!map && [...rootOf(link).querySelectorAll("img[usemap]")].some((image) => image.useMap === `#${map}` && visible(image));
     }
     // Of an element without a box of its own, what is inside may show.
     const parent = link.parentElement;
     const boxless = () => parent !== null && rendered(parent) && getComputedStyle(link).display === "contents";
     if (!rendered(link) && !boxless()) return false;
+    if (concealed(link)) return false;
     if (shows(link)) return true;
-    if (link.firstChild === null) return false;
     // What floats or has a place of its own is not in the box of a link around it.
-    const { overflow, clip } = getComputedStyle(link);
-    if (overflow !== "visible" || clip !== "auto") return false;
+    if (link.firstChild === null || getComputedStyle(link).overflow !== "visible") return false;
     if ([...link.querySelectorAll("*")].some((part) => rendered(part) && shows(part))) return true;
     const text = link.ownerDocument.createRange();
     text.selectNodeContents(link);
     return shows(text);
-  };
-  // The accessible name, after https://www.w3.org/TR/accname-1.2/ as far as links need it.
-  const name = (link) => {
-    // Most links are a short text and nothing else.
-    if (link.firstElementChild === null && !link.hasAttribute("aria-labelledby") && !link.hasAttribute("aria-label")) {
-      const text = squeeze(link.textContent);
-      if (text && text.length <= LONGEST_TEXT) return text.toWellFormed();
-    }
-    const labels = (link.getAttribute("aria-labelledby") ?? "").split(/\s+/).filter(Boolean)
-      .map((id) => link.getRootNode().getElementById?.(id)?.textContent ?? "");
-    // The text as it is shown has to be asked for only where something inside may be hidden.
-    const shown = (part) => (part.firstElementChild && part.innerText) ?? part.textContent;
-    const content = (part) => {
-      if (!part.querySelector("img,svg,[aria-label]")) return shown(part);
-      return [...part.childNodes].map((child) => {
-        if (child.nodeType === Node.TEXT_NODE) return child.data;
-        if (child.nodeType !== Node.ELEMENT_NODE || !child.checkVisibility({ visibilityProperty: true })) return "";
-        const own = child.getAttribute("aria-label") ?? child.getAttribute("alt");
-        if (own !== null) return ` ${own} `;
-        if (child.localName === "svg") return ` ${child.querySelector("title")?.textContent ?? ""} `;
-        const apart = child.localName === "br" || getComputedStyle(child).display !== "inline" ? " " : "";
-        return apart + content(child) + apart;
-      }).join("");
-    };
-    for (const text of [labels.join(" "), link.getAttribute("aria-label"), content(link), link.getAttribute("alt"), link.title]) {
-      const squeezed = squeeze(text);
-      if (squeezed) return [...squeezed.slice(0, LONGEST_TEXT * 2).toWellFormed()].slice(0, LONGEST_TEXT).join("");
-    }
-    return "";
   };
   const address = (link) => {
     // An empty address is that of this very page: a button in the guise of a link.
@@ -82,21 +78,29 @@ const take = () => {
   // Places on a page are one page.
   const page = (href) => !href.includes("#") || /#[/!]/.test(href) ? href : href.split("#", 1)[0];
   const walk = (root) => {
-    // One pass in the page's order: a link, a shadow root and a frame each where it stands.
+    // One pass in the order of what is shown: a shadow root, what it has slots for, and a frame each
+    // where it stands.
     const walker = Document.prototype.createTreeWalker.call(root.ownerDocument ?? root, root, NodeFilter.SHOW_ELEMENT);
-    for (let element = walker.nextNode(); element; element = walker.nextNode()) {
+    let element = root.nodeType === Node.ELEMENT_NODE ? root : walker.nextNode();
+    while (element) {
       const kind = element.localName;
       if ((kind === "a" || kind === "area") && (element.hasAttribute("href") || element.hasAttribute("xlink:href"))) {
-        const href = address(element);
-        if (href === null) continue;
-        const key = page(href), before = found.get(key);
-        if (!before?.[0] && visible(element)) found.set(key, [name(element), before?.[1] ?? href]);
+        const href = address(element), key = href && page(href), before = found.get(key);
+        if (href !== null && !before?.[0] && visible(element)) found.set(key, [accessibleName(element), before?.[1] ?? href]);
       }
-      if (element.shadowRoot) walk(element.shadowRoot);
-      if (kind === "iframe" || kind === "frame") {
+      if (/^(i?frame|object)$/.test(kind)) {
         let inner = null;
         try { inner = element.contentDocument; } catch { }
-        if (inner && (element.checkVisibility?.() ?? true)) walk(inner);
+        if (inner && visible(element)) walk(inner);
+      }
+      if (kind === "slot") element.assignedElements().forEach(walk);
+      if (element.shadowRoot) {
+        walk(element.shadowRoot);
+        // What it has no slot for is not shown.
+        const host = element;
+        do { element = walker.nextNode(); } while (element && host.contains(element));
+      } else {
+        element = walker.nextNode();
       }
     }
   };

@@ -32,6 +32,17 @@ const sparse = () => {
   }
   return length < 1000;
 };
+// Whether it has been drawn: what a page brings when it comes into view, it asks for after that.
+const drawn = () => {
+  // Kept in this world of the document's, where all of these scripts run.
+  if (globalThis.wasDrawn === undefined) {
+    globalThis.wasDrawn = false;
+    const draws = () => { globalThis.wasDrawn = true; };
+    requestAnimationFrame(() => requestAnimationFrame(draws));
+    AbortSignal.timeout(1000).addEventListener("abort", draws);
+  }
+  return globalThis.wasDrawn || doc.visibilityState !== "visible";
+};
 // Is the page's own content there? Answers "wait", "idle", "hangs", "selector" or "bad-selector".
 const look = (selector) => {
   const now = performance.now();
@@ -53,6 +64,7 @@ const look = (selector) => {
   }
   const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.hopes > 0;
   if (!scripted) return "idle";
+  const shows = drawn();
   if (watch.timers > 0 || (watch.hopes > 0 && sparse())) return "wait";
-  return watch.quiet >= 60 ? "idle" : "wait";
+  return shows && watch.quiet >= 60 ? "idle" : "wait";
 };

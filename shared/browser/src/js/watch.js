@@ -25,25 +25,27 @@
   answer("prompt", null);
   answer("print", undefined);
 
-
-  // A timer is work to come: a short one, unless it is of those that go on when nothing new has come of
-  // them; and one that follows another, or comes again, for a while, or if it may have waited for what
+  // A timer is work to come: a short one, unless the same work goes on and on when nothing new has come
+  // of it; and one that follows another, or comes again, for a while, or if it may have waited for what
   // has just come.
-  const SHORT = 2000, SOON = 5000, CHAIN = 3, COUNTDOWN = 6, LOOKS = 300;
-  const timers = new Map(), tickers = new WeakMap();
+  const SHORT = 2000, SOON = 5000, CHAIN = 3, COUNTDOWN = 6, LOOKS = 300, REPEATS = 3;
+  const timers = new Map(), tickers = new WeakMap(), works = new Map();
   let chain = 0, chainBegun = 0;
-  const waits = ({ due, begun, repeat, hoped }) => !hoped && (due - answeredAt <= LOOKS
-    || (repeat === 0 ? due - news <= SHORT : repeat <= CHAIN && due - begun <= SHORT));
+  const waits = ({ due, begun, repeat, hoped, fresh }) => !hoped && (due - answeredAt <= LOOKS
+    || (repeat === 0 ? fresh || due - news <= SHORT : repeat <= CHAIN && due - begun <= SHORT));
   const delayOf = (delay) => delay > 0 ? Number(delay) : 0;
   const text = Function.prototype.toString;
-  const leads = (work) => /\blocation\b|\.submit\(/.test(typeof work === "function" ? Reflect.apply(text, work, []) : work);
+  const source = (work) => typeof work === "function" ? Reflect.apply(text, work, []) : String(work);
+  const leads = (work) => /\blocation\b|\.submit\(/.test(source(work));
+  const again = (map, key) => map.set(key, (map.get(key) ?? 0) + 1).get(key) > REPEATS;
   const later = window.setTimeout.bind(window);
   replace(window, "setTimeout", {
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
       const hoped = delay > SHORT && delay <= SOON && chain === 0 && leads(work);
       if (delay > SHORT && !hoped) return Reflect.apply(target, self, args);
-      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped };
+      const fresh = chain === 0 && !again(works, source(work).slice(0, 500));
+      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped, fresh };
       const done = () => { if (timers.delete(id)) bump(); };
       let id;
       if (typeof work === "function") {
@@ -115,13 +117,12 @@
     stir();
     changes.observe(document, { subtree: true, childList: true, characterData: true });
   };
-  // What a script asks for a first time is news when it is there.
-  const answered = new Set();
+  // What a script asks for is news when it is there, unless it was asked for again and again: that is polling.
+  const answered = new Map();
   new PerformanceObserver((list) => {
     for (const { name, initiatorType } of list.getEntries()) {
       const address = name.split(/[?#]/, 1)[0];
-      if (!/^(fetch|xmlhttprequest)$/.test(initiatorType) || answered.has(address)) continue;
-      answered.add(address);
+      if (!/^(fetch|xmlhttprequest)$/.test(initiatorType) || again(answered, address)) continue;
       stir();
       answeredAt = last;
     }
@@ -129,13 +130,16 @@
 
   // What the page has of these tells a bot challenge; its scripts can not be seen from where look.js runs.
   const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
-  const { dispatchEvent } = EventTarget.prototype, { apply } = Reflect, Told = CustomEvent;
+  const { dispatchEvent } = EventTarget.prototype, { getAnimations } = Document.prototype, { apply } = Reflect, Told = CustomEvent;
+  // What fades in or moves to its place is not there before; what goes on for ever is decoration.
+  const moves = ({ playState, playbackRate, timeline, currentTime, effect }) => playState === "running" && timeline === document.timeline
+    && performance.now() + (effect.getComputedTiming().endTime - currentTime) / playbackRate - news <= SHORT;
   const tell = () => {
     const set = [...timers.values()];
     const counted = (which) => set.filter(which).length;
     const detail = {
       quiet: performance.now() - last,
-      timers: counted(waits),
+      timers: counted(waits) + apply(getAnimations, document, []).filter(moves).length,
       // A page with little to read may count down before it shows something, or lead on.
       hopes: counted(({ repeat, hoped }) => hoped || (repeat > 0 && repeat <= COUNTDOWN)),
       globals: globals(),

@@ -1,0 +1,86 @@
+// The accessible name of a link, after https://www.w3.org/TR/accname-1.2/#computation-steps.
+const LONGEST_TEXT = 200, DEEPEST = 200;
+const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
+// Whether rules of the page's may add text: to ask of each element costs more than all the rest.
+const ruled = new Map();
+const mayGenerate = (element) => {
+  const root = element.ownerDocument;
+  if (!ruled.has(root)) ruled.set(root, own(root).styleSheets.length + own(root).adoptedStyleSheets.length > 0);
+  return ruled.get(root) || element.getRootNode() !== root;
+};
+// The text that a rule puts before or after an element: `"★ "`, `"★" / "Star"`, `attr(title)`.
+const generated = (element, where) => {
+  if (!mayGenerate(element)) return "";
+  const { content, display, visibility } = getComputedStyle(element, where);
+  if (content === "none" || content === "normal" || display === "none" || visibility !== "visible") return "";
+  let text = "", apart = display === "inline" ? "" : " ";
+  for (const [token, string, attribute] of content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(\s*([^\s,)]+)[^)]*\)|[\w-]+\([^)]*\)|\//g)) {
+    if (token === "/") [text, apart] = ["", " "];
+    text += string?.replace(/\\(.)/g, "$1") ?? (attribute ? element.getAttribute(attribute) ?? "" : "");
+  }
+  return apart + text + apart;
+};
+// What a control of a form says in the midst of a text.
+const valueOf = (control) => {
+  switch (control.localName) {
+    case "select": return [...control.selectedOptions].map((option) => option.label).join(" ");
+    case "textarea": return control.value;
+    case "input": break;
+    default: return null;
+  }
+  if (/^(hidden|checkbox|radio|file|color|password)$/.test(control.type)) return "";
+  if (control.type === "image") return control.alt;
+  return control.value || ({ submit: "Submit", reset: "Reset" }[control.type] ?? "");
+};
+const accessibleName = (link) => {
+  // Most links are a short text and nothing else.
+  if (link.firstElementChild === null && !link.hasAttribute("aria-labelledby") && !link.hasAttribute("aria-label") && !mayGenerate(link)) {
+    const text = squeeze(link.textContent);
+    if (text && text.length <= LONGEST_TEXT) return text.toWellFormed();
+  }
+  // `how` a text was come by: `referred`, by aria-labelledby, which is not followed twice; `hidden`,
+  // which then is text all the same.
+  const labels = (element, how) => {
+    if (how.referred || !element.hasAttribute("aria-labelledby")) return "";
+    return element.getAttribute("aria-labelledby").split(/\s+/).filter(Boolean).map((id) => {
+      const other = rootOf(element).getElementById(id);
+      return other ? textOf(other, { referred: true, hidden: !other.checkVisibility() || other.closest("[aria-hidden=true]") !== null }, 1) : "";
+    }).join(" ");
+  };
+  const contents = (element, how, depth) => {
+    if (depth > DEEPEST) return element.textContent;
+    const assigned = element.localName === "slot" ? element.assignedNodes() : [];
+    const nodes = assigned.length > 0 ? assigned : (element.shadowRoot ?? element).childNodes;
+    const visible = how.hidden || getComputedStyle(element).visibility === "visible";
+    const texts = [...nodes].map((node) => {
+      if (node.nodeType === Node.TEXT_NODE) return visible ? node.data : "";
+      return node.nodeType === Node.ELEMENT_NODE ? within(node, how, depth) : "";
+    });
+    return generated(element, "::before") + texts.join("") + generated(element, "::after");
+  };
+  const within = (element, how, depth) => {
+    if (element.localName === "br") return " ";
+    const { display } = getComputedStyle(element);
+    if (!how.hidden && (display === "none" || element.getAttribute("aria-hidden") === "true")) return "";
+    const text = textOf(element, how, depth + 1);
+    return /^(inline|contents)$/.test(display) && element.localName !== "img" ? text : ` ${text} `;
+  };
+  const textOf = (element, how, depth) => {
+    const kind = element.localName;
+    const native = () => {
+      if (/^(img|area)$/.test(kind)) return element.getAttribute("alt");
+      if (kind === "svg") return element.querySelector("title")?.textContent ?? contents(element, how, depth);
+      if (/^(script|style|title|desc|template|iframe|video|audio|canvas|object|rt|rp)$/.test(kind)) return "";
+      return valueOf(element) ?? contents(element, how, depth);
+    };
+    if (kind === "img" && (element.getAttribute("alt") === "" || /^(none|presentation)$/.test(element.getAttribute("role")))) return "";
+    const tooltip = () => depth === 0 || /^(img|svg|iframe|input|select|textarea|button)$/.test(kind) ? element.getAttribute("title") : "";
+    for (const text of [labels, () => element.getAttribute("aria-label"), native, tooltip]) {
+      const found = text(element, how);
+      if (squeeze(found)) return found;
+    }
+    return "";
+  };
+  const name = squeeze(textOf(link, { referred: false, hidden: false }, 0));
+  return [...name.slice(0, LONGEST_TEXT * 2).toWellFormed()].slice(0, LONGEST_TEXT).join("");
+};
