@@ -76,7 +76,17 @@ fn what_is_no_call_is_refused() {
     let project = Project::new();
     let refused =
         |name: &str, input: &str| project.tool("call").arg(name).stdin(input).run().error("ARGUMENT_ERROR").clone();
-    assert!(refused("read_fil", "{}")["remediation_suggestion"].as_str().unwrap().contains("read_file"));
+    for (name, nearest) in [("read_fil", "read_file"), ("ragmaker-browser-navigat", "browser_navigate")] {
+        let error = refused(name, "{}");
+        assert_eq!(error["details"], json!({"argument": name, "nearest": nearest}));
+        assert_eq!(error["remediation_suggestion"], format!("Did you mean {nearest}?"));
+    }
+    for name in ["", "ragmaker-", "quite-unlike-anything"] {
+        let error = refused(name, "{}");
+        assert_eq!(error["details"], json!({"argument": name}));
+        assert!(error["remediation_suggestion"].as_str().unwrap().contains("read_file"));
+    }
+    assert_eq!(refused("read_file", r#"{"path": "a", "path": "b"}"#)["details"]["argument"], "--path");
     assert_eq!(refused("read_file", "{}")["details"]["argument"], "--path");
     assert_eq!(refused("read_file", r#"{"path": "-"}"#)["details"]["argument"], "--path");
     assert_eq!(refused("write_file", r#"{"path": "a"}"#)["details"]["argument"], "--content");
@@ -85,5 +95,9 @@ fn what_is_no_call_is_refused() {
     }
     project.tool("call").run().error("ARGUMENT_ERROR");
     project.tool("call").args(["read_file", "--path=a"]).run().error("ARGUMENT_ERROR");
+    for (arguments, argument) in [(["--version", "--bogus"], "--bogus"), (["read_file", "--help=1"], "--help")] {
+        let run = project.tool("call").args(arguments).run();
+        assert_eq!(run.error("ARGUMENT_ERROR")["details"]["argument"], argument);
+    }
     assert!(!project.path().join("a").exists());
 }

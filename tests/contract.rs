@@ -118,6 +118,21 @@ fn describe_is_the_entry() {
 }
 
 #[test]
+fn a_question_does_not_hide_a_mistake_beside_it() {
+    every_tool(|_, tool| {
+        for question in ["--help", "--version", "--describe"] {
+            refused(&tool().args([question, "--quite-unlike-anything"]).run(), "--quite-unlike-anything");
+            refused(&tool().args([question, "stray"]).run(), "stray");
+            let run = tool().arg(format!("{question}=1")).run();
+            refused(&run, question);
+            let message = run.error("ARGUMENT_ERROR")["message"].as_str().unwrap().to_owned();
+            assert!(message.contains("takes no value"), "{message}");
+        }
+        assert_eq!(printed(tool().args(["--version", "--help"])), printed(tool().arg("--version")));
+    });
+}
+
+#[test]
 fn a_mistyped_argument_is_answered_with_the_right_one() {
     every_argument(|_, tool, option, _| {
         let run = tool().args([&format!("{option}x"), "value"]).run();
@@ -126,7 +141,14 @@ fn a_mistyped_argument_is_answered_with_the_right_one() {
         assert_eq!(error["details"]["nearest"], option, "{error}");
         assert!(error["remediation_suggestion"].as_str().unwrap().contains(option), "{error}");
     });
-    every_tool(|_, tool| refused(&tool().arg("--quite-unlike-anything").run(), "--quite-unlike-anything"));
+    every_tool(|entry, tool| {
+        refused(&tool().arg("--quite-unlike-anything").run(), "--quite-unlike-anything");
+        if entry.arguments.contains_key("url") {
+            let run = tool().args(["-u", "x"]).run();
+            refused(&run, "-u");
+            assert_eq!(run.error("ARGUMENT_ERROR")["details"]["nearest"], "--url");
+        }
+    });
 }
 
 #[test]
@@ -179,7 +201,11 @@ fn numbers_keep_their_bounds() {
         for value in never.into_iter().chain(least).chain(most) {
             let run = tool().args(needed(entry, option)).args([option, &value]).run();
             refused(&run, option);
-            assert_eq!(run.error("ARGUMENT_ERROR")["details"]["value"], value);
+            let error = run.error("ARGUMENT_ERROR");
+            assert_eq!(error["details"]["value"], value);
+            let bounds = [schema["minimum"].as_u64().unwrap(), schema["maximum"].as_u64().unwrap_or(u64::MAX)];
+            let message = error["message"].as_str().unwrap();
+            assert!(message.ends_with(&format!("from {} to {}", bounds[0], bounds[1])), "{message}");
         }
     });
 }
@@ -208,6 +234,12 @@ fn an_argument_that_is_not_utf8_is_refused() {
 #[test]
 fn arguments_as_json_are_the_same_arguments() {
     every_argument(|_, tool, option, schema| {
+        // One key twice, and under both of its spellings: neither may win in silence.
+        let name = &option[2..];
+        for again in [name.to_owned(), name.replace('-', "_")] {
+            let object = format!(r#"{{"{name}": null, "{again}": {}}}"#, json!(sample(schema)));
+            refused(&tool().args(["--arguments", &object]).run(), option);
+        }
         // Given once in JSON, with an underscore, it may not be given again as an option.
         let value = if is_switch(schema) { json!(true) } else { json!(sample(schema)) };
         let object = json!({"wait_for_previous": true, option[2..].replace('-', "_"): value}).to_string();

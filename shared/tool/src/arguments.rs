@@ -7,15 +7,16 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt,
     io::{self, Read},
 };
 
 use argh::{FlagInfo, FlagInfoKind, Optionality};
 use serde::{
-    Deserialize,
-    de::{IntoDeserializer, value},
+    Deserialize, Deserializer,
+    de::{IntoDeserializer, MapAccess, Visitor, value},
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{ARGUMENT_ERROR, Error, Tool};
 
@@ -24,6 +25,10 @@ const MAX_JSON: u64 = 64 << 20;
 
 /// A key that Gemini CLI adds to the arguments of every call; it means nothing to a tool.
 const IGNORED_KEY: &str = "wait_for_previous";
+
+/// The members of a JSON object, every one: a map keeps the last of those with one key, and the others
+/// would be lost in silence.
+pub type Members = Vec<(String, Value)>;
 
 /// What the command line asks for.
 pub enum Parsed<T> {
@@ -56,14 +61,14 @@ pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<P
     let mut line = CommandLine::new::<T>();
     let mut texts = texts.into_iter();
     while let Some(text) = texts.next() {
-        match text.as_str() {
-            "-h" | "--help" => return Ok(Parsed::Help(help::<T>())),
-            "-V" | "--version" => return Ok(Parsed::Version),
-            "--describe" => return Ok(Parsed::Describe),
-            _ => line.push(&text, &mut texts)?,
-        }
+        line.push(&text, &mut texts)?;
     }
-    line.finish().map(Parsed::Work)
+    match line.asked {
+        None => line.finish().map(Parsed::Work),
+        Some("-h" | "--help") => Ok(Parsed::Help(help::<T>())),
+        Some("--describe") => Ok(Parsed::Describe),
+        Some(_) => Ok(Parsed::Version),
+    }
 }
 
 /// The error for an `argument` that follows `before`, which is its option where it is a value.
@@ -84,9 +89,9 @@ fn not_utf8(before: Option<&String>, argument: &OsStr) -> Error {
 }
 
 /// Parses arguments that came as a JSON object, as `--arguments` takes them.
-pub fn from_json<T: Tool>(arguments: Map<String, Value>) -> Result<T, Error> {
+pub fn from_json<T: Tool>(arguments: impl IntoIterator<Item = (String, Value)>) -> Result<T, Error> {
     let mut line = CommandLine::new::<T>();
-    line.push_json(arguments)?;
+    line.push_json(arguments.into_iter().collect())?;
     line.finish()
 }
 
@@ -109,12 +114,15 @@ struct CommandLine {
     json_texts: &'static [&'static str],
     flags: Vec<&'static FlagInfo<'static>>,
     given: Vec<(&'static FlagInfo<'static>, Option<String>)>,
+    /// What is asked for in the place of work. The first wins, but what follows it is read as ever:
+    /// who misspells an option learns of it.
+    asked: Option<&'static str>,
 }
 
 impl CommandLine {
     fn new<T: Tool>() -> Self {
         let flags = T::get_args_info().flags.iter().filter(|flag| flag.long != "--help").collect();
-        Self { json_texts: T::JSON_TEXTS, flags, given: vec![] }
+        Self { json_texts: T::JSON_TEXTS, flags, given: vec![], asked: None }
     }
 
     /// Takes one argument, and its value from `rest` where it has one.
@@ -129,6 +137,10 @@ impl CommandLine {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (text, None),
         };
+        if let Some(asks) = ["-h", "--help", "-V", "--version", "--describe"].into_iter().find(|asks| *asks == name) {
+            self.asked.get_or_insert(asks);
+            return inline.map_or(Ok(()), |value| Err(bad_value(asks, &value, "it is a switch and takes no value")));
+        }
         if name == "--arguments" {
             let value = inline.or_else(|| rest.next()).ok_or_else(|| missing_value(name))?;
             return self.push_json(read_json(&value)?);
@@ -146,12 +158,18 @@ impl CommandLine {
         }
     }
 
-    fn push_json(&mut self, arguments: Map<String, Value>) -> Result<(), Error> {
+    fn push_json(&mut self, arguments: Members) -> Result<(), Error> {
+        let mut keys = vec![];
         for (key, value) in arguments {
             if key == IGNORED_KEY {
                 continue;
             }
             let flag = self.flag(&format!("--{key}"))?;
+            // Be it a list, which may come in parts as options, or spelled in two ways.
+            if keys.contains(&flag.long) {
+                return Err(repeated(flag.long));
+            }
+            keys.push(flag.long);
             let values = match value {
                 Value::Array(values) if matches!(flag.optionality, Optionality::Repeating | Optionality::Greedy) => {
                     values
@@ -191,10 +209,7 @@ impl CommandLine {
     fn give(&mut self, flag: &'static FlagInfo<'static>, value: Option<String>) -> Result<(), Error> {
         let repeatable = matches!(flag.optionality, Optionality::Repeating | Optionality::Greedy);
         if !repeatable && self.given.iter().any(|(given, _)| given.long == flag.long) {
-            return Err(ARGUMENT_ERROR
-                .error(format!("{} was given more than once", flag.long))
-                .remedy(format!("Give {} once.", flag.long))
-                .detail("argument", flag.long));
+            return Err(repeated(flag.long));
         }
         self.given.push((flag, value));
         Ok(())
@@ -202,16 +217,15 @@ impl CommandLine {
 
     fn flag(&self, name: &str) -> Result<&'static FlagInfo<'static>, Error> {
         let short = name.strip_prefix('-').and_then(|rest| rest.parse::<char>().ok());
-        let long = name.replace('_', "-");
+        let mut long = name.replace('_', "-");
         let found = self.flags.iter().find(|flag| flag.long == long || (short.is_some() && flag.short == short));
         found.copied().ok_or_else(|| {
+            if !long.starts_with("--") {
+                long.insert(0, '-');
+            }
             let names = || self.flags.iter().map(|flag| flag.long);
-            let distance = |known: &str| strsim::osa_distance(known, &long);
-            let nearest = names().min_by_key(|known| distance(known)).filter(|known| {
-                distance(known) <= 1 + known.len() / 4 || known.starts_with(&long) || long.starts_with(known)
-            });
             let error = ARGUMENT_ERROR.error(format!("unknown argument {name:?}")).detail("argument", name);
-            match nearest {
+            match nearest(&long, names()) {
                 Some(nearest) => error.remedy(format!("Did you mean {nearest}?")).detail("nearest", nearest),
                 None => error.remedy(format!("The arguments are {}.", names().collect::<Vec<_>>().join(", "))),
             }
@@ -244,8 +258,11 @@ impl CommandLine {
                 .detail("argument", missing[0])
                 .detail("missing", missing));
         }
-        let words: Vec<&str> =
-            self.given.iter().flat_map(|(flag, value)| [Some(flag.long), value.as_deref()]).flatten().collect();
+        let mut words = vec![];
+        for (flag, value) in &self.given {
+            words.push(flag.long);
+            words.extend(value.as_deref());
+        }
         T::from_args(&[T::NAME], &words).map_err(|early| {
             // The one failure that is left is a value that its type refuses; argh says it in prose.
             let prose = early.output.trim();
@@ -262,15 +279,30 @@ impl CommandLine {
     }
 }
 
+/// The one of `names` that `name` was likely meant to be.
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // One that begins so comes first: to a single letter, every short name is as near.
+    let distance = |known: &str| if known.starts_with(name) { 0 } else { strsim::osa_distance(known, name) };
+    names
+        .min_by_key(|known| distance(known))
+        .filter(|known| distance(known) <= 1 + known.len().min(name.len()) / 4 || name.starts_with(known))
+}
+
 /// Why a value was refused, for those who do not know the words of Rust's own parsers.
 fn in_words(reason: &str) -> &str {
     match reason {
-        "invalid digit found in string" | "cannot parse integer from empty string" => {
-            "expected a whole number of at least 0"
-        }
-        "number too large to fit in target type" => "it is too large",
+        "invalid digit found in string"
+        | "cannot parse integer from empty string"
+        | "number too large to fit in target type" => "expected a whole number from 0 to 18446744073709551615",
         other => other,
     }
+}
+
+fn repeated(long: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{long} was given more than once"))
+        .remedy(format!("Give {long} once."))
+        .detail("argument", long)
 }
 
 fn missing_value(long: &str) -> Error {
@@ -289,7 +321,7 @@ fn bad_value(long: &str, value: &str, reason: &str) -> Error {
 
 /// The JSON object in `text`, or on standard input for `-`; a byte order mark and UTF-16, which
 /// PowerShell's `>` writes, are taken too.
-pub fn read_json(text: &str) -> Result<Map<String, Value>, Error> {
+pub fn read_json(text: &str) -> Result<Members, Error> {
     let fail = |reason: String| {
         ARGUMENT_ERROR
             .error(format!("the arguments are not a JSON object: {reason}"))
@@ -309,9 +341,29 @@ pub fn read_json(text: &str) -> Result<Map<String, Value>, Error> {
         plain => String::from_utf8_lossy(plain).into_owned(),
     };
     if text.trim().is_empty() {
-        return Ok(Map::new());
+        return Ok(vec![]);
     }
-    serde_json::from_str(&text).map_err(|error| fail(error.to_string()))
+    let mut json = serde_json::Deserializer::from_str(&text);
+    let members = json.deserialize_map(EachMember).and_then(|members| json.end().map(|()| members));
+    members.map_err(|error| fail(error.to_string()))
+}
+
+struct EachMember;
+
+impl<'de> Visitor<'de> for EachMember {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        let mut members = vec![];
+        while let Some(member) = object.next_entry()? {
+            members.push(member);
+        }
+        Ok(members)
+    }
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
@@ -366,6 +418,10 @@ mod tests {
             (&["--baskte=a"], "unknown argument \"--baskte\"", "--baskte"),
             (&["--basket=a", "stray"], "unexpected argument \"stray\"", "stray"),
             (&["--basket=a", "--", "stray"], "unexpected argument \"stray\"", "stray"),
+            (&["--describe", "stray"], "unexpected argument \"stray\"", "stray"),
+            (&["--version", "--baskte"], "unknown argument \"--baskte\"", "--baskte"),
+            (&["--help=1"], "--help can not be \"1\": it is a switch and takes no value", "--help"),
+            (&["-V="], "-V can not be \"\": it is a switch and takes no value", "-V"),
             (&["--basket=a", "--count=9"], "--count can not be \"9\": expected a whole number from 1 to 8", "--count"),
             (
                 &["--basket=a", "--ripe=maybe"],
@@ -382,18 +438,23 @@ mod tests {
 
     #[test]
     fn a_number_is_refused_in_words() {
-        for bad in ["", "-1", "1.5", "x"] {
+        for bad in ["", "-1", "1.5", "x", "99999999999999999999999"] {
             let reason = bad.parse::<u64>().unwrap_err().to_string();
-            assert_eq!(in_words(&reason), "expected a whole number of at least 0", "{bad:?}");
+            assert_eq!(in_words(&reason), format!("expected a whole number from 0 to {}", u64::MAX), "{bad:?}");
         }
-        assert_eq!(in_words(&"9".repeat(30).parse::<u64>().unwrap_err().to_string()), "it is too large");
     }
 
     #[test]
     fn the_nearest_name_is_suggested() {
+        // Two letters make --as of --p, and of --x.
+        assert_eq!(nearest("--p", ["--as", "--path"].into_iter()), Some("--path"));
+        assert_eq!(nearest("--x", ["--as", "--path"].into_iter()), None);
         let nearest = |name: &str| pick(&[name, "x"]).err().unwrap().details().get("nearest").cloned();
         assert_eq!(nearest("--baskett"), Some("--basket".into()));
         assert_eq!(nearest("--bask"), Some("--basket".into()));
+        assert_eq!(nearest("-bask"), Some("--basket".into()));
+        assert_eq!(nearest("-c"), Some("--count".into()));
+        assert_eq!(nearest("-x"), None);
         assert_eq!(nearest("--elephant"), None);
     }
 
@@ -430,6 +491,30 @@ mod tests {
         assert_eq!(refused(&["--arguments", "[1]"]).1, "--arguments");
         assert_eq!(refused(&["--arguments", r#"{"basket":"a","ripe":{}}"#]).1, "--ripe");
         assert_eq!(refused(&["--basket=a", "--arguments", r#"{"basket":"b"}"#]).1, "--basket");
+    }
+
+    #[test]
+    fn a_key_stands_once_in_json() {
+        for (json, argument) in [
+            (r#"{"basket":"a","basket":"b"}"#, "--basket"),
+            (r#"{"basket":"a","basket":null}"#, "--basket"),
+            (r#"{"basket":"a","tag":["x"],"tag":["y"]}"#, "--tag"),
+            (r#"{"basket":"a","ripe":true,"r\u0069pe":false}"#, "--ripe"),
+        ] {
+            assert_eq!(
+                refused(&["--arguments", json]),
+                (format!("{argument} was given more than once"), argument.into())
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_asked_first_is_answered() {
+        let asked = |line: &[&str]| parse::<Pick>(line.iter().map(OsString::from)).unwrap();
+        assert!(matches!(asked(&["--version", "--help"]), Parsed::Version));
+        assert!(matches!(asked(&["--count=2", "-h", "-V", "--ripe"]), Parsed::Help(_)));
+        assert!(matches!(asked(&["--describe", "--basket", "--version"]), Parsed::Describe));
+        assert_eq!(pick(&["--basket", "--version"]).unwrap().basket, "--version");
     }
 
     #[test]

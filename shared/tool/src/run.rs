@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     ARGUMENT_ERROR, Error, INTERNAL_ERROR, OUTPUT_ERROR, Tool,
@@ -79,7 +79,7 @@ pub struct Answered {
 }
 
 /// Does the work of `T` in this process, with arguments that came as JSON; a panic becomes an error.
-pub fn call<T: Tool>(arguments: Map<String, Value>) -> Result<Answered, Error> {
+pub fn call<T: Tool>(arguments: impl IntoIterator<Item = (String, Value)>) -> Result<Answered, Error> {
     caught::<T, _>(|| {
         let answer = arguments::from_json::<T>(arguments)?.run().map_err(listed::<T>)?;
         let plain = T::plain(&answer).map(str::to_owned);

@@ -1,7 +1,7 @@
 //! The list.
 
-use ragmaker_tool::{ARGUMENT_ERROR, Answered, Error, INTERNAL_ERROR};
-use serde_json::{Map, Value};
+use ragmaker_tool::{ARGUMENT_ERROR, Answered, Error, INTERNAL_ERROR, arguments::Members};
+use serde_json::Value;
 
 use crate::untrusted;
 
@@ -16,7 +16,7 @@ macro_rules! tools {
         }
 
         // Apart from the list, so that a program which only reads that holds no tool.
-        fn call(command: &str, arguments: Map<String, Value>) -> Result<Answered, Error> {
+        fn call(command: &str, arguments: Members) -> Result<Answered, Error> {
             match command {
                 $(<$tool::Args as ragmaker_tool::Tool>::NAME => ragmaker_tool::call::<$tool::Args>(arguments),)*
                 other => Err(INTERNAL_ERROR.error(format!("{other} is not in the list"))),
@@ -105,11 +105,12 @@ impl Tool {
 
     /// Does the tool's work in this process, with arguments as its schema has them. What comes from
     /// the web is marked as such.
-    pub fn call(&self, arguments: Map<String, Value>) -> Result<Answered, Error> {
+    pub fn call(&self, arguments: impl IntoIterator<Item = (String, Value)>) -> Result<Answered, Error> {
+        let arguments: Members = arguments.into_iter().collect();
         if let Some(needed) = self.needs {
-            let given = arguments.get(needed).filter(|value| !value.is_null());
+            let given = arguments.iter().find(|(key, value)| key == needed && !value.is_null());
             // A dash is a text like any other as content, and standard input elsewhere.
-            if given.is_none_or(|value| needed != "content" && value == "-") {
+            if given.is_none_or(|(_, value)| needed != "content" && value == "-") {
                 let option = format!("--{needed}");
                 return Err(ARGUMENT_ERROR
                     .error(format!("{option} is required"))

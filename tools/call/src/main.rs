@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use argh::FromArgs;
 use ragmaker_tool::{
     ARGUMENT_ERROR, Error,
+    arguments::{nearest, read_json},
     json::{self, Charset},
 };
-use ragmaker_toolbox::{arguments, fail, find, offers, print};
+use ragmaker_toolbox::{Offer, arguments, fail, find, offers, print};
 
 /// Call a tool by its name, with its arguments as a JSON object on standard input.
 #[derive(FromArgs)]
@@ -38,13 +39,20 @@ fn main() -> ExitCode {
 /// What the tool prints.
 fn call(name: &str) -> Result<String, Error> {
     let tool = find(name).ok_or_else(|| {
-        let names: Vec<_> = offers().iter().map(|offer| offer.name().to_owned()).collect();
-        ARGUMENT_ERROR
-            .error(format!("there is no tool {name:?}"))
-            .remedy(format!("The tools are {}.", names.join(", ")))
-            .detail("argument", name)
+        let offers = offers();
+        let names = || offers.iter().map(Offer::name);
+        let error = ARGUMENT_ERROR.error(format!("there is no tool {name:?}")).detail("argument", name);
+        let bare = name.replace('-', "_");
+        let bare = bare.trim_start_matches("ragmaker_");
+        // Every name begins with nothing.
+        match nearest(bare, names()) {
+            Some(nearest) if !bare.is_empty() => {
+                error.remedy(format!("Did you mean {nearest}?")).detail("nearest", nearest)
+            }
+            _ => error.remedy(format!("The tools are {}.", names().collect::<Vec<_>>().join(", "))),
+        }
     })?;
-    let answered = tool.call(ragmaker_tool::arguments::read_json("-")?)?;
+    let answered = tool.call(read_json("-")?)?;
     Ok(answered.plain.unwrap_or_else(|| {
         let mut out = vec![];
         // Writing a value to memory can not fail.
