@@ -412,6 +412,7 @@ pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
         | "ERR_INCOMPLETE_CHUNKED_ENCODING"
         | "ERR_CONTENT_LENGTH_MISMATCH" => "the server broke the connection",
         "ERR_ABORTED" => "the browser refused what the server answered",
+        "ERR_UNSAFE_PORT" => "the browser opens no page on that port, which belongs to another protocol",
         "ERR_INVALID_HTTP_RESPONSE" => "the server does not speak HTTP",
         "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" => "the server does not answer",
         "ERR_INTERNET_DISCONNECTED" | "ERR_NETWORK_CHANGED" | "ERR_ADDRESS_UNREACHABLE" => {

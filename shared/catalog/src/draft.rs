@@ -39,8 +39,8 @@ pub(crate) fn sibling(file: &Path, purpose: &str) -> PathBuf {
 pub(crate) struct Draft {
     path: PathBuf,
     new: File,
-    /// How much of the old catalog it already has.
-    kept: u64,
+    /// What it already is: the old catalog with these edits. `None` where it is empty.
+    has: Option<Vec<Edit>>,
 }
 
 impl Drop for Draft {
@@ -67,25 +67,30 @@ impl Draft {
             _ => {}
         }
         let new = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let draft = Self { path, new, kept: 0 };
+        let draft = Self { path, new, has: None };
         if let Some(old) = old {
             keep_attributes(&draft.new, &old)?;
         }
         Ok(draft)
     }
 
-    /// Takes all of `old` and sends it to the disk, in the expectation that it changes near its end.
-    pub(crate) fn keep(&mut self, old: &Source) -> io::Result<()> {
-        let mut out = BufWriter::with_capacity(CHUNK, &self.new);
-        self.kept = io::copy(&mut old.all(), &mut out)?;
-        out.flush()?;
-        self.new.sync_data()
+    /// Becomes `old` with the edits that are likely to come, and is sent to the disk.
+    pub(crate) fn expect(&mut self, old: &Source, edits: Vec<Edit>) -> io::Result<()> {
+        self.write(old, &edits)?;
+        self.has = Some(edits);
+        self.new.sync_all()
     }
 
     /// Becomes `old` with `edits` made.
     pub(crate) fn write(&mut self, old: &Source, edits: &[Edit]) -> io::Result<()> {
-        let mut kept = self.kept.min(edits.first().map_or(old.length(), |edit| edit.at.start));
-        if kept < self.kept {
+        let mut kept = 0;
+        if let Some(has) = &self.has {
+            if has == edits {
+                return Ok(());
+            }
+            // Up to the first edit, both are as the old one.
+            let first = |edits: &[Edit]| edits.first().map_or(old.length(), |edit| edit.at.start);
+            kept = first(has).min(first(edits));
             self.new.set_len(kept)?;
             self.new.seek(SeekFrom::Start(kept))?;
         }

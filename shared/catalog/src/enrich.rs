@@ -69,7 +69,8 @@ impl Catalog {
         let file = self.existing()?;
         let folder = file.parent().unwrap_or(&file);
         let wanted = updates.iter().map(|update| Wanted::new(update, folder)).collect::<Result<Vec<_>, _>>()?;
-        self.change(&file, |catalog| {
+        let guess = |_: &[u8], _| vec![];
+        self.change(&file, guess, |catalog| {
             let mut bytes = vec![];
             catalog.read_to_end(&mut bytes).map_err(Failure::Unreadable)?;
             plan(&bytes, &wanted)

@@ -24,6 +24,9 @@ pub const CATALOG_NOT_READABLE: Code =
 /// disk by a thread of its own while it is checked, which takes as long.
 const MOST_HELD: u64 = 256 << 10;
 
+/// The bytes at its end by which it is guessed where the next document goes.
+const END: u64 = 16 << 10;
+
 fn not_readable(file: &Path, reason: &dyn std::fmt::Display) -> Error {
     CATALOG_NOT_READABLE
         .error(format!("the catalog {} can not be read: {reason}", file.display()))
@@ -126,6 +129,14 @@ impl Source {
     /// The bytes from `start` to `end`.
     pub(crate) fn range(&self, start: u64, end: u64) -> impl Read + '_ {
         At { file: self.file.as_ref(), text: &self.text, offset: start }.take(end.saturating_sub(start))
+    }
+
+    /// The last bytes, enough of them to hold a document, and where they begin.
+    pub(crate) fn end(&self) -> io::Result<(Vec<u8>, u64)> {
+        let start = self.length.saturating_sub(END);
+        let mut bytes = vec![];
+        self.range(start, self.length).read_to_end(&mut bytes)?;
+        Ok((bytes, start))
     }
 
     /// All bytes.

@@ -204,7 +204,8 @@ impl Catalog {
                 fields.push((name, value.clone()));
             }
         }
-        self.change(&file, |catalog| splice::record(catalog, &entry.url, &fields))
+        let guess = |end: &[u8], start| splice::guess(end, start, &fields).into_iter().collect();
+        self.change(&file, guess, |catalog| splice::record(catalog, &entry.url, &fields))
     }
 
     /// Sets the fields that `header` has and leaves the others; makes the catalog where there is none.
@@ -213,13 +214,17 @@ impl Catalog {
     /// When this returns, every reader sees the header.
     pub fn describe(&self, header: &Header) -> Result<Description, Error> {
         let file = file::resolve(&self.file)?;
-        self.change(&file, |catalog| splice::describe(catalog, header, now))
+        self.change(&file, |_, _| vec![], |catalog| splice::describe(catalog, header, now))
     }
 
     /// Makes the edits that `plan` finds for the catalog in `file`, while nobody else does.
+    ///
+    /// `guess` is told how a long catalog ends, and from which byte on, and says what the edits are likely to
+    /// be: the nearer it comes, the less waits for the disk after `plan` has read the whole.
     fn change<T: Send>(
         &self,
         file: &Path,
+        guess: impl FnOnce(&[u8], u64) -> Vec<Edit>,
         plan: impl FnOnce(&mut dyn Read) -> Result<(Vec<Edit>, T), Failure> + Send,
     ) -> Result<T, Error> {
         let refuse = |error: io::Error| draft::not_writable(&self.file, &error);
@@ -232,7 +237,11 @@ impl Catalog {
                 // This thread copies, which ends in waiting for the disk: a new one gets its processor then
                 // at the latest, and would have to wait for the end of the check if it were to copy.
                 let planner = scope.spawn(|| plan(&mut old.all()));
-                let draft = Draft::begin(file).and_then(|mut draft| draft.keep(&old).map(|()| draft));
+                let draft = Draft::begin(file).and_then(|mut draft| {
+                    let (end, start) = old.end()?;
+                    draft.expect(&old, guess(&end, start))?;
+                    Ok(draft)
+                });
                 (planner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), draft)
             })
         };

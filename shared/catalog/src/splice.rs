@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// One replacement in a text. Several are in order and do not overlap.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) at: Range<u64>,
     pub(crate) new: String,
@@ -26,6 +26,19 @@ pub(crate) fn record(catalog: impl Read, url: &str, fields: &[(&str, Value)]) ->
         return Ok((set(members, fields, Before::Nothing), Outcome::Updated));
     }
     Ok((append(&documents, &[entry(fields)]).into_iter().collect(), Outcome::Added))
+}
+
+/// What [`record`] will answer if the URL is new and the catalog ends as most do: with the documents,
+/// the last of which stands on lines of its own. `end` is how its text ends, from byte `start`.
+pub(crate) fn guess(end: &[u8], start: u64, fields: &[(&str, Value)]) -> Option<Edit> {
+    let documents = end.trim_ascii_end().strip_suffix(b"}")?.trim_ascii_end().strip_suffix(b"]")?.trim_ascii_end();
+    documents.strip_suffix(b"}")?;
+    let newline = documents.iter().rposition(|byte| *byte == b'\n')?;
+    let before = documents[..newline].trim_ascii_end().len();
+    let after = newline + documents[newline..].iter().position(|byte| !byte.is_ascii_whitespace())?;
+    let gap = str::from_utf8(&documents[before..after]).ok()?;
+    let at = start + documents.len() as u64;
+    Some(Edit { at: at..at, new: format!(",{gap}{}", entry(fields)) })
 }
 
 /// The edits that give a document with `members` these `fields`.
@@ -172,6 +185,24 @@ mod tests {
             ("{\"documents\": [\n{},\n{} ] }", "{\"documents\": [\n{},\n{},\n{\"url\": \"u\"} ] }"),
         ] {
             assert_eq!(recorded(text, "u", &[]), (expected.to_owned(), Outcome::Added));
+        }
+    }
+
+    #[test]
+    fn where_a_new_entry_will_stand_is_guessed() {
+        for text in [
+            "{\n  \"documents\": [\n    {\"url\": \"v\"}\n  ]\n}\n",
+            "{\"documents\": [\n{},\n{} ] }",
+            "{\r\n\"documents\": [\r\n\t{},\r\n\t{\r\n\t\t\"a\": [1]\r\n\t}\r\n]\r\n}",
+        ] {
+            let url = [("url", json!("u"))];
+            let right = record(text.as_bytes(), "u", &url).unwrap().0;
+            for start in [0, text.find('[').unwrap()] {
+                assert_eq!(guess(&text.as_bytes()[start..], start as u64, &url).as_ref(), right.first(), "{text}");
+            }
+        }
+        for text in ["", "{", "{\"documents\": []}", "{\"documents\": [{}]}", "{\n\"documents\": [\n1]}", "]}", "}]}"] {
+            assert_eq!(guess(text.as_bytes(), 0, &[]), None, "{text}");
         }
     }
 

@@ -27,7 +27,7 @@ pub struct Args {
     /// address of the page, http or https; a page that is still open is not loaded again (default: the page the session used last)
     #[argh(option)]
     pub url: Option<String>,
-    /// folder to write the file to; made where it is missing
+    /// folder to write the file to, which belongs in the knowledge base; made where it is missing
     #[argh(option)]
     pub output_dir: PathBuf,
     /// show the browser's window, and wait for a person to solve a bot challenge
