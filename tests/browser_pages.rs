@@ -47,7 +47,7 @@ fn links_are_what_a_person_could_follow() {
     assert_eq!((late.len(), late[19].0.as_str()), (20, "Late entry 20"));
     let hidden = of("/links/hidden");
     assert!(hidden.iter().all(|(text, _)| text.starts_with("Shown")), "{hidden:?}");
-    assert_eq!(hidden.len(), 15, "{hidden:?}");
+    assert_eq!(hidden.len(), 19, "{hidden:?}");
     assert_eq!(
         of("/links/names"),
         owned([
@@ -62,6 +62,10 @@ fn links_are_what_a_person_could_follow() {
             ("Rule and link", "/page/by-rule"),
             ("Rule (a kind)", "/page/by-attribute"),
             ("Star of a link", "/page/by-rule-for-readers"),
+            ("Glyph", "/page/glyph"),
+            ("Title of a glyph", "/page/glyph-alone"),
+            ("End of a line", "/page/ends-line"),
+            ("Lazy", "/page/lazy"),
             ("Button in a link", "/page/button"),
             ("Own label and two elements", "/page/own-label"),
             ("Label that is hidden", "/page/hidden-label"),
@@ -152,6 +156,7 @@ fn what_comes_late_is_waited_for() {
         "again",
         "animation",
         "transition",
+        "slide",
         "looked-for",
         "slices",
         "reopened",
@@ -178,7 +183,10 @@ fn a_page_can_not_get_in_the_way_of_its_reader() {
     let visitor = Visitor::with_browser();
     let clobbered = seen(&visitor, "/hostile/clobbered");
     assert_eq!((&clobbered["title"], &clobbered["http_status"]), (&"Clobbered".into(), &200.into()));
-    assert_eq!(links(&visitor, &clobbered), owned([("Seen", "/page/seen"), ("Area", "/page/area")]));
+    assert_eq!(
+        links(&visitor, &clobbered),
+        owned([("Seen", "/page/seen"), ("Area", "/page/area"), ("Field", "/page/field")])
+    );
     assert_eq!(visitor.save("/hostile/clobbered").field("title"), "Clobbered");
     assert_eq!(hrefs(&visitor, "/hostile/sandboxed"), ["/page/out"]);
     seen(&visitor, "/hostile/usher");
@@ -252,6 +260,7 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
         ("/slow/again/request", "Again and again", "idle"),
         ("/slow/again/socket", "Again and again", "idle"),
         ("/slow/again/sleep", "Again and again", "idle"),
+        ("/slow/again/list", "Again and again", "idle"),
         ("/slow/again/cleared", "Again and again", "idle"),
         ("/slow/socket", "WebSocket", "idle"),
         ("/slow/events", "Event stream", "idle"),
@@ -474,6 +483,7 @@ fn what_is_no_page_is_said_and_what_is_text_is_saved() {
     for page in ["/content/broken-xml", "/content/broken-xhtml"] {
         let message = visitor.refuse(page, "NOT_A_PAGE")["message"].to_string();
         assert!(message.contains("error on line 1"), "{message}");
+        assert_eq!(seen(&visitor, page)["http_status"], 200);
     }
     visitor.navigate("/content/download").run().error("NOT_A_PAGE");
     for page in ["/content/empty", "/content/blank"] {

@@ -113,6 +113,7 @@ pub struct Page {
     pub ready: Ready,
     /// The vendor of the bot challenge that stands in the page's place, if one does.
     pub challenge: Option<&'static str>,
+    broken: Option<String>,
 }
 
 impl Page {
@@ -125,6 +126,7 @@ impl Page {
             http_status: facts.status,
             content_type: facts.content_type,
             ready,
+            broken: facts.broken,
         }
     }
 }
@@ -181,9 +183,13 @@ impl Visit<'_> {
 
     /// Goes to the page and takes it as HTML as the browser shows it; the text itself where it is
     /// no HTML. With a CSS `selector`, takes only the elements that it matches; nothing where it
-    /// matches none.
+    /// matches none. XML that the browser can not read to its end is no page.
     pub fn html(&self, selector: Option<&str>) -> Result<(Page, Option<String>), Error> {
         let (page, html) = self.take(Want { script: HTML, chosen: selector })?;
+        if let Some(broken) = page.broken.as_ref().filter(|_| page.http_status < 400 && page.challenge.is_none()) {
+            let what = format!("the page is XML that can not be read to its end: {broken}");
+            return Err(not_a_page(&what, &page.url, Some(&page.content_type), page.http_status));
+        }
         Ok((page, if let Value::String(html) = html { Some(html) } else { None }))
     }
 
@@ -496,10 +502,6 @@ impl Stay<'_> {
         if facts.content_type == "application/pdf" {
             return Err(self.not_a_page("the URL is a PDF, not a page", Some(&facts.content_type), facts.status));
         }
-        if let Some(broken) = &facts.broken {
-            let what = format!("the page is XML that can not be read to its end: {broken}");
-            return Err(self.not_a_page(&what, Some(&facts.content_type), facts.status));
-        }
         let headers = self.tab.socket.network().shown().headers();
         Ok((Page::new(facts, &headers, ready), answer[2].take()))
     }
@@ -537,11 +539,7 @@ impl Stay<'_> {
     }
 
     fn not_a_page(&self, what: &str, media_type: Option<&str>, status: u16) -> Error {
-        NOT_A_PAGE
-            .error(what)
-            .detail("url", self.url.as_str())
-            .detail("content_type", media_type)
-            .detail("http_status", status)
+        not_a_page(what, &self.url, media_type, status)
     }
 
     fn failed(&mut self, trouble: Trouble) -> Error {
@@ -553,6 +551,10 @@ impl Stay<'_> {
         };
         error.detail("url", self.url.as_str())
     }
+}
+
+fn not_a_page(what: &str, url: &str, media_type: Option<&str>, status: u16) -> Error {
+    NOT_A_PAGE.error(what).detail("url", url).detail("content_type", media_type).detail("http_status", status)
 }
 
 fn not_css(argument: &str, selector: Option<&str>) -> Error {

@@ -100,6 +100,11 @@ fn script(way: &str) -> Option<String> {
             "const root = document.documentElement; root.style.cssText = 'transition: opacity 1.2s; opacity: 0.5'; root.offsetWidth;\n\
              root.style.opacity = 1; root.addEventListener('transitionend', () => {{ {RENDER} }});"
         ),
+        "slide" => "document.write('<main style=\"overflow: hidden; height: 0\"><a href=\"/page/late\">What came late</a></main>');\n\
+             const box = document.querySelector('main'); let height = 0;\n\
+             addEventListener('load', () => { (function slide() { if (++height <= 25) requestAnimationFrame(slide);\n\
+             if (height > 20) box.style.height = `${height}px`; else box.style.opacity = height / 20; })(); });"
+            .to_owned(),
         "looked-for" => format!(
             "let data; fetch('/late/content.json').then(answer => answer.json()).then(json => data = json);\n\
              (function look() {{ if (data) {{ {RENDER} }} else setTimeout(look, 150); }})();"
@@ -145,6 +150,7 @@ fn forge(port: u16) -> String {
 /// Elements that stand in the place of what a document is asked for.
 const CLOBBERED: &str = "<a href=\"/page/seen\" aria-labelledby=\"seen\">…</a><b id=\"seen\">Seen</b>\n\
     <map name=\"map\"><area href=\"/page/area\" alt=\"Area\"></map><img usemap=\"#map\" width=\"9\" height=\"9\" alt=\"\">\n\
+    <form><input name=\"parentElement\"><input name=\"shadowRoot\"><input name=\"getBoundingClientRect\"><a href=\"/page/field\">Field</a></form>\n\
     <form name=\"getElementById\"></form><form name=\"styleSheets\"></form>\n\
     <form name=\"title\"></form><form name=\"querySelector\"></form><form name=\"querySelectorAll\"></form>\n\
     <form name=\"contentType\"></form><form name=\"createTreeWalker\"></form><form name=\"readyState\"></form>\n\

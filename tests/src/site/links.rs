@@ -79,7 +79,8 @@ fn odd() -> String {
 }
 
 /// Its visible links start with "Shown".
-const HIDDEN: &str = r#"<ul>
+const HIDDEN: &str = r#"<style>.card::after { content: ""; position: absolute; inset: 0; }</style>
+<ul>
 <li><a href="/page/shown-plain">Shown plainly</a></li>
 <li><a href="/page/none" style="display: none">display: none</a></li>
 <li style="display: none"><a href="/page/none-parent">display: none above it</a></li>
@@ -107,6 +108,12 @@ const HIDDEN: &str = r#"<ul>
 <li><a href="/page/clip-path" style="clip-path: inset(50%)">clip-path</a></li>
 <li><div style="filter: opacity(0)"><p><a href="/page/filter">filter</a></p></div></li>
 <li><a href="/page/shown-path" style="clip-path: inset(1px)">Shown but for its edge</a></li>
+<li><div style="overflow-x: clip"><a href="/page/shown-floats" style="float: left">Shown in a box that floats give no height</a></div></li>
+<li><a href="/page/shown-no-clip" style="clip: rect(0 0 0 0)">Shown, for clip needs a place of its own</a></li>
+<li><a href="/page/shown-half" style="display: inline-block; clip-path: inset(50% 0 0 0)">Shown to the half</a></li>
+<li><a href="/page/rolled-up" style="clip-path: inset(0 0 100% 0)">rolled up</a></li>
+<li style="position: relative">A card <a href="/page/shown-card" class="card" aria-label="Shown all over its card"></a></li>
+<li><div style="max-height: 0; overflow: hidden; border: 1px solid"><a href="/page/bordered">folded with a border</a></div></li>
 <li><div style="width: 9em; overflow: hidden; white-space: nowrap"><a href="/page/shown-slide">Shown in the first slide</a> <a href="/page/shown-next">Shown in the next one</a></div></li>
 </ul>
 <template><a href="/page/template">in a template</a></template>
@@ -115,6 +122,8 @@ const HIDDEN: &str = r#"<ul>
 const NAMES: &str = r##"<style>
 .rule::before { content: "Rule and "; }
 .rule-attribute::after { content: " " attr(data-kind); }
+.glyph::before { content: "\f015"; }
+.ends-line::after { content: "\a"; white-space: pre; }
 .rule-for-readers::before { content: "\2605" / "Star of a"; }
 </style>
 <ul>
@@ -130,6 +139,10 @@ const NAMES: &str = r##"<style>
 <li><a href="/page/by-rule" class="rule">link</a></li>
 <li><a href="/page/by-attribute" class="rule-attribute" data-kind="(a kind)">Rule</a></li>
 <li><a href="/page/by-rule-for-readers" class="rule-for-readers">link</a></li>
+<li><a href="/page/glyph"><i class="glyph"></i> Glyph</a></li>
+<li><a href="/page/glyph-alone"><i class="glyph" title="Title of a glyph"></i></a></li>
+<li><a href="/page/ends-line" class="ends-line">End of a line</a></li>
+<li><a href="/page/lazy"><img alt="Lazy" width="48" height="32"><noscript><img alt="no script"></noscript></a></li>
 <li><a href="/page/button"><input type="button" value="Button in a link"></a></li>
 <li><a href="/page/own-label" id="own" aria-label="Own label and" aria-labelledby="own second">…</a></li>
 <li><a href="/page/hidden-label" aria-labelledby="unseen">…</a><span id="unseen" hidden>Label <i hidden>that is hidden</i></span></li>

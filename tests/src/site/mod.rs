@@ -25,7 +25,7 @@
 //! | `/endless` | an app that renders ten more links whenever its end is in sight |
 //! | `/worker` | a service worker, which answers for a page below it that the server does not have |
 //! | `/slow/poll/MS` | asks the server something every MS, for ever |
-//! | `/slow/again/fetch` | asks the server a second after it has answered, for ever; `/slow/again/request` and `/slow/again/socket` likewise; `/slow/again/sleep` waits in a loop, `/slow/again/cleared` clears a timer by another name |
+//! | `/slow/again/fetch` | asks the server a second after it has answered, for ever; `/slow/again/request` and `/slow/again/socket` likewise; `/slow/again/sleep` waits in a loop, `/slow/again/list` has new rows fade in, `/slow/again/cleared` clears a timer by another name |
 //! | `/slow/socket` | keeps a WebSocket open |
 //! | `/slow/events` | keeps an event stream open, with an event every second |
 //! | `/slow/fetch` | waits for a request that is never answered; its content is there |
@@ -36,7 +36,7 @@
 //! | `/slow/first-byte` | a server that never answers |
 //! | `/slow/clock/MS` | changes its text every MS, for ever |
 //! | `/slow/loop/MS` | a script that starts MS after the page and never ends; 0 is while it loads |
-//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker` likewise; `/late/interval` after 1.5 s, `/late/animation` and `/late/transition` after 1.2 s of moving, `/late/again` 700 ms after the third answer of one address, `/late/picture` after 2 s, when a picture is there, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
+//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker` likewise; `/late/interval` after 1.5 s, `/late/animation` and `/late/transition` after 1.2 s of moving, `/late/slide` in 25 steps, `/late/again` 700 ms after the third answer of one address, `/late/picture` after 2 s, when a picture is there, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
 //! | `/late/text` | leads to another page by a timer whose work is a text; `/late/countdown` after four seconds that it counts, `/late/pause` after three |
 //! | `/hostile/forged` | leads to `localhost`, where scripts say that the page is another one |
 //! | `/hostile/clobbered` | elements with the names of what a document is asked for |

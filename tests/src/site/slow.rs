@@ -72,6 +72,11 @@ fn again(way: &str) -> Option<&'static str> {
         "socket" => {
             "(function connect() { new WebSocket(`ws://${location.host}/slow/none`).onclose = () => setTimeout(connect, 1000); })();"
         }
+        "list" => {
+            "const list = document.body.appendChild(document.createElement('ul'));\n\
+             setInterval(() => { const item = document.createElement('li'); item.append(document.createElement('b')); list.append(item);\n\
+             item.animate([{opacity: 0}, {opacity: 1}], 900); if (list.children.length > 10) list.firstChild.remove(); }, 500);"
+        }
         "sleep" => "(async () => { for (;;) await new Promise(done => setTimeout(done, 1000)); })();",
         "cleared" => "clearInterval(String(setTimeout(() => {}, 1900)));",
         _ => return None,

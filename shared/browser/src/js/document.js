@@ -13,3 +13,6 @@ const rootOf = (element) => {
   const root = element.getRootNode();
   return root.nodeType === Node.DOCUMENT_NODE ? own(root) : root;
 };
+// A form bears the names of its fields as well, whatever else of that name it would have.
+const isForm = (element) => Object.prototype.toString.call(element) === "[object HTMLFormElement]";
+const ask = (prototype, name) => (node) => Reflect.get(prototype, name, node);

@@ -22,11 +22,11 @@ const facts = () => {
   if (globals.includes("gokuProps") || (source(".awswaf.com/") && words() < 500)) marks.push("aws-waf");
   if (captcha) marks.push("captcha");
   // Chromium shows what it could read of XML, and its complaint of the rest.
-  const complaint = /xml$/.test(doc.contentType) ? doc.getElementsByTagNameNS("http://www.w3.org/1999/xhtml", "parsererror")[0] : undefined;
+  const complaint = /xml$/.test(doc.contentType) ? doc.getElementsByTagNameNS("http://www.w3.org/1999/xhtml", "parsererror")[0]?.querySelector("h3 + div") : null;
   const status = performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0;
   return {
     url: clean(location.href), base: clean(doc.baseURI), title: clean(doc.title).trim().slice(0, 500).toWellFormed(),
     status, type: doc.contentType, marks, words: marks.length > 0 || status !== 200 ? words() : null, fields,
-    links: doc.links.length, sparse: sparse(), broken: complaint ? clean(complaint.querySelector("div")?.textContent).trim().slice(0, 200) : null, refreshes: has("meta[http-equiv=refresh i]"),
+    links: doc.links.length, sparse: sparse(), broken: complaint ? clean(complaint.textContent).trim().slice(0, 200) : null, refreshes: has("meta[http-equiv=refresh i]"),
   };
 };

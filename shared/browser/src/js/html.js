@@ -2,7 +2,8 @@
 // selector, only what it matches, or null where that is nothing.
 const take = (selector) => {
   const inner = (frame) => { try { return (frame.checkVisibility?.() ?? true) ? frame.contentDocument?.body : null; } catch { return null; } };
-  const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => element.shadowRoot || (/^i?frame$/.test(element.localName) && inner(element)));
+  const shadowOf = ask(Element.prototype, "shadowRoot");
+  const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => shadowOf(element) || (/^i?frame$/.test(element.localName) && inner(element)));
   // The browser shows XML without a style as a tree of its own making, and keeps the source in it.
   const source = /xml$/.test(doc.contentType) ? doc.getElementById("webkit-xml-viewer-source-xml") : null;
   if (source !== null) {
@@ -17,8 +18,8 @@ const take = (selector) => {
       const left = a.children, right = b.children;
       for (let i = right.length - 1; i >= 0; i--) {
         const element = left[i];
-        if (element.shadowRoot) {
-          const slots = flat(element.shadowRoot);
+        if (shadowOf(element)) {
+          const slots = flat(shadowOf(element));
           // Where a component shows its children, they stay; else its own tree is what shows.
           for (const slot of slots.querySelectorAll("slot")) slot.replaceWith(...(slot.name ? element.querySelectorAll(`:scope > [slot="${CSS.escape(slot.name)}"]`) : [...element.childNodes].filter((node) => !node.slot)).values().map((node) => node.cloneNode(true)));
           right[i].replaceChildren(slots);

@@ -11,26 +11,44 @@ const take = () => {
     // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
     if (box.width <= 1 || box.height <= 1) return false;
     if (box.right > 0 && box.bottom > 0) return true;
-    const { scrollX, scrollY } = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView;
-    return box.right + scrollX > 0 && box.bottom + scrollY > 0;
+    const { scrollX, scrollY, innerWidth, document } = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView;
+    const root = own(document).documentElement;
+    const leftmost = getComputedStyle(root).direction === "rtl" ? innerWidth - root.scrollWidth : 0;
+    return box.right + scrollX > leftmost && box.bottom + scrollY > 0;
   };
   // What cuts off or fades all that is in it: a menu that is folded up. A person sees it on opening it,
   // as one does of what is not rendered until then. What slides, as in a carousel, is there.
+  const [widthOf, heightOf] = ["clientWidth", "clientHeight"].map((name) => ask(Element.prototype, name));
+  // Whether nothing is left of a box between what is cut off at its sides: each a length, a share, or nothing.
+  const cutAway = (part, sides) => {
+    const box = Element.prototype.getBoundingClientRect.call(part);
+    const [top, right, bottom, left] = sides.map((side, at) =>
+      parseFloat(side) * (side.endsWith("%") ? (at % 2 === 0 ? box.height : box.width) / 100 : 1) || 0);
+    return box.height - top - bottom <= 1 || box.width - left - right <= 1;
+  };
   const conceals = (part) => {
-    const { clip, clipPath, display, filter, overflow } = getComputedStyle(part);
-    if (filter.includes("opacity(0)") || /^(circle\(0(px|%)|inset\(([5-9]\d|100)(\.\d+)?%)/.test(clipPath)) return true;
-    const [top, right, bottom, left] = clip.match(/-?[\d.]+(?=px)/g) ?? [];
-    if (right - left <= 1 || bottom - top <= 1) return true;
+    const { clip, clipPath, display, filter, overflowClipMargin, overflowX, overflowY, position } = getComputedStyle(part);
+    if (filter.includes("opacity(0)") || /^circle\(0(px|%)/.test(clipPath)) return true;
+    const inset = /^inset\(([^()]*?)( round [^()]*)?\)/.exec(clipPath)?.[1].split(" ");
+    if (inset) {
+      const [top, right = top, bottom = top, left = right] = inset;
+      if (cutAway(part, [top, right, bottom, left])) return true;
+    }
+    if (clip !== "auto" && /^(absolute|fixed)$/.test(position)) {
+      const [top, right, bottom, left] = clip.slice(5, -1).split(/[ ,]+/).map((edge) => edge === "auto" ? NaN : parseFloat(edge));
+      if (right - (left || 0) <= 1 || bottom - (top || 0) <= 1) return true;
+    }
     // Of a document's body it is the window that cuts off.
-    if (overflow === "visible" || /^(inline|contents)$/.test(display) || /^(body|html)$/.test(part.localName)) return false;
-    const box = part.getBoundingClientRect();
-    return box.width <= 1 || box.height <= 1;
+    if (/^(inline|contents)$/.test(display) || part === part.ownerDocument?.body || part === part.ownerDocument?.documentElement) return false;
+    const cuts = (overflow) => overflow !== "visible" && !(overflow === "clip" && overflowClipMargin !== "0px");
+    return (cuts(overflowX) && widthOf(part) <= 1) || (cuts(overflowY) && heightOf(part) <= 1);
   };
   // What an element stands in, as far as that may cut it off.
+  const [slotOf, parentOf, nodeAbove] = [ask(Element.prototype, "assignedSlot"), ask(Node.prototype, "parentElement"), ask(Node.prototype, "parentNode")];
   const around = (part) => {
     const { position } = getComputedStyle(part);
-    if (position === "absolute" || position === "fixed") return part.offsetParent;
-    return part.assignedSlot ?? part.parentElement ?? part.parentNode?.host ?? null;
+    if (/^(absolute|fixed)$/.test(position) && part.namespaceURI === "http://www.w3.org/1999/xhtml") return ask(HTMLElement.prototype, "offsetParent")(part);
+    return slotOf(part) ?? parentOf(part) ?? nodeAbove(part)?.host ?? null;
   };
   const known = new Map();
   const concealed = (element) => {
@@ -53,8 +71,14 @@ const take = () => {
     if (!rendered(link) && !boxless()) return false;
     if (concealed(link)) return false;
     if (shows(link)) return true;
-    // What floats or has a place of its own is not in the box of a link around it.
-    if (link.firstChild === null || getComputedStyle(link).overflow !== "visible") return false;
+    // What floats or has a place of its own is not in the box of a link around it, such as what a rule
+    // stretches over a whole card.
+    if (getComputedStyle(link).overflow !== "visible") return false;
+    if (mayGenerate(link) && ["::before", "::after"].some((where) => {
+      const { content, display, position, width, height } = getComputedStyle(link, where);
+      return !/^(none|normal)$/.test(content) && display !== "none" && /^(absolute|fixed)$/.test(position) && parseFloat(width) > 1 && parseFloat(height) > 1;
+    })) return true;
+    if (link.firstChild === null) return false;
     if ([...link.querySelectorAll("*")].some((part) => rendered(part) && shows(part))) return true;
     const text = link.ownerDocument.createRange();
     text.selectNodeContents(link);
@@ -83,6 +107,10 @@ const take = () => {
     const walker = Document.prototype.createTreeWalker.call(root.ownerDocument ?? root, root, NodeFilter.SHOW_ELEMENT);
     let element = root.nodeType === Node.ELEMENT_NODE ? root : walker.nextNode();
     while (element) {
+      if (isForm(element)) {
+        element = walker.nextNode();
+        continue;
+      }
       const kind = element.localName;
       if ((kind === "a" || kind === "area") && (element.hasAttribute("href") || element.hasAttribute("xlink:href"))) {
         const href = address(element), key = href && page(href), before = found.get(key);
@@ -91,7 +119,7 @@ const take = () => {
       if (/^(i?frame|object)$/.test(kind)) {
         let inner = null;
         try { inner = element.contentDocument; } catch { }
-        if (inner && visible(element)) walk(inner);
+        if (inner && element.clientWidth > 1 && element.clientHeight > 1 && visible(element)) walk(inner);
       }
       if (kind === "slot") element.assignedElements().forEach(walk);
       if (element.shadowRoot) {

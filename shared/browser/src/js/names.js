@@ -16,8 +16,11 @@ const generated = (element, where) => {
   let text = "", apart = display === "inline" ? "" : " ";
   for (const [token, string, attribute] of content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(\s*([^\s,)]+)[^)]*\)|[\w-]+\([^)]*\)|\//g)) {
     if (token === "/") [text, apart] = ["", " "];
-    text += string?.replace(/\\(.)/g, "$1") ?? (attribute ? element.getAttribute(attribute) ?? "" : "");
+    text += string?.replace(/\\(?:([0-9a-f]{1,6}) ?|(.))/gi, (_, code, character) => character ?? String.fromCodePoint(parseInt(code, 16)))
+      ?? (attribute ? element.getAttribute(attribute) ?? "" : "");
   }
+  // The glyphs of icon fonts are no text.
+  text = text.replace(/\p{Private_Use}/gu, "");
   return apart + text + apart;
 };
 // What a control of a form says in the midst of a text.
@@ -32,6 +35,8 @@ const valueOf = (control) => {
   if (control.type === "image") return control.alt;
   return control.value || ({ submit: "Submit", reset: "Reset" }[control.type] ?? "");
 };
+// What elements say that links are labelled by: one may label them all.
+const referredTo = new Map();
 const accessibleName = (link) => {
   // Most links are a short text and nothing else.
   if (link.firstElementChild === null && !link.hasAttribute("aria-labelledby") && !link.hasAttribute("aria-label") && !mayGenerate(link)) {
@@ -44,7 +49,11 @@ const accessibleName = (link) => {
     if (how.referred || !element.hasAttribute("aria-labelledby")) return "";
     return element.getAttribute("aria-labelledby").split(/\s+/).filter(Boolean).map((id) => {
       const other = rootOf(element).getElementById(id);
-      return other ? textOf(other, { referred: true, hidden: !other.checkVisibility() || other.closest("[aria-hidden=true]") !== null }, 1) : "";
+      if (other !== null && !referredTo.has(other)) {
+        const hidden = isForm(other) || !other.checkVisibility() || other.closest("[aria-hidden=true]") !== null;
+        referredTo.set(other, textOf(other, { referred: true, hidden }, 1));
+      }
+      return referredTo.get(other) ?? "";
     }).join(" ");
   };
   const contents = (element, how, depth) => {
@@ -61,16 +70,17 @@ const accessibleName = (link) => {
   const within = (element, how, depth) => {
     if (element.localName === "br") return " ";
     const { display } = getComputedStyle(element);
-    if (!how.hidden && (display === "none" || element.getAttribute("aria-hidden") === "true")) return "";
+    if (!how.hidden && !isForm(element) && ((display !== "contents" && !element.checkVisibility()) || element.getAttribute("aria-hidden") === "true")) return "";
     const text = textOf(element, how, depth + 1);
     return /^(inline|contents)$/.test(display) && element.localName !== "img" ? text : ` ${text} `;
   };
   const textOf = (element, how, depth) => {
+    if (isForm(element)) return ask(Node.prototype, "textContent")(element);
     const kind = element.localName;
     const native = () => {
       if (/^(img|area)$/.test(kind)) return element.getAttribute("alt");
-      if (kind === "svg") return element.querySelector("title")?.textContent ?? contents(element, how, depth);
-      if (/^(script|style|title|desc|template|iframe|video|audio|canvas|object|rt|rp)$/.test(kind)) return "";
+      if (kind === "svg") return squeeze(element.querySelector("title")?.textContent) || contents(element, how, depth);
+      if (/^(script|noscript|style|title|desc|template|iframe|video|audio|canvas|object|rt|rp)$/.test(kind)) return "";
       return valueOf(element) ?? contents(element, how, depth);
     };
     if (kind === "img" && (element.getAttribute("alt") === "" || /^(none|presentation)$/.test(element.getAttribute("role")))) return "";
@@ -81,6 +91,7 @@ const accessibleName = (link) => {
     }
     return "";
   };
-  const name = squeeze(textOf(link, { referred: false, hidden: false }, 0));
+  const text = squeeze(textOf(link, { referred: false, hidden: false }, 0));
+  const name = text || squeeze(link.querySelector("[title]")?.getAttribute("title"));
   return [...name.slice(0, LONGEST_TEXT * 2).toWellFormed()].slice(0, LONGEST_TEXT).join("");
 };

@@ -16,8 +16,8 @@
   // A dialog would block the page, and every command to it, until somebody answers.
   const answer = (name, value) => replace(window, name, { apply: () => (bump(), value) });
   // When anything last happened, when anything new did, which neither a timer nor a request made again is,
-  // and when the last answer to something new came.
-  let last = performance.now(), news = last, answeredAt = -Infinity;
+  // when the document came further, and when the last answer to something new came.
+  let last = performance.now(), news = last, begun = last, answeredAt = -Infinity;
   const bump = () => { last = performance.now(); };
   const stir = () => { news = last = performance.now(); };
   answer("alert", undefined);
@@ -106,8 +106,16 @@
   });
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
   // it is over when the document is interactive, and costs too much to be told of.
+  // What a script moves it moves in steps, which are no news.
+  const STEPS = 40, moved = new WeakMap();
   const changes = new MutationObserver((records) => {
-    for (const { target, addedNodes, removedNodes } of records) {
+    for (const { type, target, addedNodes, removedNodes } of records) {
+      if (type === "attributes") {
+        const steps = (moved.get(target) ?? 0) + 1;
+        moved.set(target, steps);
+        if (steps <= STEPS) bump();
+        continue;
+      }
       const times = (tickers.get(target) ?? 0) + 1;
       tickers.set(target, times);
       if (times <= (addedNodes.length > removedNodes.length ? 20 : 3)) { stir(); return; }
@@ -115,7 +123,8 @@
   });
   const proceeds = () => {
     stir();
-    changes.observe(document, { subtree: true, childList: true, characterData: true });
+    begun = last;
+    changes.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class", "hidden", "style"] });
   };
   // What a script asks for is news when it is there, unless it was asked for again and again: that is polling.
   const answered = new Map();
@@ -131,15 +140,27 @@
   // What the page has of these tells a bot challenge; its scripts can not be seen from where look.js runs.
   const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
   const { dispatchEvent } = EventTarget.prototype, { getAnimations } = Document.prototype, { apply } = Reflect, Told = CustomEvent;
-  // What fades in or moves to its place is not there before; what goes on for ever is decoration.
-  const moves = ({ playState, playbackRate, timeline, currentTime, effect }) => playState === "running" && timeline === document.timeline
-    && performance.now() + (effect.getComputedTiming().endTime - currentTime) / playbackRate - news <= SHORT;
+  // What fades in or moves to its place is not there before; what goes on and on is decoration, as are
+  // crowds. They are many to ask: it is done when there is nothing else to wait for.
+  const CROWD = 500, timelineOf = Object.getOwnPropertyDescriptor(Document.prototype, "timeline").get;
+  let crowded = false;
+  const moves = () => {
+    if (crowded) return false;
+    const now = performance.now(), timeline = apply(timelineOf, document, []), from = Math.max(begun, answeredAt);
+    try {
+      const all = apply(getAnimations, document, []);
+      crowded = all.length > CROWD;
+      return !crowded && all.some((animation) => animation.playState === "running" && animation.timeline === timeline && animation.playbackRate > 0
+        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - from <= SHORT);
+    } catch { return false; }
+  };
   const tell = () => {
     const set = [...timers.values()];
     const counted = (which) => set.filter(which).length;
+    const pending = counted(waits);
     const detail = {
       quiet: performance.now() - last,
-      timers: counted(waits) + apply(getAnimations, document, []).filter(moves).length,
+      timers: pending === 0 && moves() ? 1 : pending,
       // A page with little to read may count down before it shows something, or lead on.
       hopes: counted(({ repeat, hoped }) => hoped || (repeat > 0 && repeat <= COUNTDOWN)),
       globals: globals(),
