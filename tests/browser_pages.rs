@@ -47,7 +47,7 @@ fn links_are_what_a_person_could_follow() {
     assert_eq!((late.len(), late[19].0.as_str()), (20, "Late entry 20"));
     let hidden = of("/links/hidden");
     assert!(hidden.iter().all(|(text, _)| text.starts_with("Shown")), "{hidden:?}");
-    assert_eq!(hidden.len(), 19, "{hidden:?}");
+    assert_eq!(hidden.len(), 20, "{hidden:?}");
     assert_eq!(
         of("/links/names"),
         owned([
@@ -480,6 +480,9 @@ fn what_is_no_page_is_said_and_what_is_text_is_saved() {
         let error = visitor.refuse(&page, "NOT_A_PAGE");
         assert_eq!(error["details"]["content_type"], media, "{error}");
     }
+    assert_eq!(hrefs(&visitor, "/content/feed"), ["/page/one"]);
+    let feed = visitor.save_whole("/content/feed").markdown;
+    assert_eq!(feed, format!("# Feed\n\n[The first entry of the feed]({})\n", visitor.site.url("/page/one")));
     for page in ["/content/broken-xml", "/content/broken-xhtml"] {
         let message = visitor.refuse(page, "NOT_A_PAGE")["message"].to_string();
         assert!(message.contains("error on line 1"), "{message}");

@@ -18,6 +18,13 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     Some(response.into())
 }
 
+/// A feed that becomes a page in the browser.
+const FEED: &str = "<?xml version=\"1.0\"?>\n<?xml-stylesheet type=\"text/xsl\" href=\"/content/feed.xsl\"?>\n\
+    <feed><entry href=\"/page/one\">The first entry of the feed</entry></feed>\n";
+const FEED_STYLE: &str = "<xsl:stylesheet version=\"1.0\" xmlns:xsl=\"http://www.w3.org/1999/XSL/Transform\">\n\
+    <xsl:template match=\"/\"><html><head><title>Feed</title></head><body><h1>Feed</h1><xsl:for-each select=\"feed/entry\">\n\
+    <p><a href=\"{@href}\"><xsl:value-of select=\".\"/></a></p></xsl:for-each></body></html></xsl:template></xsl:stylesheet>\n";
+
 /// An `&` that is none makes it unreadable from there.
 const BROKEN_XHTML: &str = "<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>Salt & light</title></head>\n\
     <body><h1>Salt and light</h1><p>What a browser would have shown.</p></body></html>";
@@ -45,6 +52,8 @@ fn content(kind: &str) -> Option<Response> {
         "xml" => {
             Response::new("application/xml", "<?xml version=\"1.0\"?>\n<notes><note id=\"1\">XML</note></notes>\n")
         }
+        "feed" => Response::new("application/xml", FEED),
+        "feed.xsl" => Response::new("text/xsl", FEED_STYLE),
         "broken-xml" => Response::new("application/xml", "<notes><note>XML</notes>\n"),
         "broken-xhtml" => Response::new("application/xhtml+xml", BROKEN_XHTML),
         "image" => super::wiki::drawing(),

@@ -76,7 +76,7 @@
 //! | `/innocent/forbidden` | a plain 403 page, of nobody's making but the site's |
 //! | `/content/download` | an attachment |
 //! | `/content/pdf` | a PDF of one page |
-//! | `/content/text` | plain text; `/content/markdown`, `/content/json`, `/content/xml`, `/content/image` likewise; `/content/broken-xml` and `/content/broken-xhtml` break off |
+//! | `/content/text` | plain text; `/content/markdown`, `/content/json`, `/content/xml`, `/content/image` likewise; `/content/feed` has a style sheet that makes it a page, `/content/feed.xsl`; `/content/broken-xml` and `/content/broken-xhtml` break off |
 //! | `/content/empty` | status 200 and an empty body |
 //! | `/content/blank` | a whole HTML page without a word in it |
 //! | `/content/wrong-charset` | UTF-8 that its header calls ISO-8859-1 |

@@ -16,3 +16,6 @@ const rootOf = (element) => {
 // A form bears the names of its fields as well, whatever else of that name it would have.
 const isForm = (element) => Object.prototype.toString.call(element) === "[object HTMLFormElement]";
 const ask = (prototype, name) => (node) => Reflect.get(prototype, name, node);
+// What an element shows in place of its children; Chromium's own complaint on a page made by XSLT is no
+// part of it.
+const shadowOf = (element) => element.localName === "xslt-warning-banner" ? null : ask(Element.prototype, "shadowRoot")(element);

@@ -2,7 +2,6 @@
 // selector, only what it matches, or null where that is nothing.
 const take = (selector) => {
   const inner = (frame) => { try { return (frame.checkVisibility?.() ?? true) ? frame.contentDocument?.body : null; } catch { return null; } };
-  const shadowOf = ask(Element.prototype, "shadowRoot");
   const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => shadowOf(element) || (/^i?frame$/.test(element.localName) && inner(element)));
   // The browser shows XML without a style as a tree of its own making, and keeps the source in it.
   const source = /xml$/.test(doc.contentType) ? doc.getElementById("webkit-xml-viewer-source-xml") : null;

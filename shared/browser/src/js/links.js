@@ -5,7 +5,19 @@ const take = () => {
   const LONGEST_ADDRESS = 4096;
   const here = location.href.split("#")[0];
   const found = new Map();
-  const rendered = (part) => part.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
+  const slotOf = ask(Element.prototype, "assignedSlot"), parentOf = ask(Node.prototype, "parentElement"), nodeAbove = ask(Node.prototype, "parentNode");
+  const rendered = (part) => !part.checkVisibility || part.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    || (part.checkVisibility({ visibilityProperty: true }) && appears(part));
+  // Whether it fades in when a person scrolls to it.
+  const appears = (part) => {
+    const { scrollY, innerHeight } = part.ownerDocument.defaultView;
+    if (Element.prototype.getBoundingClientRect.call(part).top + scrollY < innerHeight) return false;
+    for (let above = part; above; above = parentOf(above)) {
+      const { opacity, transitionDuration, animationName } = getComputedStyle(above);
+      if (opacity === "0") return /[1-9]/.test(transitionDuration) || animationName !== "none";
+    }
+    return false;
+  };
   const shows = (part) => {
     const box = part.getBoundingClientRect();
     // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
@@ -44,7 +56,6 @@ const take = () => {
     return (cuts(overflowX) && widthOf(part) <= 1) || (cuts(overflowY) && heightOf(part) <= 1);
   };
   // What an element stands in, as far as that may cut it off.
-  const [slotOf, parentOf, nodeAbove] = [ask(Element.prototype, "assignedSlot"), ask(Node.prototype, "parentElement"), ask(Node.prototype, "parentNode")];
   const around = (part) => {
     const { position } = getComputedStyle(part);
     if (/^(absolute|fixed)$/.test(position) && part.namespaceURI === "http://www.w3.org/1999/xhtml") return ask(HTMLElement.prototype, "offsetParent")(part);
@@ -122,8 +133,9 @@ const take = () => {
         if (inner && element.clientWidth > 1 && element.clientHeight > 1 && visible(element)) walk(inner);
       }
       if (kind === "slot") element.assignedElements().forEach(walk);
-      if (element.shadowRoot) {
-        walk(element.shadowRoot);
+      const shadow = shadowOf(element);
+      if (shadow) {
+        walk(shadow);
         // What it has no slot for is not shown.
         const host = element;
         do { element = walker.nextNode(); } while (element && host.contains(element));
