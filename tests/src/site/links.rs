@@ -111,6 +111,7 @@ const HIDDEN: &str = r#"<style>.card::after { content: ""; position: absolute; i
 <li style="opacity: 0; transition: opacity 0.4s"><a href="/page/faded">faded, where a person looks</a></li>
 <li style="opacity: 0; transition: opacity 0.4s; position: absolute; top: 5000px"><a href="/page/shown-scrolled">Shown when a person scrolls to it</a></li>
 <li style="opacity: 0; position: absolute; top: 5000px"><a href="/page/never">faded for ever</a></li>
+<li><svg width="300" height="24"><svg width="300" height="24"><a href="/page/shown-drawing"><text y="18">Shown in a drawing within a drawing</text></a></svg></svg></li>
 <li><div style="overflow-x: clip"><a href="/page/shown-floats" style="float: left">Shown in a box that floats give no height</a></div></li>
 <li><a href="/page/shown-no-clip" style="clip: rect(0 0 0 0)">Shown, for clip needs a place of its own</a></li>
 <li><a href="/page/shown-half" style="display: inline-block; clip-path: inset(50% 0 0 0)">Shown to the half</a></li>

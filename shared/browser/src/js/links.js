@@ -2,7 +2,7 @@
 // through open shadow roots and frames of the same origin, each page once: the text of one on a
 // line, its address on the next.
 const take = () => {
-  const LONGEST_ADDRESS = 4096;
+  const LONGEST_ADDRESS = 4096, XHTML = "http://www.w3.org/1999/xhtml";
   const here = location.href.split("#")[0];
   const found = new Map();
   const slotOf = ask(Element.prototype, "assignedSlot"), parentOf = ask(Node.prototype, "parentElement"), nodeAbove = ask(Node.prototype, "parentNode");
@@ -52,13 +52,15 @@ const take = () => {
     }
     // Of a document's body it is the window that cuts off.
     if (/^(inline|contents)$/.test(display) || part === part.ownerDocument?.body || part === part.ownerDocument?.documentElement) return false;
+    // Within a drawing, nothing has a box.
+    if (part.namespaceURI !== XHTML && part.ownerSVGElement !== null) return false;
     const cuts = (overflow) => overflow !== "visible" && !(overflow === "clip" && overflowClipMargin !== "0px");
     return (cuts(overflowX) && widthOf(part) <= 1) || (cuts(overflowY) && heightOf(part) <= 1);
   };
   // What an element stands in, as far as that may cut it off.
   const around = (part) => {
     const { position } = getComputedStyle(part);
-    if (/^(absolute|fixed)$/.test(position) && part.namespaceURI === "http://www.w3.org/1999/xhtml") return ask(HTMLElement.prototype, "offsetParent")(part);
+    if (/^(absolute|fixed)$/.test(position) && part.namespaceURI === XHTML) return ask(HTMLElement.prototype, "offsetParent")(part);
     return slotOf(part) ?? parentOf(part) ?? nodeAbove(part)?.host ?? null;
   };
   const known = new Map();

@@ -20,6 +20,8 @@
   let last = performance.now(), news = last, begun = last, answeredAt = -Infinity;
   const bump = () => { last = performance.now(); };
   const stir = () => { news = last = performance.now(); };
+  // When the page itself, or what it asked for, last came.
+  const brought = () => Math.max(begun, answeredAt);
   answer("alert", undefined);
   answer("confirm", true);
   answer("prompt", null);
@@ -113,7 +115,7 @@
       if (type === "attributes") {
         const steps = (moved.get(target) ?? 0) + 1;
         moved.set(target, steps);
-        if (steps <= STEPS) bump();
+        if (steps <= STEPS && performance.now() - brought() <= SHORT) bump();
         continue;
       }
       const times = (tickers.get(target) ?? 0) + 1;
@@ -146,12 +148,12 @@
   let crowded = false;
   const moves = () => {
     if (crowded) return false;
-    const now = performance.now(), timeline = apply(timelineOf, document, []), from = Math.max(begun, answeredAt);
+    const now = performance.now(), timeline = apply(timelineOf, document, []);
     try {
       const all = apply(getAnimations, document, []);
       crowded = all.length > CROWD;
       return !crowded && all.some((animation) => animation.playState === "running" && animation.timeline === timeline && animation.playbackRate > 0
-        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - from <= SHORT);
+        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - brought() <= SHORT);
     } catch { return false; }
   };
   const tell = () => {
