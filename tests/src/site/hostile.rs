@@ -150,7 +150,7 @@ fn forge(port: u16) -> String {
 /// Elements that stand in the place of what a document is asked for.
 const CLOBBERED: &str = "<a href=\"/page/seen\" aria-labelledby=\"seen\">…</a><b id=\"seen\">Seen</b>\n\
     <map name=\"map\"><area href=\"/page/area\" alt=\"Area\"></map><img usemap=\"#map\" width=\"9\" height=\"9\" alt=\"\">\n\
-    <form><input name=\"parentElement\"><input name=\"shadowRoot\"><input name=\"getBoundingClientRect\"><a href=\"/page/field\">Field</a></form>\n\
+    <form><input name=\"parentElement\"><input name=\"ownerDocument\"><input name=\"localName\"><input name=\"shadowRoot\"><input name=\"getBoundingClientRect\"><a href=\"/page/field\">Field</a></form>\n\
     <form name=\"getElementById\"></form><form name=\"styleSheets\"></form>\n\
     <form name=\"title\"></form><form name=\"querySelector\"></form><form name=\"querySelectorAll\"></form>\n\
     <form name=\"contentType\"></form><form name=\"createTreeWalker\"></form><form name=\"readyState\"></form>\n\

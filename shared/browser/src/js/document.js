@@ -14,8 +14,8 @@ const rootOf = (element) => {
   return root.nodeType === Node.DOCUMENT_NODE ? own(root) : root;
 };
 // A form bears the names of its fields as well, whatever else of that name it would have.
-const isForm = (element) => Object.prototype.toString.call(element) === "[object HTMLFormElement]";
+const isForm = ({ localName }) => localName === "form" || typeof localName !== "string";
 const ask = (prototype, name) => (node) => Reflect.get(prototype, name, node);
 // What an element shows in place of its children; Chromium's own complaint on a page made by XSLT is no
 // part of it.
-const shadowOf = (element) => element.localName === "xslt-warning-banner" ? null : ask(Element.prototype, "shadowRoot")(element);
+const shadowOf = (element) => isForm(element) || element.localName === "xslt-warning-banner" ? null : element.shadowRoot;

@@ -38,8 +38,7 @@ const take = () => {
       parseFloat(side) * (side.endsWith("%") ? (at % 2 === 0 ? box.height : box.width) / 100 : 1) || 0);
     return box.height - top - bottom <= 1 || box.width - left - right <= 1;
   };
-  const conceals = (part) => {
-    const { clip, clipPath, display, filter, overflowClipMargin, overflowX, overflowY, position } = getComputedStyle(part);
+  const conceals = (part, { clip, clipPath, display, filter, overflowClipMargin, overflowX, overflowY, position }) => {
     if (filter.includes("opacity(0)") || /^circle\(0(px|%)/.test(clipPath)) return true;
     const inset = /^inset\(([^()]*?)( round [^()]*)?\)/.exec(clipPath)?.[1].split(" ");
     if (inset) {
@@ -58,18 +57,22 @@ const take = () => {
     return (cuts(overflowX) && widthOf(part) <= 1) || (cuts(overflowY) && heightOf(part) <= 1);
   };
   // What an element stands in, as far as that may cut it off.
-  const around = (part) => {
-    const { position } = getComputedStyle(part);
+  const around = (part, { position }) => {
     if (/^(absolute|fixed)$/.test(position) && part.namespaceURI === XHTML) return ask(HTMLElement.prototype, "offsetParent")(part);
     return slotOf(part) ?? parentOf(part) ?? nodeAbove(part)?.host ?? null;
   };
-  const known = new Map();
+  const known = new Map(), has = Element.prototype.hasAttribute;
   const concealed = (element) => {
     const above = [];
     let part = element, answer = false;
-    for (; part && !known.has(part); part = around(part)) above.push(part);
+    while (part && !known.has(part)) {
+      const plain = !ruled(part) && !has.call(part, "style");
+      const style = plain ? null : getComputedStyle(part);
+      above.push([part, style]);
+      part = plain ? parentOf(part) : around(part, style);
+    }
     if (part) answer = known.get(part);
-    for (const each of above.reverse()) known.set(each, answer ||= conceals(each));
+    for (const [each, style] of above.reverse()) known.set(each, answer ||= style !== null && conceals(each, style));
     return answer;
   };
   const visible = (link) => {
@@ -87,7 +90,7 @@ const take = () => {
     // What floats or has a place of its own is not in the box of a link around it, such as what a rule
     // stretches over a whole card.
     if (getComputedStyle(link).overflow !== "visible") return false;
-    if (mayGenerate(link) && ["::before", "::after"].some((where) => {
+    if (ruled(link) && ["::before", "::after"].some((where) => {
       const { content, display, position, width, height } = getComputedStyle(link, where);
       return !/^(none|normal)$/.test(content) && display !== "none" && /^(absolute|fixed)$/.test(position) && parseFloat(width) > 1 && parseFloat(height) > 1;
     })) return true;

@@ -1,16 +1,17 @@
 // The accessible name of a link, after https://www.w3.org/TR/accname-1.2/#computation-steps.
 const LONGEST_TEXT = 200, DEEPEST = 200;
 const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
-// Whether rules of the page's may add text: to ask of each element costs more than all the rest.
-const ruled = new Map();
-const mayGenerate = (element) => {
+// Whether rules of the page's may hold for an element: to ask for its style costs more than all the rest.
+const sheets = new Map();
+const ruled = (element) => {
+  if (isForm(element)) return true;
   const root = element.ownerDocument;
-  if (!ruled.has(root)) ruled.set(root, own(root).styleSheets.length + own(root).adoptedStyleSheets.length > 0);
-  return ruled.get(root) || element.getRootNode() !== root;
+  if (!sheets.has(root)) sheets.set(root, own(root).styleSheets.length + own(root).adoptedStyleSheets.length > 0);
+  return sheets.get(root) || element.getRootNode() !== root;
 };
 // The text that a rule puts before or after an element: `"★ "`, `"★" / "Star"`, `attr(title)`.
 const generated = (element, where) => {
-  if (!mayGenerate(element)) return "";
+  if (!ruled(element)) return "";
   const { content, display, visibility } = getComputedStyle(element, where);
   if (content === "none" || content === "normal" || display === "none" || visibility !== "visible") return "";
   let text = "", apart = display === "inline" ? "" : " ";
@@ -39,7 +40,7 @@ const valueOf = (control) => {
 const referredTo = new Map();
 const accessibleName = (link) => {
   // Most links are a short text and nothing else.
-  if (link.firstElementChild === null && !link.hasAttribute("aria-labelledby") && !link.hasAttribute("aria-label") && !mayGenerate(link)) {
+  if (link.firstElementChild === null && !link.hasAttribute("aria-labelledby") && !link.hasAttribute("aria-label") && !ruled(link)) {
     const text = squeeze(link.textContent);
     if (text && text.length <= LONGEST_TEXT) return text.toWellFormed();
   }
