@@ -47,7 +47,7 @@ fn links_are_what_a_person_could_follow() {
     assert_eq!((late.len(), late[19].0.as_str()), (20, "Late entry 20"));
     let hidden = of("/links/hidden");
     assert!(hidden.iter().all(|(text, _)| text.starts_with("Shown")), "{hidden:?}");
-    assert_eq!(hidden.len(), 21, "{hidden:?}");
+    assert_eq!(hidden.len(), 24, "{hidden:?}");
     assert_eq!(
         of("/links/names"),
         owned([
@@ -75,6 +75,8 @@ fn links_are_what_a_person_could_follow() {
             ("Title of the drawing", "/page/vector"),
             ("Text over lines", "/page/spaces"),
             ("Bold and italic", "/page/nested"),
+            ("Said: “quoted”", "/page/quotation"),
+            ("Kept for later", "/page/kept"),
             ("", "/page/nameless"),
             ("Link in a drawing", "/page/in-vector"),
             ("Area of a map", "/page/area"),

@@ -110,6 +110,13 @@ const HIDDEN: &str = r#"<style>.card::after { content: ""; position: absolute; i
 <li><a href="/page/shown-path" style="clip-path: inset(1px)">Shown but for its edge</a></li>
 <li style="opacity: 0; transition: opacity 0.4s"><a href="/page/faded">faded, where a person looks</a></li>
 <li style="opacity: 0; transition: opacity 0.4s; position: absolute; top: 5000px"><a href="/page/shown-scrolled">Shown when a person scrolls to it</a></li>
+<li style="position: absolute; top: 5000px"><div style="visibility: hidden"><a href="/page/shown-kept">Shown in the place that is kept for it</a></div></li>
+<li style="position: absolute; top: 5000px"><ul style="visibility: hidden; position: absolute"><li><a href="/page/drop-down">in a menu that drops down</a></li></ul></li>
+<li style="visibility: hidden"><a href="/page/invisible-here">visibility: hidden, where a person looks</a></li>
+<li style="position: fixed; left: 100%; width: 9em"><p><a href="/page/drawer">in a drawer beyond the edge</a></p></li>
+<li style="position: fixed; inset: 0; pointer-events: none"><p style="transform: translateX(100%)"><a href="/page/panel">in a panel beyond the edge</a></p></li>
+<li style="position: fixed; right: 0; top: 0; height: 3em; overflow: auto"><p style="height: 2000px"></p><a href="/page/shown-bar">Shown after scrolling the bar</a></li>
+<li><div style="transform: scale(1)"><p style="position: fixed; top: 5000px"><a href="/page/shown-unfixed">Shown, fixed to what scrolls</a></p></div></li>
 <li style="opacity: 0; position: absolute; top: 5000px"><a href="/page/never">faded for ever</a></li>
 <li><svg width="300" height="24"><svg width="300" height="24"><a href="/page/shown-drawing"><text y="18">Shown in a drawing within a drawing</text></a></svg></svg></li>
 <li><div style="overflow-x: clip"><a href="/page/shown-floats" style="float: left">Shown in a box that floats give no height</a></div></li>
@@ -129,6 +136,7 @@ const NAMES: &str = r##"<style>
 .glyph::before { content: "\f015"; }
 .ends-line::after { content: "\a"; white-space: pre; }
 .rule-for-readers::before { content: "\2605" / "Star of a"; }
+.later { position: absolute; top: 5000px; }
 </style>
 <ul>
 <li><a href="/page/image"><img src="/wiki/station.svg" alt="Alternative text" width="48" height="32"></a></li>
@@ -157,6 +165,8 @@ const NAMES: &str = r##"<style>
 <li><a href="/page/spaces">  Text
     over   lines  </a></li>
 <li><a href="/page/nested"><b>Bold</b> and <i>italic</i><span style="display: none"> and hidden</span></a></li>
+<li><a href="/page/quotation">Said: <q>quoted</q></a></li>
+<li class="later"><div style="visibility: hidden"><a href="/page/kept">Kept <b>for later</b></a></div></li>
 <li><a href="/page/nameless"><svg width="24" height="24"><circle cx="12" cy="12" r="9"/></svg></a></li>
 <li><svg width="160" height="24"><a href="/page/in-vector"><text y="18">Link in a drawing</text></a></svg></li>
 <li><map name="map"><area shape="rect" coords="0,0,48,32" href="/page/area" alt="Area of a map"></map>

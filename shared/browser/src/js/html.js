@@ -16,9 +16,9 @@ const take = (selector) => {
     const pairs = (a, b) => {
       const left = a.children, right = b.children;
       for (let i = right.length - 1; i >= 0; i--) {
-        const element = left[i];
-        if (shadowOf(element)) {
-          const slots = flat(shadowOf(element));
+        const element = left[i], shadow = shadowOf(element);
+        if (shadow) {
+          const slots = flat(shadow);
           // Where a component shows its children, they stay; else its own tree is what shows.
           for (const slot of slots.querySelectorAll("slot")) slot.replaceWith(...(slot.name ? element.querySelectorAll(`:scope > [slot="${CSS.escape(slot.name)}"]`) : [...element.childNodes].filter((node) => !node.slot)).values().map((node) => node.cloneNode(true)));
           right[i].replaceChildren(slots);

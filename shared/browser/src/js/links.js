@@ -7,16 +7,22 @@ const take = () => {
   const found = new Map();
   const slotOf = ask(Element.prototype, "assignedSlot"), parentOf = ask(Node.prototype, "parentElement"), nodeAbove = ask(Node.prototype, "parentNode");
   const rendered = (part) => !part.checkVisibility || part.checkVisibility({ visibilityProperty: true, opacityProperty: true })
-    || (part.checkVisibility({ visibilityProperty: true }) && appears(part));
-  // Whether it fades in when a person scrolls to it.
+    || (part.checkVisibility() && appears(part));
+  // Whether it is brought to light when a person scrolls to it: it fades in, or its place is kept free.
   const appears = (part) => {
     const { scrollY, innerHeight } = part.ownerDocument.defaultView;
     if (Element.prototype.getBoundingClientRect.call(part).top + scrollY < innerHeight) return false;
+    let hidden = null, kept = false;
     for (let above = part; above; above = parentOf(above)) {
-      const { opacity, transitionDuration, animationName } = getComputedStyle(above);
-      if (opacity === "0") return /[1-9]/.test(transitionDuration) || animationName !== "none";
+      const style = getComputedStyle(above);
+      if (hidden !== null && style.visibility === "visible") {
+        if (!/^(static|relative)$/.test(hidden.position) || /^(inline|contents)/.test(hidden.display)) return false;
+        [hidden, kept] = [null, true];
+      }
+      if (style.opacity === "0") return /[1-9]/.test(style.transitionDuration) || style.animationName !== "none";
+      if (style.visibility !== "visible") hidden = style;
     }
-    return false;
+    return kept && hidden === null;
   };
   const shows = (part) => {
     const box = part.getBoundingClientRect();
@@ -61,19 +67,31 @@ const take = () => {
     if (/^(absolute|fixed)$/.test(position) && part.namespaceURI === XHTML) return ask(HTMLElement.prototype, "offsetParent")(part);
     return slotOf(part) ?? parentOf(part) ?? nodeAbove(part)?.host ?? null;
   };
+  // What is fixed does not scroll: a drawer that waits beyond the edge of the window.
+  const beyond = (part) => {
+    const { left, top } = Element.prototype.getBoundingClientRect.call(part), window = own(part.ownerDocument).scrollingElement;
+    return window !== null && (left >= widthOf(window) || top >= heightOf(window));
+  };
+  const SHOWN = 0, FIXED = 1, CONCEALED = 2;
+  const fateOf = (part, style, above, fate) => {
+    if (fate === CONCEALED || (style !== null && conceals(part, style))) return CONCEALED;
+    if (fate !== FIXED && !(style?.position === "fixed" && above === null)) return SHOWN;
+    if (beyond(part)) return CONCEALED;
+    return style !== null && /auto|scroll/.test(style.overflow) ? SHOWN : FIXED;
+  };
   const known = new Map(), has = Element.prototype.hasAttribute;
   const concealed = (element) => {
-    const above = [];
-    let part = element, answer = false;
+    const chain = [];
+    let part = element;
     while (part && !known.has(part)) {
       const plain = !ruled(part) && !has.call(part, "style");
-      const style = plain ? null : getComputedStyle(part);
-      above.push([part, style]);
-      part = plain ? parentOf(part) : around(part, style);
+      const style = plain ? null : getComputedStyle(part), above = plain ? parentOf(part) : around(part, style);
+      chain.push([part, style, above]);
+      part = above;
     }
-    if (part) answer = known.get(part);
-    for (const [each, style] of above.reverse()) known.set(each, answer ||= style !== null && conceals(each, style));
-    return answer;
+    let fate = part ? known.get(part) : SHOWN;
+    for (const [each, style, above] of chain.reverse()) known.set(each, fate = fateOf(each, style, above, fate));
+    return fate === CONCEALED;
   };
   const visible = (link) => {
     if (link.localName === "area") {

@@ -15,8 +15,9 @@ const generated = (element, where) => {
   const { content, display, visibility } = getComputedStyle(element, where);
   if (content === "none" || content === "normal" || display === "none" || visibility !== "visible") return "";
   let text = "", apart = display === "inline" ? "" : " ";
-  for (const [token, string, attribute] of content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(\s*([^\s,)]+)[^)]*\)|[\w-]+\([^)]*\)|\//g)) {
+  for (const [token, string, attribute] of content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(\s*([^\s,)]+)[^)]*\)|[\w-]+\([^)]*\)|open-quote|close-quote|\//g)) {
     if (token === "/") [text, apart] = ["", " "];
+    if (token.endsWith("-quote")) text += token.startsWith("open") ? "“" : "”";
     text += string?.replace(/\\(?:([0-9a-f]{1,6}) ?|(.))/gi, (_, code, character) => character ?? String.fromCodePoint(parseInt(code, 16)))
       ?? (attribute ? element.getAttribute(attribute) ?? "" : "");
   }
@@ -45,7 +46,7 @@ const accessibleName = (link) => {
     if (text && text.length <= LONGEST_TEXT) return text.toWellFormed();
   }
   // `how` a text was come by: `referred`, by aria-labelledby, which is not followed twice; `hidden`,
-  // which then is text all the same.
+  // which then is text all the same; and the link's own `visibility`.
   const labels = (element, how) => {
     if (how.referred || !element.hasAttribute("aria-labelledby")) return "";
     return element.getAttribute("aria-labelledby").split(/\s+/).filter(Boolean).map((id) => {
@@ -60,8 +61,9 @@ const accessibleName = (link) => {
   const contents = (element, how, depth) => {
     if (depth > DEEPEST) return element.textContent;
     const assigned = element.localName === "slot" ? element.assignedNodes() : [];
-    const nodes = assigned.length > 0 ? assigned : (element.shadowRoot ?? element).childNodes;
-    const visible = how.hidden || getComputedStyle(element).visibility === "visible";
+    const nodes = assigned.length > 0 ? assigned : (shadowOf(element) ?? element).childNodes;
+    // Of a link that shows on scrolling to it, the text is hidden as the link is.
+    const { visibility } = getComputedStyle(element), visible = how.hidden || visibility === "visible" || visibility === how.visibility;
     const texts = [...nodes].map((node) => {
       if (node.nodeType === Node.TEXT_NODE) return visible ? node.data : "";
       return node.nodeType === Node.ELEMENT_NODE ? within(node, how, depth) : "";
@@ -92,7 +94,7 @@ const accessibleName = (link) => {
     }
     return "";
   };
-  const text = squeeze(textOf(link, { referred: false, hidden: false }, 0));
+  const text = squeeze(textOf(link, { referred: false, hidden: false, visibility: getComputedStyle(link).visibility }, 0));
   const name = text || squeeze(link.querySelector("[title]")?.getAttribute("title"));
   return [...name.slice(0, LONGEST_TEXT * 2).toWellFormed()].slice(0, LONGEST_TEXT).join("");
 };

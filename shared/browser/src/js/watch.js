@@ -39,14 +39,15 @@
   const text = Function.prototype.toString;
   const source = (work) => typeof work === "function" ? Reflect.apply(text, work, []) : String(work);
   const leads = (work) => /\blocation\b|\.submit\(/.test(source(work));
-  const again = (map, key) => map.set(key, (map.get(key) ?? 0) + 1).get(key) > REPEATS;
+  // How many times a key has come by now.
+  const count = (map, key) => map.set(key, (map.get(key) ?? 0) + 1).get(key);
   const later = window.setTimeout.bind(window);
   replace(window, "setTimeout", {
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
       const hoped = delay > SHORT && delay <= SOON && chain === 0 && leads(work);
       if (delay > SHORT && !hoped) return Reflect.apply(target, self, args);
-      const fresh = chain === 0 && !again(works, source(work).slice(0, 500));
+      const fresh = chain === 0 && count(works, source(work).slice(0, 500)) <= REPEATS;
       const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped, fresh };
       const done = () => { if (timers.delete(id)) bump(); };
       let id;
@@ -113,14 +114,10 @@
   const changes = new MutationObserver((records) => {
     for (const { type, target, addedNodes, removedNodes } of records) {
       if (type === "attributes") {
-        const steps = (moved.get(target) ?? 0) + 1;
-        moved.set(target, steps);
-        if (steps <= STEPS && performance.now() - brought() <= SHORT) bump();
+        if (count(moved, target) <= STEPS && performance.now() - brought() <= SHORT) bump();
         continue;
       }
-      const times = (tickers.get(target) ?? 0) + 1;
-      tickers.set(target, times);
-      if (times <= (addedNodes.length > removedNodes.length ? 20 : 3)) { stir(); return; }
+      if (count(tickers, target) <= (addedNodes.length > removedNodes.length ? 20 : 3)) { stir(); return; }
     }
   });
   const proceeds = () => {
@@ -133,7 +130,7 @@
   new PerformanceObserver((list) => {
     for (const { name, initiatorType } of list.getEntries()) {
       const address = name.split(/[?#]/, 1)[0];
-      if (!/^(fetch|xmlhttprequest)$/.test(initiatorType) || again(answered, address)) continue;
+      if (!/^(fetch|xmlhttprequest)$/.test(initiatorType) || count(answered, address) > REPEATS) continue;
       stir();
       answeredAt = last;
     }
