@@ -157,6 +157,7 @@ fn what_comes_late_is_waited_for() {
         "parts",
         "again",
         "animation",
+        "shadow",
         "transition",
         "slide",
         "looked-for",

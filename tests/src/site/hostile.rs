@@ -96,6 +96,11 @@ fn script(way: &str) -> Option<String> {
         "animation" => {
             format!("document.documentElement.animate([{{}}, {{}}], 1200).finished.then(() => {{ {RENDER} }});")
         }
+        "shadow" => format!(
+            "const host = document.createElement('div'), root = host.attachShadow({{mode: 'open'}});\n\
+             root.innerHTML = '<p>Soon</p>'; document.documentElement.append(host);\n\
+             root.firstChild.animate([{{}}, {{}}], 1200).finished.then(() => {{ {RENDER} }});"
+        ),
         "transition" => format!(
             "const root = document.documentElement; root.style.cssText = 'transition: opacity 1.2s; opacity: 0.5'; root.offsetWidth;\n\
              root.style.opacity = 1; root.addEventListener('transitionend', () => {{ {RENDER} }});"

@@ -142,12 +142,22 @@
   // What fades in or moves to its place is not there before; what goes on and on is decoration, as are
   // crowds. They are many to ask: it is done when there is nothing else to wait for.
   const CROWD = 500, timelineOf = Object.getOwnPropertyDescriptor(Document.prototype, "timeline").get;
+  // The document does not count what moves in its shadow roots.
+  const shadows = new Set(), { getAnimations: within } = ShadowRoot.prototype, { deref } = WeakRef.prototype;
+  replace(Element.prototype, "attachShadow", {
+    apply(target, self, args) {
+      const root = Reflect.apply(target, self, args);
+      if (shadows.size < CROWD) shadows.add(new WeakRef(root));
+      return root;
+    },
+  });
   let crowded = false;
   const moves = () => {
     if (crowded) return false;
     const now = performance.now(), timeline = apply(timelineOf, document, []);
     try {
-      const all = apply(getAnimations, document, []);
+      const roots = [...shadows].map((root) => apply(deref, root, [])).filter((root) => root?.isConnected);
+      const all = [...apply(getAnimations, document, []), ...roots.flatMap((root) => apply(within, root, []))];
       crowded = all.length > CROWD;
       return !crowded && all.some((animation) => animation.playState === "running" && animation.timeline === timeline && animation.playbackRate > 0
         && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - brought() <= SHORT);
