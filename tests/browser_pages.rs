@@ -47,7 +47,7 @@ fn links_are_what_a_person_could_follow() {
     assert_eq!((late.len(), late[19].0.as_str()), (20, "Late entry 20"));
     let hidden = of("/links/hidden");
     assert!(hidden.iter().all(|(text, _)| text.starts_with("Shown")), "{hidden:?}");
-    assert_eq!(hidden.len(), 24, "{hidden:?}");
+    assert_eq!(hidden.len(), 25, "{hidden:?}");
     assert_eq!(
         of("/links/names"),
         owned([
@@ -85,6 +85,10 @@ fn links_are_what_a_person_could_follow() {
     assert_eq!(
         of("/links/schemes"),
         owned([("Relative", "/page/relative"), ("Elsewhere", "https://example.org/elsewhere")])
+    );
+    assert_eq!(
+        of("/links/rtl"),
+        owned([("Shown", "/page/plain"), ("Shown after scrolling to the left", "/page/left")])
     );
     assert_eq!(of("/links/duplicates"), owned([("One", "/page/one"), ("Two", "/page/two")]));
     assert_eq!(
@@ -157,6 +161,7 @@ fn what_comes_late_is_waited_for() {
         "parts",
         "again",
         "animation",
+        "database",
         "shadow",
         "transition",
         "slide",
@@ -265,6 +270,7 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
         ("/slow/again/sleep", "Again and again", "idle"),
         ("/slow/again/list", "Again and again", "idle"),
         ("/slow/again/cleared", "Again and again", "idle"),
+        ("/slow/again/slides", "Slides", "idle"),
         ("/slow/socket", "WebSocket", "idle"),
         ("/slow/events", "Event stream", "idle"),
         ("/slow/fetch", "Hanging request", "cap"),
@@ -465,7 +471,14 @@ fn a_challenge_that_clears_itself_ends_as_the_page() {
 #[test]
 fn pages_that_only_look_like_challenges_are_pages() {
     let visitor = Visitor::with_browser();
-    for page in ["/innocent/article", "/innocent/badge", "/innocent/turnstile", "/content/login-form"] {
+    for page in [
+        "/innocent/article",
+        "/innocent/badge",
+        "/innocent/turnstile",
+        "/innocent/folded",
+        "/innocent/tool",
+        "/content/login-form",
+    ] {
         let answer = seen(&visitor, page);
         assert_eq!((&answer["is_bot_detected"], &answer["http_status"]), (&false.into(), &200.into()), "{page}");
         assert!(!visitor.save(page).markdown.trim().is_empty(), "{page}");

@@ -25,7 +25,7 @@ pub(crate) fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
     } else if matches!(header("x-amzn-waf-action").as_str(), "challenge" | "captcha") || (marked("aws-waf") && refused)
     {
         Some("aws-waf")
-    } else if marked("datadome") && (refused || sparse) || facts.status == 403 && !header("x-datadome").is_empty() {
+    } else if marked("datadome") && (refused || sparse) || facts.status == 403 && !header("x-dd-b").is_empty() {
         Some("datadome")
     } else if marked("perimeterx") && (refused || sparse) {
         Some("perimeterx")
@@ -60,6 +60,9 @@ mod tests {
         assert_eq!(vendor(&page(403, &["cloudflare"], 100, 0), &none), Some("cloudflare"));
         assert_eq!(vendor(&page(403, &[], 100, 0), &json!({"cf-mitigated": "challenge"})), Some("cloudflare"));
         assert_eq!(vendor(&page(403, &["datadome"], 10, 0), &none), Some("datadome"));
+        assert_eq!(vendor(&page(403, &[], 10, 0), &json!({"x-dd-b": "1"})), Some("datadome"));
+        // It says that it protects whatever it lets through as well.
+        assert_eq!(vendor(&page(403, &[], 10, 0), &json!({"x-datadome": "protected"})), None);
         assert_eq!(vendor(&page(403, &["perimeterx"], 200, 0), &none), Some("perimeterx"));
         assert_eq!(vendor(&page(403, &[], 200, 0), &json!({"server": "AkamaiGHost"})), Some("akamai"));
         assert_eq!(vendor(&page(202, &[], 0, 0), &json!({"x-amzn-waf-action": "challenge"})), Some("aws-waf"));

@@ -151,6 +151,12 @@ impl Profile {
         Lock::within(&self.own("use.lock"), Instant::now(), FileExt::try_lock_exclusive)
     }
 
+    /// Held while a tab is opened, if nobody else opens one: to attach, the driver looks into all tabs that
+    /// there are, in each of its sessions, and twenty calls that did so at once were too much for it.
+    pub(crate) fn lock_opening(&self) -> Option<Lock> {
+        Lock::within(&self.own("opening.lock"), Instant::now(), FileExt::try_lock_exclusive)
+    }
+
     /// Held by the keeper of the browser for as long as it lives.
     pub(crate) fn lock_kept(&self, deadline: Instant) -> Option<Lock> {
         Lock::within(&self.own("keeper.lock"), deadline, FileExt::try_lock_exclusive)

@@ -26,6 +26,13 @@ use crate::{
 /// The most tabs that are kept for later calls.
 const KEPT: usize = 8;
 
+/// The most tabs that calls have at once. What a page does the driver follows in each of its sessions, of which
+/// every tab has one: more of them do less.
+const MOST: usize = 16;
+
+/// How long a call that waits for a tab leaves the others alone.
+const AGAIN: Duration = Duration::from_millis(10);
+
 /// How long a page that is not busy may take to answer.
 pub(crate) const PULSE: Duration = Duration::from_secs(2);
 
@@ -117,20 +124,27 @@ impl Tab {
                 Wish::Any => (!idle.is_empty()).then(|| idle.len() - 1),
             };
             let Some(index) = index else {
-                if matches!(wish, Wish::Latest) {
-                    if taken == 0 {
-                        return Ok(None);
-                    }
-                    // The page is in somebody's hands: wait for it.
-                    if Instant::now() >= deadline {
-                        return Err(BROWSER_BUSY.error("another call works on the page and has not finished"));
-                    }
-                    drop(idle);
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                    continue;
-                }
                 drop(idle);
-                return Self::open(profile, running, deadline).await.map(Some);
+                let latest = matches!(wish, Wish::Latest);
+                if latest && taken == 0 {
+                    return Ok(None);
+                }
+                if !latest
+                    && taken < MOST
+                    && let Some(_opening) = profile.lock_opening()
+                {
+                    return Self::open(profile, running, deadline).await.map(Some);
+                }
+                // Its page, or every tab, is in somebody's hands: one of them will be free.
+                if Instant::now() >= deadline {
+                    return Err(BROWSER_BUSY.error(if latest {
+                        "another call works on the page and has not finished"
+                    } else {
+                        "other calls work in all of the session's tabs and have not finished"
+                    }));
+                }
+                tokio::time::sleep(AGAIN).await;
+                continue;
             };
             let claim = idle.swap_remove(index);
             drop(idle);

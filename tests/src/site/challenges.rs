@@ -18,13 +18,15 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("innocent", ["article"]) => Response::html(file!("innocent-article.html")),
         ("innocent", ["badge"]) => Response::html(file!("innocent-badge.html")),
         ("innocent", ["turnstile"]) => Response::html(file!("innocent-turnstile.html")),
+        ("innocent", ["folded"]) => html::page("A note", FOLDED),
+        ("innocent", ["tool"]) => html::page("A tool", TOOL),
         ("innocent", ["forbidden"]) => {
             html::text_page("Members only", "<p>Ask the keeper for an account.</p>").status(403)
         }
         ("cdn-cgi", ["challenge-platform", .., "clearing.js"]) => Response::new("text/javascript", clearing(2500)),
         ("cdn-cgi", ["challenge-platform", .., "slow.js"]) => Response::new("text/javascript", clearing(9000)),
         ("cdn-cgi", ["challenge-platform", .., "chl_page", "v1"]) => Response::new("text/javascript", WIDGET),
-        ("cdn-cgi", ["challenge-platform", "scripts", "jsd", "main.js"]) => Response::new("text/javascript", ""),
+        ("cdn-cgi", ["challenge-platform", .., "scripts", "jsd", "main.js"]) => Response::new("text/javascript", ""),
         _ => return None,
     };
     Some(response.into())
@@ -87,3 +89,12 @@ setTimeout(() => {{
 "#
     )
 }
+
+const FOLDED: &str = r#"<nav><a href="/">All pages</a></nav>
+<article><h1>A note</h1><p>The ferry does not run on the first Monday of the month: the keeper counts the boats.</p></article>
+<div style="display: none"><form><textarea name="words"></textarea><div class="g-recaptcha" data-sitekey="none"></div></form></div>
+<script src="/cdn-cgi/challenge-platform/h/b/scripts/jsd/main.js" async></script>"#;
+
+const TOOL: &str = r#"<nav><a href="/">All pages</a></nav>
+<main><h1>A tool</h1><p>Write here, and read below how high the water will be.</p><div contenteditable>12 May</div></main>
+<div class="cf-turnstile" data-sitekey="none" data-appearance="interaction-only"></div>"#;

@@ -96,6 +96,12 @@ fn script(way: &str) -> Option<String> {
         "animation" => {
             format!("document.documentElement.animate([{{}}, {{}}], 1200).finished.then(() => {{ {RENDER} }});")
         }
+        "database" => format!(
+            "const asked = indexedDB.open('late', 1);\n\
+             asked.onupgradeneeded = () => asked.result.createObjectStore('pages').put(1, 'page');\n\
+             asked.onsuccess = () => {{ const read = asked.result.transaction('pages').objectStore('pages').get('page');\n\
+             read.onsuccess = () => setTimeout(() => {{ {RENDER} }}, 300); }};"
+        ),
         "shadow" => format!(
             "const host = document.createElement('div'), root = host.attachShadow({{mode: 'open'}});\n\
              root.innerHTML = '<p>Soon</p>'; document.documentElement.append(host);\n\

@@ -16,6 +16,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["late", ms] => html::page("Links that come late", &late(number(ms)?)),
         ["hidden"] => html::text_page("Hidden links", HIDDEN),
         ["names"] => html::text_page("Names of links", NAMES),
+        ["rtl"] => html::page("From right to left", RTL),
         ["schemes"] => html::text_page("Schemes", SCHEMES),
         ["duplicates"] => html::text_page("Duplicates", DUPLICATES),
         ["base"] => super::http::Response::html(html::document("Base", "<base href=\"/page/below/\">\n", BASE)),
@@ -126,9 +127,16 @@ const HIDDEN: &str = r#"<style>.card::after { content: ""; position: absolute; i
 <li style="position: relative">A card <a href="/page/shown-card" class="card" aria-label="Shown all over its card"></a></li>
 <li><div style="max-height: 0; overflow: hidden; border: 1px solid"><a href="/page/bordered">folded with a border</a></div></li>
 <li><div style="width: 9em; overflow: hidden; white-space: nowrap"><a href="/page/shown-slide">Shown in the first slide</a> <a href="/page/shown-next">Shown in the next one</a></div></li>
+<li style="position: absolute; top: 20000px"><a href="/page/shown-lazy"><img src="/slow/first-byte" loading="lazy" alt="Shown when it is there"></a></li>
 </ul>
 <template><a href="/page/template">in a template</a></template>
 <noscript><a href="/page/noscript">without scripts</a></noscript>"#;
+
+const RTL: &str = r#"<script>document.documentElement.dir = "rtl";</script>
+<p><a href="/page/plain">Shown</a></p>
+<p><a href="/page/left" style="position: absolute; left: -600px">Shown after scrolling to the left</a></p>
+<p><a href="/page/right" style="position: absolute; right: -600px">beyond the right</a></p>
+<p><a href="/page/above" style="position: absolute; top: -600px">above</a></p>"#;
 
 const NAMES: &str = r##"<style>
 .rule::before { content: "Rule and "; }

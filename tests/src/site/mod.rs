@@ -14,6 +14,7 @@
 //! | `/links/hidden` | links that are shown, and links that are not, in every usual way |
 //! | `/links/names` | links whose name is an image's, a label's, another element's, or none |
 //! | `/links/schemes` | `javascript:`, `mailto:`, `data:`, `tel:`, `file:` and fragment links among two that can be followed |
+//! | `/links/rtl` | links of a page that is written from right to left, some beyond its edges |
 //! | `/links/duplicates` | six links to two pages |
 //! | `/links/base` | relative links under a `<base href>` |
 //! | `/links/shadow` | links in open (nested too) and closed shadow roots |
@@ -25,7 +26,7 @@
 //! | `/endless` | an app that renders ten more links whenever its end is in sight |
 //! | `/worker` | a service worker, which answers for a page below it that the server does not have |
 //! | `/slow/poll/MS` | asks the server something every MS, for ever |
-//! | `/slow/again/fetch` | asks the server a second after it has answered, for ever; `/slow/again/request` and `/slow/again/socket` likewise; `/slow/again/sleep` waits in a loop, `/slow/again/list` has new rows fade in, `/slow/again/cleared` clears a timer by another name |
+//! | `/slow/again/fetch` | asks the server a second after it has answered, for ever; `/slow/again/request` and `/slow/again/socket` likewise; `/slow/again/sleep` waits in a loop, `/slow/again/list` has new rows fade in, `/slow/again/cleared` clears a timer by another name, `/slow/again/slides` is a short page that shows its slides in turn |
 //! | `/slow/socket` | keeps a WebSocket open |
 //! | `/slow/events` | keeps an event stream open, with an event every second |
 //! | `/slow/fetch` | waits for a request that is never answered; its content is there |
@@ -36,7 +37,7 @@
 //! | `/slow/first-byte` | a server that never answers |
 //! | `/slow/clock/MS` | changes its text every MS, for ever |
 //! | `/slow/loop/MS` | a script that starts MS after the page and never ends; 0 is while it loads |
-//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker` likewise; `/late/interval` after 1.5 s, `/late/animation`, `/late/shadow` and `/late/transition` after 1.2 s of moving, `/late/slide` in 25 steps, `/late/again` 700 ms after the third answer of one address, `/late/picture` after 2 s, when a picture is there, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
+//! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker`, `/late/database` likewise; `/late/interval` after 1.5 s, `/late/animation`, `/late/shadow` and `/late/transition` after 1.2 s of moving, `/late/slide` in 25 steps, `/late/again` 700 ms after the third answer of one address, `/late/picture` after 2 s, when a picture is there, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
 //! | `/late/text` | leads to another page by a timer whose work is a text; `/late/countdown` after four seconds that it counts, `/late/pause` after three |
 //! | `/hostile/forged` | leads to `localhost`, where scripts say that the page is another one |
 //! | `/hostile/clobbered` | elements with the names of what a document is asked for |
@@ -73,6 +74,8 @@
 //! | `/innocent/article` | an article about CAPTCHAs, which quotes what challenge pages say |
 //! | `/innocent/badge` | an article with a reCAPTCHA badge and a comment form with `g-recaptcha` |
 //! | `/innocent/turnstile` | a sign-up form with a Turnstile widget below an article |
+//! | `/innocent/folded` | a short note with a folded form that has a reCAPTCHA widget, and the script that Cloudflare adds to pages |
+//! | `/innocent/tool` | a short page with a Turnstile widget that shows only when it is in doubt |
 //! | `/innocent/forbidden` | a plain 403 page, of nobody's making but the site's |
 //! | `/content/download` | an attachment |
 //! | `/content/pdf` | a PDF of one page |

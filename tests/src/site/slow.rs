@@ -13,6 +13,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let response = match ask.rest()[..] {
         ["poll", ms] => with_script("Endless polling", &poll(number(ms)?)),
         ["poll"] => Response::new("application/json", "{\"news\": []}"),
+        ["again", "slides"] => html::page("Slides", SLIDES),
         ["again", way] => with_script("Again and again", again(way)?),
         ["socket"] => with_script("WebSocket", SOCKET),
         ["socket", "open"] => return socket(ask),
@@ -56,6 +57,18 @@ fn with_script(title: &str, script: &str) -> Response {
 fn late(ms: u32, response: Response) -> Reply {
     Reply::after(Duration::from_millis(ms.into()), response)
 }
+
+/// More than a countdown has to say, and less than an article.
+const SLIDES: &str = r#"<h1>Slides</h1>
+<p>Three pictures of the northern station, one after the other: the slipway in winter, the float well with its lid
+open, and the tower from the ferry. All were taken by the keeper, who has had the same camera since 1994, and has
+never told anybody how he came by it. The prints hang in the hall of the ferry house, beside the tables of the tides.</p>
+<div style="overflow: hidden"><p id="slides">Slipway, float well, tower</p></div>
+<p><a href="/page/below">All pictures</a></p>
+<script>
+let shown = 0;
+setInterval(() => { document.getElementById('slides').style.transform = `translateX(${-(++shown % 3) * 9}em)`; }, 1500);
+</script>"#;
 
 fn poll(ms: u32) -> String {
     format!("setInterval(() => fetch('/slow/poll').then(answer => answer.json()), {ms});")

@@ -9,13 +9,14 @@ const facts = () => {
     const all = doc.body?.textContent.length ?? 0;
     return all > 50000 ? all : clean(doc.body?.innerText).trim().length;
   };
-  const fields = [...doc.querySelectorAll("textarea,input,select")].filter((field) =>
+  const fields = [...doc.querySelectorAll("textarea,input,select,[contenteditable]")].filter((field) =>
     visible(field) && !/^(hidden|submit|button|checkbox)$/.test(field.type) && !/captcha/i.test(field.name + field.id)).length;
   const captcha = [...doc.querySelectorAll(".h-captcha,.g-recaptcha,.cf-turnstile,iframe[src*='hcaptcha.com'],iframe[src*='/recaptcha/'],#recaptcha,form#captcha-form")]
-    .some((element) => element.dataset.size !== "invisible" && !element.closest(".grecaptcha-badge"));
+    .some((element) => visible(element) && element.dataset.size !== "invisible" && !/^(interaction-only|execute)$/.test(element.dataset.appearance)
+      && !element.closest(".grecaptcha-badge"));
   const marks = [];
   const { globals = [] } = watched() ?? {};
-  if (globals.includes("_cf_chl_opt") || has("#challenge-form[action*=__cf_chl_],#challenge-running,#challenge-stage,#cf-challenge-running") || source("/cdn-cgi/challenge-platform/h/")) marks.push("cloudflare");
+  if (globals.includes("_cf_chl_opt") || has("#challenge-form[action*=__cf_chl_],#challenge-running,#challenge-stage,#cf-challenge-running") || has('script[src*="/cdn-cgi/challenge-platform/h/"]:not([src*="/scripts/jsd/"])')) marks.push("cloudflare");
   if (source("captcha-delivery.com")) marks.push("datadome");
   if (has("#px-captcha,#px-captcha-wrapper")) marks.push("perimeterx");
   if (has("#sec-if-cpt-container,#sec-cpt-if,#akam-challenge") || source("/_sec/cp_challenge/")) marks.push("akamai");

@@ -24,19 +24,27 @@ const take = () => {
     }
     return kept && hidden === null;
   };
-  const shows = (part) => {
-    const box = part.getBoundingClientRect();
-    // One pixel, or left of and above all that can be scrolled to, is hidden by custom.
-    if (box.width <= 1 || box.height <= 1) return false;
-    if (box.right > 0 && box.bottom > 0) return true;
-    const { scrollX, scrollY, innerWidth, document } = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView;
-    const root = own(document).documentElement;
-    const leftmost = getComputedStyle(root).direction === "rtl" ? innerWidth - root.scrollWidth : 0;
-    return box.right + scrollX > leftmost && box.bottom + scrollY > 0;
-  };
-  // What cuts off or fades all that is in it: a menu that is folded up. A person sees it on opening it,
-  // as one does of what is not rendered until then. What slides, as in a carousel, is there.
   const [widthOf, heightOf] = ["clientWidth", "clientHeight"].map((name) => ask(Element.prototype, name));
+  // How far a page can be scrolled sideways, from where it is first shown.
+  const reaches = new Map();
+  const reachOf = ({ document, innerWidth }) => {
+    if (!reaches.has(document)) {
+      const root = own(document).documentElement, backwards = getComputedStyle(root).direction === "rtl";
+      reaches.set(document, backwards ? [innerWidth - root.scrollWidth, widthOf(root)] : [0, Infinity]);
+    }
+    return reaches.get(document);
+  };
+  const shows = (part) => {
+    // A picture that is not there yet has no size.
+    const awaited = part.localName === "img" && !part.complete;
+    const box = part.getBoundingClientRect();
+    // One pixel, or beyond all that can be scrolled to, is hidden by custom.
+    if (!awaited && (box.width <= 1 || box.height <= 1)) return false;
+    const window = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView, [leftmost, rightmost] = reachOf(window);
+    if (box.right > 0 && box.bottom > 0 && rightmost === Infinity) return true;
+    const { scrollX, scrollY } = window;
+    return box.right + scrollX > leftmost && box.left + scrollX < rightmost && box.bottom + scrollY > 0;
+  };
   // Whether nothing is left of a box between what is cut off at its sides: each a length, a share, or nothing.
   const cutAway = (part, sides) => {
     const box = Element.prototype.getBoundingClientRect.call(part);
@@ -44,6 +52,8 @@ const take = () => {
       parseFloat(side) * (side.endsWith("%") ? (at % 2 === 0 ? box.height : box.width) / 100 : 1) || 0);
     return box.height - top - bottom <= 1 || box.width - left - right <= 1;
   };
+  // What cuts off or fades all that is in it: a menu that is folded up. A person sees it on opening it,
+  // as one does of what is not rendered until then. What slides, as in a carousel, is there.
   const conceals = (part, { clip, clipPath, display, filter, overflowClipMargin, overflowX, overflowY, position }) => {
     if (filter.includes("opacity(0)") || /^circle\(0(px|%)/.test(clipPath)) return true;
     const inset = /^inset\(([^()]*?)( round [^()]*)?\)/.exec(clipPath)?.[1].split(" ");

@@ -6,10 +6,11 @@ const watched = () => {
   if (told !== undefined) return told;
   told = null;
   const listen = ({ detail }) => {
-    told ??= { quiet: Infinity, timers: 0, hopes: 0, globals: detail.globals };
+    told ??= { quiet: Infinity, timers: 0, hopes: 0, counts: 0, globals: detail.globals };
     told.quiet = Math.min(told.quiet, detail.quiet);
     told.timers += detail.timers;
     told.hopes += detail.hopes;
+    told.counts += detail.counts;
   };
   const ask = (asked) => {
     asked.addEventListener("ragmaker-tell", listen);
@@ -23,14 +24,15 @@ const watched = () => {
   ask(doc);
   return told;
 };
-// Whether there is little to read.
-const sparse = () => {
+// Whether there is little to read, in characters, or next to nothing.
+const LITTLE = 1000, NOTHING = 300;
+const sparse = (much = LITTLE) => {
   let length = 0;
   const walker = doc.createTreeWalker(doc.documentElement ?? document, NodeFilter.SHOW_TEXT);
-  while (length < 1000 && walker.nextNode()) {
+  while (length < much && walker.nextNode()) {
     if (!/^(script|style|noscript|template)$/.test(walker.currentNode.parentNode?.localName)) length += walker.currentNode.data.trim().length;
   }
-  return length < 1000;
+  return length < much;
 };
 // Whether it has been drawn: what a page brings when it comes into view, it asks for after that.
 const drawn = () => {
@@ -62,9 +64,9 @@ const look = (selector) => {
     // Everything is parsed; what still loads is an image or the like, which the page may be at work without.
     return watch.quiet > 1000 && watch.timers === 0 && now > (sparse() ? 5000 : 2500) ? "hangs" : "wait";
   }
-  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.hopes > 0;
+  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.hopes + watch.counts > 0;
   if (!scripted) return "idle";
   const shows = drawn();
-  if (watch.timers > 0 || (watch.hopes > 0 && sparse())) return "wait";
+  if (watch.timers > 0 || (watch.hopes > 0 && sparse()) || (watch.counts > 0 && sparse(NOTHING))) return "wait";
   return shows && watch.quiet >= 60 ? "idle" : "wait";
 };

@@ -48,7 +48,7 @@
       const hoped = delay > SHORT && delay <= SOON && chain === 0 && leads(work);
       if (delay > SHORT && !hoped) return Reflect.apply(target, self, args);
       const fresh = chain === 0 && count(works, source(work).slice(0, 500)) <= REPEATS;
-      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped, fresh };
+      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped, fresh, leading: goesOn(chain) && leads(work) };
       const done = () => { if (timers.delete(id)) bump(); };
       let id;
       if (typeof work === "function") {
@@ -74,7 +74,7 @@
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
       if (delay > SHORT || typeof work !== "function") return Reflect.apply(target, self, args);
-      const timer = { due: now + delay, begun: now, repeat: 0 };
+      const timer = { due: now + delay, begun: now, repeat: 0, leading: leads(work) };
       const id = Reflect.apply(target, self, [function (...values) {
         timer.due = performance.now() + delay;
         timer.repeat += 1;
@@ -94,19 +94,20 @@
       },
     });
   }
-  // A worker is waited for until its first word, and not for long where there is something to read.
+  // A worker is waited for until its first word, a database until it is open; and not for long where there is
+  // something to read.
   const FIRST_WORD = 1000;
-  replace(window, "Worker", {
-    construct(target, args, self) {
-      const worker = Reflect.construct(target, args, self), timer = { due: performance.now(), repeat: 0, hoped: false };
-      const done = () => { if (timers.delete(timer)) stir(); };
-      timers.set(timer, timer);
-      for (const event of ["message", "error"]) worker.addEventListener(event, done, { once: true });
-      later(() => { timer.hoped = true; }, FIRST_WORD);
-      later(done, SOON);
-      return worker;
-    },
-  });
+  const outwait = (source, events) => {
+    const timer = { due: performance.now(), repeat: 0, hoped: false };
+    const done = () => { if (timers.delete(timer)) stir(); };
+    timers.set(timer, timer);
+    for (const event of events) source.addEventListener(event, done, { once: true });
+    later(() => { timer.hoped = true; }, FIRST_WORD);
+    later(done, SOON);
+    return source;
+  };
+  replace(window, "Worker", { construct: (target, args, self) => outwait(Reflect.construct(target, args, self), ["message", "error"]) });
+  replace(IDBFactory.prototype, "open", { apply: (target, self, args) => outwait(Reflect.apply(target, self, args), ["success", "error"]) });
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
   // it is over when the document is interactive, and costs too much to be told of.
   // What a script moves it moves in steps, which are no news.
@@ -163,6 +164,7 @@
         && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - brought() <= SHORT);
     } catch { return false; }
   };
+  const goesOn = (repeat) => repeat > 0 && repeat <= COUNTDOWN;
   const tell = () => {
     const set = [...timers.values()];
     const counted = (which) => set.filter(which).length;
@@ -170,8 +172,9 @@
     const detail = {
       quiet: performance.now() - last,
       timers: pending === 0 && moves() ? 1 : pending,
-      // A page with little to read may count down before it shows something, or lead on.
-      hopes: counted(({ repeat, hoped }) => hoped || (repeat > 0 && repeat <= COUNTDOWN)),
+      // A page with little to read may lead on, and one with next to nothing count down before it shows something.
+      hopes: counted(({ hoped, leading, repeat }) => hoped || (leading && goesOn(repeat))),
+      counts: counted(({ repeat }) => goesOn(repeat)),
       globals: globals(),
     };
     apply(dispatchEvent, document, [new Told("ragmaker-tell", { detail })]);
