@@ -51,6 +51,16 @@ fn a_page_saved_again_is_one_entry_and_keeps_what_others_added() {
 }
 
 #[test]
+fn a_page_has_one_entry_however_its_address_is_spelled() {
+    let visitor = Visitor::with_browser();
+    for address in ["/page/%7e%c3%a9%2f", "/page/~%C3%A9%2F", "/page/~é%2f#place", "/page/./%7Eé%2F"] {
+        let saved = visitor.save(address);
+        assert!(saved.field("source_url").ends_with("/page/~%C3%A9%2F"), "{}", saved.field("source_url"));
+    }
+    assert_eq!((visitor.documents().len(), visitor.saved().len()), (1, 1));
+}
+
+#[test]
 fn a_damaged_catalog_is_reported_and_left_as_it_is() {
     let visitor = Visitor::with_browser();
     for damaged in ["{\"documents\": [{\"url\":", "", "[]", "{\"documents\": {}}", "not JSON"] {

@@ -218,6 +218,11 @@ fn choices_are_named_when_none_of_them_was_made() {
         refused(&run, option);
         let message = run.error("ARGUMENT_ERROR")["message"].as_str().unwrap().to_owned();
         assert!(choices.iter().all(|choice| message.contains(choice.as_str().unwrap())), "{message}");
+        for choice in choices.iter().filter_map(Value::as_str) {
+            let near = format!("{choice}x");
+            let run = tool().args(needed(entry, option)).args([option, &near]).run();
+            assert_eq!(run.error("ARGUMENT_ERROR")["details"]["nearest"], choice, "{near}");
+        }
     });
 }
 
@@ -228,6 +233,11 @@ fn an_argument_that_is_not_utf8_is_refused() {
     every_tool(|_, tool| {
         let error = tool().arg(OsStr::from_bytes(b"--caf\xE9")).run();
         assert!(error.error("ARGUMENT_ERROR")["message"].as_str().unwrap().contains("UTF-8"));
+        for object in [&b"{\"path\": \"caf\xE9\"}"[..], b"\xEF\xBB\xBF{\"\xFF\": 1}", b"\xFF\xFE{\0\x00\xD8}\0"] {
+            let run = tool().args(["--arguments", "-"]).stdin(object).run();
+            refused(&run, "--arguments");
+            assert!(run.error("ARGUMENT_ERROR")["message"].as_str().unwrap().contains("UTF-8"));
+        }
     });
 }
 

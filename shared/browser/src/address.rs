@@ -44,6 +44,24 @@ pub(crate) fn allow(url: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// `url` as all its equivalent spellings are normalized: with escapes in capitals, and none where there need be
+/// none (RFC 3986, sections 6.2.2.1 and 6.2.2.2). One with a percent sign that escapes nothing stays as it is.
+pub fn normal(url: &str) -> String {
+    let mut parts = url.split('%');
+    let mut normal = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte.map(char::from) {
+            Some(c) if c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~') => normal.push(c),
+            Some(_) => normal.extend(["%", &part[..2].to_ascii_uppercase()]),
+            None => return url.to_owned(),
+        }
+        normal.push_str(&part[2..]);
+    }
+    normal
+}
+
 /// The domains whose pages may be opened. A domain stands for all hosts below it as well.
 #[derive(Clone, Debug, Default)]
 pub struct Domains {
@@ -120,6 +138,20 @@ pub fn page(url: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_page_has_one_spelling() {
+        for (written, normal) in [
+            ("https://x.example/%c3%a9?q=%2f#%61", "https://x.example/%C3%A9?q=%2F#a"),
+            ("https://x.example/%7e%2D%41%20%25", "https://x.example/~-A%20%25"),
+            ("https://x.example/%/%41", "https://x.example/%/%41"),
+            ("https://x.example/%41%é", "https://x.example/%41%é"),
+            ("https://x.example/%2561", "https://x.example/%2561"),
+        ] {
+            assert_eq!(super::normal(written), normal);
+            assert_eq!(super::normal(normal), normal);
+        }
+    }
 
     #[test]
     fn only_the_web_is_opened() {

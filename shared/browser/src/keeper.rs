@@ -304,6 +304,7 @@ fn start_driver(program: &Path) -> Result<StartedDriver, Error> {
         }
         end(&mut child);
     }
+    let last = if last.is_empty() { "it said nothing" } else { &last };
     Err(BROWSER_FAILED.error(format!("ChromeDriver did not start: {last}")))
 }
 

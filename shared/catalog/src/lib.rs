@@ -159,6 +159,12 @@ impl Catalog {
         let file = file.as_ref();
         let absolute = std::path::absolute(file)
             .map_err(|error| ARGUMENT_ERROR.error(format!("{} can not name a catalog: {error}", file.display())))?;
+        // Nobody could be told where it is.
+        if absolute.to_str().is_none() {
+            return Err(ARGUMENT_ERROR
+                .error(format!("the catalog's path {} is not UTF-8", absolute.display()))
+                .remedy("Rename the folder, or name a catalog elsewhere with --catalog-path."));
+        }
         Ok(Self { file: absolute, wait: LOCK_WAIT })
     }
 

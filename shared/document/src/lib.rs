@@ -75,6 +75,10 @@ impl Document<'_> {
             let mut file = builder.tempfile_in(&folder)?;
             file.write_all(self.text().as_bytes())?;
             file.as_file().sync_all()?;
+            // A pipe or a device is none of ours to replace.
+            if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+                return Err(std::io::Error::other("there is something else than a file in its place"));
+            }
             file.persist(&path)?;
             Ok(())
         };
@@ -87,10 +91,15 @@ impl Document<'_> {
     }
 }
 
-/// `text` as a YAML double-quoted scalar, which every JSON string is, once it has none of the
-/// characters that YAML does not allow to stand for themselves.
+/// Whether YAML allows a character of a title or the like to stand for itself, once it is escaped as JSON
+/// escapes it.
+pub fn is_text(c: char) -> bool {
+    !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// `text` as a YAML double-quoted scalar, which every JSON string is, once it is all [`is_text`].
 fn scalar(text: &str) -> String {
-    let text: String = text.chars().filter(|c| !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')).collect();
+    let text: String = text.chars().filter(|c| is_text(*c)).collect();
     let mut bytes = vec![];
     // Serializing a string to memory can not fail.
     let _ = json::write(&text, Charset::Utf8, &mut bytes);
@@ -182,6 +191,16 @@ mod tests {
         // A folder where the file should be.
         fs::create_dir(folder.path().join(file_name(page.source_url))).unwrap();
         assert!(page.save(folder.path()).unwrap_err().is(OUTPUT_DIR_NOT_WRITABLE));
+        // A pipe there is not replaced.
+        #[cfg(unix)]
+        {
+            let socket = folder.path().join(file_name("https://x.example/s"));
+            let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+            let page = Document { source_url: "https://x.example/s", ..page.clone() };
+            assert!(page.save(folder.path()).unwrap_err().is(OUTPUT_DIR_NOT_WRITABLE));
+            assert!(!fs::metadata(&socket).unwrap().is_file());
+            fs::remove_file(&socket).unwrap();
+        }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
@@ -201,7 +220,7 @@ mod tests {
             let text = page.text();
             let front = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).unwrap().0;
             let yaml = Yaml::load_from_str(front).unwrap();
-            let expected: String = title.chars().filter(|c| !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')).collect();
+            let expected: String = title.chars().filter(|c| is_text(*c)).collect();
             prop_assert_eq!(yaml[0]["title"].as_str(), Some(expected.as_str()));
             prop_assert_eq!(yaml[0]["author"].as_str(), Some(expected.as_str()));
         }

@@ -27,7 +27,7 @@ pub use error::{
 };
 pub use ignored::Ignored;
 pub use open::{EntryKind, Looker, Opener, Seen};
-pub use page::{Next, OFFSET_BEYOND_END, Page};
+pub use page::{Next, Page};
 pub use place::Place;
 pub use roots::{Asked, Candidate, Kind, MARKERS, Root, Roots, Source};
 pub use rules::IGNORE_FILES;

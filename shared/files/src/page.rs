@@ -1,10 +1,7 @@
 //! A part of a list that every client takes, and how to go on.
 
-use ragmaker_tool::{Code, Error, JsonSchema, OUTPUT_LIMIT, json};
+use ragmaker_tool::{Error, JsonSchema, OFFSET_BEYOND_END, OUTPUT_LIMIT, json};
 use serde::Serialize;
-
-/// What was asked for begins after the end.
-pub const OFFSET_BEYOND_END: Code = Code::new("OFFSET_BEYOND_END", "Choose a smaller --offset.");
 
 /// Characters that are kept for everything but the list.
 const AROUND: usize = 2500;

@@ -223,11 +223,11 @@ impl CommandLine {
             if !long.starts_with("--") {
                 long.insert(0, '-');
             }
-            let names = || self.flags.iter().map(|flag| flag.long);
+            let names: Vec<&str> = self.flags.iter().map(|flag| flag.long).collect();
             let error = ARGUMENT_ERROR.error(format!("unknown argument {name:?}")).detail("argument", name);
-            match nearest(&long, names()) {
-                Some(nearest) => error.remedy(format!("Did you mean {nearest}?")).detail("nearest", nearest),
-                None => error.remedy(format!("The arguments are {}.", names().collect::<Vec<_>>().join(", "))),
+            match nearest(&long, &names) {
+                Some(nearest) => suggesting(error, nearest),
+                None => error.remedy(format!("The arguments are {}.", names.join(", "))),
             }
         })
     }
@@ -266,13 +266,23 @@ impl CommandLine {
         T::from_args(&[T::NAME], &words).map_err(|early| {
             // The one failure that is left is a value that its type refuses; argh says it in prose.
             let prose = early.output.trim();
-            let parts = prose.strip_prefix("Error parsing option '").and_then(|rest| {
-                let (long, rest) = rest.split_once("' with value '")?;
-                let (value, reason) = rest.rsplit_once("': ")?;
-                Some((long, value, reason))
+            let refused = self.given.iter().find_map(|(flag, value)| {
+                let value = value.as_deref()?;
+                let reason =
+                    prose.strip_prefix(&format!("Error parsing option '{}' with value '{value}': ", flag.long))?;
+                Some((flag.long, value, reason))
             });
-            match parts {
-                Some((long, value, reason)) => bad_value(long, value, in_words(reason)),
+            match refused {
+                Some((long, value, reason)) => {
+                    let error = bad_value(long, value, in_words(reason));
+                    // Choices, where there are some, are quoted like this: "unknown variant `x`, expected `a` or `b`".
+                    let is_choice = |quoted: &&str| !quoted.is_empty() && !quoted.contains(' ') && *quoted != value;
+                    let choices: Vec<&str> = reason.split('`').filter(is_choice).collect();
+                    match nearest(value, &choices) {
+                        Some(nearest) => suggesting(error, nearest),
+                        None => error,
+                    }
+                }
                 None => ARGUMENT_ERROR.error(prose),
             }
         })
@@ -280,12 +290,16 @@ impl CommandLine {
 }
 
 /// The one of `names` that `name` was likely meant to be.
-pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     // One that begins so comes first: to a single letter, every short name is as near.
-    let distance = |known: &str| if known.starts_with(name) { 0 } else { strsim::osa_distance(known, name) };
-    names
-        .min_by_key(|known| distance(known))
-        .filter(|known| distance(known) <= 1 + known.len().min(name.len()) / 4 || name.starts_with(known))
+    let distance = |known: &&'a str| if known.starts_with(name) { 0 } else { strsim::osa_distance(known, name) };
+    let (distance, known) =
+        names.iter().map(|known| (distance(known), *known)).min_by_key(|(distance, _)| *distance)?;
+    (distance <= 1 + known.len().min(name.len()) / 4 || name.starts_with(known)).then_some(known)
+}
+
+fn suggesting(error: Error, nearest: &str) -> Error {
+    error.remedy(format!("Did you mean {nearest}?")).detail("nearest", nearest)
 }
 
 /// Why a value was refused, for those who do not know the words of Rust's own parsers.
@@ -337,13 +351,15 @@ pub fn read_json(text: &str) -> Result<Members, Error> {
     let text = match bytes.as_slice() {
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        plain => String::from_utf8_lossy(plain).into_owned(),
+        _ => String::from_utf8(bytes).ok(),
     };
+    // What can not be read is not guessed: it may be a name, or what a file is to hold.
+    let text = text.ok_or_else(|| fail("they are not UTF-8".to_owned()))?;
+    let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return Ok(vec![]);
     }
-    let mut json = serde_json::Deserializer::from_str(&text);
+    let mut json = serde_json::Deserializer::from_str(text);
     let members = json.deserialize_map(EachMember).and_then(|members| json.end().map(|()| members));
     members.map_err(|error| fail(error.to_string()))
 }
@@ -366,9 +382,9 @@ impl<'de> Visitor<'de> for EachMember {
     }
 }
 
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     let units: Vec<u16> = bytes.as_chunks().0.iter().map(|&pair| unit(pair)).collect();
-    String::from_utf16_lossy(&units)
+    String::from_utf16(&units).ok()
 }
 
 #[cfg(test)]
@@ -447,8 +463,8 @@ mod tests {
     #[test]
     fn the_nearest_name_is_suggested() {
         // Two letters make --as of --p, and of --x.
-        assert_eq!(nearest("--p", ["--as", "--path"].into_iter()), Some("--path"));
-        assert_eq!(nearest("--x", ["--as", "--path"].into_iter()), None);
+        assert_eq!(nearest("--p", &["--as", "--path"]), Some("--path"));
+        assert_eq!(nearest("--x", &["--as", "--path"]), None);
         let nearest = |name: &str| pick(&[name, "x"]).err().unwrap().details().get("nearest").cloned();
         assert_eq!(nearest("--baskett"), Some("--basket".into()));
         assert_eq!(nearest("--bask"), Some("--basket".into()));

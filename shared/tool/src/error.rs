@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 /// The arguments can not be used as they are. Every tool can fail with it; its exit status is 2.
 pub const ARGUMENT_ERROR: Code =
     Code::new("ARGUMENT_ERROR", "Run the tool with --help or --describe to see its arguments.");
+/// What was asked for begins after the end.
+pub const OFFSET_BEYOND_END: Code = Code::new("OFFSET_BEYOND_END", "Choose a smaller --offset.");
 /// The answer could not be written to standard output.
 pub const OUTPUT_ERROR: Code = Code::new("OUTPUT_ERROR", "Check where standard output goes: the disk may be full.");
 /// A defect of the tool itself.

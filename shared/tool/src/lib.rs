@@ -16,7 +16,7 @@ mod within;
 
 pub use arguments::choice;
 pub use describe::Annotations;
-pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OUTPUT_ERROR};
+pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR};
 pub use run::{Answered, Exit, call, main, main_with};
 pub use within::Within;
 

@@ -137,10 +137,11 @@ impl Tool for Args {
         if document.title.is_empty() || self.selector.is_some() {
             document.title.clone_from(&page.title);
         }
-        if document.title.is_empty() {
+        document.title.retain(ragmaker_document::is_text);
+        if document.title.trim().is_empty() {
             document.title = last_segment(&page.url);
         }
-        self.save(&catalog, address::page(&page.url).to_owned(), document, page.ready)
+        self.save(&catalog, address::normal(address::page(&page.url)), document, page.ready)
     }
 }
 

@@ -10,7 +10,7 @@ use ragmaker_browser::{
     address::{self, Domains},
     codes,
 };
-use ragmaker_tool::{Annotations, Code, Error, OUTPUT_LIMIT, Tool, Within, json};
+use ragmaker_tool::{Annotations, Code, Error, OFFSET_BEYOND_END, OUTPUT_LIMIT, Tool, Within, json};
 use schemars::JsonSchema;
 use serde::Serialize;
 use url::{Host, Url};
@@ -103,6 +103,7 @@ impl Tool for Args {
         codes::URL_NOT_ALLOWED,
         codes::DOMAIN_NOT_ALLOWED,
         codes::SELECTOR_NOT_FOUND,
+        OFFSET_BEYOND_END,
     ];
 
     fn run(self) -> Result<Answer, Error> {
@@ -131,6 +132,13 @@ impl Tool for Args {
             pattern.keep_in(&mut links, MATCHING)?;
         }
         let links_total = links.len();
+        if offset > 0 && offset >= links_total {
+            return Err(OFFSET_BEYOND_END
+                .error(format!("there are {links_total} links: none is after the first {offset}"))
+                .detail("argument", "--offset")
+                .detail("url", page.url)
+                .detail("links_total", links_total));
+        }
         let limit = self.limit.map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
         let charset = json::Charset::from_env();
         let room = OUTPUT_LIMIT - REST - json::cost(&page.url, charset) - json::cost(&page.title, charset);

@@ -40,16 +40,16 @@ fn main() -> ExitCode {
 fn call(name: &str) -> Result<String, Error> {
     let tool = find(name).ok_or_else(|| {
         let offers = offers();
-        let names = || offers.iter().map(Offer::name);
+        let names: Vec<&str> = offers.iter().map(Offer::name).collect();
         let error = ARGUMENT_ERROR.error(format!("there is no tool {name:?}")).detail("argument", name);
         let bare = name.replace('-', "_");
         let bare = bare.trim_start_matches("ragmaker_");
         // Every name begins with nothing.
-        match nearest(bare, names()) {
+        match nearest(bare, &names) {
             Some(nearest) if !bare.is_empty() => {
                 error.remedy(format!("Did you mean {nearest}?")).detail("nearest", nearest)
             }
-            _ => error.remedy(format!("The tools are {}.", names().collect::<Vec<_>>().join(", "))),
+            _ => error.remedy(format!("The tools are {}.", names.join(", "))),
         }
     })?;
     let answered = tool.call(read_json("-")?)?;

@@ -190,3 +190,16 @@ mod unix {
         fs::set_permissions(&kb, fs::Permissions::from_mode(0o755)).unwrap();
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_catalog_where_nobody_can_be_told_of_it_is_refused() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let folder = tempfile::tempdir().unwrap();
+    let unreadable = folder.path().join(OsStr::from_bytes(b"caf\xE9"));
+    fs::create_dir(&unreadable).unwrap();
+    let (code, error) = refusal(&run(&unreadable, &["--title", "x"]));
+    assert_eq!(code, "ARGUMENT_ERROR");
+    assert!(error["message"].as_str().unwrap().contains("UTF-8"));
+    assert_eq!(fs::read_dir(&unreadable).unwrap().count(), 0);
+}

@@ -88,7 +88,7 @@ impl Tool for Args {
     const ERRORS: &'static [Code] = &[
         NO_FILES,
         NOT_A_DIRECTORY,
-        ragmaker_files::OFFSET_BEYOND_END,
+        ragmaker_tool::OFFSET_BEYOND_END,
         ragmaker_files::PATH_IGNORED,
         ragmaker_files::FILE_NOT_FOUND,
         ragmaker_files::PATH_NOT_ALLOWED,

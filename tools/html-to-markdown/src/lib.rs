@@ -8,7 +8,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_document::{Document, OUTPUT_DIR_NOT_WRITABLE};
 use ragmaker_markdown::{Error as Conversion, Options, PageType, Scope, convert, decode};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Code, Error, OUTPUT_LIMIT, Tool, Within,
+    ARGUMENT_ERROR, Annotations, Code, Error, OFFSET_BEYOND_END, OUTPUT_LIMIT, Tool, Within,
     json::{Charset, cost},
 };
 use schemars::JsonSchema;
@@ -27,8 +27,6 @@ pub const EMPTY_CONTENT: Code = Code::new(
 /// The selector matches nothing.
 pub const SELECTOR_NOT_FOUND: Code =
     Code::new("SELECTOR_NOT_FOUND", "Check the selector against the page, or leave it out.");
-/// There is nothing after this offset.
-pub const OFFSET_BEYOND_END: Code = Code::new("OFFSET_BEYOND_END", "Choose a smaller offset.");
 
 /// The characters of an answer that are not its Markdown or its metadata.
 const FRAME: usize = 600;

@@ -99,7 +99,7 @@ impl Tool for Args {
         Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
     const ERRORS: &'static [Code] = &[
         NOT_A_DIRECTORY,
-        ragmaker_files::OFFSET_BEYOND_END,
+        ragmaker_tool::OFFSET_BEYOND_END,
         ragmaker_files::PATH_IGNORED,
         ragmaker_files::FILE_NOT_FOUND,
         ragmaker_files::PATH_NOT_ALLOWED,

@@ -8,7 +8,7 @@ use std::{
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Asked, IO_ERROR, Roots, io_error, rfc3339};
 use ragmaker_text::Source;
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, Tool, Within, choice};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, OFFSET_BEYOND_END, Tool, Within, choice};
 use serde::{Deserialize, Serialize};
 
 mod answer;
@@ -26,7 +26,6 @@ pub use handover::{DECODER_MISSING, read_here_or_there};
 pub use media::NOT_TEXT;
 pub use office::DOCUMENT_UNREADABLE;
 pub use pdf::{PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
-pub use text::OFFSET_BEYOND_END;
 
 use decoded::encoding_of;
 use wanted::Wanted;
@@ -63,7 +62,7 @@ pub struct Args {
     pub offset: Option<u64>,
     /// number of lines to return, all of them however long; without it a page that every client takes
     #[argh(option)]
-    pub limit: Option<u64>,
+    pub limit: Option<Within<1, { u64::MAX }>>,
     /// characters of the first line to leave out, for lines longer than a page
     #[argh(option, default = "0")]
     pub column_offset: u64,
@@ -75,7 +74,7 @@ pub struct Args {
     pub end_line: Option<Within<1, { u64::MAX }>>,
     /// number of lines to return from the end
     #[argh(option)]
-    pub tail: Option<u64>,
+    pub tail: Option<Within<1, { u64::MAX }>>,
     /// encoding of the text, such as Shift-JIS, where the one that is found is wrong
     #[argh(option)]
     pub encoding: Option<String>,

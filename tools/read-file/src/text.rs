@@ -9,7 +9,7 @@ use ragmaker_text::{
     lines::{Lines, Span},
     says_at, sniff, sniff_within,
 };
-use ragmaker_tool::{Code, Error, OUTPUT_LIMIT, json};
+use ragmaker_tool::{Error, OFFSET_BEYOND_END, OUTPUT_LIMIT, json};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -18,9 +18,6 @@ use crate::{
     page::Page,
     wanted::{self, Wanted},
 };
-
-/// The lines that were asked for begin after the last one.
-pub const OFFSET_BEYOND_END: Code = Code::new("OFFSET_BEYOND_END", "Choose a smaller offset.");
 
 /// Lines are counted in files up to this size (256 MiB); a larger one is read only as far as needed.
 const COUNT_UP_TO: u64 = 256 << 20;

@@ -1,6 +1,6 @@
 //! Which part of a text is wanted, in the three ways agents ask for it.
 
-use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, Within};
 use serde_json::{Map, Value};
 
 use crate::Args;
@@ -51,7 +51,8 @@ impl Wanted {
                 .remedy("Use --offset with --limit, --start-line with --end-line, or --tail alone.")
                 .detail("argument", given[0]))
         };
-        let lines = match (args.offset, args.limit, args.start_line, args.end_line, args.tail) {
+        let (limit, tail) = (args.limit.map(Within::get), args.tail.map(Within::get));
+        let lines = match (args.offset, limit, args.start_line, args.end_line, tail) {
             (None, None, None, None, Some(tail)) => Lines::Tail(tail),
             (.., Some(_)) => return conflict("--tail"),
             (offset, limit, None, None, None) => {
@@ -62,7 +63,7 @@ impl Wanted {
                 Lines::From { offset, limit, dialect: Dialect::StartLine }
             }
             (None, None, start, Some(end), None) => {
-                let start = start.map_or(1, ragmaker_tool::Within::get);
+                let start = start.map_or(1, Within::get);
                 let Some(more) = end.get().checked_sub(start) else {
                     return Err(ARGUMENT_ERROR
                         .error(format!("--end-line {} is before --start-line {start}", end.get()))

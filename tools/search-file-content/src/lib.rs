@@ -90,7 +90,7 @@ impl Tool for Args {
         Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
     const ERRORS: &'static [Code] = &[
         NO_MATCHES,
-        ragmaker_files::OFFSET_BEYOND_END,
+        ragmaker_tool::OFFSET_BEYOND_END,
         ragmaker_files::NOT_A_REGULAR_FILE,
         ragmaker_files::PATH_IGNORED,
         ragmaker_files::FILE_NOT_FOUND,
