@@ -82,6 +82,12 @@ fn links_are_what_a_person_could_follow() {
             ("Area of a map", "/page/area"),
         ])
     );
+}
+
+#[test]
+fn links_are_taken_from_everywhere_and_each_page_once() {
+    let visitor = Visitor::with_browser();
+    let of = |page: &str| links(&visitor, &seen(&visitor, page));
     assert_eq!(
         of("/links/schemes"),
         owned([("Relative", "/page/relative"), ("Elsewhere", "https://example.org/elsewhere")])
