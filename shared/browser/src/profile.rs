@@ -151,10 +151,12 @@ impl Profile {
         Lock::within(&self.own("use.lock"), Instant::now(), FileExt::try_lock_exclusive)
     }
 
-    /// Held while a tab is opened, if nobody else opens one: to attach, the driver looks into all tabs that
-    /// there are, in each of its sessions, and twenty calls that did so at once were too much for it.
+    /// Held while a tab is opened, by a few calls at a time; nothing where so many do. To attach, the driver
+    /// looks into tabs that there are, in each of its sessions: twenty calls at once were too much for it. It
+    /// waits there until a page that is on its way has come, so that one at a time would be slow.
     pub(crate) fn lock_opening(&self) -> Option<Lock> {
-        Lock::within(&self.own("opening.lock"), Instant::now(), FileExt::try_lock_exclusive)
+        let place = |number| self.own(&format!("opening-{number}.lock"));
+        (0..OPENING).find_map(|number| Lock::within(&place(number), Instant::now(), FileExt::try_lock_exclusive))
     }
 
     /// Held by the keeper of the browser for as long as it lives.
@@ -221,6 +223,9 @@ pub(crate) fn private(path: &Path) -> io::Result<fs::File> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
+
+/// How many calls open a tab at once.
+const OPENING: usize = 4;
 
 /// A lock on a file, held until it is dropped; the system drops it when the process dies.
 pub(crate) struct Lock(fs::File);
