@@ -40,9 +40,9 @@ const take = () => {
     const box = part.getBoundingClientRect();
     // One pixel, or beyond all that can be scrolled to, is hidden by custom.
     if (!awaited && (box.width <= 1 || box.height <= 1)) return false;
-    const window = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView, [leftmost, rightmost] = reachOf(window);
+    const view = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView, [leftmost, rightmost] = reachOf(view);
     if (box.right > 0 && box.bottom > 0 && rightmost === Infinity) return true;
-    const { scrollX, scrollY } = window;
+    const { scrollX, scrollY } = view;
     return box.right + scrollX > leftmost && box.left + scrollX < rightmost && box.bottom + scrollY > 0;
   };
   // Whether nothing is left of a box between what is cut off at its sides: each a length, a share, or nothing.
@@ -79,8 +79,8 @@ const take = () => {
   };
   // What is fixed does not scroll: a drawer that waits beyond the edge of the window.
   const beyond = (part) => {
-    const { left, top } = Element.prototype.getBoundingClientRect.call(part), window = own(part.ownerDocument).scrollingElement;
-    return window !== null && (left >= widthOf(window) || top >= heightOf(window));
+    const { left, top } = Element.prototype.getBoundingClientRect.call(part), page = own(part.ownerDocument).scrollingElement;
+    return page !== null && (left >= widthOf(page) || top >= heightOf(page));
   };
   const SHOWN = 0, FIXED = 1, CONCEALED = 2;
   const fateOf = (part, style, above, fate) => {
