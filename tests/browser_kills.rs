@@ -147,11 +147,17 @@ fn a_killed_browser_driver_or_keeper_is_replaced() {
     for victim in ["browser", "driver", "keeper"] {
         let pid = visitor.open().run().answer()["pid"].as_u64().unwrap();
         visitor.navigate("/page/before").run().answer();
-        kill(match victim {
+        let killed = match victim {
             "browser" => pid.try_into().unwrap(),
             "driver" => process(&visitor, "chromedriver", "--type="),
             _ => process(&visitor, "--keep-browser", "--type="),
-        });
+        };
+        kill(killed);
+        // A call that comes while it is on its way out may still do without it.
+        let until = Instant::now() + PATIENCE;
+        while visitor.project.processes().iter().any(|process| process.pid == killed) {
+            assert!(Instant::now() < until, "the {victim} dies");
+        }
         assert_works(&visitor, &format!("the {victim} was killed"));
         if victim == "keeper" {
             // Without another one, the browser would never close by itself.

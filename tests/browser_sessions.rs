@@ -301,6 +301,20 @@ fn a_busy_page_does_not_disturb_other_calls() {
 }
 
 #[test]
+fn a_page_that_never_answers_does_not_disturb_other_calls() {
+    let visitor = Visitor::with_browser();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| visitor.navigate("/slow/first-byte").args(["--timeout", "30"]).run());
+        assert!(visitor.site.wait_for("/slow/first-byte", PATIENCE));
+        // In a tab of its own, which has to be opened.
+        let run = visitor.navigate("/page/beside").args(["--timeout", "15"]).run();
+        assert_eq!(run.answer()["title"], "beside");
+        assert!(!waits.is_finished());
+        waits.join().unwrap().error("TIMEOUT");
+    });
+}
+
+#[test]
 fn tools_work_without_standard_input() {
     let visitor = Visitor::new();
     for tool in [visitor.open(), visitor.navigate("/page/closed"), visitor.close()] {

@@ -6,9 +6,10 @@
 //! the browser is asked to quit there: cleanly, with cookies written, whatever became of driver and
 //! pages.
 //!
-//! WebDriver drives a tab, its socket reads it: a script that is run through ChromeDriver while a
-//! page loads comes back with the page's load doubled (`cargo xtask bench browser`), for the driver
-//! wraps every script in its own and follows each event of the page.
+//! WebDriver launches the browser and readies its tabs; a tab is sent to its page, and the page read, over
+//! the tab's own socket. A script that is run through ChromeDriver while a page loads comes back with the
+//! page's load doubled (`cargo xtask bench browser`), for the driver wraps every script in its own and follows
+//! each event of the page; and a session that begins waits for some page that is on its way, whichever it is.
 
 use std::{
     fs, io, mem,
@@ -71,6 +72,8 @@ struct Socket {
     pulse: Option<(u64, Instant)>,
     /// Events that came while something else was waited for.
     events: Vec<Received>,
+    /// What a document has told meanwhile.
+    told: Option<Value>,
     past: Past,
 }
 
@@ -90,7 +93,7 @@ impl Socket {
         let request = format!("ws://{address}{path}");
         let (stream, _) =
             tungstenite::client::client_with_config(request, stream, Some(config)).map_err(|_| Trouble::Gone)?;
-        Ok(Self { stream, last: 0, pulse: None, events: vec![], past: Past::default() })
+        Ok(Self { stream, last: 0, pulse: None, events: vec![], told: None, past: Past::default() })
     }
 
     /// Gives a command without waiting for its result, and returns its number.
@@ -104,6 +107,11 @@ impl Socket {
     /// Gives a command and waits for its result.
     fn command(&mut self, method: &str, params: &Value, deadline: Instant) -> Result<Value, Trouble> {
         let id = self.send(method, params)?;
+        self.result(id, deadline)
+    }
+
+    /// Waits for the result of command `id`.
+    fn result(&mut self, id: u64, deadline: Instant) -> Result<Value, Trouble> {
         loop {
             let received = self.receive(deadline)?;
             if received.id == Some(id) {
@@ -139,7 +147,9 @@ impl Socket {
         if *at_first && (navigated || again) {
             self.send("Page.resetNavigationHistory", &json!({}))?;
         }
-        if received.is_of_the_network() {
+        if method == "Runtime.bindingCalled" && self.told.is_none() {
+            self.told = Some(received.told());
+        } else if received.is_of_the_network() {
             self.events.push(received);
         }
         Ok(())
@@ -192,6 +202,11 @@ impl Received {
     fn crashed(&self) -> bool {
         self.method.as_deref() == Some("Inspector.targetCrashed")
             || self.error.as_ref().is_some_and(|failure| failure.message.contains("crashed"))
+    }
+
+    /// What a document tells by it.
+    fn told(&self) -> Value {
+        self.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default()
     }
 
     /// Whether it tells something of the page's network.
@@ -328,8 +343,19 @@ impl TabSocket {
     }
 
     /// Says that the tab is going to show another document.
-    pub(crate) fn leave_document(&mut self) {
+    fn leave_document(&mut self) {
         self.world = None;
+    }
+
+    /// Has the tab go to `url`, and returns the number by which to ask what the browser says to that.
+    pub(crate) fn navigate(&mut self, url: &str) -> Result<u64, Trouble> {
+        self.leave_document();
+        self.socket.send("Page.navigate", &json!({"url": url}))
+    }
+
+    /// What the browser says to a navigation, if it does until then.
+    pub(crate) fn navigated(&mut self, navigation: u64, until: Instant) -> Result<Value, Trouble> {
+        self.socket.result(navigation, until)
     }
 
     /// Has the next document of the tab run the body of an async function from its beginning on, as
@@ -346,7 +372,7 @@ impl TabSocket {
         self.socket.send("Runtime.enable", &json!({}))?;
         self.socket.send("Runtime.addBinding", &tell)?;
         self.socket.send("Page.addScriptToEvaluateOnNewDocument", &script)?;
-        self.expecting = true;
+        (self.expecting, self.socket.told) = (true, None);
         Ok(())
     }
 
@@ -355,16 +381,8 @@ impl TabSocket {
         if !mem::take(&mut self.expecting) {
             return Ok(None);
         }
-        let told = loop {
-            match self.socket.receive(until) {
-                Ok(event) if event.method.as_deref() == Some("Runtime.bindingCalled") => {
-                    break event.params["payload"].as_str().and_then(|told| serde_json::from_str(told).ok());
-                }
-                Ok(received) => self.socket.keep(received)?,
-                Err(Trouble::Late) => break None,
-                Err(trouble) => return Err(trouble),
-            }
-        };
+        while self.socket.told.is_none() && self.socket.hear(until)? {}
+        let told = self.socket.told.take();
         // From here on it is asked; what its scripts log is of no interest.
         self.socket.send("Runtime.disable", &json!({}))?;
         Ok(told)

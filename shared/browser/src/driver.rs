@@ -1,7 +1,8 @@
-//! WebDriver: one session with ChromeDriver for each tab, every command with a deadline.
+//! WebDriver: the session with ChromeDriver that launches the browser and readies its tabs, every command
+//! with a deadline.
 //!
-//! A WebDriver session has one current window and does one thing at a time, so tabs that are to
-//! work at once have a session each. All but the first attach to the running browser.
+//! A WebDriver session has one current window and does one thing at a time: whoever gives it commands holds
+//! the driver's lock, and gives none that waits for a page.
 
 use std::{
     future::Future,
@@ -94,18 +95,6 @@ impl Driver {
         })
     }
 
-    /// Attaches to the browser that listens on `debug_port`.
-    pub(crate) async fn attach(port: u16, debug_port: u16, deadline: Instant) -> Result<Self, Trouble> {
-        let options = json!({
-            "browserName": "chrome",
-            "pageLoadStrategy": "none",
-            "unhandledPromptBehavior": "accept",
-            "goog:chromeOptions": {"debuggerAddress": format!("127.0.0.1:{debug_port}")},
-        });
-        let attached = within(deadline, Self::new_session(port, &options)).await?;
-        attached.map_err(|message| if message.contains("refused") { Trouble::Gone } else { Trouble::Failed(message) })
-    }
-
     async fn new_session(port: u16, options: &Value) -> Result<Self, String> {
         let capabilities = options.as_object().cloned().unwrap_or_default();
         let mut builder = ClientBuilder::new(HttpConnector::new());
@@ -139,15 +128,14 @@ impl Driver {
         self.post("window", json!({"handle": handle}), deadline).await.map(drop)
     }
 
+    /// Has the driver take in what the browser has told it since its last command, which it keeps until then.
+    pub(crate) async fn catch_up(&self, deadline: Instant) -> Result<(), Trouble> {
+        within(deadline, self.client.windows()).await?.map(drop).map_err(|error| trouble(&error))
+    }
+
     /// The handle of the tab that commands go to.
     pub(crate) async fn window(&self, deadline: Instant) -> Result<String, Trouble> {
         within(deadline, self.client.window()).await?.map(String::from).map_err(|error| trouble(&error))
-    }
-
-    /// Ends the session and leaves the browser as it is. Not for the one that launched it.
-    pub(crate) async fn detach(self, deadline: Instant) {
-        let command = Raw { method: http::Method::DELETE, path: String::new(), body: None };
-        let _ = within(deadline, self.client.issue_cmd(command)).await;
     }
 
     async fn post(&self, path: &str, body: Value, deadline: Instant) -> Result<Value, Trouble> {

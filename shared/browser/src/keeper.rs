@@ -37,7 +37,7 @@ const START: Duration = Duration::from_mins(1);
 /// How long the driver may take to answer that it ends, and then to end.
 const DISMISS: Duration = Duration::from_secs(2);
 
-/// How often the keeper looks for tabs that are nobody's.
+/// How often the keeper looks for tabs that are nobody's, and has the driver take in what it was told of tabs.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 
 /// What a browser is to be started like.
@@ -164,6 +164,14 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
             tab::close_abandoned(profile, &running);
             if looked.elapsed() > BETWEEN_LOOKS {
                 orphans.close(profile, &running);
+                let catch_up = async {
+                    let until = Instant::now() + DISMISS;
+                    Driver::resume(running.driver_port, &running.launch_session, until).await?.catch_up(until).await
+                };
+                if let Some(_commands) = profile.lock_driver() {
+                    // Where it fails, the driver is gone, which is seen above.
+                    let _ = driver::runtime(catch_up);
+                }
                 looked = Instant::now();
             }
             continue;

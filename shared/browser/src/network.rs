@@ -393,12 +393,6 @@ fn headers(response: &Value) -> Value {
     headers.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect::<Map<_, _>>().into()
 }
 
-/// The browser's name for a failure within the words of the driver.
-pub(crate) fn net_error(words: &str) -> Option<&str> {
-    let name = &words[words.find("net::ERR_")?..];
-    name.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, ':' | '_')).next()
-}
-
 /// The error for a page that could not be loaded, `net_error` being the browser's name for why.
 pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
     let why = match net_error.trim_start_matches("net::") {
@@ -645,14 +639,5 @@ mod tests {
         // A page that nobody has asked for, such as the browser's own.
         commits(&mut network, "3");
         assert_eq!(network.shown().status(), 0);
-    }
-
-    #[test]
-    fn a_failure_is_found_in_the_driver_s_words() {
-        assert_eq!(
-            net_error("unknown error: net::ERR_NAME_NOT_RESOLVED\\n (Session"),
-            Some("net::ERR_NAME_NOT_RESOLVED")
-        );
-        assert_eq!(net_error("unknown error"), None);
     }
 }

@@ -151,12 +151,10 @@ impl Profile {
         Lock::within(&self.own("use.lock"), Instant::now(), FileExt::try_lock_exclusive)
     }
 
-    /// Held while a tab is opened, by a few calls at a time; nothing where so many do. To attach, the driver
-    /// looks into tabs that there are, in each of its sessions: twenty calls at once were too much for it. It
-    /// waits there until a page that is on its way has come, so that one at a time would be slow.
-    pub(crate) fn lock_opening(&self) -> Option<Lock> {
-        let place = |number| self.own(&format!("opening-{number}.lock"));
-        (0..OPENING).find_map(|number| Lock::within(&place(number), Instant::now(), FileExt::try_lock_exclusive))
+    /// Held by the one who gives the driver commands, which go to the window that it was told last; nothing
+    /// where somebody does.
+    pub(crate) fn lock_driver(&self) -> Option<Lock> {
+        Lock::within(&self.own("driver.lock"), Instant::now(), FileExt::try_lock_exclusive)
     }
 
     /// Held by the keeper of the browser for as long as it lives.
@@ -223,9 +221,6 @@ pub(crate) fn private(path: &Path) -> io::Result<fs::File> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
-
-/// How many calls open a tab at once.
-const OPENING: usize = 4;
 
 /// A lock on a file, held until it is dropped; the system drops it when the process dies.
 pub(crate) struct Lock(fs::File);

@@ -26,8 +26,7 @@ use crate::{
 /// The most tabs that are kept for later calls.
 const KEPT: usize = 8;
 
-/// The most tabs that calls have at once. What a page does the driver follows in each of its sessions, of which
-/// every tab has one: more of them do less.
+/// The most tabs that calls have at once: more of them only slow each other down.
 const MOST: usize = 16;
 
 /// How long a call that waits for a tab leaves the others alone.
@@ -45,8 +44,6 @@ const WATCH: &str = include_str!("js/watch.js");
 /// What is remembered of a tab between calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
-    /// The WebDriver session of the tab.
-    session: String,
     /// The address that was asked for, and the one it led to; empty where no page was loaded.
     requested: String,
     url: String,
@@ -69,8 +66,7 @@ pub(crate) enum Wish<'a> {
 
 /// A borrowed tab.
 pub(crate) struct Tab {
-    pub(crate) driver: Driver,
-    /// Where its page is read.
+    /// Where it is sent to its page, and the page read.
     pub(crate) socket: TabSocket,
     /// Its handle, which is the id of its outermost frame as well.
     pub(crate) handle: String,
@@ -105,7 +101,7 @@ impl Tab {
             claims.sort_by_key(|claim| std::cmp::Reverse(claim.memory.as_ref().map_or(0, |memory| memory.at)));
             let (mut idle, dead): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.memory.is_some());
             for claim in dead {
-                claim.dispose(running, None).await;
+                claim.dispose(running);
             }
             let shows = |claim: &Claim, page: &str| {
                 claim.memory.as_ref().is_some_and(|memory| {
@@ -131,7 +127,7 @@ impl Tab {
                 }
                 if !latest
                     && taken < MOST
-                    && let Some(_opening) = profile.lock_opening()
+                    && let Some(_commands) = profile.lock_driver()
                 {
                     return Self::open(profile, running, deadline).await.map(Some);
                 }
@@ -156,90 +152,69 @@ impl Tab {
             let Some(memory) = claim.memory.clone() else { continue };
             let Ok(socket) = TabSocket::connect(running, &claim.handle) else {
                 // A person has closed it, or the browser is gone, which opening another one shows.
-                claim.dispose(running, None).await;
+                claim.dispose(running);
                 continue;
             };
-            return Self::resume(claim, memory, socket, running, fresh, deadline).await.map(Some);
+            return Ok(Some(Self::resume(claim, memory, socket, running, fresh)));
         }
     }
 
     /// Takes up a tab that lay idle. Whether its page still answers shows when it is asked something.
-    async fn resume(
-        claim: Claim,
-        memory: Memory,
-        socket: TabSocket,
-        running: &Running,
-        fresh: bool,
-        deadline: Instant,
-    ) -> Result<Self, Error> {
+    fn resume(claim: Claim, memory: Memory, socket: TabSocket, running: &Running, fresh: bool) -> Self {
         claim.mark_borrowed();
-        let driver =
-            Driver::resume(running.driver_port, &memory.session, deadline).await.map_err(Trouble::into_error)?;
         let Claim { file, path, handle, .. } = claim;
-        Ok(Self { driver, socket, handle, file, path, memory, running: running.clone(), resumed: true, fresh })
+        Self { socket, handle, file, path, memory, running: running.clone(), resumed: true, fresh }
     }
 
-    /// Opens a new tab with a WebDriver session of its own.
+    /// Opens a new tab. The caller holds the driver's lock.
+    ///
+    /// The session that launched the browser readies it. A session of its own would have to attach to the
+    /// browser, for which the driver looks into some tab, and waits where the page there has not come yet.
     async fn open(profile: &Profile, running: &Running, deadline: Instant) -> Result<Self, Error> {
-        // The session that launched the browser has a tab already: the first call takes it.
-        if fs::File::create_new(profile.tabs_folder().join(LAUNCHED)).is_ok() {
-            let driver = Driver::resume(running.driver_port, &running.launch_session, deadline)
-                .await
-                .map_err(Trouble::into_error)?;
-            let handle = driver.window(deadline).await.map_err(Trouble::into_error)?;
-            return Self::prepare(running, driver, Unused::own(profile, handle)?, deadline).await;
-        }
-        let mut opened = Opened { running, tabs: vec![] };
-        let handle = opened.another(profile)?;
-        let mut patience = PULSE;
-        loop {
-            // The driver looks into some tab when it attaches, and hangs if that one's page is
-            // busy: it does not say which it takes, so trying again, with one more tab that is not
-            // busy, is what helps. It may as well be the machine that is busy, so each try gets longer.
-            let until = deadline.min(Instant::now() + patience);
-            patience *= 2;
-            match Driver::attach(running.driver_port, running.debug_port, until).await {
-                Ok(driver) => {
-                    driver.switch_to(&handle, deadline).await.map_err(Trouble::into_error)?;
-                    return Self::prepare(running, driver, opened.tabs.remove(0), deadline).await;
-                }
-                Err(Trouble::Late) if Instant::now() < deadline => {
-                    opened.another(profile)?;
-                }
-                Err(Trouble::Late) => {
-                    return Err(BROWSER_BUSY.error("the browser's other pages keep it too busy for a new tab"));
-                }
-                Err(other) => return Err(other.into_error()),
+        let fail = |trouble: Trouble| match trouble {
+            Trouble::Late => BROWSER_BUSY.error("the browser is too busy for a new tab"),
+            other => other.into_error(),
+        };
+        let driver = Driver::resume(running.driver_port, &running.launch_session, deadline).await.map_err(fail)?;
+        // A tab is there already: the first call takes it.
+        let first = fs::File::create_new(profile.tabs_folder().join(LAUNCHED)).is_ok();
+        let handle = if first {
+            driver.window(deadline).await.map_err(fail)?
+        } else {
+            let opened = DevTools::connect(running).and_then(|mut browser| browser.open_tab(running.headless));
+            opened.map_err(fail)?
+        };
+        let unused = Unused::own(profile, handle)?;
+        let ready = async {
+            driver.switch_to(&unused.handle, deadline).await?;
+            driver.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline).await?;
+            driver.devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}), deadline).await?;
+            TabSocket::connect(running, &unused.handle)
+        };
+        match ready.await {
+            Ok(socket) => {
+                let Unused { handle, file, path } = unused;
+                let (memory, running) = (Memory::default(), running.clone());
+                Ok(Self { socket, handle, file, path, memory, running, resumed: false, fresh: false })
+            }
+            Err(trouble) => {
+                close(running, &unused.handle, &unused.path);
+                Err(fail(trouble))
             }
         }
-    }
-
-    async fn prepare(running: &Running, driver: Driver, unused: Unused, deadline: Instant) -> Result<Self, Error> {
-        let socket = TabSocket::connect(running, &unused.handle).map_err(Trouble::into_error)?;
-        driver
-            .devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline)
-            .await
-            .map_err(Trouble::into_error)?;
-        driver
-            .devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}), deadline)
-            .await
-            .map_err(Trouble::into_error)?;
-        let Unused { handle, file, path } = unused;
-        let memory = Memory { session: driver.session.clone(), ..Memory::default() };
-        Ok(Self { driver, socket, handle, file, path, memory, running: running.clone(), resumed: false, fresh: false })
     }
 
     /// Gives the tab back with the page it shows, for later calls to use.
     ///
     /// `waits` says whether the page still waits for something.
-    pub(crate) async fn give_back(mut self, requested: &str, url: &str, waits: bool, profile: &Profile) {
+    pub(crate) fn give_back(mut self, requested: &str, url: &str, waits: bool, profile: &Profile) {
         self.memory.requested = requested.to_owned();
         self.memory.url = url.to_owned();
         self.memory.waits = waits;
         self.memory.at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let open = fs::read_dir(profile.tabs_folder()).into_iter().flatten().count();
-        if open > KEPT && self.driver.session != self.running.launch_session {
-            return self.dispose().await;
+        if open > KEPT {
+            return self.dispose();
         }
         if let Ok(text) = serde_json::to_vec(&self.memory) {
             let _ = self.file.rewind().and_then(|()| self.file.write_all(&text));
@@ -247,9 +222,8 @@ impl Tab {
     }
 
     /// Closes the tab, whatever its page is doing.
-    pub(crate) async fn dispose(self) {
-        let claim = Claim { file: self.file, path: self.path, handle: self.handle, memory: None };
-        claim.dispose(&self.running, Some(self.driver)).await;
+    pub(crate) fn dispose(self) {
+        Claim { file: self.file, path: self.path, handle: self.handle, memory: None }.dispose(&self.running);
     }
 
     /// The page that was asked for and the one it led to, as remembered.
@@ -285,29 +259,6 @@ impl Unused {
             BROWSER_LOST.error(format!("cannot write to the browser's profile: {error}"))
         })?;
         Ok(Self { handle, file, path })
-    }
-}
-
-/// The tabs that a call opens to get one of them; the others are closed when this goes.
-struct Opened<'a> {
-    running: &'a Running,
-    tabs: Vec<Unused>,
-}
-
-impl Opened<'_> {
-    fn another(&mut self, profile: &Profile) -> Result<String, Error> {
-        let opened = DevTools::connect(self.running).and_then(|mut browser| browser.open_tab(self.running.headless));
-        let handle = opened.map_err(|_| BROWSER_LOST.error("the browser went away during the call"))?;
-        self.tabs.push(Unused::own(profile, handle.clone())?);
-        Ok(handle)
-    }
-}
-
-impl Drop for Opened<'_> {
-    fn drop(&mut self) {
-        for Unused { handle, path, .. } in &self.tabs {
-            close(self.running, handle, path);
-        }
     }
 }
 
@@ -371,12 +322,9 @@ impl Claim {
         let _ = self.file.set_len(0);
     }
 
-    async fn dispose(self, running: &Running, driver: Option<Driver>) {
+    fn dispose(self, running: &Running) {
         self.mark_borrowed();
         close(running, &self.handle, &self.path);
-        if let Some(driver) = driver.filter(|driver| driver.session != running.launch_session) {
-            driver.detach(Instant::now() + PULSE).await;
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, BufRead, IsTerminal},
-    pin::pin,
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -18,7 +17,7 @@ use crate::{
     challenge,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, PAGE_CRASHED, SELECTOR_NOT_FOUND, TIMEOUT},
     driver::{self, Trouble},
-    network::{Rest, navigation_failed, net_error},
+    network::{Rest, navigation_failed},
     profile::Profile,
     session::InUse,
     tab::{PULSE, Tab, Wish},
@@ -233,16 +232,16 @@ impl Visit<'_> {
             let Stay { tab, url, stale, shows, .. } = stay;
             new_tabs += u32::from(!tab.resumed);
             match &result {
-                Ok(_) if !shows => tab.give_back("", "", false, self.profile).await,
-                Ok((page, _)) => tab.give_back(&url, &page.url, page.ready == Ready::Cap, self.profile).await,
+                Ok(_) if !shows => tab.give_back("", "", false, self.profile),
+                Ok((page, _)) => tab.give_back(&url, &page.url, page.ready == Ready::Cap, self.profile),
                 Err(error) if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) => {
-                    tab.give_back("", "", false, self.profile).await;
+                    tab.give_back("", "", false, self.profile);
                 }
                 Err(error) if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) => {
-                    tab.give_back(&url, &url, false, self.profile).await;
+                    tab.give_back(&url, &url, false, self.profile);
                 }
                 // A page that failed to answer may go on failing: its tab is not kept.
-                Err(_) => tab.dispose().await,
+                Err(_) => tab.dispose(),
             }
             // What was left behind in a tab is no reason for this call to fail: there are others. In a new
             // one it is the browser's own empty page, to which a page may be fast enough to go back.
@@ -275,14 +274,14 @@ impl Stay<'_> {
         // tab; or a person has closed the tab.
         self.tab.socket.feel_pulse(PULSE);
         let (page, content) = match self.visit.target {
-            Target::Load(url) => self.load(url).await?,
+            Target::Load(url) => self.load(url)?,
             Target::Show(url) => match self.show(url)? {
-                Some(shown) => self.told_from_a_challenge(shown).await?,
-                None => self.load(url).await?,
+                Some(shown) => self.told_from_a_challenge(shown)?,
+                None => self.load(url)?,
             },
             Target::Latest => {
                 let shown = self.settle(self.visit.wait_for)?;
-                self.told_from_a_challenge(shown).await?
+                self.told_from_a_challenge(shown)?
             }
         };
         if page.challenge.is_some() { self.outwait_challenge(page, content).await } else { Ok((page, content)) }
@@ -301,28 +300,26 @@ impl Stay<'_> {
 
     /// A challenge is told from a refusal by its headers, which are not kept: a page that was
     /// refused is asked for again.
-    async fn told_from_a_challenge(&mut self, shown: (Page, Value)) -> Result<(Page, Value), Error> {
+    fn told_from_a_challenge(&mut self, shown: (Page, Value)) -> Result<(Page, Value), Error> {
         match Url::parse(&self.url) {
-            Ok(url) if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) => {
-                self.load(&url).await
-            }
+            Ok(url) if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) => self.load(&url),
             _ => Ok(shown),
         }
     }
 
-    async fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
+    fn load(&mut self, url: &Url) -> Result<(Page, Value), Error> {
         // What is remembered of the page that it shows does not hold for the next one.
         self.tab.fresh = false;
         if self.tab.resumed && url.fragment().is_some() {
             // To a place on the page that it shows, a browser goes without loading anything.
             self.prepared()?;
-            self.go("about:blank").await?;
+            self.go("about:blank")?;
         }
         let arguments = json!([self.visit.wait_for, false, self.want.chosen]);
         self.tab.socket.expect(&self.script, &arguments).map_err(|trouble| self.failed(trouble))?;
         self.tab.socket.feel_pulse(PULSE);
         self.prepared()?;
-        let answer = self.go(url.as_str()).await?;
+        let answer = self.go(url.as_str())?;
         let error = answer["errorText"].as_str();
         if error.is_none() && answer["isDownload"] != true {
             return self.settle(self.visit.wait_for);
@@ -360,28 +357,27 @@ impl Stay<'_> {
     }
 
     /// Has the tab go to `url`, and returns what the browser says to that.
-    async fn go(&mut self, url: &str) -> Result<Value, Error> {
-        self.tab.socket.leave_document();
-        let params = json!({"url": url});
-        let answer = {
-            let mut navigation = pin!(self.tab.driver.devtools("Page.navigate", params, self.deadline));
-            match tokio::time::timeout(PULSE, &mut navigation).await {
-                Ok(answer) => answer,
+    fn go(&mut self, url: &str) -> Result<Value, Error> {
+        let socket = &mut self.tab.socket;
+        let answer = socket.navigate(url).and_then(|navigation| {
+            match socket.navigated(navigation, self.deadline.min(Instant::now() + PULSE)) {
                 // Either the server is slow, or the page that is to be left is at work on its farewell.
-                Err(_) if self.tab.resumed => {
+                Err(Trouble::Late) if self.tab.resumed => {
                     let patience = self.deadline.saturating_duration_since(Instant::now()) / 4;
-                    tokio::time::timeout(patience, navigation).await.unwrap_or(Err(Trouble::Stale))
+                    socket.navigated(navigation, Instant::now() + patience).map_err(|trouble| match trouble {
+                        Trouble::Late => Trouble::Stale,
+                        other => other,
+                    })
                 }
-                Err(_) => navigation.await,
+                Err(Trouble::Late) => socket.navigated(navigation, self.deadline),
+                answer => answer,
             }
-        };
+        });
         match answer {
             Ok(answer) => {
                 self.tab.socket.go_to(answer["loaderId"].as_str());
                 Ok(answer)
             }
-            // The driver may word the browser's own failure as one of the command.
-            Err(Trouble::Failed(words)) if words.contains("net::ERR_") => Ok(json!({"errorText": net_error(&words)})),
             // Nothing of the new page is there yet: what crashed is the page of an earlier call.
             Err(Trouble::Crashed) if self.tab.resumed => Err(self.failed(Trouble::Stale)),
             Err(trouble) => Err(self.failed(trouble)),
