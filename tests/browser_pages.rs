@@ -47,7 +47,7 @@ fn links_are_what_a_person_could_follow() {
     assert_eq!((late.len(), late[19].0.as_str()), (20, "Late entry 20"));
     let hidden = of("/links/hidden");
     assert!(hidden.iter().all(|(text, _)| text.starts_with("Shown")), "{hidden:?}");
-    assert_eq!(hidden.len(), 25, "{hidden:?}");
+    assert_eq!(hidden.len(), 28, "{hidden:?}");
     assert_eq!(
         of("/links/names"),
         owned([

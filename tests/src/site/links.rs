@@ -96,6 +96,7 @@ const HIDDEN: &str = r#"<style>.card::after { content: ""; position: absolute; i
 <li><details open><summary>Open</summary><a href="/page/shown-details">Shown in open details</a></details></li>
 <li><div style="height: 1em; overflow: hidden"><br><br><a href="/page/shown-clipped">Shown after scrolling its box</a></div></li>
 <li><a href="/page/shown-contents" style="display: contents">Shown without a box of its own</a></li>
+<li><b style="display: contents"><a href="/page/shown-contents-twice" style="display: contents">Shown, and neither has a box</a></b></li>
 <li><a href="/page/shown-float"><span style="float: left">Shown beside the text</span></a></li>
 <li style="position: relative"><a href="/page/shown-placed"><span style="position: absolute">Shown at a place of its own</span></a></li>
 <li style="display: none"><a href="/page/none-contents" style="display: contents">no box in none</a></li>
@@ -124,6 +125,12 @@ const HIDDEN: &str = r#"<style>.card::after { content: ""; position: absolute; i
 <li><a href="/page/shown-no-clip" style="clip: rect(0 0 0 0)">Shown, for clip needs a place of its own</a></li>
 <li><a href="/page/shown-half" style="display: inline-block; clip-path: inset(50% 0 0 0)">Shown to the half</a></li>
 <li><a href="/page/rolled-up" style="clip-path: inset(0 0 100% 0)">rolled up</a></li>
+<li style="display: none"><b style="display: contents"><a href="/page/none-contents-twice" style="display: contents">no box in none</a></b></li>
+<li><div style="clip-path: polygon(0 0, 100% 0, 100% 0, 0 0)"><a href="/page/shut">within a shape that is shut</a></div></li>
+<li><div style="clip-path: polygon(0 0, 100% 0, 100% 100%, 0 100%)"><a href="/page/shown-shape">Shown in a shape</a></div></li>
+<li style="position: relative"><div style="clip-path: inset(0 0 100% 0)"><a href="/page/shut-above" style="position: absolute">with a place above what is shut</a></div>.</li>
+<li><div style="height: 0; contain: paint"><a href="/page/contained">in a box of no height that contains its paint</a></div></li>
+<li><div style="height: 0; contain: layout"><a href="/page/shown-layout">Shown outside of a box that contains its layout</a></div></li>
 <li style="position: relative">A card <a href="/page/shown-card" class="card" aria-label="Shown all over its card"></a></li>
 <li><div style="max-height: 0; overflow: hidden; border: 1px solid"><a href="/page/bordered">folded with a border</a></div></li>
 <li><div style="width: 9em; overflow: hidden; white-space: nowrap"><a href="/page/shown-slide">Shown in the first slide</a> <a href="/page/shown-next">Shown in the next one</a></div></li>

@@ -52,15 +52,28 @@ const take = () => {
       parseFloat(side) * (side.endsWith("%") ? (at % 2 === 0 ? box.height : box.width) / 100 : 1) || 0);
     return box.height - top - bottom <= 1 || box.width - left - right <= 1;
   };
+  // A shape that is shut cuts off whatever its element has in it, also what has its place by another.
+  const shut = (part, { clipPath }) => {
+    if (clipPath === "none") return false;
+    if (/^circle\(0(px|%)/.test(clipPath)) return true;
+    const corners = /^polygon\((?:\w+, *)?([^()]*)\)/.exec(clipPath)?.[1].split(/, */).map((corner) => corner.split(" "));
+    if (corners && [0, 1].some((axis) => new Set(corners.map((corner) => corner[axis])).size === 1)) return true;
+    const inset = /^inset\(([^()]*?)( round [^()]*)?\)/.exec(clipPath)?.[1].split(" ");
+    if (!inset) return false;
+    const [top, right = top, bottom = top, left = right] = inset;
+    return cutAway(part, [top, right, bottom, left]);
+  };
+  const shutBetween = (part, above) => {
+    for (let each = parentOf(part); each !== above && each !== null; each = parentOf(each)) {
+      if (shut(each, getComputedStyle(each))) return true;
+    }
+    return false;
+  };
   // What cuts off or fades all that is in it: a menu that is folded up. A person sees it on opening it,
   // as one does of what is not rendered until then. What slides, as in a carousel, is there.
-  const conceals = (part, { clip, clipPath, display, filter, overflowClipMargin, overflowX, overflowY, position }) => {
-    if (filter.includes("opacity(0)") || /^circle\(0(px|%)/.test(clipPath)) return true;
-    const inset = /^inset\(([^()]*?)( round [^()]*)?\)/.exec(clipPath)?.[1].split(" ");
-    if (inset) {
-      const [top, right = top, bottom = top, left = right] = inset;
-      if (cutAway(part, [top, right, bottom, left])) return true;
-    }
+  const conceals = (part, style) => {
+    const { clip, contain, display, filter, overflowClipMargin, overflowX, overflowY, position } = style;
+    if (filter.includes("opacity(0)") || shut(part, style)) return true;
     if (clip !== "auto" && /^(absolute|fixed)$/.test(position)) {
       const [top, right, bottom, left] = clip.slice(5, -1).split(/[ ,]+/).map((edge) => edge === "auto" ? NaN : parseFloat(edge));
       if (right - (left || 0) <= 1 || bottom - (top || 0) <= 1) return true;
@@ -69,12 +82,14 @@ const take = () => {
     if (/^(inline|contents)$/.test(display) || part === part.ownerDocument?.body || part === part.ownerDocument?.documentElement) return false;
     // Within a drawing, nothing has a box.
     if (part.namespaceURI !== XHTML && part.ownerSVGElement !== null) return false;
-    const cuts = (overflow) => overflow !== "visible" && !(overflow === "clip" && overflowClipMargin !== "0px");
+    const painted = /paint|content|strict/.test(contain);
+    const cuts = (overflow) => painted || (overflow !== "visible" && !(overflow === "clip" && overflowClipMargin !== "0px"));
     return (cuts(overflowX) && widthOf(part) <= 1) || (cuts(overflowY) && heightOf(part) <= 1);
   };
   // What an element stands in, as far as that may cut it off.
-  const around = (part, { position }) => {
-    if (/^(absolute|fixed)$/.test(position) && part.namespaceURI === XHTML) return ask(HTMLElement.prototype, "offsetParent")(part);
+  const placed = (part, { position }) => /^(absolute|fixed)$/.test(position) && part.namespaceURI === XHTML;
+  const around = (part, style) => {
+    if (placed(part, style)) return ask(HTMLElement.prototype, "offsetParent")(part);
     return slotOf(part) ?? parentOf(part) ?? nodeAbove(part)?.host ?? null;
   };
   // What is fixed does not scroll: a drawer that waits beyond the edge of the window.
@@ -85,6 +100,7 @@ const take = () => {
   const SHOWN = 0, FIXED = 1, CONCEALED = 2;
   const fateOf = (part, style, above, fate) => {
     if (fate === CONCEALED || (style !== null && conceals(part, style))) return CONCEALED;
+    if (style !== null && placed(part, style) && shutBetween(part, above)) return CONCEALED;
     if (fate !== FIXED && !(style?.position === "fixed" && above === null)) return SHOWN;
     if (beyond(part)) return CONCEALED;
     return style !== null && /auto|scroll/.test(style.overflow) ? SHOWN : FIXED;
@@ -110,8 +126,11 @@ const take = () => {
       return !!map && [...rootOf(link).querySelectorAll("img[usemap]")].some((image) => image.useMap === `#${map}` && visible(image));
     }
     // Of an element without a box of its own, what is inside may show.
-    const parent = link.parentElement;
-    const boxless = () => parent !== null && rendered(parent) && getComputedStyle(link).display === "contents";
+    const boxless = () => {
+      let part = link;
+      while (part && getComputedStyle(part).display === "contents") part = slotOf(part) ?? parentOf(part);
+      return part && part !== link && rendered(part);
+    };
     if (!rendered(link) && !boxless()) return false;
     if (concealed(link)) return false;
     if (shows(link)) return true;
