@@ -180,6 +180,9 @@ fn what_comes_late_is_waited_for() {
         "interval",
         "picture",
         "worker",
+        "told",
+        "cipher",
+        "task",
         "rejection",
     ];
     at_once(3, &ways, |way| {

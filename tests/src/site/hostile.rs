@@ -20,6 +20,10 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("late", ["slow.json"]) => {
             return Some(Reply::after(SLOW, Response::new("application/json", "{}")));
         }
+        ("late", ["teller.js"]) => Response::new(
+            "text/javascript",
+            "postMessage('ready'); onmessage = () => setTimeout(() => postMessage(''), 700);",
+        ),
         ("late", ["worker.js"]) => Response::new("text/javascript", "setTimeout(() => postMessage(''), 700);"),
         ("late", [way]) => html::page("Late", &format!("<script>{}</script>", script(way)?)),
         ("hostile", ["forged"]) => Response::redirect(302, &format!("http://localhost:{}/hostile/forger", ask.port)),
@@ -142,6 +146,16 @@ fn script(way: &str) -> Option<String> {
              if (left === 0) location.href = '/links/1'; }, 1000);"
             .to_owned(),
         "pause" => "setTimeout(() => location.replace('/links/1'), 3000);".to_owned(),
+        "told" => format!(
+            "const worker = new Worker('/late/teller.js'); worker.onmessage = ({{data}}) => {{\n\
+             if (data) worker.postMessage(''); else {{ {RENDER} }} }};"
+        ),
+        "cipher" => format!(
+            "(async () => {{ const bytes = new Uint8Array(16), hash = 'SHA-512', name = 'PBKDF2';\n\
+             const key = await crypto.subtle.importKey('raw', bytes, name, false, ['deriveBits']);\n\
+             await crypto.subtle.deriveBits({{name, hash, salt: bytes, iterations: 1e6}}, key, 256); {RENDER} }})();"
+        ),
+        "task" => format!("scheduler.postTask(() => {{ {RENDER} }}, {{delay: 700}});"),
         "worker" => format!("new Worker('/late/worker.js').onmessage = () => {{ {RENDER} }};"),
         "rejection" => format!("addEventListener('unhandledrejection', () => {{ {RENDER} }}); fetch('http://[');"),
         "text" => "setTimeout(\"location.href = '/links/1'\", 700);".to_owned(),

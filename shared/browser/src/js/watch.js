@@ -7,7 +7,7 @@
   // What takes the place of a function of the browser's own prints as that one does.
   const own = new WeakMap();
   const replace = (owner, name, handler) => {
-    const replaced = owner[name];
+    const replaced = owner?.[name];
     if (replaced) own.set(owner[name] = new Proxy(replaced, handler), replaced);
   };
   replace(Function.prototype, "toString", {
@@ -94,20 +94,49 @@
       },
     });
   }
-  // A worker is waited for until its first word, a database until it is open; and not for long where there is
-  // something to read.
-  const FIRST_WORD = 1000;
-  const outwait = (source, events) => {
+  // What is at work elsewhere is waited for until it answers, the first times, and not for long where there is
+  // something to read: a worker that starts or has been told something, a database that is opened, what is
+  // compiled or deciphered, a task put off.
+  const ANSWER = 1000, told = new WeakMap();
+  const outwait = () => {
     const timer = { due: performance.now(), repeat: 0, hoped: false };
     const done = () => { if (timers.delete(timer)) stir(); };
     timers.set(timer, timer);
-    for (const event of events) source.addEventListener(event, done, { once: true });
-    later(() => { timer.hoped = true; }, FIRST_WORD);
+    later(() => { timer.hoped = true; }, ANSWER);
     later(done, SOON);
+    return done;
+  };
+  const hear = (source, events) => {
+    if (count(told, source) > REPEATS) return source;
+    const done = outwait();
+    for (const event of events) source.addEventListener(event, done, { once: true });
     return source;
   };
-  replace(window, "Worker", { construct: (target, args, self) => outwait(Reflect.construct(target, args, self), ["message", "error"]) });
-  replace(IDBFactory.prototype, "open", { apply: (target, self, args) => outwait(Reflect.apply(target, self, args), ["success", "error"]) });
+  const WORD = ["message", "error"], { then } = Promise.prototype;
+  replace(window, "Worker", { construct: (target, args, self) => hear(Reflect.construct(target, args, self), WORD) });
+  replace(window.Worker?.prototype, "postMessage", {
+    apply(target, self, args) {
+      Reflect.apply(target, self, args);
+      hear(self, WORD);
+    },
+  });
+  replace(IDBFactory.prototype, "open", { apply: (target, self, args) => hear(Reflect.apply(target, self, args), ["success", "error"]) });
+  for (const [owner, ...names] of [
+    [window.SubtleCrypto?.prototype, "decrypt", "deriveBits", "deriveKey"],
+    [window.WebAssembly, "compile", "compileStreaming", "instantiate", "instantiateStreaming"],
+    [window.Scheduler?.prototype, "postTask"],
+  ]) {
+    for (const name of names) {
+      replace(owner, name, {
+        apply(target, self, args) {
+          const promise = Reflect.apply(target, self, args);
+          if (args[1]?.delay > SHORT || count(told, target) > REPEATS) return promise;
+          const done = outwait();
+          return Reflect.apply(then, promise, [(value) => (done(), value), (error) => { done(); throw error; }]);
+        },
+      });
+    }
+  }
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
   // it is over when the document is interactive, and costs too much to be told of.
   // What a script moves it moves in steps, which are no news.
