@@ -36,6 +36,13 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("hostile", ["farewell"]) => {
             html::text_page("Farewell", "<script>addEventListener('pagehide', () => { for (;;); });</script>")
         }
+        ("hostile", ["closing"]) => {
+            html::text_page("Closing", "<script>setTimeout(() => window.close(), 300);</script>")
+        }
+        ("hostile", ["talkative"]) => html::text_page("Talkative", &format!("<script>{TALK}</script>")),
+        ("hostile", ["rootless"]) => {
+            html::text_page("Rootless", "<script>onload = () => document.documentElement.remove();</script>")
+        }
         ("hostile", ["usher"]) => html::text_page("Usher", &format!("<script>{USHER}</script>")),
         ("hostile", ["password"]) => {
             html::page("Members", "").status(401).header("WWW-Authenticate", "Basic realm=\"members\"")
@@ -60,6 +67,12 @@ fn json() -> Reply {
         peer.write("{}")
     })
 }
+
+/// Says so much that a driver which is told of all of it does nothing else, and looks whether somebody reads it.
+const TALK: &str = "const long = 'x'.repeat(1e6); for (let i = 0; i < 300; i++) console.log(long, {i});\n\
+    setInterval(() => { for (let i = 0; i < 2000; i++) console.log({i, list: [1, 2, 3]}); }, 0);\n\
+    const trap = new Error('trap'); Object.defineProperty(trap, 'stack', { get() { document.title = 'Read'; } });\n\
+    console.debug(trap);";
 
 /// Leads elsewhere just when another page takes its place: it is at work then, and says so when it is done.
 const USHER: &str = "addEventListener('beforeunload', () => setInterval(() => {\n\

@@ -43,6 +43,8 @@ const take = (selector) => {
     return copy;
   };
   const markup = (root) => (hosts(root).length > 0 ? flat(root) : root).outerHTML;
+  // A script may have taken it all away.
+  if (doc.documentElement === null) return "";
   if (selector === null) return markup(doc.documentElement).toWellFormed();
   const chosen = [...doc.querySelectorAll(selector)];
   // What is inside another chosen element is there already.

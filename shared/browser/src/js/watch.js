@@ -26,6 +26,13 @@
   answer("confirm", true);
   answer("prompt", null);
   answer("print", undefined);
+  // The tab is the call's.
+  answer("close", undefined);
+  // The browser hands everything that is logged to the driver, whether that wants it or not: it takes long, and
+  // a page can tell by what is read of an object that it logs that somebody listens.
+  for (const name of ["assert", "debug", "dir", "dirxml", "error", "group", "groupCollapsed", "info", "log", "table", "trace", "warn"]) {
+    replace(console, name, { apply() {} });
+  }
 
   // A timer is work to come: a short one, unless the same work goes on and on when nothing new has come
   // of it; and one that follows another, or comes again, for a while, or if it may have waited for what
