@@ -198,6 +198,67 @@ fn a_page_that_stands_still_goes_with_its_browser() {
 }
 
 #[test]
+fn what_a_browser_had_open_is_not_opened_again() {
+    let visitor = Visitor::with_browser();
+    for end in ["closed", "killed"] {
+        visitor.navigate("/page/open").run().answer();
+        let page = format!("/slow/loop/0?{end}");
+        let mut call = visitor.navigate(&page).into_command();
+        let mut call = call.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        assert!(visitor.site.wait_for(&page, PATIENCE));
+        // It would try once more in the next browser.
+        call.kill().unwrap();
+        call.wait().unwrap();
+        if end == "killed" {
+            kill_all(&visitor);
+        }
+        visitor.close().run().answer();
+        visitor.open().run().answer();
+        let open = tabs(visitor.project.path());
+        assert!(open.iter().all(|url| !url.starts_with("http")), "{end}: {open:?}");
+        assert_works(&visitor, end);
+    }
+}
+
+#[test]
+fn a_browser_that_was_meant_to_stay_comes_back_to_stay() {
+    let visitor = Visitor::new();
+    let pid = visitor.open().run().answer()["pid"].as_u64().unwrap();
+    kill(pid.try_into().unwrap());
+    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert_works(&visitor, "the browser was killed");
+    assert_eq!(visitor.open().run().answer()["already_open"], true);
+}
+
+#[test]
+fn calls_at_work_go_on_without_the_keeper_and_others_join_them() {
+    let visitor = Visitor::with_browser();
+    let slow = "/slow/answer/3000";
+    thread::scope(|scope| {
+        let working = scope.spawn(|| visitor.navigate(slow).run());
+        assert!(visitor.site.wait_for(slow, PATIENCE));
+        kill(process(&visitor, "--keep-browser", "--type="));
+        assert_works(&visitor, "the keeper was killed");
+        assert_eq!(working.join().unwrap().answer()["title"], "Slow answer");
+    });
+    assert_heals(&visitor, "the keeper was killed");
+}
+
+#[test]
+fn a_browser_that_stands_still_ends_a_call_in_time() {
+    let visitor = Visitor::with_browser();
+    visitor.navigate("/page/before").run().answer();
+    let browser = process(&visitor, "--remote-debugging-port", "--type=");
+    signal("-STOP", browser);
+    let begun = Instant::now();
+    visitor.navigate("/page/next").args(["--timeout", "3"]).run().error("BROWSER_BUSY");
+    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+    let _ = sent("-CONT", browser);
+    assert_works(&visitor, "the browser stood still");
+    assert_heals(&visitor, "the browser stood still");
+}
+
+#[test]
 fn a_browser_whose_folder_went_away_goes_as_well() {
     let visitor = Visitor::new();
     let cache = visitor.project.path().join(".tmp");

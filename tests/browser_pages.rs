@@ -208,7 +208,11 @@ fn a_page_can_not_get_in_the_way_of_its_reader() {
     assert_eq!(hrefs(&visitor, "/hostile/sandboxed"), ["/page/out"]);
     seen(&visitor, "/hostile/usher");
     assert_eq!(seen(&visitor, "/slow/answer/170")["title"], "Slow answer");
-    assert_eq!(seen(&visitor, "/hostile/farewell")["title"], "Farewell");
+    for (page, title) in [("closing", "Closing"), ("talkative", "Talkative"), ("farewell", "Farewell")] {
+        let answer = seen(&visitor, &format!("/hostile/{page}"));
+        assert_eq!((&answer["title"], &answer["ready"]), (&title.into(), &"idle".into()));
+    }
+    visitor.refuse("/hostile/rootless", "EMPTY_CONTENT");
     assert_eq!(seen(&visitor, "/page/next")["title"], "next");
 }
 
@@ -347,6 +351,8 @@ fn dialogs_do_not_stop_a_page() {
         ("/dialog/confirm", "Answer: true."),
         ("/dialog/prompt", "Answer: null."),
         ("/dialog/chain", "Answer: true. Answer: null."),
+        ("/dialog/frame", ""),
+        ("/dialog/sandbox", ""),
         ("/dialog/unload", ""),
     ] {
         assert_eq!(hrefs(&visitor, page), ["/page/after"], "{page}");

@@ -20,12 +20,15 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tungstenite::{Error, Message, WebSocket, protocol::WebSocketConfig};
+use tungstenite::{Error, HandshakeError, Message, WebSocket, protocol::WebSocketConfig};
 
 use crate::{driver::Trouble, network::Network, profile::Running};
 
-/// How long the browser process may take for one command. It is never busy with pages.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the browser process may take for its own commands. It is never busy with pages.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long the tabs of a browser that is to quit may take to close.
+const TABS_CLOSE: Duration = Duration::from_millis(300);
 
 /// How long it may take from a document's load event until all that is to follow on it is known.
 const LOAD_ENDS: Duration = Duration::from_millis(200);
@@ -39,6 +42,9 @@ const LONGEST_EVENT: usize = 1 << 20;
 struct Received {
     id: Option<u64>,
     method: Option<String>,
+    /// The session that an event is of, where one connection has several.
+    #[serde(rename = "sessionId")]
+    session: Option<String>,
     #[serde(default)]
     params: Value,
     #[serde(default)]
@@ -80,26 +86,43 @@ struct Socket {
 impl Socket {
     /// Connects to the socket at `path` of the running browser, and to that of no other: the path
     /// holds a name that only this browser has.
-    fn connect(running: &Running, path: &str) -> Result<Self, Trouble> {
+    fn connect(running: &Running, path: &str, deadline: Instant) -> Result<Self, Trouble> {
+        let patience = deadline.saturating_duration_since(Instant::now()).min(PATIENCE);
+        if patience.is_zero() {
+            return Err(Trouble::Late);
+        }
+        let unreached = |error: &io::Error| if is_late(error) { Trouble::Late } else { Trouble::Gone };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, running.debug_port));
-        let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|_| Trouble::Gone)?;
+        let stream = TcpStream::connect_timeout(&address, patience).map_err(|error| unreached(&error))?;
         let prepared = stream
             .set_nodelay(true)
-            .and_then(|()| stream.set_read_timeout(Some(PATIENCE)))
+            .and_then(|()| stream.set_read_timeout(Some(patience)))
             .and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
         prepared.map_err(|_| Trouble::Gone)?;
         // A page may be larger than what a stranger should be allowed to send.
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let request = format!("ws://{address}{path}");
-        let (stream, _) =
-            tungstenite::client::client_with_config(request, stream, Some(config)).map_err(|_| Trouble::Gone)?;
+        let shaken = tungstenite::client::client_with_config(request, stream, Some(config));
+        let (stream, _) = shaken.map_err(|error| match error {
+            HandshakeError::Interrupted(_) => Trouble::Late,
+            HandshakeError::Failure(Error::Io(error)) => unreached(&error),
+            HandshakeError::Failure(_) => Trouble::Gone,
+        })?;
         Ok(Self { stream, last: 0, pulse: None, events: vec![], told: None, past: Past::default() })
     }
 
     /// Gives a command without waiting for its result, and returns its number.
     fn send(&mut self, method: &str, params: &Value) -> Result<u64, Trouble> {
+        self.send_to(None, method, params)
+    }
+
+    /// Gives a command to one of the connection's sessions.
+    fn send_to(&mut self, session: Option<&str>, method: &str, params: &Value) -> Result<u64, Trouble> {
         self.last += 1;
-        let command = json!({"id": self.last, "method": method, "params": params});
+        let mut command = json!({"id": self.last, "method": method, "params": params});
+        if let Some(session) = session {
+            command["sessionId"] = session.into();
+        }
         self.stream.send(Message::text(command.to_string())).map_err(|_| Trouble::Gone)?;
         Ok(self.last)
     }
@@ -178,11 +201,7 @@ impl Socket {
             self.stream.get_ref().set_read_timeout(Some(left)).map_err(|_| Trouble::Gone)?;
             let message = match self.stream.read() {
                 Ok(message) => message,
-                Err(Error::Io(error))
-                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
-                {
-                    continue;
-                }
+                Err(Error::Io(error)) if is_late(&error) => continue,
                 Err(_) => return Err(Trouble::Gone),
             };
             let text = message.to_text().unwrap_or_default();
@@ -196,6 +215,11 @@ impl Socket {
             }
         }
     }
+}
+
+/// Whether something did not come in time; how a system words that differs.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 impl Received {
@@ -216,7 +240,10 @@ impl Received {
 }
 
 /// The browser's own socket.
-pub(crate) struct DevTools(Socket);
+pub(crate) struct DevTools {
+    socket: Socket,
+    deadline: Instant,
+}
 
 /// Where the browser on the profile in `folder` listens: its port and the path of its socket.
 pub(crate) fn endpoint(folder: &Path) -> Option<(u16, String)> {
@@ -226,13 +253,40 @@ pub(crate) fn endpoint(folder: &Path) -> Option<(u16, String)> {
 }
 
 impl DevTools {
-    /// Connects to the browser.
-    pub(crate) fn connect(running: &Running) -> Result<Self, Trouble> {
-        Socket::connect(running, &running.debug_path).map(Self)
+    /// Connects to the browser, for commands that all have to be done by the deadline.
+    pub(crate) fn connect(running: &Running, deadline: Instant) -> Result<Self, Trouble> {
+        Ok(Self { socket: Socket::connect(running, &running.debug_path, deadline)?, deadline })
     }
 
     fn command(&mut self, method: &str, params: &Value) -> Result<Value, Trouble> {
-        self.0.command(method, params, Instant::now() + PATIENCE)
+        self.socket.command(method, params, self.deadline)
+    }
+
+    /// Answers every dialog that a page opens, until the browser is gone, as `js/watch.js` does in the
+    /// documents that it runs in. Those are not all: a frame of another site has a process of its own. An open
+    /// dialog holds up its tab, and the driver with it, and so every call that wants a new tab.
+    pub(crate) fn answer_dialogs(mut self) {
+        let pages =
+            json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": [{"type": "page"}]});
+        let mut sent = self.socket.send("Target.setAutoAttach", &pages);
+        while !matches!(sent, Err(Trouble::Gone)) {
+            let received = match self.socket.read(Instant::now() + Duration::from_hours(1)) {
+                Ok(received) => received,
+                Err(Trouble::Gone) => return,
+                Err(_) => continue,
+            };
+            let session = received.session.as_deref();
+            sent = match received.method.as_deref() {
+                Some("Target.attachedToTarget") => {
+                    self.socket.send_to(received.params["sessionId"].as_str(), "Page.enable", &json!({}))
+                }
+                Some("Page.javascriptDialogOpening") => {
+                    let answer = json!({"accept": received.params["type"] != "prompt"});
+                    self.socket.send_to(session, "Page.handleJavaScriptDialog", &answer)
+                }
+                _ => continue,
+            };
+        }
     }
 
     /// Opens an empty tab in a window of its own, so that it is never in the background, and
@@ -265,14 +319,21 @@ impl DevTools {
     }
 
     /// Asks the browser to quit as a person would. Its tabs are left empty: the browser opens
-    /// again what was open, which is how it keeps session cookies.
-    pub(crate) fn quit(mut self) -> Result<(), Trouble> {
+    /// again what was open, which is how it keeps session cookies. Returns whether they are: a page that is
+    /// busy does not let its tab go.
+    pub(crate) fn quit(mut self) -> Result<bool, Trouble> {
         let open = self.tabs()?;
         self.open_tab(false)?;
         for handle in open {
             self.command("Target.closeTarget", &json!({"targetId": handle}))?;
         }
-        self.command("Browser.close", &json!({})).map(drop)
+        let until = Instant::now() + TABS_CLOSE;
+        let mut emptied = self.tabs()?.len() == 1;
+        while !emptied && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+            emptied = self.tabs()?.len() == 1;
+        }
+        self.command("Browser.close", &json!({})).map(|_| emptied)
     }
 }
 
@@ -291,8 +352,8 @@ const WORLD: &str = "tool";
 
 impl TabSocket {
     /// Connects to the tab with `handle`.
-    pub(crate) fn connect(running: &Running, handle: &str) -> Result<Self, Trouble> {
-        let mut socket = Socket::connect(running, &format!("/devtools/page/{handle}"))?;
+    pub(crate) fn connect(running: &Running, handle: &str, deadline: Instant) -> Result<Self, Trouble> {
+        let mut socket = Socket::connect(running, &format!("/devtools/page/{handle}"), deadline)?;
         // To be told of a crash; nobody has to wait for the word that this will be.
         socket.send("Inspector.enable", &json!({}))?;
         socket.send("Page.enable", &json!({}))?;

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::{
     codes::{BROWSER_FAILED, SESSION_ERRORS},
-    devtools::{self, DevTools},
+    devtools::{self, DevTools, PATIENCE},
     driver::{self, Driver},
     find::Program,
     process,
@@ -51,7 +51,8 @@ pub(crate) struct Launch {
 #[derive(Serialize, Deserialize)]
 struct Order {
     session: String,
-    launch: Launch,
+    /// Nothing where a browser runs that has lost its keeper.
+    launch: Option<Launch>,
 }
 
 /// What the keeper tells the tool that started it, in one line.
@@ -61,11 +62,12 @@ enum Report {
     Failed(Value),
 }
 
-/// Starts a keeper with a browser on `profile` and waits until the browser can be used. The caller
-/// holds the start lock, and has made sure that no browser runs on the profile.
-pub(crate) fn start(profile: &Profile, launch: &Launch, deadline: Instant) -> Result<Running, Error> {
+/// Starts a keeper with a browser on `profile`, or without `launch` for the one that runs there and has none,
+/// and waits until the browser can be used. The caller holds the start lock, and has made sure which it is.
+pub(crate) fn start(profile: &Profile, launch: Option<Launch>, deadline: Instant) -> Result<Running, Error> {
     let failed = |what: &str| BROWSER_FAILED.error(what).detail("session", profile.session());
-    let order = json!(Order { session: profile.session().to_owned(), launch: launch.clone() });
+    let adopts = launch.is_none();
+    let order = json!(Order { session: profile.session().to_owned(), launch });
     let program = env::current_exe().map_err(|error| failed(&format!("cannot find this executable: {error}")))?;
     let mut command = Command::new(program);
     command.arg(KEEP).arg(order.to_string()).env(process::MARK, profile.folder());
@@ -76,7 +78,9 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, deadline: Instant) -> Re
     let patience = Instant::now() + START;
     let line = lines.next(deadline.min(patience)).ok_or_else(|| {
         // A start that comes too late would leave a browser that nobody knows of.
-        process::end_all(profile.folder(), None);
+        if !adopts {
+            process::end_all(profile.folder(), None);
+        }
         let late = failed("the browser did not start in time");
         if deadline < patience { late.remedy("Raise --timeout, or run ragmaker-browser-open first.") } else { late }
     })?;
@@ -118,13 +122,17 @@ pub fn run_if_asked() -> Option<ExitCode> {
     }
     let order: Order = serde_json::from_str(arguments.next()?.to_str()?).ok()?;
     let profile = Profile::at(order.session, PathBuf::from(env::var_os(process::MARK)?));
-    Some(keep(&profile, &order.launch))
+    Some(keep(&profile, order.launch.as_ref()))
 }
 
-fn keep(profile: &Profile, launch: &Launch) -> ExitCode {
+fn keep(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
     // Nobody who only looks at it holds it for long.
     let _alive = profile.lock_kept(Instant::now() + Duration::from_secs(5));
-    let (report, kept) = match start_browser(profile, launch) {
+    let started = match launch {
+        Some(launch) => start_browser(profile, launch).map(|(running, driver)| (running, Some(driver))),
+        None => take_over(profile).map(|running| (running, None)),
+    };
+    let (report, kept) = match started {
         Ok((running, driver)) => (Report::Running(running.clone()), Some((running, driver))),
         Err(error) => (Report::Failed(json!(error)), None),
     };
@@ -137,8 +145,36 @@ fn keep(profile: &Profile, launch: &Launch) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Waits until the browser has to go, and closes it.
-fn watch(profile: &Profile, started: &Running, mut driver: Child) {
+/// Whether the browser that is recorded runs and answers, with its driver. Its ports may be somebody else's.
+pub(crate) fn is_alive(profile: &Profile, running: &Running) -> bool {
+    process::profile_of(running.driver_pid).as_deref() == Some(profile.folder())
+        && driver::listens(running.driver_port)
+        && DevTools::connect(running, Instant::now() + PATIENCE).is_ok()
+}
+
+/// Takes the place of a keeper that was killed.
+fn take_over(profile: &Profile) -> Result<Running, Error> {
+    let gone = || BROWSER_FAILED.error("the session's browser is not there any more");
+    let running = Running { keeper_pid: std::process::id(), ..profile.running().ok_or_else(gone)? };
+    record(profile, &running)?;
+    Ok(running)
+}
+
+fn record(profile: &Profile, running: &Running) -> Result<(), Error> {
+    profile
+        .record(running)
+        .map_err(|error| BROWSER_FAILED.error(format!("cannot write to {}: {error}", profile.folder().display())))
+}
+
+/// Waits until the browser has to go, and closes it. The driver is a child of this process where that has
+/// started it.
+fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
+    let answering = started.clone();
+    std::thread::spawn(move || {
+        if let Ok(browser) = DevTools::connect(&answering, Instant::now() + PATIENCE) {
+            browser.answer_dialogs();
+        }
+    });
     // The tool that asked for the browser uses it by now, unless it was killed meanwhile.
     let mut pause = Duration::from_millis(500);
     let (mut orphans, mut looked) = (Orphans::default(), Instant::now());
@@ -155,10 +191,13 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
                 process::end(pid);
             }
             dismiss(profile, started);
-            end(&mut driver);
+            driver.as_mut().map(end);
             return;
         };
-        let broken = !matches!(driver.try_wait(), Ok(None)) || !driver::listens(running.debug_port);
+        let is_driven = driver
+            .as_mut()
+            .map_or_else(|| driver::listens(running.driver_port), |driver| matches!(driver.try_wait(), Ok(None)));
+        let broken = !is_driven || !driver::listens(running.debug_port);
         let idle = !running.stays || profile.unused_for() > Duration::from_secs(running.idle_seconds);
         if !broken && !idle {
             tab::close_abandoned(profile, &running);
@@ -181,7 +220,11 @@ fn watch(profile: &Profile, started: &Running, mut driver: Child) {
         let unused = profile.lock_unused();
         if broken || unused.is_some() {
             close(profile, Some(std::process::id()));
-            end(&mut driver);
+            driver.as_mut().map(end);
+            // The next call brings it back the way it was meant to stay.
+            if broken && running.stays {
+                let _ = profile.record(&running);
+            }
             return;
         }
     }
@@ -207,36 +250,41 @@ fn dismiss(profile: &Profile, running: &Running) {
     }
 }
 
-/// Asks the browser to quit, and waits until it has; tells whether it could be asked.
-fn quit(running: &Running) -> bool {
-    let Ok(browser) = DevTools::connect(running) else { return false };
-    let _ = browser.quit();
+/// Asks the browser to quit, and waits until it has; tells whether its tabs are empty, and nothing where it
+/// could not be asked.
+fn quit(running: &Running) -> Option<bool> {
+    let browser = DevTools::connect(running, Instant::now() + PATIENCE).ok()?;
+    let emptied = browser.quit().unwrap_or_default();
     // The socket closes early; the process is gone when its cookies are written.
     let until = Instant::now() + Duration::from_secs(10);
     while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(5));
     }
-    true
+    Some(emptied)
 }
 
 /// Closes the browser on `profile`, cleanly where it still answers, and ends all that is left of
 /// it but for the process `except`. The caller holds the start lock. Returns whether anything ran.
 pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     let running = profile.running();
-    let mut open = false;
+    let emptied = running.as_ref().and_then(quit);
     if let Some(running) = &running {
-        open = quit(running);
         dismiss(profile, running);
     }
-    open |= process::end_all(profile.folder(), except);
+    let left = process::end_all(profile.folder(), except);
     profile.forget();
     if holder(profile).is_none() {
         remove_socket(profile);
-        for left in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {
-            let _ = fs::remove_file(profile.folder().join(left));
+        for name in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {
+            let _ = fs::remove_file(profile.folder().join(name));
+        }
+        // The next browser would open again what this one had open: pages that nobody asks for, and one that
+        // hangs would hold up the driver.
+        if emptied != Some(true) && (left || running.is_some()) {
+            let _ = fs::remove_dir_all(profile.folder().join("Default/Sessions"));
         }
     }
-    open
+    emptied.is_some() || left
 }
 
 /// Removes the folder for temporary files in which a browser that was killed has left its socket.
@@ -345,9 +393,7 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &Started
         idle_seconds: launch.idle_seconds,
         keeper_pid: std::process::id(),
     };
-    profile
-        .record(&running)
-        .map_err(|error| BROWSER_FAILED.error(format!("cannot write to {}: {error}", profile.folder().display())))?;
+    record(profile, &running)?;
     Ok(running)
 }
 

@@ -61,7 +61,12 @@ impl InUse {
             // What broke, or lacks a window, comes back the way it was meant to stay.
             launch.stays |= old.stays;
             launch.idle_seconds = if old.stays { old.idle_seconds } else { launch.idle_seconds };
-            if reachable(&old) {
+            if keeper::is_alive(profile, &old) {
+                if launch.headless || !old.headless {
+                    let lock = profile.lock_use(deadline)?;
+                    let running = keeper::start(profile, None, deadline)?;
+                    return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
+                }
                 // Others may work in it: it is not closed under their hands.
                 while profile.lock_unused().is_none() {
                     if Instant::now() >= deadline {
@@ -76,7 +81,7 @@ impl InUse {
         keeper::close(profile, None);
         // Taken before there is a browser, so that its keeper never sees it unused.
         let lock = profile.lock_use(deadline)?;
-        let running = keeper::start(profile, &launch, deadline)?;
+        let running = keeper::start(profile, Some(launch), deadline)?;
         drop(start);
         Ok(Self { running, was_open: false, profile: profile.clone(), lock: Some(lock) })
     }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::{
     codes::{BROWSER_BUSY, BROWSER_LOST},
-    devtools::{DevTools, TabSocket},
+    devtools::{DevTools, PATIENCE, TabSocket},
     driver::{Driver, Trouble},
     profile::{Profile, Running, private},
 };
@@ -31,6 +31,9 @@ const MOST: usize = 16;
 
 /// How long a call that waits for a tab leaves the others alone.
 const AGAIN: Duration = Duration::from_millis(10);
+
+/// How long the browser may take to close a tab: a call that is late has no time left.
+const CLOSING: Duration = Duration::from_secs(1);
 
 /// How long a page that is not busy may take to answer.
 pub(crate) const PULSE: Duration = Duration::from_secs(2);
@@ -99,10 +102,8 @@ impl Tab {
         loop {
             let (mut claims, taken) = claims(profile);
             claims.sort_by_key(|claim| std::cmp::Reverse(claim.memory.as_ref().map_or(0, |memory| memory.at)));
-            let (mut idle, dead): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.memory.is_some());
-            for claim in dead {
-                claim.dispose(running);
-            }
+            // The others were left behind: the keeper closes them.
+            let mut idle: Vec<_> = claims.into_iter().filter(|claim| claim.memory.is_some()).collect();
             let shows = |claim: &Claim, page: &str| {
                 claim.memory.as_ref().is_some_and(|memory| {
                     [&memory.requested, &memory.url].iter().any(|url| crate::address::page(url) == page)
@@ -125,18 +126,21 @@ impl Tab {
                 if latest && taken == 0 {
                     return Ok(None);
                 }
+                let all_taken = taken >= MOST;
                 if !latest
-                    && taken < MOST
+                    && !all_taken
                     && let Some(_commands) = profile.lock_driver()
                 {
                     return Self::open(profile, running, deadline).await.map(Some);
                 }
-                // Its page, or every tab, is in somebody's hands: one of them will be free.
+                // Its page, every tab, or the driver is in somebody's hands: one of them will be free.
                 if Instant::now() >= deadline {
                     return Err(BROWSER_BUSY.error(if latest {
                         "another call works on the page and has not finished"
-                    } else {
+                    } else if all_taken {
                         "other calls work in all of the session's tabs and have not finished"
+                    } else {
+                        "another call is opening a tab and has not finished"
                     }));
                 }
                 tokio::time::sleep(AGAIN).await;
@@ -150,10 +154,14 @@ impl Tab {
                 Wish::Any => false,
             };
             let Some(memory) = claim.memory.clone() else { continue };
-            let Ok(socket) = TabSocket::connect(running, &claim.handle) else {
-                // A person has closed it, or the browser is gone, which opening another one shows.
-                claim.dispose(running);
-                continue;
+            let socket = match TabSocket::connect(running, &claim.handle, deadline) {
+                Ok(socket) => socket,
+                Err(Trouble::Late) => return Err(BROWSER_BUSY.error("the browser does not answer")),
+                Err(_) => {
+                    // A person has closed it, or the browser is gone, which opening another one shows.
+                    claim.mark_borrowed();
+                    continue;
+                }
             };
             return Ok(Some(Self::resume(claim, memory, socket, running, fresh)));
         }
@@ -181,7 +189,8 @@ impl Tab {
         let handle = if first {
             driver.window(deadline).await.map_err(fail)?
         } else {
-            let opened = DevTools::connect(running).and_then(|mut browser| browser.open_tab(running.headless));
+            let opened =
+                DevTools::connect(running, deadline).and_then(|mut browser| browser.open_tab(running.headless));
             opened.map_err(fail)?
         };
         let unused = Unused::own(profile, handle)?;
@@ -189,7 +198,7 @@ impl Tab {
             driver.switch_to(&unused.handle, deadline).await?;
             driver.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline).await?;
             driver.devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}), deadline).await?;
-            TabSocket::connect(running, &unused.handle)
+            TabSocket::connect(running, &unused.handle, deadline)
         };
         match ready.await {
             Ok(socket) => {
@@ -223,7 +232,8 @@ impl Tab {
 
     /// Closes the tab, whatever its page is doing.
     pub(crate) fn dispose(self) {
-        Claim { file: self.file, path: self.path, handle: self.handle, memory: None }.dispose(&self.running);
+        let _ = self.file.set_len(0);
+        close(&self.running, &self.handle, &self.path);
     }
 
     /// The page that was asked for and the one it led to, as remembered.
@@ -263,10 +273,11 @@ impl Unused {
 }
 
 fn close(running: &Running, handle: &str, path: &Path) {
-    if let Ok(mut browser) = DevTools::connect(running) {
-        let _ = browser.close_tab(handle);
+    let browser = DevTools::connect(running, Instant::now() + CLOSING);
+    // Where that takes too long, what the file says leaves it to the keeper.
+    if !matches!(browser.and_then(|mut browser| browser.close_tab(handle)), Err(Trouble::Late)) {
+        let _ = fs::remove_file(path);
     }
-    let _ = fs::remove_file(path);
 }
 
 /// Closes the tabs whose borrower went without giving them back, as one that was killed does.
@@ -300,7 +311,7 @@ impl Orphans {
         if !folder.join(LAUNCHED).exists() {
             return;
         }
-        let Ok(mut browser) = DevTools::connect(running) else { return };
+        let Ok(mut browser) = DevTools::connect(running, Instant::now() + PATIENCE) else { return };
         let Ok(tabs) = browser.addresses() else { return };
         let mut open = tabs.len();
         let orphan = |(handle, url): (String, String)| {
@@ -320,11 +331,6 @@ impl Claim {
     /// Until the tab is given back in order, its file says nothing.
     fn mark_borrowed(&self) {
         let _ = self.file.set_len(0);
-    }
-
-    fn dispose(self, running: &Running) {
-        self.mark_borrowed();
-        close(running, &self.handle, &self.path);
     }
 }
 

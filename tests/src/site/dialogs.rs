@@ -9,6 +9,11 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["prompt"] => "show(prompt('A question?', 'an answer'));",
         ["chain"] => "alert('First'); show(confirm('Second?')); show(prompt('Third?', 'third'));",
         ["unload"] => UNLOAD,
+        ["frame"] => return Some(around(&format!("src=\"http://localhost:{}/dialog/framed\"", ask.port))),
+        ["sandbox"] => {
+            return Some(around("sandbox=\"allow-scripts allow-modals\" srcdoc=\"<script>alert('Boxed')</script>\""));
+        }
+        ["framed"] => "alert('Framed'); show(confirm('Second?')); show(prompt('Third?'));",
         _ => return None,
     };
     let body = format!(
@@ -16,6 +21,12 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
          const show = answer => document.getElementById('shown').append(` Answer: ${{answer}}.`);\n{script}\n</script>"
     );
     Some(html::text_page("Dialogs", &body).into())
+}
+
+/// A page around a frame that has a process of its own.
+fn around(frame: &str) -> Reply {
+    let body = format!("<a href=\"/page/after\">A link after the dialogs</a>\n<iframe {frame}></iframe>");
+    html::text_page("Dialogs", &body).into()
 }
 
 /// Browsers ask only where the person has touched the page.

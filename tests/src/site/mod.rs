@@ -44,9 +44,13 @@
 //! | `/hostile/sandboxed` | a page that may not run scripts |
 //! | `/hostile/farewell` | a script that begins when the page is left, and never ends |
 //! | `/hostile/usher` | a script that leads elsewhere in the moment in which another page takes its place |
+//! | `/hostile/closing` | a script that closes its tab after 300 ms |
+//! | `/hostile/talkative` | logs without end, and is called `Read` where somebody reads what it logs |
+//! | `/hostile/rootless` | a script that takes away the whole document |
 //! | `/hostile/password` | asks for a password, by status 401; `/hostile/failed` is a 500 without a body |
 //! | `/dialog/alert` | an alert while the page loads; `/dialog/confirm`, `/dialog/prompt` likewise |
 //! | `/dialog/chain` | alert, confirm and prompt, one after another |
+//! | `/dialog/frame` | the same in a frame of another site; `/dialog/sandbox` an alert in a sandboxed one |
 //! | `/dialog/unload` | asks before it lets itself be left, once it was clicked |
 //! | `/redirect/chain/N` | N redirects to an article |
 //! | `/redirect/loop` | redirects to itself through another page |
