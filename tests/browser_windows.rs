@@ -1,8 +1,9 @@
 //! `--no-headless`: a browser with a window, on a screen of the test's own.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
     process::{Child, Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use ragmaker_tests::{run::Tool, visitor::Visitor};
@@ -74,4 +75,35 @@ fn a_person_is_waited_for_as_long_as_was_said() {
     let refused = screen.shows(visitor.extract("/challenge/cloudflare")).args(["--timeout", "3"]).run();
     refused.error("BOT_DETECTED");
     assert!(visitor.saved().is_empty());
+}
+
+/// The command on a terminal of its own, which `script` makes.
+fn on_terminal(command: &Command) -> Command {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let quoted = words.map(|word| format!("'{}'", word.to_str().unwrap().replace('\'', r"'\''")));
+    let mut terminal = Command::new("script");
+    terminal.args(["-q", "-e", "-f", "-c", &quoted.collect::<Vec<_>>().join(" "), "/dev/null"]);
+    terminal.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(folder) = command.get_current_dir() {
+        terminal.current_dir(folder);
+    }
+    terminal
+}
+
+#[test]
+fn a_person_at_the_terminal_goes_on_by_pressing_enter() {
+    let (visitor, screen) = (Visitor::new(), Screen::new());
+    screen.shows(visitor.open()).run().answer();
+    let command = screen.shows(visitor.navigate("/challenge/cloudflare")).args(["--timeout", "100"]).into_command();
+    let begun = Instant::now();
+    let mut call = on_terminal(&command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut keys, mut shown) = (call.stdin.take().unwrap(), BufReader::new(call.stdout.take().unwrap()));
+    let mut asked = String::new();
+    shown.read_line(&mut asked).unwrap();
+    assert!(asked.contains("press Enter"), "{asked}");
+    keys.write_all(b"\n").unwrap();
+    let mut answer = String::new();
+    shown.read_to_string(&mut answer).unwrap();
+    assert!(call.wait().unwrap().success() && begun.elapsed() < Duration::from_mins(1), "{answer}");
+    assert!(answer.contains("\"is_bot_detected\": true"), "{answer}");
 }
