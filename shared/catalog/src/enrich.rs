@@ -131,6 +131,16 @@ impl<'a> Wanted<'a> {
         }
     }
 
+    /// Whether it is about an entry that another update adds.
+    fn means(&self, path: &str, entry: &Entry) -> bool {
+        match &self.update.document {
+            Which::Url(url) => *url == entry.url,
+            Which::Path(_) => {
+                self.new.as_deref() == Some(path) || self.update.new.as_ref().is_some_and(|new| new.url == entry.url)
+            }
+        }
+    }
+
     fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let Update { title, summary, .. } = self.update;
         [("title", title), ("summary", summary)]
@@ -182,11 +192,10 @@ fn plan(bytes: &[u8], wanted: &[Wanted<'_>]) -> Result<(Vec<Edit>, Enriched), Fa
     for one in wanted {
         if let Some(position) = one.position(&index) {
             changes.entry(position).or_default().extend(one.fields());
+        } else if let Some((.., fields)) = entries.iter_mut().find(|(path, entry, _)| one.means(path, entry)) {
+            fields.extend(one.fields());
         } else if let (Some(path), Some(entry)) = (&one.new, &one.update.new) {
-            match entries.iter_mut().find(|(known, ..)| known == path) {
-                Some((_, _, fields)) => fields.extend(one.fields()),
-                None => entries.push((path, entry, one.fields().collect())),
-            }
+            entries.push((path, entry, one.fields().collect()));
         } else {
             done.unmatched.push(one.update.document.as_str().to_owned());
         }
@@ -274,6 +283,22 @@ mod tests {
             assert_eq!(catalog.enrich(&[by_path(name, "s")]).unwrap().updated, ["../b.md"], "{name}");
         }
         assert_eq!(catalog.enrich(&[by_path("a.md", "s")]).unwrap().unmatched, ["a.md"]);
+    }
+
+    #[test]
+    fn of_two_copies_of_a_page_one_is_added() {
+        let (folder, catalog) = knowledge_base("{\"documents\": []}");
+        let page = |name: &str| {
+            fs::write(folder.path().join("cache/pages").join(name), "").unwrap();
+            let entry = Entry::new("https://x/same", name, folder.path().join("cache/pages").join(name));
+            Update { new: Some(entry), ..by_path(&format!("pages/{name}"), name) }
+        };
+        let by_address = update(Which::Url("https://x/same".into()), Some("Same"), None);
+        let done = catalog.enrich(&[page("a.md"), page("b.md"), by_address]).unwrap();
+        assert_eq!((done.added, done.unmatched), (vec!["pages/a.md".to_owned()], vec![]));
+        let new: Value = serde_json::from_str(&fs::read_to_string(catalog.file()).unwrap()).unwrap();
+        let expected = json!({"url": "https://x/same", "title": "Same", "path": "pages/a.md", "summary": "b.md"});
+        assert_eq!(new["documents"], json!([expected]));
     }
 
     #[test]

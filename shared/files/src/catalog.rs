@@ -10,7 +10,13 @@ use std::{
 const CATALOG: &str = "catalog.json";
 
 /// How far into a catalog its list of documents has to begin.
-const HEAD: u64 = 64 * 1024;
+const HEAD: u64 = 1 << 20;
+
+/// Whether `directory` is what the tools that gather a knowledge base call its root, or the folder in that
+/// which holds its catalog.
+pub(crate) fn is_knowledge_base_s(directory: &Path) -> bool {
+    is_knowledge_base(directory) || is_knowledge_base(&directory.join("cache"))
+}
 
 /// Whether `directory` holds a catalog: a regular JSON file of this user's (or the system's) with
 /// a list of documents.

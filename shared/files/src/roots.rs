@@ -247,10 +247,10 @@ impl Roots {
 
     fn add_knowledge_base(&mut self, path: &Path, source: Source) -> Result<(), Error> {
         let path = self.named_root(path)?;
-        if !catalog::is_knowledge_base(&path) {
+        if !catalog::is_knowledge_base_s(&path) {
             return Err(ROOT_NOT_USABLE
                 .error(format!("{} is no knowledge base: it has no catalog.json with documents", path.display()))
-                .remedy("Name the directory that holds catalog.json, or use --allow-root for another directory.")
+                .remedy("Name the directory that holds catalog.json, or the one above its cache, or use --allow-root for another directory.")
                 .detail("path", path.to_string_lossy()));
         }
         self.list.push(Root { path, kind: Kind::KbRoot, source, writable: false });
@@ -412,6 +412,10 @@ mod tests {
         fs::write(kb.join("catalog.json"), "{\"documents\": []}").unwrap();
         let roots = of(asked, Environment::default(), &cwd).unwrap();
         assert_eq!((roots.all()[1].kind, roots.all()[1].writable), (Kind::KbRoot, false));
+        // As it is named where it is gathered.
+        fs::create_dir(kb.join("cache")).unwrap();
+        fs::rename(kb.join("catalog.json"), kb.join("cache/catalog.json")).unwrap();
+        assert_eq!(of(asked, Environment::default(), &cwd).unwrap().all()[1].path, kb);
     }
 
     #[test]

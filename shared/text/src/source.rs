@@ -26,6 +26,16 @@ impl Source {
         }
     }
 
+    /// An error if it is a file that has lost bytes since it was opened.
+    pub fn check_whole(&self) -> io::Result<()> {
+        match self {
+            Self::File(file, size) if file.metadata()?.len() < *size => {
+                Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was read"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Fills `buffer` with the bytes at `offset`; fewer only at the end, which a file that shrinks
     /// meanwhile reaches early.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {

@@ -50,7 +50,7 @@ pub struct Args {
     /// number of links to pass over; with it, a page that is still open is not loaded again
     #[argh(option, default = "Within::new(0)")]
     pub offset: Within<0, { u64::MAX }>,
-    /// most links to list (default: as many as fit the output)
+    /// most links to list, all of them however long (default: as many as fit the output)
     #[argh(option)]
     pub limit: Option<Within<1, { u64::MAX }>>,
 }

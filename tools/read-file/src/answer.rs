@@ -240,7 +240,10 @@ impl std::fmt::Display for Printed<'_> {
         loop {
             match chunks.next() {
                 Ok(Some(text)) => f.write_str(text)?,
-                Ok(None) => break,
+                Ok(None) => {
+                    self.failure.set(source.check_whole().err());
+                    break;
+                }
                 Err(error) => {
                     self.failure.set(Some(error));
                     break;

@@ -3,7 +3,7 @@
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Within};
 use serde_json::{Map, Value};
 
-use crate::Args;
+use crate::{Args, As};
 
 /// Which part of a text is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,12 @@ impl Wanted {
         .into_iter()
         .filter_map(|(given, name)| given.then_some(name))
         .collect();
+        let lines = given.first().or((args.column_offset > 0).then_some(&"--column-offset"));
+        if let (As::Base64, Some(lines)) = (args.shown_as, lines) {
+            return Err(ARGUMENT_ERROR
+                .error(format!("{lines} can not be used with --as base64, which shows the whole file"))
+                .detail("argument", *lines));
+        }
         let conflict = |other: &str| {
             Err(ARGUMENT_ERROR
                 .error(format!("{} can not be used with {other}", given[0]))

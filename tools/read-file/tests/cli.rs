@@ -350,6 +350,11 @@ fn what_is_no_text() {
     let whole = tree.read(&["--path", "large.png", "--as", "base64"]);
     assert_eq!(whole["data"].as_str().unwrap().len(), (PNG.len() + 40_000).div_ceil(3) * 4);
 
+    for lines in ["--offset", "--limit", "--tail", "--column-offset"] {
+        let error = tree.error(&["--path", "large.png", "--as", "base64", lines, "1"]);
+        assert_eq!((code(&error), &error["details"]["argument"]), ("ARGUMENT_ERROR", &json!(lines)));
+    }
+
     tree.write("program", b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3E\0");
     let error = tree.error(&["--path", "program"]);
     assert_eq!((code(&error), &error["details"]["mime_type"]), ("NOT_TEXT", &json!("application/x-elf")));

@@ -55,6 +55,7 @@ fn a_file_that_grows_or_shrinks_while_it_is_read() {
     let path = root.join("log");
     fs::write(&path, "line\n".repeat(1000)).unwrap();
     let done = AtomicBool::new(false);
+    let mut outputs = vec![];
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
@@ -67,14 +68,40 @@ fn a_file_that_grows_or_shrinks_while_it_is_read() {
         });
         for _ in 0..50 {
             let mut all = command(&root, "log");
-            let output = all.args(["--limit", "100000000"]).output().unwrap();
-            let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-            let content = answer["content"].as_str().unwrap();
-            // Where it shrinks and grows again while it is read, zeros never come: they are appended lines.
-            assert!(content.trim_end_matches(['l', 'i', 'n', 'e']).lines().all(|line| line == "line"));
+            outputs.push(all.args(["--limit", "100000000"]).output().unwrap());
         }
         done.store(true, Ordering::Relaxed);
     });
+    for output in outputs {
+        if !output.status.success() {
+            let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+            assert!(error["message"].as_str().unwrap().contains("cut short"), "{error}");
+            continue;
+        }
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let content = answer["content"].as_str().unwrap();
+        // Where it shrinks and grows again while it is read, zeros never come: they are appended lines.
+        assert!(content.trim_end_matches(['l', 'i', 'n', 'e']).lines().all(|line| line == "line"));
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_short_while_it_is_read_is_not_taken_for_whole() {
+    let (_temp, root) = tree();
+    fs::write(root.join("log"), "line\n".repeat(4_000_000)).unwrap();
+    for arguments in [&["--limit", "100000000"][..], &["--as", "base64"]] {
+        let mut tool =
+            command(&root, "log").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = tool.stdout.take().unwrap();
+        // It has begun, and waits for its reader.
+        out.read_exact(&mut [0; 1000]).unwrap();
+        fs::OpenOptions::new().write(true).open(root.join("log")).unwrap().set_len(1000).unwrap();
+        std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+        let output = tool.wait_with_output().unwrap();
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!((output.status.code(), &error["status"]), (Some(1), &"error".into()), "{error}");
+        fs::write(root.join("log"), "line\n".repeat(4_000_000)).unwrap();
+    }
 }
 
 #[test]
