@@ -15,7 +15,7 @@ const HEAD: u64 = 1 << 20;
 /// Whether `directory` is what the tools that gather a knowledge base call its root, or the folder in that
 /// which holds its catalog.
 pub(crate) fn is_knowledge_base_s(directory: &Path) -> bool {
-    is_knowledge_base(directory) || is_knowledge_base(&directory.join("cache"))
+    ["", "cache"].iter().any(|folder| is_knowledge_base(&directory.join(folder)))
 }
 
 /// Whether `directory` holds a catalog: a regular JSON file of this user's (or the system's) with

@@ -208,15 +208,17 @@ fn missing(path: &Path) -> Error {
     FILE_NOT_FOUND.error(format!("{} does not exist", path.display())).detail("path", path.to_string_lossy())
 }
 
-/// The longest path that is suggested, in bytes.
+/// The longest path, in bytes, for which others are suggested.
 const LONGEST_NEAR: usize = 1_000;
 
 /// Nothing is at `path`, which may be read; the nearest that there is is suggested.
 pub(crate) fn not_found(path: &Path) -> Error {
     let error = missing(path);
-    let mut near = near::paths(path);
-    // Three of them stay within the bounds of an error.
-    near.retain(|path| path.as_os_str().len() <= LONGEST_NEAR);
+    // Three like it stay within the bounds of an error.
+    if path.as_os_str().len() > LONGEST_NEAR {
+        return error;
+    }
+    let near = near::paths(path);
     match near.as_slice() {
         [] => error,
         [best, ..] => {

@@ -250,7 +250,7 @@ impl Roots {
         if !catalog::is_knowledge_base_s(&path) {
             return Err(ROOT_NOT_USABLE
                 .error(format!("{} is no knowledge base: it has no catalog.json with documents", path.display()))
-                .remedy("Name the directory that holds catalog.json, or the one above its cache, or use --allow-root for another directory.")
+                .remedy("Name the directory that holds catalog.json or cache/catalog.json, or use --allow-root for another.")
                 .detail("path", path.to_string_lossy()));
         }
         self.list.push(Root { path, kind: Kind::KbRoot, source, writable: false });

@@ -29,9 +29,7 @@ impl Source {
     /// An error if it is a file that has lost bytes since it was opened.
     pub fn check_whole(&self) -> io::Result<()> {
         match self {
-            Self::File(file, size) if file.metadata()?.len() < *size => {
-                Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was read"))
-            }
+            Self::File(file, size) if file.metadata()?.len() < *size => Err(io::ErrorKind::UnexpectedEof.into()),
             _ => Ok(()),
         }
     }

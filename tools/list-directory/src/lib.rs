@@ -48,7 +48,7 @@ pub struct Args {
     /// another directory that may be read; may be repeated
     #[argh(option)]
     pub allow_root: Vec<String>,
-    /// knowledge base that may be read, a directory with a catalog.json in it or in its cache; may be repeated
+    /// knowledge base that may be read: it has a catalog.json or cache/catalog.json; may be repeated
     #[argh(option)]
     pub kb_root: Vec<String>,
 }

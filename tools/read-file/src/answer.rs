@@ -133,8 +133,14 @@ impl Serialize for Data {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let failure = Cell::new(None);
         let done = serializer.collect_str(&Base64 { source: &self.0, failure: &failure })?;
-        failure.into_inner().map_or(Ok(done), |error: io::Error| Err(ser::Error::custom(error)))
+        whole(done, failure, &self.0)
     }
+}
+
+/// What was `done` where all of `source` was read: a text that has ended early must not look whole.
+fn whole<T, E: ser::Error>(done: T, failure: Cell<Option<io::Error>>, source: &Source) -> Result<T, E> {
+    let failure = failure.into_inner().map_or_else(|| source.check_whole(), Err);
+    failure.map(|()| done).map_err(E::custom)
 }
 
 /// Lines, counted from 1, both included.
@@ -220,8 +226,7 @@ impl Serialize for Content {
             Self::Stream(stream) => {
                 let failure = Cell::new(None);
                 let done = serializer.collect_str(&Printed { stream, failure: &failure })?;
-                // The text has ended early: the JSON must not look whole.
-                failure.into_inner().map_or(Ok(done), |error: io::Error| Err(ser::Error::custom(error)))
+                whole(done, failure, &stream.source)
             }
         }
     }
@@ -240,10 +245,7 @@ impl std::fmt::Display for Printed<'_> {
         loop {
             match chunks.next() {
                 Ok(Some(text)) => f.write_str(text)?,
-                Ok(None) => {
-                    self.failure.set(source.check_whole().err());
-                    break;
-                }
+                Ok(None) => break,
                 Err(error) => {
                     self.failure.set(Some(error));
                     break;

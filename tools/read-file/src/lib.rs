@@ -91,7 +91,7 @@ pub struct Args {
     /// another directory that may be read; may be repeated
     #[argh(option)]
     pub allow_root: Vec<String>,
-    /// knowledge base that may be read, a directory with a catalog.json in it or in its cache; may be repeated
+    /// knowledge base that may be read: it has a catalog.json or cache/catalog.json; may be repeated
     #[argh(option)]
     pub kb_root: Vec<String>,
     /// read the file even if an ignore file such as .gitignore lists it
@@ -171,6 +171,11 @@ impl Args {
         let path = answer.path.clone();
         let answer = answer.measured(&source).map_err(|error| io_error(&error, Path::new(&path)))?;
         if self.shown_as == As::Base64 {
+            if !wanted.is_all() {
+                return Err(ARGUMENT_ERROR
+                    .error("--as base64 shows the whole file: choose no lines")
+                    .detail("argument", "--as"));
+            }
             return media::read(source, true, answer);
         }
         let pages = self.pages.as_deref().map(pdf::Pages::parse).transpose()?;

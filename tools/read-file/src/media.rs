@@ -134,10 +134,7 @@ impl fmt::Display for Base64<'_> {
         let (mut at, mut text) = (0, String::new());
         loop {
             match self.source.read_at(at, &mut block) {
-                Ok(0) => {
-                    self.failure.set(self.source.check_whole().err());
-                    return Ok(());
-                }
+                Ok(0) => return Ok(()),
                 Ok(read) => {
                     text.clear();
                     encode(&block[..read], &mut text);

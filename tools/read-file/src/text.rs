@@ -24,8 +24,6 @@ const COUNT_UP_TO: u64 = 256 << 20;
 
 /// Characters that are kept for everything but the text.
 const AROUND: usize = 1500;
-/// Characters that the path takes at the most: a page shows something beside it.
-const MOST_OF_PATH: usize = 25_000;
 
 /// A text and how to read it.
 struct Text {
@@ -219,7 +217,8 @@ impl Text {
             (Content::Stream(stream), shown, next)
         } else {
             let mut chunks = Chunks::new(&self.source, start, span.end, wanted.column, (self.decoder)());
-            let budget = OUTPUT_LIMIT - AROUND - json::cost(&answer.path, json::Charset::from_env()).min(MOST_OF_PATH);
+            // A path has at most 4,096 bytes, and each may take six characters.
+            let budget = OUTPUT_LIMIT - AROUND - answer.path.chars().count().min(4_096) * 6;
             let page = Page::fill(&mut chunks, budget, json::Charset::from_env())?;
             lossy.add(chunks.lossy());
             let ended = page.text.bytes().filter(|&byte| byte == b'\n').count() as u64;

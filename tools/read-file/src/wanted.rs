@@ -3,7 +3,7 @@
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Within};
 use serde_json::{Map, Value};
 
-use crate::{Args, As};
+use crate::Args;
 
 /// Which part of a text is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +45,6 @@ impl Wanted {
         .into_iter()
         .filter_map(|(given, name)| given.then_some(name))
         .collect();
-        let lines = given.first().or((args.column_offset > 0).then_some(&"--column-offset"));
-        if let (As::Base64, Some(lines)) = (args.shown_as, lines) {
-            return Err(ARGUMENT_ERROR
-                .error(format!("{lines} can not be used with --as base64, which shows the whole file"))
-                .detail("argument", *lines));
-        }
         let conflict = |other: &str| {
             Err(ARGUMENT_ERROR
                 .error(format!("{} can not be used with {other}", given[0]))
@@ -81,6 +75,11 @@ impl Wanted {
             _ => return conflict(given[given.len() - 1]),
         };
         Ok(Self { lines, column: args.column_offset })
+    }
+
+    /// Whether nothing is left out.
+    pub(crate) fn is_all(&self) -> bool {
+        self.column == 0 && matches!(self.lines, Lines::From { offset: 0, limit: None, .. })
     }
 
     /// The arguments that continue after `shown` lines of a text of `total`; `within` is how many
