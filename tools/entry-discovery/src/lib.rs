@@ -98,30 +98,30 @@ impl Tool for Args {
             src_type: self.src_type.map(|kind| kind.name().to_owned()),
             fetched_at: None,
         })?;
+        let catalog_file = catalog.file().to_string_lossy().into_owned();
+        let room = OUTPUT_LIMIT.saturating_sub(AROUND + json::cost(&catalog_file, json::Charset::from_env()));
         let mut header = description.header;
         let mut truncated = false;
         for text in header.texts_mut() {
-            truncated |= shorten(text);
+            truncated |= shorten(text, room / FIELDS);
         }
-        Ok(Answer {
-            catalog_file: catalog.file().to_string_lossy().into_owned(),
-            header,
-            documents: description.documents,
-            truncated,
-        })
+        Ok(Answer { catalog_file, header, documents: description.documents, truncated })
     }
 }
 
-/// The characters that one of the header's five fields may take of the output; the rest is for a path.
-const FIELD_LIMIT: usize = OUTPUT_LIMIT / 8;
+/// The fields of the header, which share what the catalog's path leaves of the output.
+const FIELDS: usize = 5;
+
+/// Characters that are kept for everything else.
+const AROUND: usize = 1_000;
 
 /// Cuts a text that takes more than its share of the output; tells whether it did.
-fn shorten(text: &mut String) -> bool {
+fn shorten(text: &mut String, share: usize) -> bool {
     let charset = json::Charset::from_env();
     let mut cut = false;
-    while json::cost(text, charset) > FIELD_LIMIT {
+    while json::cost(text, charset) > share {
         // Halving may cut more than it must; what is left still says what the text is about.
-        let keep = text.len().min(FIELD_LIMIT * 2) / 2;
+        let keep = text.len().min(share * 2) / 2;
         text.truncate(text.floor_char_boundary(keep));
         cut = true;
     }

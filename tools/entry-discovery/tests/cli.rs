@@ -100,15 +100,26 @@ fn a_corrupt_catalog_is_reported_and_left_alone() {
 
 #[test]
 fn a_long_header_fits_the_output() {
-    let folder = tempfile::tempdir().unwrap();
+    let temp = tempfile::tempdir().unwrap();
+    a_long_header_fits(temp.path());
+    #[cfg(unix)]
+    {
+        // Each of these bytes takes six characters of JSON.
+        let deep = temp.path().join(format!("{}/", "\u{1}".repeat(250)).repeat(14));
+        fs::create_dir_all(&deep).unwrap();
+        a_long_header_fits(&deep);
+    }
+}
+
+fn a_long_header_fits(folder: &Path) {
     let (title, summary) = ("語\u{9b}".repeat(10_000), "s".repeat(100_000));
     for (name, value) in [("title", &title), ("summary", &summary), ("source_url", &title)] {
-        answer(folder.path(), &["--arguments", &json!({"catalog_path": "c.json", name: value}).to_string()]);
+        answer(folder, &["--arguments", &json!({"catalog_path": "c.json", name: value}).to_string()]);
     }
     for ascii in ["", "1"] {
         let output = Command::new(PROGRAM)
             .args(["--catalog-path=c.json", "--src-type=web"])
-            .current_dir(&folder)
+            .current_dir(folder)
             .env("RAGMAKER_ASCII_JSON", ascii)
             .output()
             .unwrap();
@@ -118,7 +129,7 @@ fn a_long_header_fits_the_output() {
         assert_eq!(shown["truncated"], true);
         assert!(title.starts_with(shown["header"]["title"].as_str().unwrap().trim_end_matches('…')));
     }
-    let whole: Value = serde_json::from_slice(&fs::read(folder.path().join("c.json")).unwrap()).unwrap();
+    let whole: Value = serde_json::from_slice(&fs::read(folder.join("c.json")).unwrap()).unwrap();
     assert_eq!((&whole["title"], &whole["summary"]), (&json!(title), &json!(summary)));
 }
 
