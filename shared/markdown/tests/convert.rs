@@ -61,6 +61,18 @@ fn text_stays_text() {
     check("<p>wow!<a href=/x>y</a></p>", "wow\\![y](/x)\n");
 }
 
+/// What is no markup where it stands alone is not made one by what is written behind it.
+#[test]
+fn no_text_joins_what_comes_after_it_to_markup() {
+    check("<p>[<code>]: x</code></p>", "[<code>\\]: x</code>\n");
+    check("<p>a [<code>]: x</code></p>", "a [`]: x`\n");
+    check("<p>a<br><br>[<code>]: x</code></p>", "a\n\n[<code>\\]: x</code>\n");
+    check("<p>\\!<a href=/x>y</a></p>", "\\\\\\![y](/x)\n");
+    check("<p>a *<br>b *<br><br>c</p>", "a \\*\\\nb *\n\nc\n");
+    check("<p>----<br>a</p>", "----\\\na\n");
+    check("<p><del>&lt;b</del><b><del>1. *</del>x</b></p>", "~~\\<b~~<strong><del>1. \\*</del>x</strong>\n");
+}
+
 #[test]
 fn lists_nest_and_count() {
     check("<ol start=3><li>a<ul><li>b<li>c</ul><li>d</ol>", "3. a\n   - b\n   - c\n4. d\n");

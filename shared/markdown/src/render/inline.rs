@@ -200,6 +200,8 @@ impl Inline {
         let mut delimiters: Vec<&'static str> = vec![];
         let mut links = 0;
         let mut link_start = 0;
+        // Where the paragraph begins that is being written.
+        let mut paragraph = 0;
         // The length of `out` after the latest delimiter, to see what touches it.
         let mut touched = usize::MAX;
         for (at, &piece) in self.pieces.iter().enumerate() {
@@ -207,14 +209,19 @@ impl Inline {
                 Piece::Text(part) => {
                     let text = self.part(part);
                     let next = match self.pieces.get(at + 1) {
-                        // It is written as a tag there.
-                        Some(Piece::Break) if place == Place::Cell => Some('<'),
+                        Some(Piece::Break) => {
+                            let again = matches!(self.pieces.get(at + 2), Some(Piece::Break));
+                            Some(first_of_break(place, again && links == 0 && delimiters.is_empty()))
+                        }
                         Some(_) => Some(self.first_char(at + 1)),
                         None => None,
                     };
                     escape(text, next, links > 0, place, &mut out);
                 }
-                Piece::Code(part) => code_span(self.part(part), links > 0, place, &mut out),
+                Piece::Code(part) => {
+                    let opened = out[paragraph..].starts_with('[');
+                    code_span(self.part(part), links > 0, opened, place, &mut out);
+                }
                 Piece::Done(part) => out.push_str(self.part(part)),
                 Piece::Break => match place {
                     Place::Cell => out.push_str("<br>"),
@@ -222,13 +229,14 @@ impl Inline {
                     Place::Paragraph if links == 0 && delimiters.is_empty() && out.ends_with("\\\n") => {
                         out.truncate(out.len() - 2);
                         out.push_str("\n\n");
+                        paragraph = out.len();
                     }
                     Place::Paragraph if out.ends_with('\n') => {}
                     Place::Paragraph => out.push_str("\\\n"),
                 },
                 Piece::Open(Mark::Link(_)) => {
                     links += 1;
-                    if out.ends_with('!') && !out.ends_with("\\!") {
+                    if out.ends_with('!') {
                         out.insert(out.len() - 1, '\\');
                     }
                     link_start = out.len();
@@ -331,18 +339,22 @@ impl Inline {
     }
 
     /// The characters around the opening mark at `open` and the closing one at `close`, as `flanks` takes
-    /// them: GitHub looks past the tildes of a strike-through, others do not.
-    fn flanks_of(&self, open: usize, close: usize, out: &str) -> [[char; 4]; 2] {
+    /// them: on either side of a delimiter GitHub looks past the tildes of a strike-through where it takes
+    /// them for one, and others never do.
+    fn flanks_of(&self, open: usize, close: usize, out: &str) -> [[char; 4]; 4] {
         let last = |text: &str| text.chars().next_back().unwrap_or('\n');
-        [
-            [last(out), self.first_char(open + 1), self.last_char_before(close), self.first_char(close + 1)],
-            [
-                last(out.trim_end_matches('~')),
-                self.first_char(self.skip_del(open + 1, 1)),
-                self.last_char_before(self.skip_del(close, -1)),
-                self.first_char(self.skip_del(close + 1, 1)),
-            ],
-        ]
+        let outside = [
+            (last(out), self.first_char(close + 1)),
+            (last(out.trim_end_matches('~')), self.first_char(self.skip_del(close + 1, 1))),
+        ];
+        let inside = [
+            (self.first_char(open + 1), self.last_char_before(close)),
+            (self.first_char(self.skip_del(open + 1, 1)), self.last_char_before(self.skip_del(close, -1))),
+        ];
+        [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(out, inner)| {
+            let ((before, after), (first, last)) = (outside[out], inside[inner]);
+            [before, first, last, after]
+        })
     }
 
     /// Where the marks of strike-through at `at` end: after them for a `step` of 1, before them for -1.
@@ -372,6 +384,15 @@ impl Inline {
             Some(Piece::Break) | None => '\n',
             Some(_) => '*',
         }
+    }
+}
+
+/// What a line break is written with first; whether it ends the paragraph.
+fn first_of_break(place: Place, ends_paragraph: bool) -> char {
+    match place {
+        Place::Cell => '<',
+        Place::Paragraph if !ends_paragraph => '\\',
+        Place::Paragraph | Place::Heading => '\n',
     }
 }
 
@@ -541,11 +562,12 @@ pub(super) fn escape_plain(text: &str, place: Place, out: &mut String) {
     out.push_str(&piece);
 }
 
-fn code_span(source: &str, in_link: bool, place: Place, out: &mut String) {
+/// Appends code; `opened` tells whether the paragraph begins with a bracket.
+fn code_span(source: &str, in_link: bool, opened: bool, place: Place, out: &mut String) {
     let text = source.replace(['\n', '\r'], " ");
-    // A pipe needs a backslash in a cell, which another one before it would take away; and a paragraph that
-    // begins with a link in which this stands would be the definition of one.
-    if (place == Place::Cell && text.contains("\\|")) || (in_link && text.contains("]:")) {
+    // A pipe needs a backslash in a cell, which another one before it would take away; and a bracket that
+    // ends in here would make the definition of a link of the paragraph.
+    if (place == Place::Cell && text.contains("\\|")) || (opened && text.contains("]:")) {
         out.push_str("<code>");
         escape(&text, Some('<'), in_link, place, out);
         out.push_str("</code>");
