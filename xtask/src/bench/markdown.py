@@ -62,12 +62,18 @@ def readable(html, url):
     return markdownify.markdownify(readability.Document(html, url=url).summary())
 
 
-def process(command):
+def process(*command):
     def run(path, html, url):
+        words = [word.replace("{url}", url) for word in command]
         start = time.perf_counter()
-        done = subprocess.run([command, "--raw", "--base-url", url], input=html, capture_output=True)
+        done = subprocess.run(words, input=html, capture_output=True)
         return done.stdout.decode("utf-8", "replace"), time.perf_counter() - start
     return run
+
+
+def without_text(run):
+    """For what is only timed."""
+    return lambda *page: (None, run(*page)[1])
 
 
 def library(peers, way):
@@ -114,13 +120,15 @@ def main():
     ours, peers, *arguments = sys.argv[1:]
     peers = subprocess.Popen([peers], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     ways = {
-        "ragmaker-html-to-markdown, process": process(ours),
+        "ragmaker-html-to-markdown, process": process(ours, "--raw", "--base-url", "{url}"),
         "ragmaker-markdown, library": library(peers, "ragmaker-markdown"),
         "trafilatura, library": timed(lambda html, url: trafilatura.extract(html, url=url, output_format="markdown")),
         "dom_smoothie, library": library(peers, "dom_smoothie"),
         "readability-lxml and markdownify": timed(readable),
         "htmd, whole page": library(peers, "htmd"),
         "markdownify, whole page": timed(lambda html, url: markdownify.markdownify(html)),
+        # What starting a process and handing it the page takes, whatever it does then.
+        "`wc -c`, which only counts, process": without_text(process("wc", "-c")),
     }
     ways = {name: careful(run) for name, run in ways.items()}
     rows = {name: [] for name in ways}
@@ -131,7 +139,7 @@ def main():
             for name in names[at % len(names):] + names[:at % len(names)]:
                 markdown, seconds = ways[name](page["path"], html, page["url"])
                 row = {"seconds": seconds, "type": page.get("type")}
-                if "main_content" in page:
+                if "main_content" in page and markdown is not None:
                     text = visible_text(markdown)
                     shares = {key: mean_of([s.lower() in text.lower() for s in page[key]]) for key in ("with", "without")}
                     row |= {"f1": f1(text, page["main_content"] or ""), **shares}
