@@ -14,7 +14,7 @@
 //!    of any choice, nothing is taken: menus and a footer around what a script was to show are no content.
 //!
 //! What is left is done by rule here: pictures between content, code after it, the heads of tables, what
-//! the author marks as navigation or as buttons, the heading that the content stands under.
+//! the author marks as navigation or as buttons, the headings that content stands under.
 //!
 //! `training/train.py` learns the model, and judges it by pages whose domains it has not seen.
 
@@ -25,7 +25,7 @@ mod model;
 mod names;
 mod words;
 
-use foldhash::{HashMap, HashMapExt};
+use foldhash::{HashMap, HashMapExt, HashSet};
 use url::Url;
 
 use self::blocks::{Blocks, NO_BLOCK};
@@ -126,6 +126,7 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, Pa
     let mut chosen = choose::choose(tree, &blocks.list, &opinion.chances);
     pictures(&blocks, &mut chosen);
     code(tree, &blocks, &mut chosen);
+    headings(tree, &blocks, &mut chosen);
     let mut keep = vec![false; tree.len()];
     for id in (1..tree.len()).rev() {
         let block = blocks.of_node[id];
@@ -265,6 +266,25 @@ fn code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
     }
 }
 
+/// How many of the elements around a heading may be the one that holds what it heads.
+const HEADED: usize = 2;
+
+/// A heading that nothing else says goes with the text right behind it: of a card's few words, those that say
+/// what it is about.
+fn headings(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
+    let mut said: HashSet<u64> = (0..chosen.len()).filter(|&at| chosen[at]).map(|at| blocks.list[at].hash).collect();
+    let worded: Vec<usize> = (0..chosen.len()).filter(|&at| blocks.list[at].counts.words > 0.0).collect();
+    for pair in worded.windows(2) {
+        let [at, next] = [pair[0], pair[1]];
+        let [heading, behind] = [at, next].map(|at| blocks.list[at].container);
+        let [is_heading, is_another] = [heading, behind].map(|id| tree.tag(id).heading_level().is_some());
+        if is_heading && !is_another && chosen[next] && !chosen[at] {
+            let holds = |id: Id| id != ROOT && tree.subtree(id).contains(&behind);
+            chosen[at] = tree.ancestors(heading).take(HEADED).any(holds) && said.insert(blocks.list[at].hash);
+        }
+    }
+}
+
 /// What training needs of a page.
 #[cfg(feature = "training")]
 pub(crate) fn examples(tree: &Tree, address: Option<&Url>) -> crate::Examples {
@@ -285,4 +305,30 @@ pub(crate) fn examples(tree: &Tree, address: Option<&Url>) -> crate::Examples {
         }
     }
     examples
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headed(page: &str, chosen: &[bool]) -> Vec<bool> {
+        let tree = Tree::parse(page, None);
+        let mut chosen = chosen.to_vec();
+        headings(&tree, &Blocks::new(&tree), &mut chosen);
+        chosen
+    }
+
+    #[test]
+    fn a_heading_goes_with_the_text_behind_it() {
+        let card = |title: &str| format!("<div class=head><h3><a href=x>{title}</a></h3></div><div><p>Text</p></div>");
+        let cards = format!("<section>{}</section><section>{}</section>", card("Ebb"), card("Flood"));
+        assert_eq!(headed(&cards, &[false, true, false, false]), [true, true, false, false]);
+        // What heads another section, or another heading, or was said already.
+        assert_eq!(headed("<div><h3>a</h3></div><div><div><p>b</div></div>", &[false, true]), [false, true]);
+        assert_eq!(headed("<div><h3>a</h3><h4>b</h4><p>c</div>", &[false, false, true]), [false, true, true]);
+        assert_eq!(
+            headed("<div><h3>a</h3><p>b<h3>a</h3><p>c</div>", &[true, true, false, true]),
+            [true, true, false, true]
+        );
+    }
 }
