@@ -13,8 +13,9 @@
 //!    expected F1, so a page is judged as a whole and no block by a fixed bar. Where little is to be expected
 //!    of any choice, nothing is taken: menus and a footer around what a script was to show are no content.
 //!
-//! What is left is done by rule here: pictures between content, code after it, the heads of tables, what
-//! the author marks as navigation or as buttons, the headings that content stands under.
+//! What is left is done by rule here: hidden messages, the rest of an item or a row, pictures between content,
+//! code after it, the heads of tables, what the author marks as navigation or as buttons, the headings that
+//! content stands under.
 //!
 //! `training/train.py` learns the model, and judges it by pages whose domains it has not seen.
 
@@ -124,6 +125,9 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, Pa
     let blocks = Blocks::new(tree);
     let opinion = choose::opinion(tree, &blocks, address);
     let mut chosen = choose::choose(tree, &blocks.list, &opinion.chances);
+    messages(tree, &blocks, &mut chosen);
+    wholes(tree, &blocks, &mut chosen, is_item);
+    wholes(tree, &blocks, &mut chosen, |tag| matches!(tag, Tag::Ul | Tag::Ol));
     pictures(&blocks, &mut chosen);
     code(tree, &blocks, &mut chosen);
     headings(tree, &blocks, &mut chosen);
@@ -266,6 +270,53 @@ fn code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
     }
 }
 
+/// A hidden line by itself is a message whose occasion has not come; what a hidden panel holds is unfolded by a
+/// press, and is the model's to judge.
+fn messages(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
+    let is_message = |at: usize| tree.node(blocks.list[at].container).hidden;
+    let messages: Vec<usize> = (0..chosen.len()).filter(|&at| chosen[at] && is_message(at)).collect();
+    if !messages.is_empty() {
+        let visible = visible(tree);
+        for at in messages {
+            chosen[at] = visible[blocks.list[at].container];
+        }
+    }
+}
+
+/// Whether an author makes one thing of what is in such an element.
+fn is_item(tag: Tag) -> bool {
+    matches!(tag, Tag::Li | Tag::Tr | Tag::Dd | Tag::Blockquote | Tag::Figure)
+}
+
+/// Whether the author hides an element from somebody.
+fn is_unseen(tree: &Tree, id: Id) -> bool {
+    let node = tree.node(id);
+    node.hidden || node.aria_hidden
+}
+
+/// What an author makes one thing goes together: where half of the blocks in an element that `is_whole` are
+/// chosen, those in no other such element in it, the rest is as well.
+fn wholes(tree: &Tree, blocks: &Blocks, chosen: &mut [bool], is_whole: impl Fn(Tag) -> bool) {
+    // The innermost such element around each node, the page's own where there is none, or nobody sees the node.
+    let mut around: Vec<u32> = vec![ROOT as u32; tree.len()];
+    for id in 1..tree.len() {
+        around[id] = match tree.tag(id) {
+            _ if is_unseen(tree, id) => ROOT as u32,
+            tag if is_whole(tag) => id as u32,
+            _ => around[tree.parent(id)],
+        };
+    }
+    let worded = (0..chosen.len()).filter(|&at| blocks.list[at].counts.words > 0.0);
+    let within: Vec<(usize, u32)> = worded.map(|at| (at, around[blocks.list[at].container])).collect();
+    let mut votes: HashMap<u32, i32> = HashMap::new();
+    for &(at, whole) in &within {
+        *votes.entry(whole).or_default() += if chosen[at] { 1 } else { -1 };
+    }
+    for (at, whole) in within {
+        chosen[at] |= whole != ROOT as u32 && votes[&whole] >= 0;
+    }
+}
+
 /// How many of the elements around a heading may be the one that holds what it heads.
 const HEADED: usize = 2;
 
@@ -280,7 +331,9 @@ fn headings(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
         let [is_heading, is_another] = [heading, behind].map(|id| tree.tag(id).heading_level().is_some());
         if is_heading && !is_another && chosen[next] && !chosen[at] {
             let holds = |id: Id| id != ROOT && tree.subtree(id).contains(&behind);
-            chosen[at] = tree.ancestors(heading).take(HEADED).any(holds) && said.insert(blocks.list[at].hash);
+            let upwards = std::iter::once(heading).chain(tree.ancestors(heading));
+            let mut around = upwards.take_while(|&id| !is_unseen(tree, id)).skip(1).take(HEADED);
+            chosen[at] = around.any(holds) && said.insert(blocks.list[at].hash);
         }
     }
 }
@@ -319,10 +372,44 @@ mod tests {
     }
 
     #[test]
+    fn an_item_goes_with_its_half() {
+        let wholes = |page: &str, chosen: &[bool]| {
+            let tree = Tree::parse(page, None);
+            let mut chosen = chosen.to_vec();
+            wholes(&tree, &Blocks::new(&tree), &mut chosen, is_item);
+            chosen
+        };
+        let items = "<ul><li><p>a<p>b</li><li><p>c<p>d<p>e</li></ul><div><p>f<p>g</div>";
+        let chosen = [true, false, true, false, false, true, false];
+        assert_eq!(wholes(items, &chosen), [true, true, true, false, false, true, false]);
+        // What is in an item of its own has no voice around it.
+        let nested = "<ul><li><p>a<p>b<ul><li>c<li>d</ul></li></ul>";
+        assert_eq!(wholes(nested, &[true, false, false, false]), [true, true, false, false]);
+        let hidden = "<ul><li><p>a<p hidden>b<div aria-hidden=true>c</div></li></ul>";
+        assert_eq!(wholes(hidden, &[true, false, false]), [true, false, false]);
+        let row = "<table><tr><td>a<td>b<tr><td>c<td>d</table>";
+        assert_eq!(wholes(row, &[true, false, false, false]), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_hidden_line_is_no_content_but_a_hidden_panel_may_be() {
+        let left = |page: &str| {
+            let tree = Tree::parse(page, None);
+            let blocks = Blocks::new(&tree);
+            let mut chosen = vec![true; blocks.list.len()];
+            messages(&tree, &blocks, &mut chosen);
+            chosen
+        };
+        assert_eq!(left("<p>high water twice a day<p hidden>Sent!<div hidden><p>Why?</div>"), [true, false, true]);
+        assert_eq!(left("<div style='display: none'>high water twice a day</div>wait"), [true, true]);
+    }
+
+    #[test]
     fn a_heading_goes_with_the_text_behind_it() {
         let card = |title: &str| format!("<div class=head><h3><a href=x>{title}</a></h3></div><div><p>Text</p></div>");
         let cards = format!("<section>{}</section><section>{}</section>", card("Ebb"), card("Flood"));
         assert_eq!(headed(&cards, &[false, true, false, false]), [true, true, false, false]);
+        assert_eq!(headed("<div><h3 hidden>a</h3><p>b</div>", &[false, true]), [false, true]);
         // What heads another section, or another heading, or was said already.
         assert_eq!(headed("<div><h3>a</h3></div><div><div><p>b</div></div>", &[false, true]), [false, true]);
         assert_eq!(headed("<div><h3>a</h3><h4>b</h4><p>c</div>", &[false, false, true]), [false, true, true]);
