@@ -296,7 +296,7 @@ fn is_unseen(tree: &Tree, id: Id) -> bool {
 
 /// What an author makes one thing goes together: where half of the blocks in an element that `is_whole` are
 /// chosen, those in no other such element in it, the rest is as well.
-fn wholes(tree: &Tree, blocks: &Blocks, chosen: &mut [bool], is_whole: impl Fn(Tag) -> bool) {
+fn wholes(tree: &Tree, blocks: &Blocks, chosen: &mut [bool], is_whole: fn(Tag) -> bool) {
     // The innermost such element around each node, the page's own where there is none, or nobody sees the node.
     let mut around: Vec<u32> = vec![ROOT as u32; tree.len()];
     for id in 1..tree.len() {
@@ -308,12 +308,12 @@ fn wholes(tree: &Tree, blocks: &Blocks, chosen: &mut [bool], is_whole: impl Fn(T
     }
     let worded = (0..chosen.len()).filter(|&at| blocks.list[at].counts.words > 0.0);
     let within: Vec<(usize, u32)> = worded.map(|at| (at, around[blocks.list[at].container])).collect();
-    let mut votes: HashMap<u32, i32> = HashMap::new();
+    let mut votes = vec![0_i32; tree.len()];
     for &(at, whole) in &within {
-        *votes.entry(whole).or_default() += if chosen[at] { 1 } else { -1 };
+        votes[whole as usize] += if chosen[at] { 1 } else { -1 };
     }
     for (at, whole) in within {
-        chosen[at] |= whole != ROOT as u32 && votes[&whole] >= 0;
+        chosen[at] |= whole != ROOT as u32 && votes[whole as usize] >= 0;
     }
 }
 
