@@ -295,7 +295,7 @@ fn is_unseen(tree: &Tree, id: Id) -> bool {
 }
 
 /// What an author makes one thing goes together: where half of the blocks in an element that `is_whole` are
-/// chosen, those in no other such element in it, the rest is as well.
+/// chosen, those in no other such element in it, the rest is as well, but for what is there to be pressed.
 fn wholes(tree: &Tree, blocks: &Blocks, chosen: &mut [bool], is_whole: fn(Tag) -> bool) {
     // The innermost such element around each node, the page's own where there is none, or nobody sees the node.
     let mut around: Vec<u32> = vec![ROOT as u32; tree.len()];
@@ -312,8 +312,13 @@ fn wholes(tree: &Tree, blocks: &Blocks, chosen: &mut [bool], is_whole: fn(Tag) -
     for &(at, whole) in &within {
         votes[whole as usize] += if chosen[at] { 1 } else { -1 };
     }
+    let is_button = |id: Id| tree.tag(id) == Tag::Button || tree.attr(id, Attr::Role) == Some("button");
     for (at, whole) in within {
-        chosen[at] |= whole != ROOT as u32 && votes[whole as usize] >= 0;
+        if !chosen[at] && whole != ROOT as u32 && votes[whole as usize] >= 0 {
+            let container = blocks.list[at].container;
+            let upwards = std::iter::once(container).chain(tree.ancestors(container));
+            chosen[at] = !upwards.take_while(|&id| id != whole as Id).any(is_button);
+        }
     }
 }
 
@@ -387,6 +392,8 @@ mod tests {
         assert_eq!(wholes(nested, &[true, false, false, false]), [true, true, false, false]);
         let hidden = "<ul><li><p>a<p hidden>b<div aria-hidden=true>c</div></li></ul>";
         assert_eq!(wholes(hidden, &[true, false, false]), [true, false, false]);
+        let button = "<ul><li><p>a<p>b<div role=button>c</div><button><div>d</div></button></li></ul>";
+        assert_eq!(wholes(button, &[true, true, false, false]), [true, true, false, false]);
         let row = "<table><tr><td>a<td>b<tr><td>c<td>d</table>";
         assert_eq!(wholes(row, &[true, false, false, false]), [true, true, false, false]);
     }
