@@ -15,7 +15,7 @@ use ragmaker_tests::{
     run::{Project, Tool, executable},
     site::Site,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::scripts::Saw;
@@ -92,6 +92,8 @@ pub(crate) struct Client {
     says: &'static [&'static str],
     /// What reaches the model through it.
     pub(crate) saw: Saw,
+    /// Whether it is offered every tool, not only those of the workflows.
+    pub(crate) has_every_tool: bool,
 }
 
 /// What an example gathers from, in the documentation.
@@ -119,6 +121,14 @@ impl Client {
         let typed = self.typed(self.gather).replace(SOURCE, &seat.site.url("/wiki/"));
         assert!(typed.contains("/wiki/"), "{} gathers from another example: {typed}", self.page);
         self.converse(seat, script, |model| self.shell(seat, seat.project.path(), &typed, model))
+    }
+
+    /// Whether its configuration offers the model the tool of this name.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        let config = workspace().join("integrations/claude-code/.mcp.json");
+        let config: Value = serde_json::from_slice(&fs::read(config).expect("it is rendered")).expect("it is JSON");
+        let tools = config["mcpServers"]["ragmaker"]["args"][1].as_str().expect("--tools names them");
+        self.has_every_tool || tools.split(',').any(|name| name == tool)
     }
 
     fn converse(
@@ -206,6 +216,7 @@ pub(crate) const GEMINI: Client = Client {
     environment: gemini_environment,
     says: &["gemini", "--yolo", "--prompt"],
     saw: Saw { errors: true, images: true },
+    has_every_tool: false,
 };
 
 /// Gemini CLI with the extension and the policy that allows what the workflows call.
@@ -221,6 +232,7 @@ pub(crate) const GEMINI_DISCOVERY: Client = Client {
         seat.project.write(".gemini/settings.json", fs::read(settings).expect("it is rendered"));
     },
     saw: Saw { errors: true, images: false },
+    has_every_tool: true,
     ..GEMINI
 };
 
@@ -245,6 +257,7 @@ pub(crate) const CLAUDE_PLUGIN: Client = Client {
     environment: claude_environment,
     says: &["claude", "--print"],
     saw: Saw { errors: true, images: true },
+    has_every_tool: false,
 };
 
 /// Claude Code with the server of .mcp.json in the project, which the person allows.
@@ -279,6 +292,7 @@ pub(crate) const CODEX: Client = Client {
     environment: |_| vec![("MODEL_KEY", "none".to_owned())],
     says: &["codex", "exec"],
     saw: Saw { errors: false, images: true },
+    has_every_tool: false,
 };
 
 /// opencode with the rendered configuration and commands.
@@ -300,6 +314,7 @@ pub(crate) const OPENCODE: Client = Client {
     },
     says: &["opencode", "run"],
     saw: Saw { errors: false, images: true },
+    has_every_tool: false,
 };
 
 /// opencode, whose command is named beside what the person says.

@@ -1,4 +1,4 @@
-//! What the model says in these tests: the next call, from what it has received.
+//! The scripts of the model: its next call, from the results it has received.
 
 use ragmaker_tests::model::{Heard, Offered, Say};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn answer(heard: &Heard, at: usize) -> Value {
 pub(crate) fn explore(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
     let start = seat.site.url("/wiki/");
     move |heard| match heard.results.len() {
-        0 => call(heard, "browser_navigate", json!({"url": start, "same-site": true})),
+        0 => call(heard, "browser_navigate", json!({"url": start, "same_site": true})),
         1 => {
             let page = answer(heard, 0);
             let tides = page["links"]
@@ -57,7 +57,7 @@ pub(crate) fn explore(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'st
             call(
                 heard,
                 "browser_extract",
-                json!({"url": tides.map(|link| &link["href"]), "output-dir": "kb", "kb-root": "kb"}),
+                json!({"url": tides.map(|link| &link["href"]), "output_dir": "kb", "kb_root": "kb"}),
             )
         }
         2 => call(heard, "read_file", json!({"path": answer(heard, 1)["file_path"]})),
@@ -81,9 +81,9 @@ pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'sta
         let link = |name: &str| links.iter().copied().find(|href| href.ends_with(name)).unwrap_or_default();
         match heard.results.len() {
             0 => call(heard, "browser_open", json!({})),
-            1 => call(heard, "browser_navigate", json!({"url": start, "same-site": true, "limit": 60})),
+            1 => call(heard, "browser_navigate", json!({"url": start, "same_site": true, "limit": 60})),
             at @ 2..=4 => {
-                call(heard, "browser_extract", json!({"url": link(PAGES[at - 2]), "output-dir": kb, "kb-root": kb}))
+                call(heard, "browser_extract", json!({"url": link(PAGES[at - 2]), "output_dir": kb, "kb_root": kb}))
             }
             5 => call(heard, "browser_close", json!({})),
             6 => call(heard, "read_file", json!({"path": answer(heard, 2)["catalog_file"]})),
@@ -92,16 +92,16 @@ pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'sta
                 heard,
                 "entry_discovery",
                 json!({
-                    "kb-root": kb, "title": "Tidemark", "summary": "How Tidemark logs the tide.",
-                    "source-url": start, "src-type": "web",
+                    "kb_root": kb, "title": "Tidemark", "summary": "How Tidemark logs the tide.",
+                    "source_url": start, "src_type": "web",
                 }),
             ),
             9 => {
                 let updates: Vec<Value> =
                     (2..=4).map(|at| json!({"url": answer(heard, at)["url"], "summary": "A page."})).collect();
-                call(heard, "enrich_discovery", json!({"kb-root": kb, "updates": Value::from(updates).to_string()}))
+                call(heard, "enrich_discovery", json!({"kb_root": kb, "updates": Value::from(updates).to_string()}))
             }
-            10 => call(heard, "verify", json!({"kb-root": kb})),
+            10 => call(heard, "verify", json!({"kb_root": kb})),
             _ => Say::Text("done".to_owned()),
         }
     }
@@ -111,13 +111,13 @@ pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'sta
 pub(crate) fn ask() -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
     move |heard| match heard.results.len() {
         0 => {
-            let glob = json!({"glob": "**/cache/catalog.json", "no-ignore": true, "hidden": true});
+            let glob = json!({"glob": "**/cache/catalog.json", "ignore": false, "hidden": true});
             call(heard, "find_files", glob)
         }
-        1 => call(heard, "read_file", json!({"path": answer(heard, 0)["paths"][0], "no-ignore": true})),
+        1 => call(heard, "read_file", json!({"path": answer(heard, 0)["paths"][0], "ignore": false})),
         2 => {
             let search =
-                json!({"pattern": "spring|neap", "path": "kb/tidemark", "include": ["*.md"], "ignore-case": true});
+                json!({"pattern": "spring|neap", "path": "kb/tidemark", "include": ["*.md"], "ignore_case": true});
             call(heard, "search_file_content", search)
         }
         3 => {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub struct Entry {
     /// The executable, such as `ragmaker-read-file`.
     pub command: String,
-    /// The schemas of the arguments, by their long names without dashes.
+    /// The schemas of the arguments, by the keys that JSON has them by.
     pub arguments: Map<String, Value>,
     /// The arguments without which the tool does not run.
     pub required: Vec<String>,
@@ -42,6 +42,13 @@ impl Entry {
             json: json.clone(),
         })
     }
+}
+
+/// The long option that means the argument `key` of JSON, which `schema` describes: a switch that is on by
+/// default is turned off by its option.
+pub fn option(key: &str, schema: &Value) -> String {
+    let name = key.replace('_', "-");
+    if schema["default"] == true { format!("--no-{name}") } else { format!("--{name}") }
 }
 
 /// The folder of the workspace.

@@ -8,7 +8,7 @@ use std::iter::Peekable;
 
 use serde_json::Value;
 
-use crate::discovery::Entry;
+use crate::discovery::{Entry, option};
 
 /// A tool's command line, as a document shows it.
 pub struct Example {
@@ -20,7 +20,7 @@ pub struct Example {
     pub is_open: bool,
 }
 
-/// The tools' command lines in a Markdown document, or what can not be read in it.
+/// The tools' command lines in a Markdown document, or what cannot be read in it.
 pub fn examples(markdown: &str) -> Result<Vec<Example>, String> {
     let mut found = vec![];
     let mut lines = markdown.lines().enumerate().peekable();
@@ -204,7 +204,9 @@ impl Example {
                 given.extend(object_keys(entry, object)?);
                 continue;
             }
-            let schema = entry.arguments.get(&name).ok_or_else(|| format!("there is no --{name}"))?;
+            let flag = format!("--{name}");
+            let found = entry.arguments.iter().find(|(key, schema)| option(key, schema) == flag);
+            let (key, schema) = found.ok_or_else(|| format!("there is no --{name}"))?;
             if schema["type"] != "boolean" {
                 match inline.or_else(|| words.next()) {
                     Some(value) => fits(&name, schema, value)?,
@@ -212,13 +214,13 @@ impl Example {
                     None => return Err(format!("--{name} has no value")),
                 }
             }
-            if given.contains(&name) && schema["type"] != "array" {
+            if given.contains(key) && schema["type"] != "array" {
                 return Err(format!("--{name} is given twice"));
             }
-            given.push(name);
+            given.push(key.clone());
         }
         match entry.required.iter().find(|name| !given.contains(name)) {
-            Some(missing) => Err(format!("--{missing} is missing")),
+            Some(missing) => Err(format!("{} is missing", option(missing, &entry.arguments[missing]))),
             None => Ok(()),
         }
     }
@@ -230,13 +232,15 @@ fn object_keys(entry: &Entry, object: &str) -> Result<Vec<String>, String> {
     let object = object.as_object().ok_or("--arguments is no object")?;
     let mut keys = vec![];
     for (key, value) in object.iter().filter(|(key, _)| *key != "wait_for_previous") {
-        let name = key.replace('_', "-");
-        let schema = entry.arguments.get(&name).ok_or_else(|| format!("there is no {key}"))?;
+        let name = key.replace('-', "_");
+        let positive = name.strip_prefix("no_").unwrap_or(&name);
+        let found = [&name, positive].into_iter().find_map(|name| entry.arguments.get_key_value(name));
+        let (name, schema) = found.ok_or_else(|| format!("there is no {key}"))?;
         if schema["type"] != "boolean" {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            fits(&name, schema, &text)?;
+            fits(name, schema, &text)?;
         }
-        keys.push(name);
+        keys.push(name.clone());
     }
     Ok(keys)
 }
@@ -260,7 +264,7 @@ fn fits(name: &str, schema: &Value, value: &str) -> Result<(), String> {
         Some("number") => value.parse::<f64>().is_ok(),
         _ => true,
     };
-    if is_choice && is_number { Ok(()) } else { Err(format!("--{name} can not be {value}")) }
+    if is_choice && is_number { Ok(()) } else { Err(format!("--{name} cannot be {value}")) }
 }
 
 #[cfg(test)]
@@ -334,7 +338,8 @@ mod tests {
             command: command.to_owned(),
             arguments: json!({
                 "url": {"type": "string"}, "limit": {"type": "integer", "minimum": 1, "maximum": 9},
-                "kind": {"type": "string", "enum": ["web", "local"]}, "deep-down": {"type": "boolean"},
+                "kind": {"type": "string", "enum": ["web", "local"]}, "deep_down": {"type": "boolean"},
+                "shallow": {"type": "boolean", "default": true},
                 "tag": {"type": "array"},
             })
             .as_object()
@@ -351,6 +356,9 @@ mod tests {
             "ragmaker-a --url x --limit=9 --kind web --deep-down --tag 1 --tag 2",
             "ragmaker-a --url \"$url\" --limit \"$n\" --deep_down",
             "ragmaker-a --arguments '{\"url\": \"x\", \"limit\": 3, \"deep_down\": true, \"wait_for_previous\": true}'",
+            "ragmaker-a --url x --no-shallow",
+            "ragmaker-a --arguments '{\"url\": \"x\", \"shallow\": false}'",
+            "ragmaker-a --arguments '{\"url\": \"x\", \"no-shallow\": true}'",
             "ragmaker-a --arguments -",
             "ragmaker-a --help",
             "xargs ragmaker-a --url",
@@ -363,13 +371,14 @@ mod tests {
             ("ragmaker-a", "--url is missing"),
             ("ragmaker-a --url", "--url has no value"),
             ("ragmaker-a --url x --urls y", "there is no --urls"),
+            ("ragmaker-a --url x --shallow", "there is no --shallow"),
             ("ragmaker-a x", "x is not an option"),
             ("ragmaker-a --url x --url y", "--url is given twice"),
-            ("ragmaker-a --url x --limit 10", "--limit can not be 10"),
-            ("ragmaker-a --url x --limit many", "--limit can not be many"),
-            ("ragmaker-a --url x --kind none", "--kind can not be none"),
+            ("ragmaker-a --url x --limit 10", "--limit cannot be 10"),
+            ("ragmaker-a --url x --limit many", "--limit cannot be many"),
+            ("ragmaker-a --url x --kind none", "--kind cannot be none"),
             ("ragmaker-a --arguments '{\"limit\": 3}'", "--url is missing"),
-            ("ragmaker-a --arguments '{\"url\": 3, \"limit\": 0}'", "--limit can not be 0"),
+            ("ragmaker-a --arguments '{\"url\": 3, \"limit\": 0}'", "--limit cannot be 0"),
         ] {
             assert_eq!(check(wrong), Err(reason.to_owned()), "{wrong}");
         }

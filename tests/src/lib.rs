@@ -1,6 +1,7 @@
-//! The executables from outside: a site for them to visit, a harness that runs them, and
-//! the examples that their documentation gives.
+//! What the tests of the executables share: the test site, a harness that runs tools, and the examples in
+//! the documentation.
 
+pub mod console;
 pub mod discovery;
 pub mod examples;
 pub mod mcp;

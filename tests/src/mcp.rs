@@ -1,5 +1,5 @@
-//! A client of the Model Context Protocol that knows nothing but its lines: what it sends and what
-//! it gets is there for a test to see, and every line that is no message fails it.
+//! A line-level MCP client: a test sees what it sends and receives, and a line that is not a message
+//! fails it.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! The tabs of a project's browser, asked of the browser itself.
+//! The open tabs of a project's browser, over its debugging socket.
 
 use std::{
     fs,

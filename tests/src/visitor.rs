@@ -1,4 +1,4 @@
-//! A project that visits the site: what every test of the browser tools begins with.
+//! A project with a test site and a browser, with which the tests of the browser tools begin.
 
 use std::{
     fs, iter, panic,
@@ -111,7 +111,7 @@ impl Visitor {
         Saved::by(&self.extract(page).args(["--selector", "body"]).run())
     }
 
-    /// Asserts that a page can not be saved because of `code`, and that nothing was.
+    /// Asserts that a page cannot be saved because of `code`, and that nothing was.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! `bench`: what is claimed about speed, measured side by side in one run.
+//! `bench`: speed, size and memory, measured side by side with other programs in one run.
 
 mod browser;
 mod catalog;

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 
-use crate::process::{on_path, root, shown};
+use crate::process::{needed, root, shown};
 
 /// The executables of the clients.
 const CLIENTS: [&str; 4] = ["gemini", "claude", "codex", "opencode"];
@@ -17,23 +17,23 @@ const CLIENTS: [&str; 4] = ["gemini", "claude", "codex", "opencode"];
 /// What npm installs, in tests/clients and, once it is installed, in target/clients.
 const MANIFEST: &str = "package.json";
 
-/// The packages that are not whole before a script of theirs has run.
+/// The packages whose install script has to run.
 const WITH_SCRIPTS: [&str; 2] = ["@anthropic-ai/claude-code", "opencode-ai"];
 
 /// The oldest Node.js that all clients run on.
 const NODE: u32 = 20;
 
-/// Installs the clients, unless the pinned versions are there. Where that can not be done, it is an
+/// Installs the clients, unless the pinned versions are there. Where that cannot be done, it is an
 /// error: a test that is left out proves nothing.
 pub(crate) fn install() -> anyhow::Result<()> {
     let folder = folder();
     if is_installed(&folder) {
         return Ok(());
     }
-    let npm = on_path("npm").context("NO CLIENT WAS TESTED: npm is missing; install Node.js 20 or later")?;
+    let npm = needed("npm", "Node.js 20 or later").context("NO CLIENT WAS TESTED")?;
     node()?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // Scripts run of those alone that put their program in its place by one.
+    // Only the scripts of packages that need theirs are run.
     fs::copy(pinned(), folder.join(MANIFEST)).context("cannot copy the list of clients")?;
     let mut install = Command::new(&npm);
     install.args(["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder);
@@ -44,7 +44,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
     for name in CLIENTS {
         ensure!(executable(&folder, name).exists(), "NO CLIENT WAS TESTED: npm did not install {name}");
     }
-    // Written last: what is there is whole.
+    // Written last: it marks a complete installation.
     fs::copy(pinned(), marker(&folder)).context("cannot note what is installed")?;
     Ok(())
 }
@@ -72,7 +72,7 @@ fn is_installed(folder: &Path) -> bool {
     is_pinned && CLIENTS.iter().all(|name| executable(folder, name).exists())
 }
 
-/// Fails where Node.js is too old, or not there.
+/// Fails if Node.js is missing or too old.
 fn node() -> anyhow::Result<()> {
     let output = Command::new("node").arg("--version").output();
     let output = output.context("NO CLIENT WAS TESTED: node is missing; install Node.js 20 or later")?;

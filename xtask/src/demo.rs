@@ -1,12 +1,12 @@
-//! `demo`: the main job, through the installed executables: look at a site, keep pages of it as
-//! Markdown, describe what was gathered, read it back, and check that it is all there.
+//! `demo`: the main workflow with the built executables: list the links of a site, save pages as Markdown,
+//! describe the knowledge base, read it back, and check that it is complete.
 
 mod pick;
 mod proof;
 mod shell;
 
 use std::{
-    fs, io,
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -29,31 +29,31 @@ pub(crate) struct Arguments {
     url: Option<String>,
 }
 
-/// How many pages are kept one after another.
+/// How many pages are saved one after another.
 const ONE_BY_ONE: usize = 8;
-/// How many more are kept at once.
+/// How many more are saved at once.
 const AT_ONCE: usize = 4;
 
 /// The knowledge base, in the folder of the run.
 const KB: &str = "kb";
-/// Where its pages go.
+/// Where its pages are saved.
 const DOCUMENTS: &str = "kb/cache/documents";
-/// What lists them.
+/// The catalog that lists them.
 const CATALOG: &str = "kb/cache/catalog.json";
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     setup::run()?;
-    let installed = install()?;
+    let built = build()?;
     let folder = fresh_folder(&root().join("target/demo"))?;
     let sample = arguments.url.is_none().then(Site::start);
     let start = match (&sample, &arguments.url) {
         (Some(site), _) => site.url("/wiki/"),
         (None, url) => url.clone().unwrap_or_default(),
     };
-    let shell = Shell::new(&installed, &folder)?;
+    let shell = Shell::new(&built, &folder)?;
 
     let gathered = gather(&shell, &start);
-    // No browser stays behind, whatever happened before.
+    // Also after a failure, so that no browser is left running.
     let closed = shell.say("The browser is closed.").run("browser-close", &[]);
     let title = gathered?;
     closed?;
@@ -70,19 +70,23 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The tools of the main job; a user installs others when they are needed.
+/// The tools that the demo calls.
 const TOOLS: [&str; 6] =
     ["browser-open", "browser-navigate", "browser-extract", "browser-close", "entry-discovery", "read-file"];
 
-/// Installs the tools as a user does, and returns the folder with the executables.
-fn install() -> anyhow::Result<PathBuf> {
-    for (number, tool) in TOOLS.iter().enumerate() {
-        let path = format!("tools/{tool}");
-        let mut install = cargo(&["install", "--locked", "--root", "target/ragmaker", "--target-dir", "target"]);
-        let label = format!("[{}/{}] installing ragmaker-{tool}", number + 1, TOOLS.len());
-        quiet(&label, install.args(["--path", &path]))?;
+/// Builds the tools in the profile and with the features of this program, of which they are a part, so
+/// that all that is left to do is to link them; returns the folder with the executables.
+///
+/// A release build would compile everything once more, with link-time optimisation.
+fn build() -> anyhow::Result<PathBuf> {
+    let own = env::current_exe().context("this program has no path")?;
+    let folder = own.parent().context("this program is in no folder")?;
+    let mut build = cargo(&["build", "--locked", "--bins", "--package", "xtask"]);
+    for tool in TOOLS {
+        build.arg("--package").arg(format!("ragmaker-{tool}"));
     }
-    Ok(root().join("target/ragmaker/bin"))
+    quiet("building the tools", &mut build)?;
+    Ok(folder.to_owned())
 }
 
 /// Makes and returns the first of `folder`/run-1, run-2, … that is not there yet.
@@ -107,7 +111,7 @@ fn gather(shell: &Shell, start: &str) -> anyhow::Result<String> {
     ensure!(!picked.is_empty(), "{start} leads to no page beside or below it: start from one that does");
 
     shell.say(&format!(
-        "An agent would judge which pages matter. This demo takes the first {} beside or below the start page.",
+        "An agent would choose the pages that matter. This demo takes the first {} beside or below the start page.",
         picked.len()
     ));
     for url in &picked {

@@ -21,9 +21,9 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-/// The folders in tools/ that hold no tool but a way to all of them: an agent starts them, and its
-/// model never calls them.
-const WAYS: [&str; 3] = ["call", "discover", "mcp"];
+/// The hosts in tools/: executables that serve all tools. An agent's runtime starts them; its model never
+/// calls them.
+const HOSTS: [&str; 3] = ["call", "discover", "mcp"];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {
@@ -47,15 +47,13 @@ pub(crate) fn check() -> anyhow::Result<()> {
 /// Every discovery.json, and what it has to hold.
 fn files() -> anyhow::Result<Vec<(PathBuf, String)>> {
     let tools = root().join("tools");
-    let entries = ragmaker_toolbox::entries();
+    let entries = ragmaker_registry::entries();
     let listed: Vec<_> = entries.iter().filter_map(|entry| entry["command"].as_str()).collect();
     let mut folders = folders(&tools)?;
-    folders.retain(|folder| !WAYS.contains(&folder.as_str()));
+    folders.retain(|folder| !HOSTS.contains(&folder.as_str()));
     let commands: Vec<_> = folders.iter().map(|folder| format!("ragmaker-{folder}")).collect();
     if listed != commands {
-        bail!(
-            "shared/toolbox/src/list.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders"
-        );
+        bail!("registry/src/list.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders");
     }
     let own = |(folder, entry): (&String, &Value)| (tools.join(folder).join("discovery.json"), format!("{entry:#}\n"));
     let mut files: Vec<_> = folders.iter().zip(&entries).map(own).collect();
@@ -72,7 +70,7 @@ pub(crate) fn folders(tools: &Path) -> anyhow::Result<Vec<String>> {
     let mut names = vec![];
     for entry in entries {
         let entry = entry?;
-        // A folder that a build or an editor left behind is no package.
+        // A folder that a build or an editor left behind is not a package.
         if entry.path().join("Cargo.toml").is_file() {
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
@@ -84,6 +82,17 @@ pub(crate) fn folders(tools: &Path) -> anyhow::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_shared_depends_on_a_tool() {
+        let shared = root().join("shared");
+        let names = folders(&shared).unwrap();
+        assert!(names.len() > 5, "{names:?}");
+        for name in names {
+            let manifest = fs::read_to_string(shared.join(&name).join("Cargo.toml")).unwrap();
+            assert!(!manifest.contains("tools/") && !manifest.contains("ragmaker-registry"), "shared/{name}");
+        }
+    }
 
     #[test]
     fn every_discovery_json_is_up_to_date() {

@@ -12,6 +12,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use argh::FromArgs;
+use ragmaker_project::VARIABLES;
 use serde_json::{Value, json};
 
 use crate::process::root;
@@ -28,6 +29,20 @@ pub(crate) struct Arguments {
 const NAME: &str = "ragmaker";
 const DESCRIPTION: &str = "Gathers knowledge from web sites into checked Markdown collections, and answers from them";
 const SERVER: &str = "ragmaker-mcp";
+
+/// The server's arguments: it offers the tools that the workflows call, and no others.
+///
+/// One server is for both workflows. A model reads each declaration with every request, and these ten take
+/// 56 % of the bytes that all twenty take, the profiles gather and ask together 80 %, two servers with one
+/// of them each 88 %. What is missing the clients have themselves: tools that list, write and delete files.
+fn server_arguments() -> [String; 2] {
+    ["--tools".to_owned(), workflow_tools().into_iter().collect::<Vec<_>>().join(",")]
+}
+
+/// What the workflows call.
+fn workflow_tools() -> BTreeSet<&'static str> {
+    WORKFLOWS.iter().flat_map(|workflow| workflow.tools.iter().copied()).collect()
+}
 
 /// A workflow as it is offered to a person: `/NAME HINT`.
 struct Workflow {
@@ -168,7 +183,7 @@ fn gemini(files: &mut Files) -> anyhow::Result<()> {
         "version": env!("CARGO_PKG_VERSION"),
         "description": DESCRIPTION,
         "contextFileName": "GEMINI.md",
-        "mcpServers": {NAME: {"command": SERVER, "cwd": "${workspacePath}"}},
+        "mcpServers": {NAME: {"command": SERVER, "args": server_arguments(), "cwd": "${workspacePath}"}},
     });
     add("gemini-extension.json".into(), pretty(&manifest));
     add("GEMINI.md".into(), CONTEXT.into());
@@ -188,12 +203,11 @@ fn gemini(files: &mut Files) -> anyhow::Result<()> {
 /// What the workflows call, allowed: for those who do not want to be asked for each, and for
 /// `gemini --prompt`, where nobody can be asked.
 fn policy() -> String {
-    let tools: BTreeSet<&str> = WORKFLOWS.iter().flat_map(|workflow| workflow.tools.iter().copied()).collect();
-    let tools = Value::from(tools.into_iter().collect::<Vec<_>>());
+    let tools = Value::from(workflow_tools().into_iter().collect::<Vec<_>>());
     format!("[[rule]]\nmcpName = \"{NAME}\"\ntoolName = {tools}\ndecision = \"allow\"\npriority = 100\n")
 }
 
-/// What Gemini CLI keeps in every session's context: as little as serves.
+/// What Gemini CLI keeps in the context of every session: kept short.
 const CONTEXT: &str = "\
 The `ragmaker` tools gather knowledge from web sites and read it back. `/rag SOURCE` gathers a knowledge
 base, `/ask QUESTION` answers from those of the project. A knowledge base is a folder with
@@ -220,7 +234,8 @@ fn claude_code(files: &mut Files) -> anyhow::Result<()> {
         "plugins": [{"name": NAME, "source": "./", "description": DESCRIPTION}],
     });
     add(".claude-plugin/marketplace.json".into(), pretty(&marketplace));
-    add(".mcp.json".into(), pretty(&json!({"mcpServers": {NAME: {"type": "stdio", "command": SERVER}}})));
+    let server = json!({"type": "stdio", "command": SERVER, "args": server_arguments()});
+    add(".mcp.json".into(), pretty(&json!({"mcpServers": {NAME: server}})));
     for workflow in &WORKFLOWS {
         let Workflow { name, hint, tools, .. } = workflow;
         // What the person typed for is allowed; everything else is asked for, as ever.
@@ -239,23 +254,15 @@ fn agents(files: &mut Files) -> anyhow::Result<()> {
         files.insert(format!("opencode/.opencode/command/{}.md", workflow.name), workflow.command("")?);
     }
     files.insert("codex/config.toml".into(), codex()?);
+    let mut command = vec![SERVER.to_owned()];
+    command.extend(server_arguments());
     let opencode = json!({
         "$schema": "https://opencode.ai/config.json",
-        "mcp": {NAME: {"type": "local", "command": [SERVER], "enabled": true}},
+        "mcp": {NAME: {"type": "local", "command": command, "enabled": true}},
     });
     files.insert("opencode/opencode.json".into(), pretty(&opencode));
     Ok(())
 }
-
-/// The environment variables with which a person steers the tools.
-const VARIABLES: [&str; 6] = [
-    "RAGMAKER_ALLOWED_DOMAINS",
-    "RAGMAKER_ALLOWED_ROOTS",
-    "RAGMAKER_CHROMEDRIVER",
-    "RAGMAKER_CHROMIUM",
-    "RAGMAKER_KB_ROOTS",
-    "RAGMAKER_PROJECT_ROOT",
-];
 
 /// The server, and what a workflow may call of it without being asked for: Codex itself allows only
 /// tools that neither destroy anything nor reach the web.
@@ -263,14 +270,16 @@ fn codex() -> anyhow::Result<String> {
     let mut text = format!(
         "[mcp_servers.{NAME}]
 command = \"{SERVER}\"
-# Codex hands a server few variables of its environment, and these where they are set.
+args = {}
+# Codex passes a server few variables of its environment, and these where they are set.
 env_vars = {}
 
 # Codex asks before a tool reaches the web, and `codex exec` refuses it. Leave these out to be asked.
 ",
-        json!(VARIABLES)
+        json!(server_arguments()),
+        json!(VARIABLES.iter().map(|variable| variable.name).collect::<Vec<_>>())
     );
-    for entry in ragmaker_toolbox::entries() {
+    for entry in ragmaker_registry::entries() {
         let name = entry["name"].as_str().context("a tool has a name")?;
         let hint = |hint: &str| entry["annotations"][hint] == true;
         let is_asked_for = !hint("readOnlyHint") && (hint("destructiveHint") || hint("openWorldHint"));

@@ -1,12 +1,15 @@
-//! The project's own tasks: `cargo xtask <task>`, each in the module of its name.
+//! The project's own tasks: `cargo xtask <task>`, each in a module of its name.
 
 mod bench;
 mod clients;
+mod conformance;
 mod demo;
+mod deny;
 mod discovery;
+mod docs;
 mod integrations;
+mod new_tool;
 mod process;
-mod protocol;
 mod setup;
 mod test;
 
@@ -29,8 +32,10 @@ enum Task {
     Test(test::Arguments),
     Setup(setup::Arguments),
     Discovery(discovery::Arguments),
+    Docs(docs::Arguments),
     Integrations(integrations::Arguments),
     Bench(bench::Arguments),
+    NewTool(new_tool::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -42,8 +47,10 @@ fn main() -> ExitCode {
             Task::Test(arguments) => test::run(&arguments),
             Task::Setup(_) => setup::run(),
             Task::Discovery(arguments) => discovery::run(&arguments),
+            Task::Docs(arguments) => docs::run(&arguments),
             Task::Integrations(arguments) => integrations::run(&arguments),
             Task::Bench(arguments) => bench::run(&arguments),
+            Task::NewTool(arguments) => new_tool::run(&arguments),
         },
         Err(early) if early.status.is_ok() => {
             println!("{}", early.output.trim_end());

@@ -1,4 +1,4 @@
-//! Other programs: run with progress on a terminal, shown as one could type them.
+//! Runs other programs, with progress on a terminal, and prints their command lines.
 
 use std::{
     env,
@@ -34,8 +34,7 @@ pub(crate) fn shown(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs `command` without a word, but for progress on a terminal; what it printed comes out when it
-/// fails.
+/// Runs `command` quietly, with progress on a terminal; prints its output if it fails.
 pub(crate) fn quiet(label: &str, command: &mut Command) -> anyhow::Result<()> {
     let line = line(command);
     let output = ticking(label, || command.stdin(Stdio::null()).output());
@@ -48,7 +47,7 @@ pub(crate) fn quiet(label: &str, command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Does `work` while a line on standard error says what goes on, and for how long on a terminal.
+/// Does `work` while standard error shows `label`, and on a terminal for how long.
 pub(crate) fn ticking<T>(label: &str, work: impl FnOnce() -> T) -> T {
     if !io::stderr().is_terminal() {
         eprintln!("{label}");
@@ -73,7 +72,7 @@ pub(crate) fn ticking<T>(label: &str, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// `command` as one could type it.
+/// `command` as a person could type it.
 pub(crate) fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
@@ -95,6 +94,11 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|path| path.is_file())
 }
 
+/// Where the executable `name` is on PATH, or an error that names what provides it.
+pub(crate) fn needed(name: &str, provider: &str) -> anyhow::Result<PathBuf> {
+    on_path(name).with_context(|| format!("{name} is missing: install {provider}"))
+}
+
 /// Whether this process is root, for whom package managers work and Chromium's sandbox does not.
 pub(crate) fn is_root() -> bool {
     let output = Command::new("id").arg("-u").output();
@@ -112,6 +116,13 @@ mod tests {
         let expected =
             r"ragmaker-read-file '--path=a b.md' 'it'\''s' '' --limit 5 'https://e.org/?a=1&b=2' '$HOME' '日本'";
         assert_eq!(line(&command), expected);
+    }
+
+    #[test]
+    fn a_missing_program_is_named_with_what_provides_it() {
+        assert!(needed("cargo", "Rust").is_ok());
+        let error = needed("no-such-program", "the package no-such").unwrap_err();
+        assert_eq!(error.to_string(), "no-such-program is missing: install the package no-such");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     programs().map(drop)
 }
 
-/// What the tests run beside the tools, installed where it is missing.
+/// Installs the programs that the tests run beside the tools, where they are missing.
 pub(crate) fn for_tests() -> anyhow::Result<()> {
     install::beside(&["jq", "pdftotext", "Xvfb"])
 }
@@ -36,7 +36,7 @@ pub(crate) struct Programs {
 pub(crate) fn programs() -> anyhow::Result<Programs> {
     let programs = match find() {
         Ok(programs) => programs,
-        // What the environment names is the user's to mend, not a package manager's.
+        // A path from the environment is for the user to correct, not for a package manager.
         Err(error) if [Program::Chromium, Program::ChromeDriver].into_iter().any(named) => return Err(error),
         Err(_) => install::run().and_then(|()| find())?,
     };

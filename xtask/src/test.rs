@@ -1,16 +1,18 @@
 //! `test`: everything that has to hold before a change is merged, the quick checks first.
 
 use std::{
+    env,
     process::{Command, Stdio},
     time::Instant,
 };
 
+use anyhow::ensure;
 use argh::FromArgs;
 
 use crate::{
-    clients, discovery, integrations,
-    process::{cargo, on_path, shown},
-    protocol, setup,
+    clients, conformance, deny, discovery, docs, integrations,
+    process::{cargo, needed, on_path, shown},
+    setup,
 };
 
 /// Run every check and every test; .ci/run calls exactly this, with --clients.
@@ -44,8 +46,10 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     let (whole, clients) = (filter.is_none(), arguments.clients);
     let mut steps: Vec<Step> = vec![];
     if whole {
+        steps.push(("required programs", Box::new(move || required(clients))));
         steps.push(("formatting", Box::new(|| linted("fmt", "rustfmt", &["fmt", "--all", "--check"]))));
         steps.push(("discovery.json", Box::new(discovery::check)));
+        steps.push(("documents", Box::new(docs::check)));
         steps.push(("integrations", Box::new(integrations::check)));
     }
     steps.push(("browser", Box::new(setup::run)));
@@ -58,7 +62,11 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         steps.push(("lints", Box::new(move || linted("clippy", "clippy", &clippy))));
     }
     if whole {
-        steps.push(("judges of the server", Box::new(protocol::run)));
+        steps.push(("documentation", Box::new(documentation)));
+        steps.push(("licences and sources", Box::new(deny::run)));
+        steps.push(("MCP conformance", Box::new(conformance::run)));
+        let new_tool = ["test", "--package", "xtask", "--locked", "--", "--ignored", "new_tool"];
+        steps.push(("a new tool", Box::new(move || shown(&mut cargo(&new_tool)))));
     }
     // The tests drive executables of other packages, which `cargo test` alone does not build.
     steps.push(("executables", Box::new(|| shown(&mut cargo(&["build", "--workspace", "--bins", "--locked"])))));
@@ -74,9 +82,34 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     steps
 }
 
+/// Names all programs that are missing before anything is built. What a package manager or rustup can
+/// install is not among them.
+fn required(clients: bool) -> anyhow::Result<()> {
+    let mut programs = vec![("git", "Git")];
+    if clients {
+        programs.extend([("node", "Node.js 20 or later"), ("npm", "npm, which comes with Node.js")]);
+    }
+    if env::var_os("CI").is_some() {
+        programs.push(("python3", "Python 3.10 or later"));
+    }
+    let missing: Vec<String> = programs
+        .into_iter()
+        .filter_map(|(name, provider)| needed(name, provider).err())
+        .map(|error| error.to_string())
+        .collect();
+    ensure!(missing.is_empty(), "{}", missing.join("\n"));
+    Ok(())
+}
+
+/// Builds the documentation, in which a broken link is an error.
+fn documentation() -> anyhow::Result<()> {
+    let mut doc = cargo(&["doc", "--no-deps", "--workspace", "--locked", "--quiet"]);
+    shown(doc.env("RUSTDOCFLAGS", "--deny warnings"))
+}
+
 /// Runs the tests that drive real clients, two at a time: each starts a browser.
 fn with_clients(filter: Option<&str>) -> anyhow::Result<()> {
-    let mut test = cargo(&["test", "--package", "ragmaker-tests", "--test", "clients", "--locked"]);
+    let mut test = cargo(&["test", "--workspace", "--test", "clients", "--locked"]);
     shown(test.args(["--", "--ignored", "--test-threads", "2"]).args(filter))
 }
 

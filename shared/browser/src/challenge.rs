@@ -3,55 +3,60 @@
 
 use serde_json::Value;
 
-use crate::visit::Facts;
+use crate::facts::{Facts, Mark};
 
 /// How much text a page may have, in characters, and still be nothing but a challenge.
 const SPARSE: u64 = 1500;
+
+/// How much prose, in characters, a page may have beside a CAPTCHA widget: more is what the page is for.
+const PROSE: u64 = 300;
+
+/// How many links a page may have beside a CAPTCHA widget.
+const LINKS: u64 = 15;
 
 /// Statuses that challenges come with: 202 and 405 from AWS WAF, 403, 429 and 503 from all.
 pub(crate) fn suspicious(status: u16) -> bool {
     matches!(status, 202 | 403 | 405 | 428 | 429 | 503)
 }
 
-/// The vendor of the challenge that stands in the place of the page, if one does. `headers` are
+/// The vendor of the challenge that is shown instead of the page, if one is. `headers` are
 /// those of the document's response, in lower case, where they are known.
 pub(crate) fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
     let header = |name: &str| headers[name].as_str().unwrap_or_default().to_ascii_lowercase();
-    let marked = |name: &str| facts.marks.iter().any(|mark| mark == name);
+    let marked = |mark| facts.marks.contains(&mark);
     let refused = suspicious(facts.status);
     let sparse = facts.words.is_some_and(|words| words < SPARSE);
-    if header("cf-mitigated") == "challenge" || (marked("cloudflare") && (refused || sparse)) {
+    let cloudflare = marked(Mark::Cloudflare) || marked(Mark::CloudflareBlock);
+    if header("cf-mitigated") == "challenge" || (cloudflare && (refused || sparse)) {
         Some("cloudflare")
-    } else if matches!(header("x-amzn-waf-action").as_str(), "challenge" | "captcha") || (marked("aws-waf") && refused)
+    } else if matches!(header("x-amzn-waf-action").as_str(), "challenge" | "captcha")
+        || (marked(Mark::AwsWaf) && refused)
     {
         Some("aws-waf")
-    } else if marked("datadome") && (refused || sparse) || facts.status == 403 && !header("x-dd-b").is_empty() {
+    } else if marked(Mark::Datadome) && (refused || sparse) || facts.status == 403 && !header("x-dd-b").is_empty() {
         Some("datadome")
-    } else if marked("perimeterx") && (refused || sparse) {
+    } else if marked(Mark::Perimeterx) && (refused || sparse) {
         Some("perimeterx")
-    } else if (marked("akamai") && sparse) || (facts.status == 403 && header("server").starts_with("akamai") && sparse)
-    {
+    } else if sparse && (marked(Mark::Akamai) || (facts.status == 403 && header("server").starts_with("akamai"))) {
         Some("akamai")
-    } else if marked("captcha") && (refused || sparse && facts.fields == 0 && facts.links < 15) {
-        // Where there is something to fill in, or to read, the widget guards a form of the page.
+    } else if marked(Mark::Captcha) && (refused || (sparse && is_nothing_but_a_widget(facts))) {
         Some("captcha")
     } else {
         None
     }
 }
 
+/// Whether a page has nothing that its CAPTCHA widget could guard: a form to fill in, or an article that
+/// is commented on.
+fn is_nothing_but_a_widget(facts: &Facts) -> bool {
+    facts.fields == 0 && facts.links < LINKS && facts.prose < PROSE
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::tests::page;
     use serde_json::json;
-
-    fn page(status: u16, marks: &[&str], words: u64, fields: u64) -> Facts {
-        serde_json::from_value(json!({
-            "url": "https://x.example/", "base": "https://x.example/", "title": "Just a moment...", "status": status,
-            "type": "text/html", "marks": marks, "words": words, "fields": fields, "links": 3,
-        }))
-        .unwrap()
-    }
 
     #[test]
     fn structure_and_status_tell_and_words_do_not() {
@@ -61,7 +66,7 @@ mod tests {
         assert_eq!(vendor(&page(403, &[], 100, 0), &json!({"cf-mitigated": "challenge"})), Some("cloudflare"));
         assert_eq!(vendor(&page(403, &["datadome"], 10, 0), &none), Some("datadome"));
         assert_eq!(vendor(&page(403, &[], 10, 0), &json!({"x-dd-b": "1"})), Some("datadome"));
-        // It says that it protects whatever it lets through as well.
+        // DataDome sends this header with pages that it lets through as well.
         assert_eq!(vendor(&page(403, &[], 10, 0), &json!({"x-datadome": "protected"})), None);
         assert_eq!(vendor(&page(403, &["perimeterx"], 200, 0), &none), Some("perimeterx"));
         assert_eq!(vendor(&page(403, &[], 200, 0), &json!({"server": "AkamaiGHost"})), Some("akamai"));
@@ -71,5 +76,21 @@ mod tests {
         assert_eq!(vendor(&page(200, &["captcha"], 300, 3), &none), None);
         assert_eq!(vendor(&page(200, &["captcha", "cloudflare"], 9000, 0), &none), None);
         assert_eq!(vendor(&page(403, &[], 100, 0), &none), None);
+    }
+
+    #[test]
+    fn a_block_page_is_one_with_any_status_and_an_article_about_it_is_none() {
+        assert_eq!(vendor(&page(200, &["cloudflare-block"], 700, 0), &json!({})), Some("cloudflare"));
+        assert_eq!(vendor(&page(403, &["cloudflare-block"], 2000, 0), &json!({})), Some("cloudflare"));
+        assert_eq!(vendor(&page(200, &["cloudflare-block"], 4000, 0), &json!({})), None);
+    }
+
+    #[test]
+    fn a_widget_below_a_short_article_guards_its_comments() {
+        let mut article = page(200, &["captcha"], 700, 0);
+        article.prose = 500;
+        assert_eq!(vendor(&article, &json!({})), None);
+        article.prose = 100;
+        assert_eq!(vendor(&article, &json!({})), Some("captcha"));
     }
 }

@@ -1,12 +1,12 @@
-//! What can go wrong between a tool and a page, by name.
+//! The error codes of the browser tools.
+//!
+//! Those of addresses that may not be opened are in `ragmaker-address`.
 
+pub use ragmaker_project::programs::BROWSER_NOT_FOUND;
 use ragmaker_tool::Code;
 
-/// Chromium or ChromeDriver is not on this machine.
-pub const BROWSER_NOT_FOUND: Code = Code::new(
-    "BROWSER_NOT_FOUND",
-    "Install Chromium and ChromeDriver (Debian: apt-get install chromium chromium-driver), or name them with RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER.",
-);
+pub use ragmaker_tool::SELECTOR_NOT_FOUND;
+
 /// The browser or its driver did not start.
 pub const BROWSER_FAILED: Code = Code::new(
     "BROWSER_FAILED",
@@ -27,36 +27,37 @@ pub const BROWSER_BUSY: Code =
 pub const BROWSER_LOST: Code =
     Code::new("BROWSER_LOST", "Call again: the next call starts a new browser on the same profile.");
 /// The page, or the server it comes from, did not answer in time.
-pub const TIMEOUT: Code = Code::new("TIMEOUT", "Raise --timeout, or leave this page out.");
+pub const TIMEOUT: Code = Code::new("TIMEOUT", "Allow a longer timeout, or leave this page out.");
 /// The page's process crashed.
 pub const PAGE_CRASHED: Code =
     Code::new("PAGE_CRASHED", "Leave this page out, or try once more: it crashed its browser tab.");
 /// The page could not be loaded.
 pub const NAVIGATION_FAILED: Code =
     Code::new("NAVIGATION_FAILED", "Check the URL and the connection; details.net_error names the cause.");
-/// The URL leads to something that is no page, such as a download.
+/// The URL leads to something that is not a page, such as a download.
 pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Leave this URL out: it leads to a file or to nothing at all.");
-/// The URL is not one of those that are opened.
-pub const URL_NOT_ALLOWED: Code = Code::new("URL_NOT_ALLOWED", "Give an http or https URL.");
-/// The page is of a domain that may not be visited.
-pub const DOMAIN_NOT_ALLOWED: Code = Code::new(
-    "DOMAIN_NOT_ALLOWED",
-    "Stay within the domains that details.allowed names; whoever runs the tool may allow more with --allow-domain or RAGMAKER_ALLOWED_DOMAINS.",
-);
 /// The server answered with an error page.
 pub const HTTP_ERROR: Code =
     Code::new("HTTP_ERROR", "Check the URL; details.http_status says what the server answered.");
-/// A bot challenge stands in the place of the page.
+/// A bot challenge is shown instead of the page.
 pub const BOT_DETECTED: Code = Code::new(
     "BOT_DETECTED",
     "Call again with --no-headless and let a person solve the challenge in the window; the session remembers it.",
 );
+/// A form to sign in is shown instead of the page's content.
+pub const LOGIN_REQUIRED: Code = Code::new(
+    "LOGIN_REQUIRED",
+    "Run ragmaker-browser-open --no-headless and let a person sign in at this address in its window, then call again: the session keeps the login.",
+);
 /// No page is open to work on.
 pub const NO_PAGE: Code = Code::new("NO_PAGE", "Give --url, or navigate in this session first.");
-/// Nothing on the page matches the selector.
-pub const SELECTOR_NOT_FOUND: Code =
-    Code::new("SELECTOR_NOT_FOUND", "Check the selector against the page, or leave it out.");
 
-/// The codes of a tool that starts, reaches or closes a browser.
-pub const SESSION_ERRORS: &[Code] =
-    &[BROWSER_NOT_FOUND, BROWSER_FAILED, NO_DISPLAY, PROFILE_IN_USE, BROWSER_BUSY, BROWSER_LOST, TIMEOUT];
+/// The codes of a tool that starts a browser, or reaches the one that runs.
+pub const SESSION_ERRORS: &[Code] = &[BROWSER_NOT_FOUND, BROWSER_FAILED, NO_DISPLAY, PROFILE_IN_USE, BROWSER_BUSY];
+
+/// The codes of a tool that visits a page, beside those of the session and of addresses.
+pub const VISIT_ERRORS: &[Code] =
+    &[BROWSER_LOST, TIMEOUT, PAGE_CRASHED, NAVIGATION_FAILED, NOT_A_PAGE, SELECTOR_NOT_FOUND];
+
+/// The codes for a page whose content is not to be saved.
+pub const PAGE_ERRORS: &[Code] = &[HTTP_ERROR, BOT_DETECTED, LOGIN_REQUIRED];

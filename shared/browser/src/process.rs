@@ -1,8 +1,8 @@
 //! Our own processes, told from all others by what they were started with.
 //!
-//! The keeper, the driver and the browser all carry the profile's path in an environment variable.
-//! So they are found again when every file about them is lost, whoever was killed when, and a
-//! process that merely got a number of theirs is never taken for one.
+//! The supervisor, the driver and the browser all carry the profile's path in an environment variable.
+//! So they are found again when every file about them is lost, whichever of them was killed, and a
+//! process that reuses one of their process ids is never taken for one.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,22 +1,28 @@
-//! A session's place on disk: the browser's profile, and what we keep about a browser that runs on it.
+//! A session on disk: the browser's profile, its locks, and the record of the browser that runs on it.
 //!
-//! Everything lies in the profile's own folder, so two projects never share anything, and throwing
-//! the folder away throws the session away.
+//! Everything is in the profile's own folder, so two projects never share anything, and deleting
+//! the folder deletes the session.
 
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant, SystemTime},
 };
 
-use fs2::FileExt;
+use ragmaker_fs::{LockKind, Replace, lock_within, write_atomically};
+use ragmaker_project::{
+    BROWSER_PROFILE, BROWSER_PROFILES, create_cache_folder, create_private, variables::PROJECT_ROOT,
+};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::codes::{BROWSER_BUSY, BROWSER_FAILED};
+use crate::{
+    codes::{BROWSER_BUSY, BROWSER_FAILED},
+    endpoint::Endpoint,
+};
 
 /// The name of the session that is used when none is named.
 pub const DEFAULT_SESSION: &str = "default";
@@ -26,40 +32,47 @@ pub const DEFAULT_SESSION: &str = "default";
 pub struct Profile {
     session: String,
     folder: PathBuf,
+    /// The project's cache folder; a supervisor, which creates nothing, does not know it.
+    cache: Option<PathBuf>,
 }
 
 impl Profile {
-    /// The profile of `session` in this project: `.tmp/cache/browser_profile`, or for a named
-    /// session `.tmp/cache/browser_profiles/NAME`, under `RAGMAKER_PROJECT_ROOT` or else the
-    /// working directory.
-    pub fn of(session: Option<&str>) -> Result<Self, Error> {
+    /// The profile of `session` in the project whose cache folder is `cache`: `browser_profile` in it, or
+    /// for a named session `browser_profiles/NAME`.
+    pub fn of(cache: &Path, session: Option<&str>) -> Result<Self, Error> {
         let session = session.unwrap_or(DEFAULT_SESSION);
         let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if session.is_empty() || session.len() > 64 || session.starts_with('.') || !session.chars().all(allowed) {
             return Err(ARGUMENT_ERROR
-                .error(format!("--session can not be {session:?}"))
+                .error(format!("--session cannot be {session:?}"))
                 .remedy("Use letters, digits, '-', '_' and '.', 64 bytes at the most, not beginning with '.'.")
                 .detail("argument", "--session"));
         }
-        let cache = cache_folder()?;
+        // The driver is told the profile's path in JSON, which cannot hold this one.
+        if cache.to_str().is_none() {
+            return Err(ARGUMENT_ERROR
+                .error(format!("the project's path is not UTF-8: {}", cache.display()))
+                .remedy("Rename the folder, or set RAGMAKER_PROJECT_ROOT to another one.")
+                .detail("argument", PROJECT_ROOT));
+        }
         let folder = match session {
-            DEFAULT_SESSION => cache.join("browser_profile"),
-            named => cache.join("browser_profiles").join(named),
+            DEFAULT_SESSION => cache.join(BROWSER_PROFILE),
+            named => cache.join(BROWSER_PROFILES).join(named),
         };
-        Ok(Self { session: session.to_owned(), folder })
+        Ok(Self { session: session.to_owned(), folder, cache: Some(cache.to_owned()) })
     }
 
-    /// Every profile that this project has.
-    pub fn all() -> Result<Vec<Self>, Error> {
-        let default = Self::of(None)?;
-        let named = cache_folder()?.join("browser_profiles");
+    /// Every profile of the project whose cache folder is `cache`.
+    pub fn all(cache: &Path) -> Result<Vec<Self>, Error> {
+        let default = Self::of(cache, None)?;
+        let named = cache.join(BROWSER_PROFILES);
         let mut all: Vec<_> = fs::read_dir(named)
             .into_iter()
             .flatten()
             .flatten()
             .collect::<Vec<_>>()
             .into_iter()
-            .filter_map(|entry| Self::of(Some(entry.file_name().to_str()?)).ok())
+            .filter_map(|entry| Self::of(cache, Some(entry.file_name().to_str()?)).ok())
             .collect();
         all.sort_by(|a, b| a.session.cmp(&b.session));
         all.insert(0, default);
@@ -67,9 +80,9 @@ impl Profile {
         Ok(all)
     }
 
-    /// The profile in `folder`, as the keeper is told it.
+    /// The profile in `folder`, as the supervisor is told it.
     pub(crate) fn at(session: String, folder: PathBuf) -> Self {
-        Self { session, folder }
+        Self { session, folder, cache: None }
     }
 
     /// The session's name.
@@ -90,13 +103,10 @@ impl Profile {
         self.own("tabs")
     }
 
-    /// Makes the folders, for the owner alone.
+    /// Creates the folders, for the owner alone.
     pub(crate) fn create(&self) -> Result<(), Error> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(self.tabs_folder()).map_err(|error| {
+        let cache = self.cache.as_deref().map_or(Ok(()), create_cache_folder);
+        cache.and_then(|()| create_private(&self.tabs_folder())).map_err(|error| {
             BROWSER_FAILED
                 .error(format!("cannot make the browser profile {}: {error}", self.folder.display()))
                 .remedy("Make the folder writable, or set RAGMAKER_PROJECT_ROOT to one that is.")
@@ -111,13 +121,13 @@ impl Profile {
         (running.profile == self.folder.to_string_lossy()).then_some(running)
     }
 
-    /// Records the browser that runs now, in one step and for the owner's eyes alone.
+    /// Records the browser that runs now, in one step and readable by the owner alone.
     pub(crate) fn record(&self, running: &Running) -> io::Result<()> {
-        let temporary = self.own("session.json.new");
-        let mut file = private(&temporary)?;
-        file.set_len(0)?;
-        file.write_all(&serde_json::to_vec(running)?)?;
-        fs::rename(temporary, self.own("session.json"))
+        let text = serde_json::to_vec(running)?;
+        // After a power cut no browser runs that it could be about.
+        let replace = Replace { mode: 0o600, sync_directory: false, ..Replace::default() };
+        write_atomically(&self.own("session.json"), replace, |file| file.write_all(&text))?;
+        Ok(())
     }
 
     /// Forgets the browser and its tabs.
@@ -135,12 +145,12 @@ impl Profile {
                 .error("another call is starting or closing this session's browser and has not finished")
                 .detail("session", self.session.as_str())
         };
-        Lock::within(&self.own("start.lock"), deadline, FileExt::try_lock_exclusive).ok_or_else(busy)
+        Lock::within(&self.own("start.lock"), deadline, LockKind::Exclusive).ok_or_else(busy)
     }
 
     /// Held by everyone who uses the browser, together; says when it was used last.
     pub(crate) fn lock_use(&self, deadline: Instant) -> Result<Lock, Error> {
-        let lock = Lock::within(&self.own("use.lock"), deadline, FileExt::try_lock_shared);
+        let lock = Lock::within(&self.own("use.lock"), deadline, LockKind::Shared);
         let lock = lock.ok_or_else(|| BROWSER_BUSY.error("the session's browser is being closed"))?;
         lock.touch(SystemTime::now());
         Ok(lock)
@@ -148,23 +158,23 @@ impl Profile {
 
     /// The lock that shows nobody uses the browser, if that is so.
     pub(crate) fn lock_unused(&self) -> Option<Lock> {
-        Lock::within(&self.own("use.lock"), Instant::now(), FileExt::try_lock_exclusive)
+        Lock::within(&self.own("use.lock"), Instant::now(), LockKind::Exclusive)
     }
 
     /// Held by the one who gives the driver commands, which go to the window that it was told last; nothing
     /// where somebody does.
     pub(crate) fn lock_driver(&self) -> Option<Lock> {
-        Lock::within(&self.own("driver.lock"), Instant::now(), FileExt::try_lock_exclusive)
+        Lock::within(&self.own("driver.lock"), Instant::now(), LockKind::Exclusive)
     }
 
-    /// Held by the keeper of the browser for as long as it lives.
-    pub(crate) fn lock_kept(&self, deadline: Instant) -> Option<Lock> {
-        Lock::within(&self.own("keeper.lock"), deadline, FileExt::try_lock_exclusive)
+    /// Held by the supervisor of the browser for as long as it lives.
+    pub(crate) fn lock_supervised(&self, deadline: Instant) -> Option<Lock> {
+        Lock::within(&self.own("supervisor.lock"), deadline, LockKind::Exclusive)
     }
 
-    /// Whether a keeper lives. Who asks at the same time does not stand in the way.
-    pub(crate) fn is_kept(&self) -> bool {
-        Lock::within(&self.own("keeper.lock"), Instant::now(), FileExt::try_lock_shared).is_none()
+    /// Whether a supervisor lives. Two who ask at the same time do not disturb each other.
+    pub(crate) fn is_supervised(&self) -> bool {
+        Lock::within(&self.own("supervisor.lock"), Instant::now(), LockKind::Shared).is_none()
     }
 
     /// How long nobody has begun or ended to use the browser.
@@ -192,27 +202,6 @@ impl Profile {
     }
 }
 
-/// `.tmp/cache` of the project, absolute and without links, so that it has one name only.
-fn cache_folder() -> Result<PathBuf, Error> {
-    let root = env::var_os("RAGMAKER_PROJECT_ROOT")
-        .filter(|value| !value.is_empty())
-        .map_or_else(env::current_dir, |root| Ok(root.into()));
-    let root = root.and_then(fs::canonicalize).map_err(|error| {
-        ARGUMENT_ERROR
-            .error(format!("the project's root is not there: {error}"))
-            .remedy("Set RAGMAKER_PROJECT_ROOT to the project's folder, or work in a folder that exists.")
-            .detail("argument", "RAGMAKER_PROJECT_ROOT")
-    })?;
-    // The driver is told the profile's path in JSON, which could only hold the path of another folder.
-    if root.to_str().is_none() {
-        return Err(ARGUMENT_ERROR
-            .error(format!("the project's path is not UTF-8: {}", root.display()))
-            .remedy("Rename the folder, or set RAGMAKER_PROJECT_ROOT to another one.")
-            .detail("argument", "RAGMAKER_PROJECT_ROOT"));
-    }
-    Ok(root.join(".tmp").join("cache"))
-}
-
 /// An open file that only its owner can read.
 pub(crate) fn private(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
@@ -231,17 +220,8 @@ impl Lock {
         let _ = self.0.set_modified(at);
     }
 
-    fn within(path: &Path, deadline: Instant, lock: impl Fn(&fs::File) -> io::Result<()>) -> Option<Self> {
-        let file = private(path).ok()?;
-        loop {
-            if lock(&file).is_ok() {
-                return Some(Self(file));
-            }
-            if Instant::now() >= deadline {
-                return None;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+    fn within(path: &Path, deadline: Instant, kind: LockKind) -> Option<Self> {
+        lock_within(private(path).ok()?, kind, deadline).ok()?.map(Self)
     }
 }
 
@@ -250,15 +230,10 @@ impl Lock {
 pub(crate) struct Running {
     /// The folder of the profile that it runs on.
     pub(crate) profile: String,
-    /// The driver's port on loopback.
-    pub(crate) driver_port: u16,
+    /// Where driver and browser are reached.
+    pub(crate) endpoint: Endpoint,
     /// The driver's process.
     pub(crate) driver_pid: u32,
-    /// The browser's own debugging port on loopback.
-    pub(crate) debug_port: u16,
-    /// The path of the browser's own debugging socket; it holds a random name, so it tells this
-    /// browser from another that has the port by now.
-    pub(crate) debug_path: String,
     /// The WebDriver session that launched the browser: it may be used, but never be deleted.
     pub(crate) launch_session: String,
     /// The browser's main process.
@@ -273,8 +248,8 @@ pub(crate) struct Running {
     pub(crate) stays: bool,
     /// After how many seconds without use it closes.
     pub(crate) idle_seconds: u64,
-    /// The process that watches over it.
-    pub(crate) keeper_pid: u32,
+    /// The process that supervises it.
+    pub(crate) supervisor_pid: u32,
 }
 
 #[cfg(test)]
@@ -292,10 +267,24 @@ pub(crate) mod tests {
     #[test]
     fn session_names_stay_in_their_folder() {
         for bad in ["", "..", ".hidden", "a/b", "a\\b", "a b", "a\0", &"x".repeat(65)] {
-            assert!(Profile::of(Some(bad)).unwrap_err().is(ARGUMENT_ERROR), "{bad:?}");
+            assert!(Profile::of(Path::new("/p/.tmp/cache"), Some(bad)).unwrap_err().is(ARGUMENT_ERROR), "{bad:?}");
         }
-        assert!(Profile::of(None).unwrap().folder().ends_with(".tmp/cache/browser_profile"));
-        assert!(Profile::of(Some("docs-2.日本")).unwrap().folder().ends_with("browser_profiles/docs-2.日本"));
+        let folder = |session| Profile::of(Path::new("/p/.tmp/cache"), session).unwrap().folder().to_owned();
+        assert_eq!(folder(None), Path::new("/p/.tmp/cache/browser_profile"));
+        assert_eq!(folder(Some("docs-2.日本")), Path::new("/p/.tmp/cache/browser_profiles/docs-2.日本"));
+    }
+
+    #[test]
+    fn a_profile_is_created_in_a_cache_folder_that_git_ignores() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = root.path().join(".tmp/cache");
+        assert!(Profile::all(&cache).unwrap().is_empty() && !cache.exists());
+        for session in [Some("b"), None, Some("a")] {
+            Profile::of(&cache, session).unwrap().create().unwrap();
+        }
+        assert!(fs::read_to_string(cache.join(".gitignore")).unwrap().ends_with("\n*\n"));
+        let sessions: Vec<_> = Profile::all(&cache).unwrap().iter().map(|profile| profile.session.clone()).collect();
+        assert_eq!(sessions, [DEFAULT_SESSION, "a", "b"]);
     }
 
     #[test]
@@ -336,11 +325,11 @@ pub(crate) mod tests {
         let closing = profile.lock_unused().unwrap();
         assert!(profile.lock_use(Instant::now()).is_err_and(|error| error.is(BROWSER_BUSY)));
         drop(closing);
-        assert!(!profile.is_kept());
-        let keeper = profile.lock_kept(Instant::now()).unwrap();
-        assert!(profile.is_kept());
-        drop(keeper);
-        assert!(!profile.is_kept());
+        assert!(!profile.is_supervised());
+        let supervisor = profile.lock_supervised(Instant::now()).unwrap();
+        assert!(profile.is_supervised());
+        drop(supervisor);
+        assert!(!profile.is_supervised());
         let start = profile.lock_start(Instant::now()).unwrap();
         assert!(profile.lock_start(Instant::now()).is_err_and(|error| error.is(BROWSER_BUSY)));
         drop(start);

@@ -1,4 +1,4 @@
-//! Getting hold of a session's browser: reaching the one that runs, or starting one; and closing it.
+//! A session's browser: reaching the one that runs or starting one, leaving it open, closing it.
 
 use std::{
     env,
@@ -9,11 +9,11 @@ use ragmaker_tool::Error;
 
 use crate::{
     codes::{BROWSER_BUSY, NO_DISPLAY},
-    driver::listens,
     find::Program,
-    keeper::{self, Launch},
+    launch::Launch,
     process,
     profile::{Lock, Profile, Running},
+    supervisor,
 };
 
 /// After how many seconds without use a browser closes, unless `browser-open` is told otherwise.
@@ -61,13 +61,13 @@ impl InUse {
             // What broke, or lacks a window, comes back the way it was meant to stay.
             launch.stays |= old.stays;
             launch.idle_seconds = if old.stays { old.idle_seconds } else { launch.idle_seconds };
-            if keeper::is_alive(profile, &old) {
+            if supervisor::is_alive(profile, &old) {
                 if launch.headless || !old.headless {
                     let lock = profile.lock_use(deadline)?;
-                    let running = keeper::start(profile, None, deadline)?;
+                    let running = supervisor::start(profile, None, deadline)?;
                     return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
                 }
-                // Others may work in it: it is not closed under their hands.
+                // Others may work in it: it is not closed while they do.
                 while profile.lock_unused().is_none() {
                     if Instant::now() >= deadline {
                         return Err(BROWSER_BUSY
@@ -78,10 +78,10 @@ impl InUse {
                 }
             }
         }
-        keeper::close(profile, None);
-        // Taken before there is a browser, so that its keeper never sees it unused.
+        supervisor::close(profile, None);
+        // Taken before there is a browser, so that its supervisor never sees it unused.
         let lock = profile.lock_use(deadline)?;
-        let running = keeper::start(profile, Some(launch), deadline)?;
+        let running = supervisor::start(profile, Some(launch), deadline)?;
         drop(start);
         Ok(Self { running, was_open: false, profile: profile.clone(), lock: Some(lock) })
     }
@@ -99,9 +99,9 @@ impl InUse {
         let ours = self
             .profile
             .running()
-            .is_some_and(|running| !running.stays && running.keeper_pid == self.running.keeper_pid);
+            .is_some_and(|running| !running.stays && running.supervisor_pid == self.running.supervisor_pid);
         if ours && let Some(_unused) = self.profile.lock_unused() {
-            keeper::close(&self.profile, None);
+            supervisor::close(&self.profile, None);
         }
     }
 }
@@ -133,7 +133,7 @@ pub fn open(profile: &Profile, visible: bool, idle_seconds: u64) -> Result<Opene
         InUse::start(profile, Launch { headless: !visible, stays: true, idle_seconds }, deadline)?
     };
     let _start = profile.lock_start(deadline)?;
-    if let Some(running) = profile.running().filter(|running| running.keeper_pid == in_use.running.keeper_pid) {
+    if let Some(running) = profile.running().filter(|running| running.supervisor_pid == in_use.running.supervisor_pid) {
         let stays = Running { stays: true, idle_seconds, ..running };
         let _ = profile.record(&stays);
     }
@@ -150,7 +150,7 @@ pub fn close(profile: &Profile) -> Result<bool, Error> {
     }
     profile.create()?;
     let _start = profile.lock_start(Instant::now() + CLOSE_PATIENCE)?;
-    Ok(keeper::close(profile, None))
+    Ok(supervisor::close(profile, None))
 }
 
 /// Whether a window can be shown. Only the systems of X11 and Wayland say so beforehand.
@@ -159,16 +159,12 @@ fn has_display() -> bool {
     !cfg!(all(unix, not(target_os = "macos"))) || named("DISPLAY") || named("WAYLAND_DISPLAY")
 }
 
-fn reachable(running: &Running) -> bool {
-    listens(running.driver_port) && listens(running.debug_port)
-}
-
-/// The browser that runs on `profile`, if it can be used as it is. Its keeper has to live: what is left
-/// of a session tells of ports that others may have by now, and a browser without a keeper would stay
+/// The browser that runs on `profile`, if it can be used as it is. Its supervisor has to live: what is left
+/// of a session tells of ports that others may have by now, and a browser without a supervisor would stay
 /// for ever.
 fn usable(profile: &Profile, visible: bool) -> Option<Running> {
     let running = profile.running().filter(|running| !(visible && running.headless))?;
-    (profile.is_kept() && reachable(&running)).then_some(running)
+    (profile.is_supervised() && running.endpoint.accepts_connections()).then_some(running)
 }
 
 #[cfg(test)]
@@ -180,9 +176,9 @@ mod tests {
         let (_kept, profile) = crate::profile::tests::profile();
         let lock = profile.lock_use(Instant::now()).unwrap();
         let running: Running = serde_json::from_value(serde_json::json!({
-            "profile": profile.folder(), "driver_port": 1, "driver_pid": 1, "debug_port": 1, "debug_path": "", "launch_session": "",
-            "browser_pid": null, "browser": "", "headless": true, "sandbox": true, "stays": true, "idle_seconds": 60,
-            "keeper_pid": std::process::id(),
+            "profile": profile.folder(), "driver_pid": 1, "launch_session": "",
+            "endpoint": {"webdriver": "http://127.0.0.1:1/", "devtools": "ws://127.0.0.1:1/x"}, "browser_pid": null, "browser": "", "headless": true, "sandbox": true, "stays": true, "idle_seconds": 60,
+            "supervisor_pid": std::process::id(),
         }))
         .unwrap();
         profile.record(&running).unwrap();

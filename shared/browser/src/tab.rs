@@ -8,19 +8,23 @@ use std::{
     fs,
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
+    thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use fs2::FileExt;
+use ragmaker_address::same_page;
 use ragmaker_tool::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use url::Url;
 
 use crate::{
+    cdp::{self, BrowserSocket, TabSocket},
     codes::{BROWSER_BUSY, BROWSER_LOST},
-    devtools::{DevTools, PATIENCE, TabSocket},
-    driver::{Driver, Trouble},
+    error::CommandError,
     profile::{Profile, Running, private},
+    readiness::watch_script,
+    webdriver::Driver,
 };
 
 /// The most tabs that are kept for later calls.
@@ -30,39 +34,53 @@ const KEPT: usize = 8;
 const MOST: usize = 16;
 
 /// How long a call that waits for a tab leaves the others alone.
-const AGAIN: Duration = Duration::from_millis(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long the browser may take to close a tab: a call that is late has no time left.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// How long a page that is not busy may take to answer.
-pub(crate) const PULSE: Duration = Duration::from_secs(2);
-
 /// The file that says that the tab the browser was launched with is in use as one of ours.
 const LAUNCHED: &str = ".launched";
 
-/// The script that every document of a tab begins with.
-const WATCH: &str = include_str!("js/watch.js");
+/// The page that a tab shows.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ShownPage {
+    /// The URL that was asked for.
+    pub(crate) requested: Url,
+    /// The one it led to.
+    pub(crate) url: Url,
+    /// Whether the page still waited for something, which it cannot be asked later.
+    pub(crate) was_waiting: bool,
+}
+
+impl ShownPage {
+    fn is(&self, url: &Url) -> bool {
+        same_page(&self.requested, url) || same_page(&self.url, url)
+    }
+}
 
 /// What is remembered of a tab between calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
-    /// The address that was asked for, and the one it led to; empty where no page was loaded.
-    requested: String,
-    url: String,
-    /// Whether the page still waited for something, which can not be asked of it later.
-    waits: bool,
+    /// The page that it shows; nothing where none was loaded.
+    shown: Option<ShownPage>,
     /// When it was given back, in milliseconds since 1970.
     at: u64,
 }
 
-/// Which of the tabs that lie idle a call wants.
+impl Memory {
+    fn shows(&self, url: &Url) -> bool {
+        self.shown.as_ref().is_some_and(|page| page.is(url))
+    }
+}
+
+/// Which of the idle tabs a call prefers.
 #[derive(Clone, Copy)]
-pub(crate) enum Wish<'a> {
+pub(crate) enum TabPreference<'a> {
     /// Any that answers.
     Any,
-    /// One that shows this page, by the address asked for or the one it led to; else any.
-    Showing(&'a str),
+    /// One that shows this page, by the URL asked for or the one it led to; else any.
+    Showing(&'a Url),
     /// The one that was used last.
     Latest,
 }
@@ -72,15 +90,15 @@ pub(crate) struct Tab {
     /// Where it is sent to its page, and the page read.
     pub(crate) socket: TabSocket,
     /// Its handle, which is the id of its outermost frame as well.
-    pub(crate) handle: String,
+    handle: String,
     file: fs::File,
     path: PathBuf,
     memory: Memory,
     running: Running,
     /// Whether it was used before; then its page may hang, or a person may have closed it.
-    pub(crate) resumed: bool,
-    /// Whether it shows the page that was wished for, as far as is known.
-    pub(crate) fresh: bool,
+    pub(crate) reused: bool,
+    /// Whether it shows the page that was preferred, as far as is known.
+    pub(crate) is_current: bool,
 }
 
 /// A tab file that this process has locked.
@@ -92,37 +110,18 @@ struct Claim {
 }
 
 impl Tab {
-    /// Borrows a tab of the running browser, by `wish` or, failing that, a new one.
-    pub(crate) async fn borrow(
+    /// Borrows a tab of the running browser, by `preference` or, failing that, a new one. Nothing where
+    /// the one that was used last is wanted and there is none.
+    pub(crate) fn borrow(
         profile: &Profile,
         running: &Running,
-        wish: Wish<'_>,
+        preference: TabPreference<'_>,
         deadline: Instant,
     ) -> Result<Option<Self>, Error> {
+        let latest = matches!(preference, TabPreference::Latest);
         loop {
-            let (mut claims, taken) = claims(profile);
-            claims.sort_by_key(|claim| std::cmp::Reverse(claim.memory.as_ref().map_or(0, |memory| memory.at)));
-            // The others were left behind: the keeper closes them.
-            let mut idle: Vec<_> = claims.into_iter().filter(|claim| claim.memory.is_some()).collect();
-            let shows = |claim: &Claim, page: &str| {
-                claim.memory.as_ref().is_some_and(|memory| {
-                    [&memory.requested, &memory.url].iter().any(|url| crate::address::page(url) == page)
-                })
-            };
-            let index = match wish {
-                Wish::Showing(url) => idle
-                    .iter()
-                    .position(|claim| shows(claim, crate::address::page(url)))
-                    .or_else(|| (!idle.is_empty()).then(|| idle.len() - 1)),
-                Wish::Latest => {
-                    idle.iter().position(|claim| claim.memory.as_ref().is_some_and(|memory| !memory.url.is_empty()))
-                }
-                // The page used last is the likeliest to be wanted again: take the oldest.
-                Wish::Any => (!idle.is_empty()).then(|| idle.len() - 1),
-            };
-            let Some(index) = index else {
-                drop(idle);
-                let latest = matches!(wish, Wish::Latest);
+            let (claims, taken) = claims(profile);
+            let Some((claim, memory)) = chosen(claims, preference) else {
                 if latest && taken == 0 {
                     return Ok(None);
                 }
@@ -131,9 +130,9 @@ impl Tab {
                     && !all_taken
                     && let Some(_commands) = profile.lock_driver()
                 {
-                    return Self::open(profile, running, deadline).await.map(Some);
+                    return Self::open(profile, running, deadline).map(Some);
                 }
-                // Its page, every tab, or the driver is in somebody's hands: one of them will be free.
+                // Another call has its page, every tab, or the driver: one of them will be free.
                 if Instant::now() >= deadline {
                     return Err(BROWSER_BUSY.error(if latest {
                         "another call works on the page and has not finished"
@@ -143,83 +142,73 @@ impl Tab {
                         "another call is opening a tab and has not finished"
                     }));
                 }
-                tokio::time::sleep(AGAIN).await;
+                thread::sleep(RETRY_INTERVAL);
                 continue;
             };
-            let claim = idle.swap_remove(index);
-            drop(idle);
-            let fresh = match wish {
-                Wish::Showing(url) => shows(&claim, crate::address::page(url)),
-                Wish::Latest => true,
-                Wish::Any => false,
+            let is_current = match preference {
+                TabPreference::Showing(url) => memory.shows(url),
+                TabPreference::Latest => true,
+                TabPreference::Any => false,
             };
-            let Some(memory) = claim.memory.clone() else { continue };
-            let socket = match TabSocket::connect(running, &claim.handle, deadline) {
-                Ok(socket) => socket,
-                Err(Trouble::Late) => return Err(BROWSER_BUSY.error("the browser does not answer")),
-                Err(_) => {
-                    // A person has closed it, or the browser is gone, which opening another one shows.
-                    claim.mark_borrowed();
-                    continue;
-                }
-            };
-            return Ok(Some(Self::resume(claim, memory, socket, running, fresh)));
+            match TabSocket::connect(&running.endpoint, &claim.handle, deadline) {
+                Ok(socket) => return Ok(Some(Self::resume(claim, memory, socket, running, is_current))),
+                Err(CommandError::Late) => return Err(BROWSER_BUSY.error("the browser does not answer")),
+                // A person has closed it, or the browser is gone, which opening another one shows.
+                Err(_) => claim.mark_borrowed(),
+            }
         }
     }
 
-    /// Takes up a tab that lay idle. Whether its page still answers shows when it is asked something.
-    fn resume(claim: Claim, memory: Memory, socket: TabSocket, running: &Running, fresh: bool) -> Self {
+    /// Takes an idle tab. Whether its page still answers shows when it is asked something.
+    fn resume(claim: Claim, memory: Memory, socket: TabSocket, running: &Running, is_current: bool) -> Self {
         claim.mark_borrowed();
         let Claim { file, path, handle, .. } = claim;
-        Self { socket, handle, file, path, memory, running: running.clone(), resumed: true, fresh }
+        Self { socket, handle, file, path, memory, running: running.clone(), reused: true, is_current }
     }
 
     /// Opens a new tab. The caller holds the driver's lock.
     ///
-    /// The session that launched the browser readies it. A session of its own would have to attach to the
+    /// The session that launched the browser prepares it. A session of its own would have to attach to the
     /// browser, for which the driver looks into some tab, and waits where the page there has not come yet.
-    async fn open(profile: &Profile, running: &Running, deadline: Instant) -> Result<Self, Error> {
-        let fail = |trouble: Trouble| match trouble {
-            Trouble::Late => BROWSER_BUSY.error("the browser is too busy for a new tab"),
+    fn open(profile: &Profile, running: &Running, deadline: Instant) -> Result<Self, Error> {
+        let fail = |error: CommandError| match error {
+            CommandError::Late => BROWSER_BUSY.error("the browser is too busy for a new tab"),
             other => other.into_error(),
         };
-        let driver = Driver::resume(running.driver_port, &running.launch_session, deadline).await.map_err(fail)?;
+        let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, deadline).map_err(fail)?;
         // A tab is there already: the first call takes it.
         let first = fs::File::create_new(profile.tabs_folder().join(LAUNCHED)).is_ok();
         let handle = if first {
-            driver.window(deadline).await.map_err(fail)?
+            driver.window(deadline).map_err(fail)?
         } else {
-            let opened =
-                DevTools::connect(running, deadline).and_then(|mut browser| browser.open_tab(running.headless));
+            let opened = BrowserSocket::connect(&running.endpoint, deadline)
+                .and_then(|mut browser| browser.open_tab(running.headless));
             opened.map_err(fail)?
         };
         let unused = Unused::own(profile, handle)?;
-        let ready = async {
-            driver.switch_to(&unused.handle, deadline).await?;
-            driver.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": WATCH}), deadline).await?;
-            driver.devtools("Browser.setDownloadBehavior", json!({"behavior": "deny"}), deadline).await?;
-            TabSocket::connect(running, &unused.handle, deadline)
+        let prepare = || {
+            driver.switch_to(&unused.handle, deadline)?;
+            let watch = json!({"source": watch_script()});
+            driver.devtools("Page.addScriptToEvaluateOnNewDocument", &watch, deadline)?;
+            driver.devtools("Browser.setDownloadBehavior", &json!({"behavior": "deny"}), deadline)?;
+            TabSocket::connect(&running.endpoint, &unused.handle, deadline)
         };
-        match ready.await {
+        match prepare() {
             Ok(socket) => {
                 let Unused { handle, file, path } = unused;
                 let (memory, running) = (Memory::default(), running.clone());
-                Ok(Self { socket, handle, file, path, memory, running, resumed: false, fresh: false })
+                Ok(Self { socket, handle, file, path, memory, running, reused: false, is_current: false })
             }
-            Err(trouble) => {
+            Err(error) => {
                 close(running, &unused.handle, &unused.path);
-                Err(fail(trouble))
+                Err(fail(error))
             }
         }
     }
 
     /// Gives the tab back with the page it shows, for later calls to use.
-    ///
-    /// `waits` says whether the page still waits for something.
-    pub(crate) fn give_back(mut self, requested: &str, url: &str, waits: bool, profile: &Profile) {
-        self.memory.requested = requested.to_owned();
-        self.memory.url = url.to_owned();
-        self.memory.waits = waits;
+    pub(crate) fn give_back(mut self, shown: Option<ShownPage>, profile: &Profile) {
+        self.memory.shown = shown;
         self.memory.at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let open = fs::read_dir(profile.tabs_folder()).into_iter().flatten().count();
         if open > KEPT {
@@ -236,14 +225,14 @@ impl Tab {
         close(&self.running, &self.handle, &self.path);
     }
 
-    /// The page that was asked for and the one it led to, as remembered.
-    pub(crate) fn remembered(&self) -> (&str, &str) {
-        (&self.memory.requested, &self.memory.url)
+    /// The page that it showed when the last call gave it back.
+    pub(crate) fn shown(&self) -> Option<&ShownPage> {
+        self.memory.shown.as_ref()
     }
 
-    /// Whether the page that it shows still waited for something when the last call left it.
-    pub(crate) fn waited(&self) -> bool {
-        self.fresh && self.memory.waits
+    /// Whether the page that it shows still waited for something when the last call gave it back.
+    pub(crate) fn was_waiting(&self) -> bool {
+        self.is_current && self.memory.shown.as_ref().is_some_and(|page| page.was_waiting)
     }
 }
 
@@ -261,7 +250,7 @@ impl Unused {
             // Locked before it has its name, so that nobody takes it for one that was left behind.
             let unnamed = profile.tabs_folder().join(format!(".{handle}"));
             let file = private(&unnamed)?;
-            file.try_lock_exclusive()?;
+            file.try_lock()?;
             fs::rename(&unnamed, &path)?;
             Ok(file)
         };
@@ -273,9 +262,9 @@ impl Unused {
 }
 
 fn close(running: &Running, handle: &str, path: &Path) {
-    let browser = DevTools::connect(running, Instant::now() + CLOSING);
-    // Where that takes too long, what the file says leaves it to the keeper.
-    if !matches!(browser.and_then(|mut browser| browser.close_tab(handle)), Err(Trouble::Late)) {
+    let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + CLOSING);
+    // Where that takes too long, what the file says leaves it to the supervisor.
+    if !matches!(browser.and_then(|mut browser| browser.close_tab(handle)), Err(CommandError::Late)) {
         let _ = fs::remove_file(path);
     }
 }
@@ -290,20 +279,20 @@ pub(crate) fn close_abandoned(profile: &Profile, running: &Running) {
             continue;
         }
         let Ok(file) = fs::OpenOptions::new().read(true).write(true).open(entry.path()) else { continue };
-        if file.try_lock_exclusive().is_ok() && file.metadata().is_ok_and(|data| data.len() == 0) {
+        if file.try_lock().is_ok() && file.metadata().is_ok_and(|data| data.len() == 0) {
             close(running, &handle, &entry.path());
         }
     }
 }
 
-/// Empty tabs that are nobody's: what a tool leaves that is killed the moment it has opened one.
+/// Empty tabs without an owner, which a tool leaves when it is killed right after it opened one.
 #[derive(Default)]
 pub(crate) struct Orphans {
     seen: Vec<String>,
 }
 
 impl Orphans {
-    /// Closes those that were nobody's at the last look already: a tool takes milliseconds to own what
+    /// Closes those that had no owner at the previous call either: a tool takes milliseconds to own what
     /// it opens. A person's tabs are not empty, and one tab has to stay.
     pub(crate) fn close(&mut self, profile: &Profile, running: &Running) {
         let folder = profile.tabs_folder();
@@ -311,8 +300,8 @@ impl Orphans {
         if !folder.join(LAUNCHED).exists() {
             return;
         }
-        let Ok(mut browser) = DevTools::connect(running, Instant::now() + PATIENCE) else { return };
-        let Ok(tabs) = browser.addresses() else { return };
+        let Ok(mut browser) = BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT) else { return };
+        let Ok(tabs) = browser.tab_urls() else { return };
         let mut open = tabs.len();
         let orphan = |(handle, url): (String, String)| {
             (url == "about:blank" && !folder.join(&handle).exists()).then_some(handle)
@@ -334,6 +323,22 @@ impl Claim {
     }
 }
 
+/// The idle tab that a call prefers. The others are unlocked; those that were left behind are closed by
+/// the supervisor.
+fn chosen(claims: Vec<Claim>, preference: TabPreference<'_>) -> Option<(Claim, Memory)> {
+    let idle = claims.into_iter().filter_map(|mut claim| Some((claim.memory.take()?, claim)));
+    let mut idle: Vec<_> = idle.map(|(memory, claim)| (claim, memory)).collect();
+    idle.sort_by_key(|(_, memory)| std::cmp::Reverse(memory.at));
+    // The page used last is the likeliest to be wanted again: the oldest is taken.
+    let oldest = idle.len().checked_sub(1);
+    let index = match preference {
+        TabPreference::Showing(url) => idle.iter().position(|(_, memory)| memory.shows(url)).or(oldest),
+        TabPreference::Latest => idle.iter().position(|(_, memory)| memory.shown.is_some()),
+        TabPreference::Any => oldest,
+    };
+    Some(idle.swap_remove(index?))
+}
+
 /// Locks every tab that nobody has borrowed; also says how many somebody has.
 fn claims(profile: &Profile) -> (Vec<Claim>, usize) {
     let (mut claims, mut taken) = (vec![], 0);
@@ -344,7 +349,7 @@ fn claims(profile: &Profile) -> (Vec<Claim>, usize) {
         }
         let path = entry.path();
         let Ok(mut file) = fs::OpenOptions::new().read(true).write(true).open(&path) else { continue };
-        if file.try_lock_exclusive().is_err() {
+        if file.try_lock().is_err() {
             taken += 1;
             continue;
         }
@@ -356,4 +361,55 @@ fn claims(profile: &Profile) -> (Vec<Claim>, usize) {
         }
     }
     (claims, taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(name: &str) -> Url {
+        Url::parse(&format!("https://x.example/{name}")).unwrap()
+    }
+
+    /// Writes the file of an idle tab that was given back `at` and shows `page`.
+    fn idle(profile: &Profile, handle: &str, at: u64, page: Option<&str>) {
+        let shown = page.map(|page| ShownPage { requested: url(page), url: url("led-to"), was_waiting: false });
+        let text = serde_json::to_vec(&Memory { shown, at }).unwrap();
+        fs::write(profile.tabs_folder().join(handle), text).unwrap();
+    }
+
+    fn choice(profile: &Profile, preference: TabPreference<'_>) -> Option<String> {
+        chosen(claims(profile).0, preference).map(|(claim, _)| claim.handle)
+    }
+
+    #[test]
+    fn a_tab_is_chosen_by_what_it_shows_and_when_it_was_used() {
+        let (_kept, profile) = crate::profile::tests::profile();
+        assert_eq!(choice(&profile, TabPreference::Any), None);
+        idle(&profile, "old", 1, Some("a"));
+        idle(&profile, "middle", 2, Some("b"));
+        idle(&profile, "new", 3, None);
+        fs::write(profile.tabs_folder().join("left-behind"), "").unwrap();
+        fs::write(profile.tabs_folder().join(LAUNCHED), "").unwrap();
+        assert_eq!(choice(&profile, TabPreference::Any).unwrap(), "old");
+        assert_eq!(choice(&profile, TabPreference::Latest).unwrap(), "middle");
+        for (page, tab) in [("b#place", "middle"), ("led-to", "middle"), ("c", "old")] {
+            assert_eq!(choice(&profile, TabPreference::Showing(&url(page))).unwrap(), tab, "{page}");
+        }
+    }
+
+    #[test]
+    fn a_tab_that_somebody_has_is_counted_and_not_chosen() {
+        let (_kept, profile) = crate::profile::tests::profile();
+        idle(&profile, "one", 1, Some("a"));
+        let (held, taken) = claims(&profile);
+        assert_eq!((held.len(), taken), (1, 0));
+        let (others, taken) = claims(&profile);
+        assert_eq!((others.len(), taken), (0, 1));
+        drop(held);
+        let borrowed = claims(&profile).0.remove(0);
+        borrowed.mark_borrowed();
+        drop(borrowed);
+        assert_eq!(choice(&profile, TabPreference::Any), None);
+    }
 }

@@ -1,27 +1,24 @@
 //! Titles and summaries of many documents, set in one step.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use ragmaker_tool::Error;
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use crate::{
     Catalog, Entry,
+    edit::{self, Edit},
+    folder::places,
     location::relative,
-    read::Listed,
-    scan::{self, Failure},
-    splice::{self, Edit},
+    outline::{Corrupt, Outline},
+    read::{self, Listed},
 };
 
 /// What is to be set for one document.
 #[derive(Clone, Debug)]
 pub struct Update {
     /// Which document.
-    pub document: Which,
+    pub document: DocumentName,
     /// Its title, where that is to be set.
     pub title: Option<String>,
     /// Its summary, where that is to be set.
@@ -32,7 +29,7 @@ pub struct Update {
 
 /// How a document is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum DocumentName {
     /// By its address.
     Url(String),
     /// By its file: as the catalog lists it, or seen from the catalog's folder, the working
@@ -40,7 +37,7 @@ pub enum Which {
     Path(String),
 }
 
-impl Which {
+impl DocumentName {
     /// The name as it was given.
     pub fn as_str(&self) -> &str {
         match self {
@@ -65,40 +62,21 @@ impl Catalog {
     /// there. Of several updates of one document, the last one of each field holds.
     ///
     /// When this returns, every reader sees the changes.
+    ///
+    /// # Errors
+    ///
+    /// [`CATALOG_NOT_FOUND`](crate::CATALOG_NOT_FOUND) or one of [`ERRORS`](crate::ERRORS); the catalog
+    /// is then as it was.
     pub fn enrich(&self, updates: &[Update]) -> Result<Enriched, Error> {
         let file = self.existing()?;
         let folder = file.parent().unwrap_or(&file);
-        let wanted = updates.iter().map(|update| Wanted::new(update, folder)).collect::<Result<Vec<_>, _>>()?;
-        let guess = |_: &[u8], _| vec![];
-        self.change(&file, guess, |catalog| {
-            let mut bytes = vec![];
-            catalog.read_to_end(&mut bytes).map_err(Failure::Unreadable)?;
-            plan(&bytes, &wanted)
-        })
-    }
-
-    /// The regular file that a document's path means, where there is one in the knowledge base: see
-    /// [`Which::Path`].
-    pub fn find(&self, given: &str) -> Option<PathBuf> {
-        let file = fs::canonicalize(&self.file).ok()?;
-        let folder = file.parent()?;
-        let root = self.root()?;
-        let inside = |place: PathBuf| fs::canonicalize(place).ok().filter(|place| place.starts_with(&root));
-        places(given, folder).into_iter().filter_map(inside).find(|place| place.is_file())
-    }
-
-    /// The folder of the knowledge base, links followed: the one that holds the catalog, or the one
-    /// above where that is called `cache`. `None` where there is no catalog.
-    pub fn root(&self) -> Option<PathBuf> {
-        let file = fs::canonicalize(&self.file).ok()?;
-        let folder = file.parent()?;
-        let root = if folder.ends_with("cache") { folder.parent()? } else { folder };
-        Some(root.to_owned())
+        let updates = updates.iter().map(|update| Resolved::new(update, folder)).collect::<Result<Vec<_>, _>>()?;
+        self.change(&file, |catalog| plan(catalog, &updates))
     }
 }
 
-/// An update, its path worked out.
-struct Wanted<'a> {
+/// An update, with the paths that its document may be listed under.
+struct Resolved<'a> {
     update: &'a Update,
     /// Every way in which the catalog may list the document's file, the likeliest first.
     paths: Vec<String>,
@@ -106,10 +84,10 @@ struct Wanted<'a> {
     new: Option<String>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> Resolved<'a> {
     fn new(update: &'a Update, folder: &Path) -> Result<Self, Error> {
         let mut paths = vec![];
-        if let Which::Path(given) = &update.document {
+        if let DocumentName::Path(given) = &update.document {
             paths.push(given.replace('\\', "/").trim_start_matches("./").to_owned());
             for place in places(given, folder) {
                 // A folder that is not there holds no document.
@@ -121,21 +99,20 @@ impl<'a> Wanted<'a> {
     }
 
     fn position(&self, index: &Index) -> Option<usize> {
+        let by_path = || self.paths.iter().chain(&self.new).find_map(|path| index.paths.get(path));
         match &self.update.document {
-            Which::Url(url) => index.urls.get(url).copied(),
-            Which::Path(_) => {
-                let by_path = self.paths.iter().chain(&self.new).find_map(|path| index.paths.get(path));
-                // The same page under another name is no new one.
-                by_path.or_else(|| index.urls.get(&self.update.new.as_ref()?.url)).copied()
-            }
+            // An entry that lists the page's file without its URL, or with another one, is its entry.
+            DocumentName::Url(url) => index.urls.get(url).or_else(by_path).copied(),
+            // The same page under another name is no new one.
+            DocumentName::Path(_) => by_path().or_else(|| index.urls.get(&self.update.new.as_ref()?.url)).copied(),
         }
     }
 
     /// Whether it is about an entry that another update adds.
     fn means(&self, path: &str, entry: &Entry) -> bool {
         match &self.update.document {
-            Which::Url(url) => *url == entry.url,
-            Which::Path(_) => {
+            DocumentName::Url(url) => *url == entry.url,
+            DocumentName::Path(_) => {
                 self.new.as_deref() == Some(path) || self.update.new.as_ref().is_some_and(|new| new.url == entry.url)
             }
         }
@@ -147,15 +124,6 @@ impl<'a> Wanted<'a> {
             .into_iter()
             .filter_map(|(name, text)| Some((name, Value::from(text.as_deref()?))))
     }
-}
-
-/// Where the file `given` may be: seen from the catalog's `folder`, from the working directory, and
-/// from the folder that holds a knowledge base's `cache`.
-fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
-    let mut places = vec![folder.join(given)];
-    places.extend(std::path::absolute(given));
-    places.extend(folder.parent().map(|parent| parent.join(given)));
-    places
 }
 
 /// Where a catalog's documents are in its list, by what they may be called.
@@ -179,17 +147,15 @@ impl Index {
     }
 }
 
-/// The edits that make the updates in the catalog `bytes`, and what they come to.
-fn plan(bytes: &[u8], wanted: &[Wanted<'_>]) -> Result<(Vec<Edit>, Enriched), Failure> {
-    let outline = scan::outline(bytes, None)?;
-    let spans: Vec<&RawValue> = scan::documents(bytes, &outline)?;
-    let documents: Vec<Listed> = scan::documents(bytes, &outline)?;
+/// The edits that make the updates, and what they come to.
+fn plan(catalog: &Outline<'_>, updates: &[Resolved<'_>]) -> Result<(Vec<Edit>, Enriched), Corrupt> {
+    let documents = read::documents(catalog)?;
     let index = Index::new(&documents);
 
     let mut done = Enriched::default();
     let mut changes: BTreeMap<usize, BTreeMap<&str, Value>> = BTreeMap::new();
     let mut entries: Vec<(&str, &Entry, BTreeMap<&str, Value>)> = vec![];
-    for one in wanted {
+    for one in updates {
         if let Some(position) = one.position(&index) {
             changes.entry(position).or_default().extend(one.fields());
         } else if let Some((.., fields)) = entries.iter_mut().find(|(path, entry, _)| one.means(path, entry)) {
@@ -203,11 +169,8 @@ fn plan(bytes: &[u8], wanted: &[Wanted<'_>]) -> Result<(Vec<Edit>, Enriched), Fa
 
     let mut edits = vec![];
     for (position, fields) in changes {
-        let span = spans[position].get();
-        // A document lies at a place within the text.
-        let start = (span.as_ptr().addr() - bytes.as_ptr().addr()) as u64;
         let fields: Vec<(&str, Value)> = fields.into_iter().rev().collect();
-        edits.extend(splice::update(&scan::members(span, start)?, &fields));
+        edits.extend(edit::update(catalog, &catalog.documents.items[position], &fields)?);
         let Listed { path, url, .. } = &documents[position];
         done.updated.push(path.as_ref().or(url.as_ref()).cloned().unwrap_or_default());
     }
@@ -217,10 +180,10 @@ fn plan(bytes: &[u8], wanted: &[Wanted<'_>]) -> Result<(Vec<Edit>, Enriched), Fa
         let mut members = vec![("url", Value::from(entry.url.as_str())), ("title", title), ("path", path.into())];
         members.extend(entry.more.iter().map(|(name, value)| (name.as_str(), value.clone())));
         members.extend(fields);
-        splice::entry(&members)
+        edit::entry(&members)
     });
     let listed: Vec<String> = listed.collect();
-    edits.extend(splice::append(&outline.documents, &listed));
+    edits.extend(edit::append(&catalog.documents, &listed));
     Ok((edits, done))
 }
 
@@ -230,13 +193,14 @@ mod tests {
     use crate::{CATALOG_CORRUPT, CATALOG_NOT_FOUND};
     use proptest::prelude::*;
     use serde_json::json;
+    use std::fs;
 
-    fn update(document: Which, title: Option<&str>, summary: Option<&str>) -> Update {
+    fn update(document: DocumentName, title: Option<&str>, summary: Option<&str>) -> Update {
         Update { document, title: title.map(str::to_owned), summary: summary.map(str::to_owned), new: None }
     }
 
     fn by_path(path: &str, summary: &str) -> Update {
-        update(Which::Path(path.to_owned()), None, Some(summary))
+        update(DocumentName::Path(path.to_owned()), None, Some(summary))
     }
 
     fn knowledge_base(text: &str) -> (tempfile::TempDir, Catalog) {
@@ -253,9 +217,9 @@ mod tests {
         let text = "{ \"documents\" : [\n {\"path\": \"pages/a.md\", \"n\": 1e2 , \"title\":\"old\"},\n {\"url\": \"u\"}] , \"x\": 1.0}";
         let (_folder, catalog) = knowledge_base(text);
         let updates = [
-            update(Which::Path("pages/a.md".into()), Some("A"), Some("first")),
-            update(Which::Url("u".into()), Some("U"), None),
-            update(Which::Url("none".into()), Some("N"), None),
+            update(DocumentName::Path("pages/a.md".into()), Some("A"), Some("first")),
+            update(DocumentName::Url("u".into()), Some("U"), None),
+            update(DocumentName::Url("none".into()), Some("N"), None),
             by_path("./pages\\a.md", "second"),
         ];
         let done = catalog.enrich(&updates).unwrap();
@@ -293,7 +257,7 @@ mod tests {
             let entry = Entry::new("https://x/same", name, folder.path().join("cache/pages").join(name));
             Update { new: Some(entry), ..by_path(&format!("pages/{name}"), name) }
         };
-        let by_address = update(Which::Url("https://x/same".into()), Some("Same"), None);
+        let by_address = update(DocumentName::Url("https://x/same".into()), Some("Same"), None);
         let done = catalog.enrich(&[page("a.md"), page("b.md"), by_address]).unwrap();
         assert_eq!((done.added, done.unmatched), (vec!["pages/a.md".to_owned()], vec![]));
         let new: Value = serde_json::from_str(&fs::read_to_string(catalog.file()).unwrap()).unwrap();
@@ -320,6 +284,26 @@ mod tests {
     }
 
     #[test]
+    fn a_page_named_by_its_url_is_found_by_its_file() {
+        for (entry, changed) in [
+            (json!({"path": "pages/a.md", "url": "https://x/old"}), "updated"),
+            (json!({"path": "pages/a.md"}), "updated"),
+            (json!({"path": "pages/b.md"}), "added"),
+        ] {
+            let (folder, catalog) = knowledge_base(&json!({"documents": [entry]}).to_string());
+            let new = Entry::new("https://x/a", "A", folder.path().join("cache/pages/a.md"));
+            let by_url = update(DocumentName::Url("https://x/a".into()), None, Some("s"));
+            assert_eq!(catalog.enrich(std::slice::from_ref(&by_url)).unwrap().unmatched, ["https://x/a"]);
+            let done = catalog.enrich(&[Update { new: Some(new), ..by_url }]).unwrap();
+            let paths = if changed == "updated" { &done.updated } else { &done.added };
+            assert_eq!(*paths, ["pages/a.md"], "{entry}");
+            let documents = catalog.read().unwrap().documents;
+            assert_eq!(documents.len(), if changed == "updated" { 1 } else { 2 });
+            assert_eq!(documents.last().unwrap().summary.as_deref(), Some("s"));
+        }
+    }
+
+    #[test]
     fn a_catalog_that_is_not_there_or_is_none_is_left() {
         let (folder, catalog) = knowledge_base("{\"documents\": [{}");
         assert!(catalog.enrich(&[by_path("a", "b")]).unwrap_err().is(CATALOG_CORRUPT));
@@ -330,11 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_ours_stays_as_it_is() {
+    fn members_that_nobody_asks_for_stay_as_they_are() {
         let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
         let text = format!("{{\"x\": \"\\ud800\", \"documents\": [{{\"url\": \"u\", \"z\": {deep}}}]}}");
         let (_folder, catalog) = knowledge_base(&text);
-        catalog.enrich(&[update(Which::Url("u".into()), Some("T"), None)]).unwrap();
+        catalog.enrich(&[update(DocumentName::Url("u".into()), Some("T"), None)]).unwrap();
         let expected = text.replace("]}]}", "], \"title\": \"T\"}]}");
         assert_eq!(fs::read_to_string(catalog.file()).unwrap(), expected);
     }
@@ -354,16 +338,16 @@ mod tests {
             }).collect();
             let text = format!("{{\"documents\": [{}]}}", listed.join(","));
             let updates: Vec<Update> = picks.iter().map(|(n, summary)| by_path(&format!("p{n}"), summary)).collect();
-            let wanted: Vec<Wanted<'_>> =
-                updates.iter().map(|update| Wanted { update, paths: vec![update.document.as_str().into()], new: None }).collect();
-            let (edits, done) = plan(text.as_bytes(), &wanted).unwrap();
+            let resolved: Vec<Resolved<'_>> =
+                updates.iter().map(|update| Resolved { update, paths: vec![update.document.as_str().into()], new: None }).collect();
+            let (edits, done) = plan(&Outline::parse(text.as_bytes()).unwrap(), &resolved).unwrap();
             let mut expected: Value = serde_json::from_str(&text).unwrap();
             for (n, summary) in &picks {
                 if *n < documents.len() {
                     expected["documents"][*n]["summary"] = summary.as_str().into();
                 }
             }
-            let new: Value = serde_json::from_str(&splice::applied(&text, &edits)).unwrap();
+            let new: Value = serde_json::from_str(&edit::applied(&text, &edits)).unwrap();
             prop_assert_eq!(new, expected);
             prop_assert_eq!(done.unmatched.len(), picks.iter().filter(|(n, _)| *n >= documents.len()).count());
         }

@@ -1,4 +1,4 @@
-//! The catalog as a file: found through links, opened without waiting, read at any place.
+//! The catalog as a file: found through links, opened without waiting, read at once.
 
 use std::{
     fs::{self, File},
@@ -7,31 +7,15 @@ use std::{
     time::SystemTime,
 };
 
-use ragmaker_tool::{Code, Error};
+use ragmaker_tool::Error;
 
-use crate::{draft::not_writable, scan::Failure};
+use crate::{
+    error::{CATALOG_CORRUPT, not_readable, not_writable},
+    outline::{Corrupt, Outline},
+};
 
-/// The file is not a catalog; it was left as it is.
-pub const CATALOG_CORRUPT: Code = Code::new(
-    "CATALOG_CORRUPT",
-    "The file was left as it is: repair it at that line, or move it away and a new one is made.",
-);
-/// There is something in the catalog's place that can not be read as a file.
-pub const CATALOG_NOT_READABLE: Code =
-    Code::new("CATALOG_NOT_READABLE", "Give the path of a catalog.json that is a regular file, or of none yet.");
-
-/// The size in bytes up to which a catalog is held in memory. A longer one is copied and sent to the
-/// disk by a thread of its own while it is checked, which takes as long.
-const MOST_HELD: u64 = 256 << 10;
-
-/// The bytes at its end by which it is guessed where the next document goes.
-const END: u64 = 16 << 10;
-
-fn not_readable(file: &Path, reason: &dyn std::fmt::Display) -> Error {
-    CATALOG_NOT_READABLE
-        .error(format!("the catalog {} can not be read: {reason}", file.display()))
-        .detail("path", file.to_string_lossy())
-}
+/// The most bytes of a catalog: a million documents are 350 MB.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// The absolute path of the catalog itself, links followed, in a folder that now exists.
 pub(crate) fn resolve(file: &Path) -> Result<PathBuf, Error> {
@@ -73,120 +57,77 @@ fn new_catalog() -> String {
     )
 }
 
-/// A catalog as it is before a change, read by several at once: each from a place of its own.
-pub(crate) struct Source {
-    /// The open file; `None` where all of it is in `text`.
-    file: Option<File>,
-    /// What stands for the file where it is short, or where there is none yet.
-    text: Vec<u8>,
-    length: u64,
-    modified: Option<SystemTime>,
+/// A catalog as it is before a change.
+#[derive(Debug)]
+pub(crate) struct Current {
+    /// Its text, which is not checked yet.
+    pub(crate) text: Vec<u8>,
+    /// What tells the file from a changed one; `None` where there is no file yet.
+    version: Option<Version>,
 }
 
-impl Source {
+/// The length of a file and when it was last written.
+#[derive(Debug, PartialEq, Eq)]
+struct Version(u64, Option<SystemTime>);
+
+impl Version {
+    fn of(metadata: &fs::Metadata) -> Self {
+        Self(metadata.len(), metadata.modified().ok())
+    }
+}
+
+impl Current {
     /// The catalog in `file`, or an empty one where there is no file.
-    pub(crate) fn open(file: &Path) -> Result<Self, Error> {
+    pub(crate) fn read(file: &Path) -> Result<Self, Error> {
         if !regular(file)? {
-            let text = new_catalog().into_bytes();
-            return Ok(Self { file: None, length: text.len() as u64, text, modified: None });
+            return Ok(Self { text: new_catalog().into_bytes(), version: None });
         }
-        Self::of(file).map_err(|error| not_readable(file, &error))
+        let read = || {
+            let mut opened = File::open(file)?;
+            let found = opened.metadata()?;
+            if found.len() > MAX_BYTES {
+                return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
+            }
+            let mut text = Vec::new();
+            opened.read_to_end(&mut text)?;
+            Ok(Self { text, version: Some(Version::of(&found)) })
+        };
+        read().map_err(|error| not_readable(file, &error))
     }
 
-    fn of(file: &Path) -> io::Result<Self> {
-        let mut opened = File::open(file)?;
-        let found = opened.metadata()?;
-        if found.len() > MOST_HELD {
-            let modified = found.modified().ok();
-            return Ok(Self { file: Some(opened), text: vec![], length: found.len(), modified });
-        }
-        let mut text = Vec::with_capacity(found.len() as usize);
-        (&mut opened).take(found.len()).read_to_end(&mut text)?;
-        Ok(Self { file: None, length: text.len() as u64, text, modified: None })
+    /// What is where in it; the error names `file`.
+    pub(crate) fn outline(&self, file: &Path) -> Result<Outline<'_>, Error> {
+        Outline::parse(&self.text).map_err(|corrupt| self.error(&corrupt, file))
     }
 
-    /// Whether all of it is held in memory.
-    pub(crate) fn is_held(&self) -> bool {
-        self.file.is_none()
-    }
-
-    /// Fails where the file was written while it was read, by a program that knows no lock: what was
-    /// checked is then not what was copied.
-    pub(crate) fn check_unchanged(&self) -> io::Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let now = file.metadata()?;
-        if now.len() == self.length && now.modified().ok() == self.modified {
+    /// Fails where `file` was written since it was read, by a program that does not take the lock,
+    /// such as an editor: replacing it would undo what was written.
+    pub(crate) fn check_unchanged(&self, file: &Path) -> io::Result<()> {
+        let version = match fs::metadata(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(Version::of(&found?)),
+        };
+        if version == self.version {
             return Ok(());
         }
         Err(io::Error::other("another program wrote it meanwhile"))
     }
 
-    /// The number of bytes; what is added later does not belong to it.
-    pub(crate) fn length(&self) -> u64 {
-        self.length
-    }
-
-    /// The bytes from `start` to `end`.
-    pub(crate) fn range(&self, start: u64, end: u64) -> impl Read + '_ {
-        At { file: self.file.as_ref(), text: &self.text, offset: start }.take(end.saturating_sub(start))
-    }
-
-    /// The last bytes, enough of them to hold a document, and where they begin.
-    pub(crate) fn end(&self) -> io::Result<(Vec<u8>, u64)> {
-        let start = self.length.saturating_sub(END);
-        let mut bytes = vec![];
-        self.range(start, self.length).read_to_end(&mut bytes)?;
-        Ok((bytes, start))
-    }
-
-    /// All bytes.
-    pub(crate) fn all(&self) -> impl Read + '_ {
-        self.range(0, self.length)
-    }
-
-    /// The error for a scan of this source, the catalog in `file`, that failed.
-    pub(crate) fn error(&self, failure: Failure, file: &Path) -> Error {
-        let (reason, at) = match failure {
-            Failure::Corrupt(reason, at) => (reason, at),
-            Failure::Unreadable(error) => return not_readable(file, &error),
-        };
-        let (line, column) = self.line_and_column(at).unwrap_or_default();
+    /// The error for this catalog, in `file`, being none.
+    pub(crate) fn error(&self, Corrupt { reason, at }: &Corrupt, file: &Path) -> Error {
+        let (line, column) = line_and_column(&self.text[..*at]);
         CATALOG_CORRUPT
             .error(format!("{} is not a catalog: {reason} (line {line}, column {column})", file.display()))
             .detail("path", file.to_string_lossy())
             .detail("line", line)
             .detail("column", column)
     }
-
-    /// Where byte `at` is for people: both count from 1, columns in bytes.
-    fn line_and_column(&self, at: u64) -> io::Result<(u64, u64)> {
-        let (mut line, mut column) = (1, 1);
-        for byte in io::BufReader::new(self.range(0, at)).bytes() {
-            (line, column) = if byte? == b'\n' { (line + 1, 1) } else { (line, column + 1) };
-        }
-        Ok((line, column))
-    }
 }
 
-/// A reader with a place of its own in a file that others read as well.
-struct At<'a> {
-    file: Option<&'a File>,
-    text: &'a [u8],
-    offset: u64,
-}
-
-impl Read for At<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = match self.file {
-            #[cfg(unix)]
-            Some(file) => std::os::unix::fs::FileExt::read_at(file, buffer, self.offset)?,
-            #[cfg(windows)]
-            Some(file) => std::os::windows::fs::FileExt::seek_read(file, buffer, self.offset)?,
-            None => self.text.get(self.offset as usize..).unwrap_or_default().read(buffer)?,
-        };
-        self.offset += read as u64;
-        Ok(read)
-    }
+/// The place after `text` as people count it: lines and columns from 1, columns in bytes.
+fn line_and_column(text: &[u8]) -> (usize, usize) {
+    let line_start = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    (text.split(|byte| *byte == b'\n').count(), text.len() - line_start + 1)
 }
 
 #[cfg(test)]
@@ -195,17 +136,29 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_file_that_is_written_while_it_is_read_is_noticed() {
+    fn a_file_that_is_written_after_it_was_read_is_noticed() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("catalog.json");
-        for length in [MOST_HELD, MOST_HELD + 1] {
-            fs::write(&path, vec![b' '; length as usize]).unwrap();
-            let source = Source::open(&path).unwrap();
-            source.check_unchanged().unwrap();
+        let none = Current::read(&path).unwrap();
+        none.check_unchanged(&path).unwrap();
+        for length in [1, 300_000] {
+            fs::write(&path, vec![b' '; length]).unwrap();
+            assert!(none.check_unchanged(&path).is_err());
+            let current = Current::read(&path).unwrap();
+            current.check_unchanged(&path).unwrap();
             File::options().append(true).open(&path).unwrap().write_all(b"{}").unwrap();
-            // What is held in memory stays what it was.
-            assert_eq!(source.check_unchanged().is_ok(), source.is_held());
-            assert_eq!(io::copy(&mut source.all(), &mut io::sink()).unwrap(), length);
+            assert!(current.check_unchanged(&path).is_err());
+            // What was read stays what it was.
+            assert_eq!(current.text.len(), length);
+        }
+        fs::remove_file(&path).unwrap();
+        assert!(none.check_unchanged(&path).is_ok());
+    }
+
+    #[test]
+    fn places_are_counted_from_one() {
+        for (before, place) in [("", (1, 1)), ("ab", (1, 3)), ("a\n", (2, 1)), ("\n\né", (3, 3))] {
+            assert_eq!(line_and_column(before.as_bytes()), place);
         }
     }
 }

@@ -10,55 +10,67 @@
 //! ```
 //!
 //! It is one plain JSON file that people edit and `jq` reads, and that any number of processes
-//! write at once. A change takes the lock beside the file (`lock`), checks the whole text and finds
-//! the bytes to replace in it (`scan`, `splice`), and puts the new text in the place of the old in
-//! one step (`draft`). So every byte outside the change stays, a reader sees the old catalog or the
-//! new one, and a writer killed at any moment leaves one of the two. What was acknowledged is not
-//! lost, whatever process is killed; a power cut leaves a whole catalog, which may be the one before
-//! the changes of the last seconds.
+//! write at once. A change takes the lock beside the file (`lock`), checks the whole text (`outline`),
+//! finds the bytes to replace in it (`edit`), and puts the new text in the place of the old in one
+//! step (`replace`). So every byte outside the change stays, a reader sees the old catalog or the new
+//! one, and a writer killed at any moment leaves one of the two. What was acknowledged is not lost,
+//! whatever process is killed; a power cut leaves a whole catalog, which may be the one before the
+//! changes of the last seconds.
+//!
+//! A change reads, checks and writes the whole file: with 10,000 documents that takes a few
+//! milliseconds (`cargo xtask bench catalog`).
+//!
+//! ```
+//! use ragmaker_catalog::{Catalog, Entry, Outcome};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let catalog = Catalog::at(folder.path().join("catalog.json"))?;
+//! let entry = Entry::new("https://example.com/", "Example", folder.path().join("example.md"));
+//! assert_eq!(catalog.record(&entry)?, Outcome::Added);
+//! assert_eq!(catalog.read()?.documents[0].path.as_deref(), Some("example.md"));
+//! # Ok(())
+//! # }
+//! ```
 
-mod draft;
+mod edit;
 mod enrich;
+mod error;
 mod file;
+mod folder;
 mod location;
 mod lock;
+mod outline;
 mod read;
-mod scan;
-mod splice;
+mod replace;
 
 use std::{
-    io::{self, Read},
     path::{Path, PathBuf},
-    thread,
     time::{Duration, SystemTime},
 };
 
-use ragmaker_tool::{ARGUMENT_ERROR, Code, Error, JsonSchema};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation, JsonSchema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use draft::Draft;
-use file::Source;
+use edit::Edit;
+use file::Current;
 use lock::Lock;
-use scan::Failure;
-use splice::Edit;
+use outline::{Corrupt, Outline};
 
-pub use draft::CATALOG_NOT_WRITABLE;
-pub use enrich::{Enriched, Update, Which};
-pub use file::{CATALOG_CORRUPT, CATALOG_NOT_READABLE};
-pub use lock::CATALOG_LOCKED;
-pub use read::{CATALOG_NOT_FOUND, Contents, Listed};
-
-/// Every code that a change of a catalog can fail with, [`ARGUMENT_ERROR`] aside.
-pub const ERRORS: &[Code] = &[CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE];
+pub use enrich::{DocumentName, Enriched, Update};
+pub use error::{
+    CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_FOUND, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE, ERRORS, READ_ERRORS,
+};
+pub use location::Access;
+pub use read::{Contents, Listed};
 
 /// How long a change waits for other writers unless it is told otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// The present time as catalogs and documents record it: RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
-    // A clock that is set before 1970 has no such time; its epoch is the nearest one.
-    humantime::format_rfc3339_seconds(SystemTime::now().max(SystemTime::UNIX_EPOCH)).to_string()
+    ragmaker_fs::rfc3339(SystemTime::now())
 }
 
 /// A catalog at a place where there may be no file yet.
@@ -155,10 +167,14 @@ pub struct Description {
 
 impl Catalog {
     /// The catalog in the file `file`.
+    ///
+    /// # Errors
+    ///
+    /// [`ARGUMENT_ERROR`] where the path is empty or not UTF-8.
     pub fn at(file: impl AsRef<Path>) -> Result<Self, Error> {
         let file = file.as_ref();
         let absolute = std::path::absolute(file)
-            .map_err(|error| ARGUMENT_ERROR.error(format!("{} can not name a catalog: {error}", file.display())))?;
+            .map_err(|error| ARGUMENT_ERROR.error(format!("{} cannot name a catalog: {error}", file.display())))?;
         // Nobody could be told where it is.
         if absolute.to_str().is_none() {
             return Err(ARGUMENT_ERROR
@@ -170,11 +186,22 @@ impl Catalog {
 
     /// The catalog that the two arguments `--kb-root` and `--catalog-path` name.
     ///
-    /// It is the file `catalog_path`, or `cache/catalog.json` in `kb_root`; with neither it is
-    /// `.tmp/cache/catalog.json` in the folder that the environment variable
-    /// `RAGMAKER_PROJECT_ROOT` names, or else in the working directory.
-    pub fn locate(kb_root: Option<&Path>, catalog_path: Option<&Path>) -> Result<Self, Error> {
-        Self::at(location::choose(kb_root, catalog_path, std::env::var_os(location::PROJECT_ROOT))?)
+    /// It is the file `catalog_path`, or `cache/catalog.json` in `kb_root` (`catalog.json` at its top where
+    /// only that exists); with neither it is `.tmp/cache/catalog.json` in the project. Relative paths start
+    /// at the working directory. Those of a model start at the project root and are confined to it and to
+    /// the allowed roots.
+    ///
+    /// # Errors
+    ///
+    /// [`ARGUMENT_ERROR`] where both are given, or one is empty or names a folder as a file; the codes of
+    /// [`ragmaker_files::PATH_ERRORS`] where a model names a place that it may not use.
+    pub fn locate(
+        kb_root: Option<&Path>,
+        catalog_path: Option<&Path>,
+        access: Access,
+        invocation: &Invocation,
+    ) -> Result<Self, Error> {
+        Self::at(location::locate(kb_root, catalog_path, access, invocation)?)
     }
 
     /// The same catalog, waiting up to `wait` for other writers instead of 30 seconds.
@@ -193,9 +220,13 @@ impl Catalog {
     ///
     /// The path is stored relative to the folder of the catalog file itself (not of a symbolic link
     /// to it), with forward slashes, also where that leads out of the folder (`../…`); it is
-    /// absolute where there is no such way, on another drive. JSON can not hold a path that is not
-    /// UTF-8: that is an [`ARGUMENT_ERROR`] and nothing is recorded. When this returns, every reader
-    /// sees the entry.
+    /// absolute where there is no such way, on another drive. When this returns, every reader sees
+    /// the entry.
+    ///
+    /// # Errors
+    ///
+    /// [`ARGUMENT_ERROR`] where the document's path is not UTF-8, which JSON cannot hold, or its folder
+    /// does not exist; otherwise one of [`ERRORS`]. The catalog is then as it was.
     pub fn record(&self, entry: &Entry) -> Result<Outcome, Error> {
         let file = file::resolve(&self.file)?;
         let path = location::relative(&entry.path, file.parent().unwrap_or(&file))?;
@@ -210,51 +241,33 @@ impl Catalog {
                 fields.push((name, value.clone()));
             }
         }
-        let guess = |end: &[u8], start| splice::guess(end, start, &fields).into_iter().collect();
-        self.change(&file, guess, |catalog| splice::record(catalog, &entry.url, &fields))
+        self.change(&file, |catalog| edit::record(catalog, &entry.url, &fields))
     }
 
     /// Sets the fields that `header` has and leaves the others; makes the catalog where there is none.
     ///
     /// `fetched_at` becomes the present time when the catalog had no field of a header before.
     /// When this returns, every reader sees the header.
+    ///
+    /// # Errors
+    ///
+    /// One of [`ERRORS`]; the catalog is then as it was.
     pub fn describe(&self, header: &Header) -> Result<Description, Error> {
         let file = file::resolve(&self.file)?;
-        self.change(&file, |_, _| vec![], |catalog| splice::describe(catalog, header, now))
+        self.change(&file, |catalog| Ok(edit::describe(catalog, header, now)))
     }
 
     /// Makes the edits that `plan` finds for the catalog in `file`, while nobody else does.
-    ///
-    /// `guess` is told how a long catalog ends, and from which byte on, and says what the edits are likely to
-    /// be: the nearer it comes, the less waits for the disk after `plan` has read the whole.
-    fn change<T: Send>(
+    fn change<T>(
         &self,
         file: &Path,
-        guess: impl FnOnce(&[u8], u64) -> Vec<Edit>,
-        plan: impl FnOnce(&mut dyn Read) -> Result<(Vec<Edit>, T), Failure> + Send,
+        plan: impl FnOnce(&Outline<'_>) -> Result<(Vec<Edit>, T), Corrupt>,
     ) -> Result<T, Error> {
-        let refuse = |error: io::Error| draft::not_writable(&self.file, &error);
         let _lock = Lock::acquire(file, self.wait)?;
-        let old = Source::open(file)?;
-        let (planned, draft) = if old.is_held() {
-            (plan(&mut old.all()), Draft::begin(file))
-        } else {
-            thread::scope(|scope| {
-                // This thread copies, which ends in waiting for the disk: a new one gets its processor then
-                // at the latest, and would have to wait for the end of the check if it were to copy.
-                let planner = scope.spawn(|| plan(&mut old.all()));
-                let draft = Draft::begin(file).and_then(|mut draft| {
-                    let (end, start) = old.end()?;
-                    draft.expect(&old, guess(&end, start))?;
-                    Ok(draft)
-                });
-                (planner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), draft)
-            })
-        };
-        let (edits, done) = planned.map_err(|failure| old.error(failure, &self.file))?;
-        let mut draft = draft.map_err(refuse)?;
-        draft.write(&old, &edits).and_then(|()| old.check_unchanged()).map_err(refuse)?;
-        draft.commit(file).map_err(refuse)?;
+        let current = Current::read(file)?;
+        let outline = current.outline(&self.file)?;
+        let (edits, done) = plan(&outline).map_err(|corrupt| current.error(&corrupt, &self.file))?;
+        replace::replace(file, &current, &edits).map_err(|error| error::not_writable(&self.file, &error))?;
         Ok(done)
     }
 }

@@ -1,28 +1,82 @@
 //! Where a catalog is, and how a document's path reads from there.
 
 use std::{
-    ffi::OsString,
     fs,
     path::{Component, Path, PathBuf},
 };
 
-use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use ragmaker_files::Roots;
+use ragmaker_project::{Project, knowledge_base};
+use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 
-/// The environment variable that names the project's folder.
-pub(crate) const PROJECT_ROOT: &str = "RAGMAKER_PROJECT_ROOT";
+use crate::CATALOG_NOT_WRITABLE;
 
-/// The catalog's place within a knowledge base.
-const IN_KNOWLEDGE_BASE: &str = "cache/catalog.json";
+/// What a catalog is located for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// To read it and the documents that it lists.
+    Read,
+    /// To change it.
+    Write,
+}
 
-/// The knowledge base that work in progress fills, within the project's folder.
-const IN_PROJECT: &str = ".tmp";
-
-/// The catalog file that the arguments name, given the value of [`PROJECT_ROOT`].
-pub(crate) fn choose(
+/// The catalog file that the arguments name; in the project's cache folder where they name none.
+pub(crate) fn locate(
     kb_root: Option<&Path>,
     catalog_path: Option<&Path>,
-    project: Option<OsString>,
+    access: Access,
+    invocation: &Invocation,
 ) -> Result<PathBuf, Error> {
+    let Some(named) = choose(kb_root, catalog_path)? else {
+        let project = Project::discover(invocation.host.project_root.as_deref())?;
+        // A path that JSON cannot hold is refused by `Catalog::at`, before anything is made.
+        if access == Access::Write && project.root().to_str().is_some() {
+            project.create_cache_folder().map_err(|error| {
+                CATALOG_NOT_WRITABLE
+                    .error(format!("cannot make the cache folder {}: {error}", project.cache_folder().display()))
+                    .detail("path", project.cache_folder().to_string_lossy())
+            })?;
+        }
+        return Ok(project.cache_folder().join(knowledge_base::CATALOG));
+    };
+    if invocation.caller == Caller::Person {
+        return Ok(named.file());
+    }
+    // A model's word is confined to the project and the allowed roots.
+    let roots = Roots::discover(&invocation.host)?;
+    let Named::KnowledgeBase(root) = named else {
+        return confined(&roots, &named.file(), access);
+    };
+    let root = roots.place_or_missing(&root.to_string_lossy())?.path();
+    confined(&roots, &knowledge_base::catalog_of(&root), access)
+}
+
+fn confined(roots: &Roots, file: &Path, access: Access) -> Result<PathBuf, Error> {
+    let text = file.to_string_lossy();
+    let place = match access {
+        Access::Read => roots.place_or_missing(&text),
+        Access::Write => roots.place_to_write(&text),
+    };
+    Ok(place?.path())
+}
+
+/// What the arguments name.
+#[derive(Debug, PartialEq, Eq)]
+enum Named<'a> {
+    File(&'a Path),
+    KnowledgeBase(&'a Path),
+}
+
+impl Named<'_> {
+    fn file(&self) -> PathBuf {
+        match self {
+            Self::File(file) => (*file).to_owned(),
+            Self::KnowledgeBase(root) => knowledge_base::catalog_of(root),
+        }
+    }
+}
+
+fn choose<'a>(kb_root: Option<&'a Path>, catalog_path: Option<&'a Path>) -> Result<Option<Named<'a>>, Error> {
     for (argument, given) in [("--kb-root", kb_root), ("--catalog-path", catalog_path)] {
         if given.is_some_and(|path| path.as_os_str().is_empty()) {
             return Err(ARGUMENT_ERROR.error(format!("{argument} is empty")).detail("argument", argument));
@@ -37,9 +91,9 @@ pub(crate) fn choose(
             .error(format!("--catalog-path {} names a folder", file.display()))
             .remedy("Give the file, such as kb/cache/catalog.json, or the knowledge base's folder as --kb-root.")
             .detail("argument", "--catalog-path")),
-        (None, Some(file)) => Ok(file.to_owned()),
-        (Some(root), None) => Ok(root.join(IN_KNOWLEDGE_BASE)),
-        (None, None) => Ok(PathBuf::from(project.unwrap_or_default()).join(IN_PROJECT).join(IN_KNOWLEDGE_BASE)),
+        (None, Some(file)) => Ok(Some(Named::File(file))),
+        (Some(root), None) => Ok(Some(Named::KnowledgeBase(root))),
+        (None, None) => Ok(None),
     }
 }
 
@@ -53,7 +107,7 @@ fn names_folder(path: &Path) -> bool {
 pub(crate) fn relative(file: &Path, folder: &Path) -> Result<String, Error> {
     let refuse = |reason: &str| {
         ARGUMENT_ERROR
-            .error(format!("the document {} can not be recorded: {reason}", file.display()))
+            .error(format!("the document {} cannot be recorded: {reason}", file.display()))
             .detail("path", file.to_string_lossy())
     };
     let name = file.file_name().ok_or_else(|| refuse("it is not a file"))?;
@@ -83,18 +137,28 @@ fn steps(file: &Path, folder: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ragmaker_tool::HostOptions;
 
     #[test]
     fn the_arguments_name_one_catalog() {
-        let choose = |root: Option<&str>, file: Option<&str>, project: Option<&str>| {
-            choose(root.map(Path::new), file.map(Path::new), project.map(OsString::from))
+        let person = |project: &str| Invocation {
+            host: HostOptions { project_root: Some(project.to_owned()), ..HostOptions::default() },
+            ..Invocation::default()
         };
-        assert_eq!(choose(Some("kb"), None, Some("/p")).unwrap(), Path::new("kb/cache/catalog.json"));
-        assert_eq!(choose(None, Some("kb/c.json"), Some("/p")).unwrap(), Path::new("kb/c.json"));
-        assert_eq!(choose(None, None, Some("/p")).unwrap(), Path::new("/p/.tmp/cache/catalog.json"));
-        for none in [None, Some("")] {
-            assert_eq!(choose(None, None, none).unwrap(), Path::new(".tmp/cache/catalog.json"));
-        }
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().canonicalize().unwrap();
+        let person = person(project.to_str().unwrap());
+        let locate = |root: Option<&str>, file: Option<&str>| {
+            locate(root.map(Path::new), file.map(Path::new), Access::Write, &person)
+        };
+        assert_eq!(locate(Some("kb"), None).unwrap(), Path::new("kb/cache/catalog.json"));
+        assert_eq!(locate(None, Some("kb/c.json")).unwrap(), Path::new("kb/c.json"));
+        assert_eq!(locate(None, None).unwrap(), project.join(".tmp/cache/catalog.json"));
+        assert!(project.join(".tmp/cache/.gitignore").is_file());
+        // The layout with the catalog at the top, and the cache folder itself.
+        fs::create_dir(project.join("old")).unwrap();
+        fs::write(project.join("old/catalog.json"), "{}").unwrap();
+        assert_eq!(locate(project.join("old").to_str(), None).unwrap(), project.join("old/catalog.json"));
         for (root, file, argument) in [
             (Some("kb"), Some("c.json"), "--catalog-path"),
             (Some(""), None, "--kb-root"),
@@ -103,9 +167,30 @@ mod tests {
             (None, Some(".."), "--catalog-path"),
             (None, Some("/"), "--catalog-path"),
         ] {
-            let error = choose(root, file, None).unwrap_err();
+            let error = locate(root, file).unwrap_err();
             assert!(error.is(ARGUMENT_ERROR));
             assert_eq!(error.details()["argument"], argument);
+        }
+    }
+
+    #[test]
+    fn what_a_model_names_is_confined() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().canonicalize().unwrap().join("project");
+        fs::create_dir_all(project.join("kb")).unwrap();
+        let host = HostOptions { project_root: project.to_str().map(str::to_owned), ..HostOptions::default() };
+        let model = Invocation { host, caller: Caller::Model };
+        let locate = |root: Option<&str>, file: Option<&str>, access| {
+            locate(root.map(Path::new), file.map(Path::new), access, &model)
+        };
+        for access in [Access::Read, Access::Write] {
+            assert_eq!(locate(Some("kb"), None, access).unwrap(), project.join("kb/cache/catalog.json"));
+            assert_eq!(locate(Some("."), None, access).unwrap(), project.join("cache/catalog.json"));
+            assert_eq!(locate(None, Some("c.json"), access).unwrap(), project.join("c.json"));
+            for (root, file) in [(Some("../kb"), None), (None, Some("../c.json")), (Some("/"), None)] {
+                let error = locate(root, file, access).unwrap_err();
+                assert!(error.is(ragmaker_files::PATH_NOT_ALLOWED), "{error}");
+            }
         }
     }
 
@@ -137,7 +222,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_path_that_json_can_not_hold_is_refused() {
+    fn a_path_that_json_cannot_hold_is_refused() {
         use std::os::unix::ffi::OsStrExt;
         let temporary = tempfile::tempdir().unwrap();
         let name = std::ffi::OsStr::from_bytes(b"\xff.md");

@@ -1,22 +1,19 @@
-//! One writer at a time, over all processes.
+//! The lock that makes writers of a catalog take turns, over all processes.
 
 use std::{
     fs::{self, File, OpenOptions},
     io,
     path::Path,
-    sync::mpsc,
-    thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use fs2::FileExt;
-use ragmaker_tool::{Code, Error};
+use ragmaker_fs::{LockKind, lock_within};
+use ragmaker_tool::Error;
 
-use crate::draft::{not_writable, sibling};
-
-/// Other writers kept the lock for the whole wait.
-pub const CATALOG_LOCKED: Code =
-    Code::new("CATALOG_LOCKED", "Another process is writing the catalog: let it end, then call again.");
+use crate::{
+    error::{CATALOG_LOCKED, not_writable},
+    replace::sibling,
+};
 
 /// The exclusive right to change a catalog, held until it is dropped or its process ends.
 ///
@@ -41,20 +38,12 @@ impl Lock {
             opened => opened,
         };
         let lock = lock.map_err(|error| refuse(&error))?;
-        if lock.try_lock_exclusive().is_ok() {
-            return Ok(Self(lock));
-        }
-        // The kernel wakes those who wait in order, which trying again and again would not. A wait
-        // that is given up ends as soon as the lock is free.
-        let (sender, receiver) = mpsc::channel();
-        let waiter = thread::Builder::new().spawn(move || sender.send(lock.lock_exclusive().map(|()| lock)));
-        waiter.map_err(|error| refuse(&error))?;
-        match receiver.recv_timeout(wait) {
-            Ok(Ok(lock)) => Ok(Self(lock)),
-            Ok(Err(error)) => Err(refuse(&error)),
-            Err(_) => Err(CATALOG_LOCKED
+        match lock_within(lock, LockKind::Exclusive, Instant::now() + wait) {
+            Ok(Some(lock)) => Ok(Self(lock)),
+            Ok(None) => Err(CATALOG_LOCKED
                 .error(format!("the catalog {} was locked for {} seconds", file.display(), wait.as_secs_f32()))
                 .detail("lock_file", path.to_string_lossy())),
+            Err(error) => Err(refuse(&error)),
         }
     }
 }

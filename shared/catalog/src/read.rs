@@ -1,25 +1,16 @@
 //! Reading a catalog: what it says of the knowledge base and of each document.
 
-use std::{fs, io::Read};
+use std::{fs, io, path::PathBuf};
 
-use ragmaker_tool::{Code, Error};
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
+use ragmaker_tool::Error;
 use serde_json::value::RawValue;
 
 use crate::{
     Catalog, Header,
-    file::{self, Source},
-    scan::{self, Failure},
+    error::CATALOG_NOT_FOUND,
+    file::{self, Current},
+    outline::{Corrupt, Fields, Outline},
 };
-
-/// There is no catalog.
-pub const CATALOG_NOT_FOUND: Code = Code::new(
-    "CATALOG_NOT_FOUND",
-    "Check --kb-root or --catalog-path; ragmaker-browser-extract and ragmaker-entry-discovery make a catalog.",
-);
 
 /// A whole catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,84 +36,55 @@ pub struct Listed {
 
 impl Catalog {
     /// Reads the catalog, which has to be there; nothing is made or changed.
+    ///
+    /// # Errors
+    ///
+    /// One of [`READ_ERRORS`](crate::READ_ERRORS); [`CATALOG_CORRUPT`](crate::CATALOG_CORRUPT) with line and column.
     pub fn read(&self) -> Result<Contents, Error> {
-        let file = self.existing()?;
-        let source = Source::open(&file)?;
-        let mut bytes = vec![];
-        let read = source.all().read_to_end(&mut bytes).map_err(Failure::Unreadable);
-        let contents = read.and_then(|_| contents(&bytes));
-        contents.map_err(|failure| source.error(failure, &self.file))
+        let current = Current::read(&self.existing()?)?;
+        let outline = current.outline(&self.file)?;
+        contents(&outline).map_err(|corrupt| current.error(&corrupt, &self.file))
     }
 
     /// The absolute path of the catalog's file, links followed; there being none is an error.
-    pub(crate) fn existing(&self) -> Result<std::path::PathBuf, Error> {
-        match fs::symlink_metadata(&self.file) {
-            Ok(_) => file::resolve(&self.file),
-            Err(_) => Err(CATALOG_NOT_FOUND
+    pub(crate) fn existing(&self) -> Result<PathBuf, Error> {
+        // Resolving a link that leads to nothing would make the folder that it leads to.
+        let leads_nowhere = || fs::metadata(&self.file).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if fs::symlink_metadata(&self.file).is_err() || leads_nowhere() {
+            return Err(CATALOG_NOT_FOUND
                 .error(format!("there is no catalog at {}", self.file.display()))
-                .detail("path", self.file.to_string_lossy())),
+                .detail("path", self.file.to_string_lossy()));
         }
+        file::resolve(&self.file)
     }
 }
 
-fn contents(bytes: &[u8]) -> Result<Contents, Failure> {
-    let outline = scan::outline(bytes, None)?;
+fn contents(outline: &Outline<'_>) -> Result<Contents, Corrupt> {
     let mut header = Header::default();
     for member in &outline.members {
-        let name: Option<String> = serde_json::from_str(&member.key).ok();
+        let name: Option<String> = serde_json::from_str(member.key).ok();
         if let Some(field) = name.and_then(|name| header.field_mut(&name)) {
-            *field = text(&member.value);
+            *field = text(member.value);
         }
     }
-    Ok(Contents { header, documents: scan::documents(bytes, &outline)? })
+    Ok(Contents { header, documents: documents(outline)? })
 }
 
+/// The documents that `outline` lists.
+pub(crate) fn documents(outline: &Outline<'_>) -> Result<Vec<Listed>, Corrupt> {
+    let text = |field: Option<&RawValue>| field.and_then(|json| text(json.get()));
+    let listed = |Fields { url, title, summary, path }: Fields<'_>| Listed {
+        url: text(url),
+        title: text(title),
+        summary: text(summary),
+        path: text(path),
+    };
+    outline.documents.items.iter().map(|document| outline.fields_of(document).map(listed)).collect()
+}
+
+/// The text that `json` is, unless it is blank.
 fn text(json: &str) -> Option<String> {
     serde_json::from_str(json).ok().filter(|text: &String| !text.trim().is_empty())
-}
-
-/// Of several members with one name the last one counts, as for most parsers.
-impl<'de> Deserialize<'de> for Listed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ListedVisitor)
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "lowercase")]
-enum Key {
-    Url,
-    Title,
-    Summary,
-    Path,
-    #[serde(other)]
-    Other,
-}
-
-struct ListedVisitor;
-
-impl<'de> Visitor<'de> for ListedVisitor {
-    type Value = Listed;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a document: an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed, A::Error> {
-        let mut listed = Listed::default();
-        while let Some(key) = map.next_key()? {
-            let value: &RawValue = map.next_value()?;
-            let field = match key {
-                Key::Url => &mut listed.url,
-                Key::Title => &mut listed.title,
-                Key::Summary => &mut listed.summary,
-                Key::Path => &mut listed.path,
-                Key::Other => continue,
-            };
-            *field = text(value.get());
-        }
-        Ok(listed)
-    }
 }
 
 #[cfg(test)]
@@ -143,12 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_ours_is_not_judged() {
+    fn members_that_nobody_asks_for_are_not_checked() {
         let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
         let text = format!(
             "{{\"x\": \"\\ud800\", \"\\udfff\": 1, \"y\": {deep}, \"title\": \"\\ud800\",\n \"documents\": [{{\"url\": \"u\", \"z\": {deep}}}]}}"
         );
-        let contents = contents(text.as_bytes()).unwrap();
+        let contents = contents(&Outline::parse(text.as_bytes()).unwrap()).unwrap();
         assert_eq!(contents.header, Header::default());
         assert_eq!(contents.documents, [Listed { url: Some("u".into()), ..Listed::default() }]);
     }

@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use fs2::FileExt;
 use ragmaker_catalog::{
-    CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE, Catalog, Description, Entry, Header,
-    Outcome, now,
+    Access, CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE, Catalog, Description, Entry,
+    Header, Outcome, now,
 };
+use ragmaker_tool::Invocation;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -43,7 +43,8 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn a_catalog_grows_from_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let catalog = Catalog::locate(Some(&folder.path().join("kb")), None).unwrap();
+    let catalog =
+        Catalog::locate(Some(&folder.path().join("kb")), None, Access::Write, &Invocation::default()).unwrap();
     let cache = folder.path().join("kb/cache");
     let entry = |title: &str| Entry::new("https://x/a", title, cache.join("a.md"));
     // The folder of a document exists before the document is recorded.
@@ -150,7 +151,7 @@ fn a_lock_that_is_never_released_is_told() {
     record(&file, "https://x/a");
     let before = fs::read(&file).unwrap();
     let other = File::open(folder.path().join(".catalog.json.lock")).unwrap();
-    other.lock_exclusive().unwrap();
+    other.lock().unwrap();
     let catalog = Catalog::at(&file).unwrap().waiting(Duration::from_millis(20));
     let error = catalog.record(&page(&file, "https://x/b")).unwrap_err();
     assert!(error.is(CATALOG_LOCKED), "{error}");
@@ -223,6 +224,15 @@ mod unix {
         assert!(link.is_symlink() && file.is_symlink() && !target.is_symlink());
         assert_eq!(read(&link)["documents"][0]["path"], "page.md");
         assert_eq!(names(&folder.path().join("store")), [".real.json.lock", "real.json"]);
+    }
+
+    #[test]
+    fn a_link_that_leads_to_no_catalog_makes_nothing_when_it_is_read() {
+        let (folder, file) = fresh();
+        symlink("store/real.json", &file).unwrap();
+        let error = Catalog::at(&file).unwrap().read().unwrap_err();
+        assert!(error.is(ragmaker_catalog::CATALOG_NOT_FOUND), "{error}");
+        assert_eq!(names(folder.path()), ["catalog.json"]);
     }
 
     #[test]

@@ -1,14 +1,13 @@
-//! A saved page, read back: its front matter apart from its content.
+//! Parsing of a document: its front matter and its content.
 
 use std::fmt;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-/// A document as it was found.
+/// A document that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed<'a> {
-    /// The front matter's fields that hold one value, in order; what a list or a mapping holds is
-    /// left out.
+    /// The front matter's fields that hold one value, in order; lists and mappings are left out.
     pub fields: Vec<(String, String)>,
     /// What follows the front matter.
     pub body: &'a str,
@@ -24,7 +23,7 @@ impl Parsed<'_> {
 
 /// Why a text has no front matter that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FrontMatterError {
     /// It does not start with a line `---`.
     Missing,
     /// There is no second such line.
@@ -35,7 +34,9 @@ pub enum Fault {
     NotAMapping,
 }
 
-impl fmt::Display for Fault {
+impl std::error::Error for FrontMatterError {}
+
+impl fmt::Display for FrontMatterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("it does not begin with front matter"),
@@ -46,12 +47,16 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Takes `text` apart. A byte order mark and CRLF are taken too: editors write them.
-pub fn parse(text: &str) -> Result<Parsed<'_>, Fault> {
+/// Parses a document. A byte order mark and CRLF are allowed: editors write them.
+///
+/// # Errors
+///
+/// Why there is no front matter, or none that can be read.
+pub fn parse(text: &str) -> Result<Parsed<'_>, FrontMatterError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let is_fence = |line: &str| line.trim_end() == "---";
-    let opening = lines.next().filter(|line| is_fence(line)).ok_or(Fault::Missing)?;
+    let opening = lines.next().filter(|line| is_fence(line)).ok_or(FrontMatterError::Missing)?;
     let mut end = opening.len();
     for line in lines {
         if is_fence(line) {
@@ -60,16 +65,16 @@ pub fn parse(text: &str) -> Result<Parsed<'_>, Fault> {
         }
         end += line.len();
     }
-    Err(Fault::Unclosed)
+    Err(FrontMatterError::Unclosed)
 }
 
-/// The scalars of the outermost mapping. It is read as a stream: a tree of what a hostile page nests
-/// would be too deep to be dropped.
-fn fields(yaml: &str) -> Result<Vec<(String, String)>, Fault> {
+/// The scalars of the outermost mapping. It is read as a stream of events: the tree of a hostile page
+/// may be so deep that dropping it overflows the stack.
+fn fields(yaml: &str) -> Result<Vec<(String, String)>, FrontMatterError> {
     let mut fields = vec![];
     let (mut depth, mut mapping, mut key) = (0, false, None);
     for event in Parser::new_from_str(yaml) {
-        let (event, _) = event.map_err(|error| Fault::NotYaml(error.to_string()))?;
+        let (event, _) = event.map_err(|error| FrontMatterError::NotYaml(error.to_string()))?;
         match event {
             Event::MappingStart(..) | Event::SequenceStart(..) => {
                 mapping |= depth == 0 && matches!(event, Event::MappingStart(..));
@@ -92,17 +97,17 @@ fn fields(yaml: &str) -> Result<Vec<(String, String)>, Fault> {
             _ => {}
         }
     }
-    if mapping { Ok(fields) } else { Err(Fault::NotAMapping) }
+    if mapping { Ok(fields) } else { Err(FrontMatterError::NotAMapping) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Document;
+    use crate::DocumentFile;
     use proptest::prelude::*;
 
     #[test]
-    fn fields_and_body_are_told_apart() {
+    fn fields_and_body_are_separated() {
         let text = "---\r\ntitle: \"A: b\"\r\ntags: [a, {b: c}]\r\nn: 7\r\nempty:\r\n---\r\n\r\n# A\n---\nrest";
         let parsed = parse(text).unwrap();
         assert_eq!(parsed.field("title"), Some("A: b"));
@@ -112,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_front_matter_is_said() {
-        assert_eq!(parse("# A"), Err(Fault::Missing));
-        assert_eq!(parse(""), Err(Fault::Missing));
-        assert_eq!(parse("---\ntitle: a\n"), Err(Fault::Unclosed));
-        assert_eq!(parse("---\n- a\n- b\n---\n"), Err(Fault::NotAMapping));
-        assert_eq!(parse("---\n---\n"), Err(Fault::NotAMapping));
-        assert!(matches!(parse("---\ntitle: a: \"b\n---\n"), Err(Fault::NotYaml(_))));
+    fn what_is_not_front_matter_is_an_error() {
+        assert_eq!(parse("# A"), Err(FrontMatterError::Missing));
+        assert_eq!(parse(""), Err(FrontMatterError::Missing));
+        assert_eq!(parse("---\ntitle: a\n"), Err(FrontMatterError::Unclosed));
+        assert_eq!(parse("---\n- a\n- b\n---\n"), Err(FrontMatterError::NotAMapping));
+        assert_eq!(parse("---\n---\n"), Err(FrontMatterError::NotAMapping));
+        assert!(matches!(parse("---\ntitle: a: \"b\n---\n"), Err(FrontMatterError::NotYaml(_))));
     }
 
     #[test]
@@ -131,7 +136,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_saved_is_read_back(title in any::<String>(), url in ".*", markdown in "[a-z #\n-]{0,40}") {
-            let page = Document { source_url: &url, title: &title, fetched_at: "t", fields: &[], markdown: &markdown };
+            let page = DocumentFile { source_url: &url, title: &title, fetched_at: "t", fields: &[], markdown: &markdown };
             let text = page.text();
             let parsed = parse(&text).unwrap();
             let expected = title.replace(['\u{feff}', '\u{fffe}', '\u{ffff}'], "");
@@ -140,7 +145,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_too_odd(text in "(---\n)?[\\[\\]{}:,&*!|>'\"%@`#? \na-c-]{0,60}(\n---\n)?") {
+        fn any_text_is_parsed_or_refused(text in "(---\n)?[\\[\\]{}:,&*!|>'\"%@`#? \na-c-]{0,60}(\n---\n)?") {
             let _ = parse(&text);
         }
     }

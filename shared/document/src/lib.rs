@@ -1,10 +1,32 @@
-//! A saved page: a Markdown file with YAML front matter, named after its address.
+//! Documents as files: Markdown with YAML front matter, named after the address of the page.
 //!
 //! The same page always gets the same file, so that fetching it again replaces it, and two pages
-//! never share one. What the address or the title holds can neither leave the folder nor break the
-//! front matter.
+//! never share one. Whatever the address or the title contains, the file stays in its folder and the
+//! front matter stays valid.
+//!
+//! ```
+//! use ragmaker_document::{DocumentFile, parse};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let document = DocumentFile {
+//!     source_url: "https://example.com/tides",
+//!     title: "Tides: two a day",
+//!     fetched_at: "2026-01-02T03:04:05Z",
+//!     fields: &[("lang", "en")],
+//!     markdown: "# Tides\n",
+//! };
+//! let file = document.save(folder.path())?;
+//! let text = std::fs::read_to_string(file)?;
+//! let parsed = parse(&text)?;
+//! assert_eq!(parsed.field("title"), Some("Tides: two a day"));
+//! assert_eq!(parsed.body, "\n# Tides\n");
+//! # Ok(())
+//! # }
+//! ```
 
 mod front_matter;
+mod login;
 
 use std::{
     fmt::Write as _,
@@ -14,6 +36,7 @@ use std::{
 };
 
 use percent_encoding::percent_decode_str;
+use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_tool::{
     Code, Error,
     json::{self, Charset},
@@ -21,18 +44,19 @@ use ragmaker_tool::{
 use sha2::{Digest, Sha256};
 use url::Url;
 
-pub use front_matter::{Fault, Parsed, parse};
+pub use front_matter::{FrontMatterError, Parsed, parse};
+pub use login::looks_like_login;
 
 /// The document could not be written.
 pub const OUTPUT_DIR_NOT_WRITABLE: Code =
     Code::new("OUTPUT_DIR_NOT_WRITABLE", "Name a folder that can be written to as --output-dir.");
 
 /// The most bytes of a file name before its hash; file systems allow 255 in all.
-const READABLE: usize = 120;
+const MAX_READABLE: usize = 120;
 
-/// A page to be saved.
+/// A document to be written.
 #[derive(Clone, Debug)]
-pub struct Document<'a> {
+pub struct DocumentFile<'a> {
     /// The address of the page.
     pub source_url: &'a str,
     /// Its title.
@@ -45,14 +69,14 @@ pub struct Document<'a> {
     pub markdown: &'a str,
 }
 
-impl Document<'_> {
+impl DocumentFile<'_> {
     /// The file's text: front matter, a blank line, the content.
     pub fn text(&self) -> String {
         let mut text = String::from("---\n");
-        // First where it came from: whoever reads it knows by the second line whose words follow.
+        // The source first: a reader of the second line knows who wrote what follows.
         let own = [("source_url", self.source_url), ("title", self.title), ("fetched_at", self.fetched_at)];
         for (name, value) in own.iter().chain(self.fields) {
-            // Writing to a string can not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{name}: {}", scalar(value));
         }
         text.push_str("---\n\n");
@@ -63,24 +87,20 @@ impl Document<'_> {
 
     /// Writes the file to `folder`, which is made where it is missing, and returns its absolute
     /// path. The file is there whole, in the place of an older one, or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`OUTPUT_DIR_NOT_WRITABLE`] where the folder or the file cannot be written, or something that is
+    /// not a file has its name. An older file is then as it was.
     pub fn save(&self, folder: &Path) -> Result<PathBuf, Error> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let path = folder.join(file_name(self.source_url));
         let write = || {
             fs::create_dir_all(&folder)?;
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(".ragmaker-").suffix(".tmp");
-            #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let mut file = builder.tempfile_in(&folder)?;
-            file.write_all(self.text().as_bytes())?;
-            file.as_file().sync_all()?;
-            // A pipe or a device is none of ours to replace.
-            if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
-                return Err(std::io::Error::other("there is something else than a file in its place"));
-            }
-            file.persist(&path)?;
-            Ok(())
+            // The name is on the disk no later than the catalog that lists it, which is written next and
+            // synced: file systems keep the order of renames.
+            let replace = Replace { replace_link: true, sync_directory: false, ..Replace::default() };
+            write_atomically(&path, replace, |file| file.write_all(self.text().as_bytes()))
         };
         write().map_err(|error: std::io::Error| {
             OUTPUT_DIR_NOT_WRITABLE
@@ -101,7 +121,7 @@ pub fn is_text(c: char) -> bool {
 fn scalar(text: &str) -> String {
     let text: String = text.chars().filter(|c| is_text(*c)).collect();
     let mut bytes = vec![];
-    // Serializing a string to memory can not fail.
+    // Serializing a string to memory cannot fail.
     let _ = json::write(&text, Charset::Utf8, &mut bytes);
     String::from_utf8_lossy(&bytes).trim_end().to_owned()
 }
@@ -130,7 +150,7 @@ pub fn file_name(url: &str) -> String {
     let mut name = String::new();
     for c in readable.chars() {
         let c = if c.is_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
-        if name.len() + c.len_utf8() > READABLE {
+        if name.len() + c.len_utf8() > MAX_READABLE {
             break;
         }
         // No run of dashes, no dots that mean a folder, no hidden file.
@@ -163,7 +183,7 @@ mod tests {
     fn a_page_saved_again_replaces_itself() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("a b/日本");
-        let mut page = Document {
+        let mut page = DocumentFile {
             source_url: "https://x.example/p",
             title: "A: \"b\"\n---\n# c",
             fetched_at: "2026-01-02T03:04:05Z",
@@ -182,11 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_written_is_said_and_leaves_nothing() {
+    fn what_cannot_be_written_is_an_error_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "x").unwrap();
-        let page = Document { source_url: "https://x.example/", title: "", fetched_at: "", fields: &[], markdown: "x" };
+        let page =
+            DocumentFile { source_url: "https://x.example/", title: "", fetched_at: "", fields: &[], markdown: "x" };
         assert!(page.save(&file).unwrap_err().is(OUTPUT_DIR_NOT_WRITABLE));
         // A folder where the file should be.
         fs::create_dir(folder.path().join(file_name(page.source_url))).unwrap();
@@ -196,7 +217,7 @@ mod tests {
         {
             let socket = folder.path().join(file_name("https://x.example/s"));
             let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-            let page = Document { source_url: "https://x.example/s", ..page.clone() };
+            let page = DocumentFile { source_url: "https://x.example/s", ..page.clone() };
             assert!(page.save(folder.path()).unwrap_err().is(OUTPUT_DIR_NOT_WRITABLE));
             assert!(!fs::metadata(&socket).unwrap().is_file());
             fs::remove_file(&socket).unwrap();
@@ -216,7 +237,7 @@ mod tests {
 
         #[test]
         fn front_matter_always_parses(title in any::<String>(), url in ".*") {
-            let page = Document { source_url: &url, title: &title, fetched_at: "t", fields: &[("author", &title)], markdown: "text" };
+            let page = DocumentFile { source_url: &url, title: &title, fetched_at: "t", fields: &[("author", &title)], markdown: "text" };
             let text = page.text();
             let front = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).unwrap().0;
             let yaml = Yaml::load_from_str(front).unwrap();

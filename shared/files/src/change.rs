@@ -1,4 +1,4 @@
-//! Changing the tree at exactly the place that was checked.
+//! Writing and moving at exactly the place that was checked.
 //!
 //! Every change is made through a handle of the directory that it is in, opened without following
 //! a link; so a directory that is swapped for a link meanwhile makes the change fail, never land
@@ -7,16 +7,16 @@
 
 use std::{
     fs::File,
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
 };
 
+use ragmaker_fs::{LockKind, Replace, lock_within};
 use ragmaker_tool::{Code, Error};
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, FileType, Mode, OFlags, RenameFlags},
+    fs::{AtFlags, FileType, Mode, OFlags},
     io::Errno,
 };
 
@@ -30,11 +30,17 @@ pub const ALREADY_EXISTS: Code = Code::new("ALREADY_EXISTS", "Choose another pat
 /// A directory has something in it.
 pub const DIRECTORY_NOT_EMPTY: Code = Code::new("DIRECTORY_NOT_EMPTY", "Delete or move what is in it first.");
 
-/// What was to be moved lies on another device than where it was to go.
+/// Source and destination of a move are on different devices.
 pub const CROSS_DEVICE: Code =
-    Code::new("CROSS_DEVICE", "It can not be moved in one step: write a copy there and delete it here.");
+    Code::new("CROSS_DEVICE", "It cannot be moved in one step: write a copy there and delete it here.");
+/// Another process held the lock for as long as a call waits.
+pub const FILE_LOCKED: Code =
+    Code::new("FILE_LOCKED", "Another process is changing files in this directory: let it end, then call again.");
 
-/// How new content came to a place.
+/// How long a call waits for other writers.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// The result of writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Whether nothing was there before.
@@ -42,9 +48,9 @@ pub struct Written {
 }
 
 /// A name for the directory entry `place`: a handle of the directory it is in, and its own name.
-struct Entry<'a> {
-    parent: OwnedFd,
-    name: &'a Path,
+pub(crate) struct Entry<'a> {
+    pub(crate) parent: OwnedFd,
+    pub(crate) name: &'a Path,
 }
 
 impl Place {
@@ -53,62 +59,55 @@ impl Place {
     /// A file that is here keeps its permissions. It is replaced as a whole or not at all;
     /// `create_only` refuses to replace it.
     pub fn write(&self, content: &[u8], create_only: bool) -> Result<Written, Error> {
-        let fail = |errno: Errno| failure(errno, self);
         let entry = self.entry(true)?;
-        let old = rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW);
-        let mode = match old {
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile => {
-                return Err(self.not_a_file("it is not a regular file"));
+        let replace = Replace { create_only, ..Replace::default() };
+        let written =
+            ragmaker_fs::write_in(&entry.parent, entry.name.as_os_str(), replace, |file| file.write_all(content));
+        match written {
+            Ok(created) => Ok(Written { created }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                Err(self.not_a_file("it is not a regular file"))
             }
-            Ok(_) if create_only => return Err(self.exists()),
-            Ok(stat) => Some(Mode::from_raw_mode(stat.st_mode)),
-            Err(Errno::NOENT) => None,
-            Err(errno) => return Err(fail(errno)),
-        };
-        let temporary = temporary_name(entry.name);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&entry.parent, &temporary, flags, Mode::from_raw_mode(0o666)).map_err(fail)?;
-        let mut file = File::from(file);
-        let written = (|| {
-            file.write_all(content)?;
-            if let Some(mode) = mode {
-                rustix::fs::fchmod(&file, mode)?;
-            }
-            file.sync_all()?;
-            let flags = if create_only { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
-            rename(&entry.parent, &temporary, &entry.parent, entry.name, flags).map_err(std::io::Error::from)
-        })();
-        if let Err(error) = written {
-            let _ = rustix::fs::unlinkat(&entry.parent, &temporary, AtFlags::empty());
-            let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
-            return Err(if exists { self.exists() } else { io_error(&error, &self.path()) });
+            Err(error) => Err(io_error(&error, &self.path())),
         }
-        // The name is on the disk when its directory is; some file systems can not sync one.
-        let directory = rustix::fs::openat(&entry.parent, ".", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-        let _ = directory.and_then(rustix::fs::fsync);
-        Ok(Written { created: mode.is_none() })
     }
 
-    /// Waits until nobody else changes anything in the directory that this is in, which is made if
-    /// it is missing; others wait until the lock is dropped.
-    pub fn lock(&self) -> Result<OwnedFd, Error> {
-        self.locked(true)
+    /// Waits until no other call changes anything in the directory that this is in, which is made if it is
+    /// missing; others wait until the file that this returns is closed.
+    pub fn lock(&self) -> Result<File, Error> {
+        self.locked(true, LOCK_WAIT)
     }
 
     /// The same, for a file that has to be there.
-    pub fn lock_existing(&self) -> Result<OwnedFd, Error> {
-        self.locked(false)
+    pub fn lock_existing(&self) -> Result<File, Error> {
+        self.locked(false, LOCK_WAIT)
     }
 
-    fn locked(&self, make: bool) -> Result<OwnedFd, Error> {
-        let fail = |errno: Errno| failure(errno, self);
+    fn locked(&self, make: bool, wait: Duration) -> Result<File, Error> {
         let parent = self.entry(make)?.parent;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::openat(&parent, ".", flags, Mode::empty()).map_err(fail)?;
-        match rustix::fs::flock(&directory, rustix::fs::FlockOperation::LockExclusive) {
+        let open = || rustix::fs::openat(&parent, ".", flags, Mode::empty()).map_err(|errno| failure(errno, self));
+        match lock_within(open()?.into(), LockKind::Exclusive, Instant::now() + wait) {
+            Ok(Some(directory)) => Ok(directory),
+            Ok(None) => {
+                let path = self.path();
+                let folder = path.parent().unwrap_or(&path);
+                Err(FILE_LOCKED
+                    .error(format!("{} was locked for {} seconds", folder.display(), wait.as_secs_f32()))
+                    .detail("path", path.to_string_lossy())
+                    .detail("locked", folder.to_string_lossy()))
+            }
             // Some network file systems have no locks.
-            Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP) => Ok(directory),
-            Err(errno) => Err(fail(errno)),
+            Err(error)
+                if [Errno::NOLCK, Errno::OPNOTSUPP]
+                    .map(Errno::raw_os_error)
+                    .map(Some)
+                    .contains(&error.raw_os_error()) =>
+            {
+                Ok(open()?.into())
+            }
+            Err(error) => Err(io_error(&error, &self.path())),
         }
     }
 
@@ -122,8 +121,8 @@ impl Place {
     /// Moves what is here to `destination`, making the directories that are missing.
     pub fn move_to(&self, destination: &Self, overwrite: bool) -> Result<(), Error> {
         let (from, to) = (self.entry(false)?, destination.entry(true)?);
-        let flags = if overwrite { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
-        rename(&from.parent, from.name, &to.parent, to.name, flags).map_err(|errno| match errno {
+        let renamed = ragmaker_fs::rename_in(&from.parent, from.name, &to.parent, to.name, overwrite);
+        renamed.map_err(|error| match Errno::from_io_error(&error).unwrap_or(Errno::IO) {
             Errno::EXIST => destination.exists(),
             Errno::NOTEMPTY => DIRECTORY_NOT_EMPTY
                 .error(format!("{} is a directory with something in it", destination.path().display()))
@@ -143,19 +142,12 @@ impl Place {
         Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
     }
 
-    /// Deletes what is here for good: a file, a link, or a directory with all that is in it.
-    /// Returns how many entries were deleted.
-    pub fn delete(&self) -> Result<u64, Error> {
-        let entry = self.entry(false)?;
-        delete(&entry.parent, entry.name).map_err(|errno| failure(errno, self))
-    }
-
     fn exists(&self) -> Error {
         let path = self.path();
         ALREADY_EXISTS.error(format!("{} exists already", path.display())).detail("path", path.to_string_lossy())
     }
 
-    fn entry(&self, make: bool) -> Result<Entry<'_>, Error> {
+    pub(crate) fn entry(&self, make: bool) -> Result<Entry<'_>, Error> {
         let parent = self.relative.parent().unwrap_or(Path::new(""));
         let name = self.relative.file_name().map_or(Path::new("."), Path::new);
         Ok(Entry { parent: self.directory(parent, make)?, name })
@@ -184,48 +176,29 @@ impl Place {
     }
 }
 
-/// Renames, and refuses to replace where the flags say so, also where the kernel can not.
-fn rename(from: &OwnedFd, old: &Path, to: &OwnedFd, new: &Path, flags: RenameFlags) -> rustix::io::Result<()> {
-    #[cfg(target_os = "linux")]
-    match rustix::fs::renameat_with(from, old, to, new, flags) {
-        Err(Errno::NOSYS | Errno::INVAL) if !flags.is_empty() => {}
-        result => return result,
-    }
-    if flags.contains(RenameFlags::NOREPLACE) && rustix::fs::statat(to, new, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-        return Err(Errno::EXIST);
-    }
-    rustix::fs::renameat(from, old, to, new)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Roots;
+    use ragmaker_tool::HostOptions;
+    use std::fs;
 
-fn delete(parent: &OwnedFd, name: &Path) -> rustix::io::Result<u64> {
-    match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
-        // A directory is EISDIR on Linux, EPERM by POSIX.
-        Err(Errno::ISDIR | Errno::PERM) => {}
-        result => return result.map(|()| 1),
+    #[test]
+    fn a_lock_that_others_hold_ends_with_a_code() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join("d")).unwrap();
+        let roots = Roots::discover(&HostOptions {
+            project_root: temp.path().to_str().map(str::to_owned),
+            ..HostOptions::default()
+        })
+        .unwrap();
+        let place = roots.place_to_write("d/a.md").unwrap();
+        let held = place.lock().unwrap();
+        let start = Instant::now();
+        let error = place.locked(true, Duration::from_millis(50)).unwrap_err();
+        assert!(error.is(FILE_LOCKED), "{error}");
+        assert!(start.elapsed() >= Duration::from_millis(50));
+        drop(held);
+        assert!(place.locked(false, Duration::ZERO).is_ok());
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-    let mut deleted = 1;
-    let names: Vec<_> = rustix::fs::Dir::read_from(&directory)?
-        .map(|entry| entry.map(|entry| entry.file_name().to_owned()))
-        .collect::<rustix::io::Result<_>>()?;
-    for name in names {
-        use std::os::unix::ffi::OsStrExt;
-        if !matches!(name.to_bytes(), b"." | b"..") {
-            deleted += delete(&directory, Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())))?;
-        }
-    }
-    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?;
-    Ok(deleted)
-}
-
-/// A name beside `name` that nobody has: it begins with a dot, so that it stays out of sight.
-fn temporary_name(name: &Path) -> PathBuf {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let nanos =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
-    // Short, for the longest name that a file system takes is 255 bytes.
-    let start: String = name.to_string_lossy().chars().take(20).collect();
-    PathBuf::from(format!(".{start}.{}-{count}-{nanos}.tmp", process::id()))
 }

@@ -1,7 +1,8 @@
-//! Why a path can not be used, as codes.
+//! Error codes of paths.
 
 use std::{io, path::Path};
 
+use ragmaker_project::{ROOT_NOT_USABLE, ROOT_TOO_BROAD};
 use ragmaker_tool::{Code, Error};
 
 /// Nothing is there.
@@ -10,15 +11,16 @@ pub const FILE_NOT_FOUND: Code =
 /// The path leads out of every directory that is open to the agent.
 pub const PATH_NOT_ALLOWED: Code = Code::new(
     "PATH_NOT_ALLOWED",
-    "Name the directory with --allow-root, or the knowledge base with --kb-root, if it is meant to be read.",
+    "Use a path beneath one of details.roots; the user can allow another directory with RAGMAKER_ALLOWED_ROOTS.",
 );
 /// The path may be read, not changed.
 pub const PATH_NOT_WRITABLE: Code = Code::new(
     "PATH_NOT_WRITABLE",
-    "Write beneath the project root, or let the user allow the directory with --allow-root rw=DIR.",
+    "Write beneath the project root; the user can allow another directory with RAGMAKER_ALLOWED_ROOTS=rw=DIR.",
 );
 /// An ignore file lists the path.
-pub const PATH_IGNORED: Code = Code::new("PATH_IGNORED", "Add --no-ignore to use the file all the same.");
+pub const PATH_IGNORED: Code =
+    Code::new("PATH_IGNORED", "Choose another path, or let the call include what is ignored.");
 /// A FIFO, a socket, a device, or a file that a kernel makes up.
 pub const NOT_A_REGULAR_FILE: Code = Code::new("NOT_A_REGULAR_FILE", "Name a regular file.");
 /// A directory stands where a file was meant.
@@ -33,17 +35,32 @@ pub const PERMISSION_DENIED: Code =
 /// The path became another one between the check and the use.
 pub const PATH_CHANGED: Code =
     Code::new("PATH_CHANGED", "Something else is changing the tree: try again when it has finished.");
-/// A directory that was named as a root can not be one.
-pub const ROOT_NOT_USABLE: Code = Code::new("ROOT_NOT_USABLE", "Name an existing directory.");
-/// A directory that was named as a root holds too much to be opened to an agent.
-pub const ROOT_TOO_BROAD: Code = Code::new(
-    "ROOT_TOO_BROAD",
-    "Name the directory that holds the files; the user can force it with RAGMAKER_ALLOW_BROAD_ROOTS=1.",
-);
 /// The system failed.
 pub const IO_ERROR: Code = Code::new("IO_ERROR", "The message is the system's own: see whether the disk is healthy.");
 
-/// What the system said about `path`, as an error of ours.
+/// Of the files that were asked for there is none.
+pub const NO_FILES: Code =
+    Code::new("NO_FILES", "Try a wider glob such as **/*.md; --no-ignore finds files that an ignore file lists.");
+
+/// The codes of a tool that uses a path. Whatever it does there, it opens it: that may fail, too.
+pub const PATH_ERRORS: &[Code] = &[
+    FILE_NOT_FOUND,
+    PATH_NOT_ALLOWED,
+    PERMISSION_DENIED,
+    SYMLINK_LOOP,
+    PATH_CHANGED,
+    ROOT_NOT_USABLE,
+    ROOT_TOO_BROAD,
+    IO_ERROR,
+];
+
+/// The codes of a tool that opens a file, beside [`PATH_ERRORS`].
+pub const FILE_ERRORS: &[Code] = &[IS_A_DIRECTORY, NOT_A_REGULAR_FILE];
+
+/// The codes of [`io_error`].
+pub const IO_ERRORS: &[Code] = &[FILE_NOT_FOUND, PERMISSION_DENIED, IS_A_DIRECTORY, SYMLINK_LOOP, IO_ERROR];
+
+/// What the system said about `path`, as one of [`IO_ERRORS`].
 pub fn io_error(error: &io::Error, path: &Path) -> Error {
     let code = match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => FILE_NOT_FOUND,

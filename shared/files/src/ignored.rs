@@ -4,15 +4,17 @@ use std::{
     collections::HashMap,
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::{Arc, RwLock},
+    sync::{Arc, PoisonError, RwLock},
 };
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{
+    Match,
+    gitignore::{Gitignore, GitignoreBuilder},
+};
 use ragmaker_tool::Error;
 
 use crate::{
     PATH_IGNORED, Place,
-    pattern::Pattern,
     roots::Kind,
     rules::{self, IgnoreFile, KINDS},
 };
@@ -35,8 +37,13 @@ impl Place {
         if self.root.kind != Kind::ProjectRoot || self.relative.as_os_str().is_empty() {
             return None;
         }
-        let rules = Rules::of(&self.root.path, self.relative.parent().unwrap_or(Path::new("")));
-        rules.about(&self.relative, self.path().is_dir())
+        let path = self.path();
+        let tree = IgnoredTree::about(&self.root.path, &path);
+        // What is in an ignored directory is ignored, whatever a pattern further down says.
+        let depth = self.relative.iter().count();
+        let mut above: Vec<&Path> = path.ancestors().take(depth).collect();
+        above.reverse();
+        above.into_iter().find_map(|part| tree.ignoring(part, part != path || path.is_dir()))
     }
 
     /// Refuses a place that is ignored.
@@ -45,89 +52,19 @@ impl Place {
         let path = self.path();
         Err(PATH_IGNORED
             .error(format!("{} is ignored by {pattern:?} in {}", path.display(), file.display()))
+            .remedy("Add --no-ignore to use it all the same.")
             .detail("path", path.to_string_lossy())
             .detail("ignore_file", file.to_string_lossy())
             .detail("pattern", pattern))
     }
 }
 
-/// Every ignore file that may list a path in one directory.
-struct Rules {
-    /// The directory from which on they count.
-    top: PathBuf,
-    /// The names of the directories from the top down to the project.
-    above: Vec<Vec<char>>,
-    /// What each directory from the top down has.
-    directories: Vec<[Option<IgnoreFile>; KINDS]>,
-    for_all: Option<IgnoreFile>,
-}
-
-impl Rules {
-    /// What counts in the directory `relative` of the project at `root`.
-    ///
-    /// Who works in a project that is ignored as a whole, such as one in a build folder, has chosen it:
-    /// what is above it does not count.
-    fn of(root: &Path, relative: &Path) -> Self {
-        let rules = Self::from(rules::top(root), root, relative);
-        let is_listed = (1..=rules.above.len()).any(|count| rules.verdict(&rules.above[..count], true).is_some());
-        if is_listed { Self::from(root, root, relative) } else { rules }
-    }
-
-    fn from(top: &Path, root: &Path, relative: &Path) -> Self {
-        let mut directory = top.to_path_buf();
-        let mut directories = vec![rules::of_directory(&directory)];
-        let above = root.strip_prefix(top).unwrap_or(Path::new(""));
-        for name in above.iter().chain(relative) {
-            directory.push(name);
-            directories.push(rules::of_directory(&directory));
-        }
-        Self { top: top.to_path_buf(), above: names(above), directories, for_all: rules::for_all() }
-    }
-
-    /// The pattern that ignores `relative`, which is beneath the project, or a directory that it is in:
-    /// what is in an ignored directory is ignored, whatever a pattern further down says.
-    fn about(&self, relative: &Path, is_directory: bool) -> Option<Ignored> {
-        let names = [self.above.clone(), names(relative)].concat();
-        (self.above.len() + 1..=names.len())
-            .find_map(|count| self.verdict(&names[..count], is_directory || count < names.len()))
-    }
-
-    /// The pattern that ignores the path of `names`, seen from the top.
-    fn verdict(&self, names: &[Vec<char>], is_directory: bool) -> Option<Ignored> {
-        for kind in 0..KINDS {
-            for depth in (0..names.len().min(self.directories.len())).rev() {
-                let Some(file) = &self.directories[depth][kind] else { continue };
-                if let Some((listed, negated)) = last_word(file, &names[depth..], is_directory) {
-                    return (!negated).then_some(listed);
-                }
-            }
-        }
-        let (listed, negated) = last_word(self.for_all.as_ref()?, names, is_directory)?;
-        (!negated).then_some(listed)
-    }
-}
-
-/// The last pattern in `file` that is about the path of `names`, and whether it is negated.
-fn last_word(file: &IgnoreFile, names: &[Vec<char>], is_directory: bool) -> Option<(Ignored, bool)> {
-    for line in file.text.lines().rev() {
-        if let Some(pattern) = Pattern::parse(line)
-            && pattern.matches(names, is_directory)
-        {
-            let listed = Ignored { file: file.path.clone(), pattern: line.trim_end().to_owned() };
-            return Some((listed, pattern.negated));
-        }
-    }
-    None
-}
-
-fn names(path: &Path) -> Vec<Vec<char>> {
-    path.iter().map(|name| name.to_string_lossy().chars().collect()).collect()
-}
-
-/// What is ignored in a project, for a walk, which asks about many paths.
+/// What is ignored in a project.
 pub(crate) struct IgnoredTree {
     for_all: Option<Gitignore>,
-    /// The directories that were met.
+    /// The one path that is asked about, where it is one.
+    only: Option<String>,
+    /// The directories that were looked at.
     directories: RwLock<HashMap<OsString, Arc<Directory>>>,
 }
 
@@ -140,61 +77,97 @@ struct Directory {
 
 impl IgnoredTree {
     /// What is ignored in the project at `root`.
+    ///
+    /// Who works in a project that is ignored as a whole, such as one in a build folder, has chosen it:
+    /// what is above it does not count.
     pub(crate) fn new(root: &Path) -> Self {
-        let Rules { top, for_all, .. } = Rules::of(root, Path::new(""));
-        let for_all = for_all.and_then(|file| matcher(&top, &file));
-        let start = Arc::new(Directory { own: matchers(&top), above: None });
-        Self { for_all, directories: RwLock::new(HashMap::from([(top.into_os_string(), start)])) }
+        Self::within(root, None)
     }
 
-    /// Whether `path`, in a directory of the project that is not ignored itself, is.
-    pub(crate) fn lists(&self, path: &Path, is_directory: bool) -> bool {
-        let Some(directory) = path.parent().and_then(|parent| self.directory(parent)) else { return false };
+    /// The same, to be asked about `path` and the directories that it is in: what cannot match is not compiled,
+    /// which takes longer than reading a small file.
+    fn about(root: &Path, path: &Path) -> Self {
+        Self::within(root, Some(path))
+    }
+
+    fn within(root: &Path, only: Option<&Path>) -> Self {
+        let top = rules::top(root);
+        let tree = Self::from(top, only);
+        let is_ignored = root
+            .ancestors()
+            .take_while(|directory| *directory != top)
+            .any(|directory| tree.ignoring(directory, true).is_some());
+        if is_ignored { Self::from(root, only) } else { tree }
+    }
+
+    /// What ignore files say from the directory `top` on.
+    fn from(top: &Path, only: Option<&Path>) -> Self {
+        let only = only.map(|path| path.to_string_lossy().into_owned());
+        let for_all = rules::for_all().and_then(|file| matcher(top, &file, only.as_deref()));
+        let start = Arc::new(Directory { own: matchers(top, only.as_deref()), above: None });
+        Self { for_all, only, directories: RwLock::new(HashMap::from([(top.as_os_str().to_owned(), start)])) }
+    }
+
+    /// The pattern that ignores `path`, which is in a directory that is not ignored itself.
+    pub(crate) fn ignoring(&self, path: &Path, is_directory: bool) -> Option<Ignored> {
+        let directory = self.directory(path.parent()?)?;
         let by_kind = (0..KINDS).flat_map(|kind| {
             let chain = std::iter::successors(Some(&directory), |directory| directory.above.as_ref());
             chain.filter_map(move |directory| directory.own[kind].as_ref())
         });
-        by_kind
-            .chain(&self.for_all)
-            .map(|matcher| matcher.matched(path, is_directory))
-            .find(|found| !found.is_none())
-            .is_some_and(|found| found.is_ignore())
+        let found = by_kind.chain(&self.for_all).map(|matcher| matcher.matched(path, is_directory));
+        match found.into_iter().find(|found| !found.is_none())? {
+            Match::Ignore(glob) => {
+                let file = glob.from().unwrap_or(Path::new("")).to_path_buf();
+                Some(Ignored { file, pattern: glob.original().trim_end().to_owned() })
+            }
+            Match::Whitelist(_) | Match::None => None,
+        }
     }
 
     fn directory(&self, path: &Path) -> Option<Arc<Directory>> {
-        let known = self.directories.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(directory) = known.get(path.as_os_str()) {
             return Some(directory.clone());
         }
         drop(known);
         let above = self.directory(path.parent()?)?;
-        let own = matchers(path);
+        let own = matchers(path, self.only.as_deref());
         let directory =
             if own.iter().all(Option::is_none) { above } else { Arc::new(Directory { own, above: Some(above) }) };
-        let mut known = self.directories.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut known = self.directories.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(path.as_os_str().to_owned(), directory.clone());
         Some(directory)
     }
 }
 
-fn matchers(directory: &Path) -> [Option<Gitignore>; KINDS] {
-    rules::of_directory(directory).map(|file| matcher(directory, &file?))
+fn matchers(directory: &Path, only: Option<&str>) -> [Option<Gitignore>; KINDS] {
+    rules::of_directory(directory).map(|file| matcher(directory, &file?, only))
 }
 
-/// What `file` says about paths beneath `directory`. A line that is no pattern says nothing.
-fn matcher(directory: &Path, file: &IgnoreFile) -> Option<Gitignore> {
+/// What `file` says about paths beneath `directory`, or about one of them only. A line that is not a pattern says
+/// nothing.
+fn matcher(directory: &Path, file: &IgnoreFile, only: Option<&str>) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(directory);
-    for line in file.text.lines() {
-        let _ = builder.add_line(None, line);
+    for line in file.text.lines().filter(|line| only.is_none_or(|path| may_match(line, path))) {
+        let _ = builder.add_line(Some(file.path.clone()), line);
     }
     builder.build().ok()
+}
+
+/// Whether the pattern in `line` may match `path` or a directory that it is in: each part of it without wildcards,
+/// up to the first class or escape, has to be in the path.
+fn may_match(line: &str, path: &str) -> bool {
+    let plain = line.trim_end().split(['[', '\\', '{']).next().unwrap_or_default();
+    plain.split(['*', '?', '/', '!']).all(|part| path.contains(part))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Root, Source};
+    use crate::Root;
     use proptest::prelude::*;
+    use ragmaker_project::Source;
     use std::fs;
     use tempfile::TempDir;
 
@@ -221,9 +194,37 @@ mod tests {
         let met = |path: &str| {
             let mut parts: Vec<_> = Path::new(path).ancestors().filter(|part| *part != Path::new("")).collect();
             parts.reverse();
-            parts.iter().all(|part| !tree.lists(&root.join(part), root.join(part).is_dir()))
+            parts.iter().all(|part| tree.ignoring(&root.join(part), root.join(part).is_dir()).is_none())
         };
         (one, paths.iter().copied().filter(|path| met(path)).collect())
+    }
+
+    #[test]
+    fn the_rules_of_git() {
+        for (line, path, is_directory, expected) in [
+            ("*.log", "a/b.log", false, true),
+            ("/b.log", "a/b.log", false, false),
+            ("a/*.log", "a/b.log", false, true),
+            ("a/*", "a/b/c", false, true),
+            ("a/**", "a/b/c", false, true),
+            ("**/c", "a/b/c", false, true),
+            ("a/**/c", "a/c", false, true),
+            ("build/", "build", false, false),
+            ("build/", "x/build", true, true),
+            ("# note", "# note", false, false),
+            ("\\#note", "#note", false, true),
+            ("[!a-c].txt", "d.txt", false, true),
+            ("[!a-c].txt", "b.txt", false, false),
+            ("日*", "日本", false, true),
+            // A question mark is one byte, in git as well.
+            ("日?", "日本", false, false),
+        ] {
+            let (_temp, top) = tree(&[(".gitignore", line)]);
+            if is_directory {
+                fs::create_dir_all(top.join(path)).unwrap();
+            }
+            assert_eq!(place(&top, path).ignored().is_some(), expected, "{line} {path}");
+        }
     }
 
     #[test]

@@ -4,35 +4,38 @@
 //! [`Roots::place`] resolves a path to one place beneath one of them, and [`Place::open`] opens
 //! exactly that place or nothing, whatever happens to the tree meanwhile.
 
-mod catalog;
+mod caller;
 mod change;
+mod delete;
 mod error;
 mod ignored;
-mod near;
 mod open;
-mod page;
-mod pattern;
 mod place;
 mod roots;
 mod rules;
-mod time;
+mod secrets;
+mod suggest;
+mod tally;
 mod trash;
 mod walk;
 
-pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Written};
+pub use caller::{input_file, output_directory};
+pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, FILE_LOCKED, Written};
+pub use delete::{Deleted, Expect, delete};
 pub use error::{
-    FILE_NOT_FOUND, IO_ERROR, IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_CHANGED, PATH_IGNORED,
-    PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, PERMISSION_DENIED, ROOT_NOT_USABLE, ROOT_TOO_BROAD, SYMLINK_LOOP, io_error,
-    is_gone,
+    FILE_ERRORS, FILE_NOT_FOUND, IO_ERROR, IO_ERRORS, IS_A_DIRECTORY, NO_FILES, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE,
+    PATH_CHANGED, PATH_ERRORS, PATH_IGNORED, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, PERMISSION_DENIED, SYMLINK_LOOP,
+    io_error, is_gone,
 };
 pub use ignored::Ignored;
-pub use open::{EntryKind, Looker, Opener, Seen};
-pub use page::{Next, Page};
+pub use open::{EntryKind, EntryMetadata, EntryReader, Opener};
 pub use place::Place;
-pub use roots::{Asked, Candidate, Kind, MARKERS, Root, Roots, Source};
+pub use ragmaker_fs::rfc3339;
+pub use ragmaker_project::{ROOT_NOT_USABLE, ROOT_TOO_BROAD};
+pub use roots::{Kind, Root, Roots};
 pub use rules::IGNORE_FILES;
-pub use time::rfc3339;
-pub use walk::{Glob, Met, Walk, meet, shown, walk};
+pub use tally::{Count, Tally, tally};
+pub use walk::{Glob, Walk, WalkResult, collect, shown, walk};
 
 // What a walk gives.
 pub use ignore::{DirEntry, WalkBuilder, WalkState};

@@ -28,7 +28,7 @@ impl Place {
         if metadata.is_file() { Ok(file) } else { Err(self.not_a_file("it is not a regular file")) }
     }
 
-    /// Refuses a place that is no directory.
+    /// Refuses a place that is not a directory.
     pub fn check_directory(&self) -> Result<(), Error> {
         let path = self.path();
         if path.is_dir() {
@@ -78,10 +78,10 @@ impl Opener {
     }
 }
 
-/// Looks at entries beneath a directory that is being walked. A walk goes by paths, so it may be led
-/// astray by a directory that is swapped for a link; what it met is there only if it is seen here.
+/// Reads the metadata of entries beneath a directory that is being walked. A walk goes by paths, so a
+/// directory that is swapped for a link may lead it elsewhere; what it found is there only if it has metadata here.
 #[derive(Debug)]
-pub struct Looker {
+pub struct EntryReader {
     opener: Opener,
     /// The directory of the last entry, which is mostly that of the next one.
     parent: Option<(PathBuf, rustix::fd::OwnedFd)>,
@@ -89,7 +89,7 @@ pub struct Looker {
 
 /// What an entry of a directory is, no link followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct EntryMetadata {
     /// Its kind.
     pub kind: EntryKind,
     /// Its size in bytes.
@@ -115,15 +115,15 @@ pub enum EntryKind {
 }
 
 impl Place {
-    /// A look at the entries beneath this directory.
-    pub fn looker(&self) -> Result<Looker, Error> {
-        Ok(Looker { opener: self.opener()?, parent: None })
+    /// A reader of the entries beneath this directory.
+    pub fn entry_reader(&self) -> Result<EntryReader, Error> {
+        Ok(EntryReader { opener: self.opener()?, parent: None })
     }
 }
 
-impl Looker {
+impl EntryReader {
     /// What is at `path`, which is beneath the directory; `None` if nothing is.
-    pub fn look(&mut self, path: &Path) -> Option<Seen> {
+    pub fn metadata(&mut self, path: &Path) -> Option<EntryMetadata> {
         use rustix::fs::{AtFlags, FileType};
         let relative = path.strip_prefix(&self.opener.path).ok()?;
         let (parent, name) = (relative.parent()?, relative.file_name()?);
@@ -141,7 +141,7 @@ impl Looker {
             _ => EntryKind::Other,
         };
         let target = if kind == EntryKind::Link { rustix::fs::readlinkat(directory, name, vec![]).ok() } else { None };
-        Some(Seen {
+        Some(EntryMetadata {
             kind,
             size: u64::try_from(stat.st_size).unwrap_or_default(),
             modified: moment(stat.st_mtime, stat.st_mtime_nsec as u64),
@@ -180,8 +180,8 @@ pub(crate) mod system {
             FileType::CharacterDevice | FileType::BlockDevice => return Err(place.not_a_file("it is a device")),
             _ => return Err(place.not_a_file("it is not a regular file")),
         }
-        if is_made_up(&handle) {
-            return Err(place.not_a_file("the kernel makes it up as it is read"));
+        if is_on_pseudo_filesystem(&handle) {
+            return Err(place.not_a_file("it is a virtual file of procfs or sysfs"));
         }
         // Not blocking, in case it has become a FIFO meanwhile.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -238,7 +238,7 @@ pub(crate) mod system {
 
     /// Whether a file is one of `/proc` or `/sys`, which look regular.
     #[cfg(target_os = "linux")]
-    fn is_made_up(handle: &OwnedFd) -> bool {
+    fn is_on_pseudo_filesystem(handle: &OwnedFd) -> bool {
         const PROC: i64 = 0x9FA0;
         const SYSFS: i64 = 0x6265_6572;
         const DEBUGFS: i64 = 0x6462_6720;
@@ -247,7 +247,7 @@ pub(crate) mod system {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn is_made_up(_: &OwnedFd) -> bool {
+    fn is_on_pseudo_filesystem(_: &OwnedFd) -> bool {
         false
     }
 

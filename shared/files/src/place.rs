@@ -6,11 +6,12 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use ragmaker_project::{MARKERS, Source, knowledge_base};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{
-    FILE_NOT_FOUND, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, Roots, SYMLINK_LOOP, catalog, error::is_loop, io_error,
-    near, roots,
+    FILE_NOT_FOUND, Kind, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, Roots, SYMLINK_LOOP, error::is_loop, io_error,
+    secrets, suggest,
 };
 
 /// As many links as Linux follows.
@@ -35,48 +36,83 @@ impl Place {
 impl Roots {
     /// The place that `text` names, to read it.
     ///
-    /// A relative path starts at the project root; if nothing is there, at the working directory.
+    /// A relative path starts at the project root; if nothing is there, at the working directory. Browser
+    /// profiles are refused here and in the calls that write, so nothing else has to know of them.
     pub fn place(&self, text: &str) -> Result<Place, Error> {
+        let place = self.place_or_missing(text)?;
+        let path = place.path();
+        if path.symlink_metadata().is_err() { Err(not_found(&path)) } else { Ok(place) }
+    }
+
+    /// The same for a place where nothing needs to be.
+    pub fn place_or_missing(&self, text: &str) -> Result<Place, Error> {
         let named = self.named(text)?;
-        let mut path = self.project().path.join(&named);
-        if path.symlink_metadata().is_err() && self.cwd.join(&named).symlink_metadata().is_ok() {
-            path = self.cwd.join(&named);
+        let mut path = self.project().root().join(&named);
+        if path.symlink_metadata().is_err()
+            && let Some(beneath_cwd) = self.project().cwd().map(|cwd| cwd.join(&named))
+            && beneath_cwd.symlink_metadata().is_ok()
+        {
+            path = beneath_cwd;
         }
         let real = real_path(&path)?;
-        // A knowledge base within a project is one all the same: nothing in it is ignored.
-        let place = match (self.containing(&real), self.catalogued(&real)) {
-            (Some(within), Some(base)) if base.root.path.starts_with(&within.root.path) => base,
-            (Some(within), _) => within,
-            (None, Some(base)) => base,
-            (None, None) => return Err(self.outside(&path, &real)),
+        let Some(place) = self.containing(&real).or_else(|| self.in_unnamed_knowledge_base(&real)) else {
+            return Err(self.outside(&path, &real));
         };
-        if real.symlink_metadata().is_err() { Err(not_found(&real)) } else { Ok(place) }
+        secrets::check(&real)?;
+        Ok(place)
     }
 
     /// The place that `text` names, to write it; it need not exist. Links in it are followed.
     ///
     /// A relative path starts at the project root and nowhere else.
     pub fn place_to_write(&self, text: &str) -> Result<Place, Error> {
-        let path = self.project().path.join(self.named(text)?);
+        let path = self.project().root().join(self.named(text)?);
         let real = real_path(&path)?;
         self.writable(&path, &real)
     }
 
+    /// The directory that `text` names, to write files in it; it may be a root itself and need not exist.
+    pub fn directory_to_write(&self, text: &str) -> Result<PathBuf, Error> {
+        let path = self.project().root().join(self.named(text)?);
+        let real = real_path(&path)?;
+        // No entry of a directory can be a root of its own: the rule for a file in it is the rule for it.
+        self.writable(&path, &real.join("_"))?;
+        Ok(real)
+    }
+
     /// The directory entry that `text` names, to move or delete it: a link is meant itself.
     pub fn entry_to_write(&self, text: &str) -> Result<Place, Error> {
-        let path = self.project().path.join(self.named(text)?);
+        let path = self.project().root().join(self.named(text)?);
         let (Some(parent), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
             return Err(refuse_root(&path));
         };
         let real = real_path(parent)?.join(name);
-        self.writable(&path, &real)
+        let place = self.writable(&path, &real)?;
+        secrets::check_entry(&real)?;
+        self.check_marker(&real)?;
+        Ok(place)
+    }
+
+    /// Refuses the entry that makes the project root what it is: without it the next call would find another
+    /// root, further up.
+    fn check_marker(&self, real: &Path) -> Result<(), Error> {
+        let (project, source) = (self.project(), self.project().source());
+        let is_found = matches!(source, Source::Marker | Source::Git);
+        let marker = MARKERS.iter().map(|name| project.root().join(name)).find(|path| path.symlink_metadata().is_ok());
+        if !is_found || marker.is_none_or(|marker| marker != real) {
+            return Ok(());
+        }
+        Err(PATH_NOT_WRITABLE
+            .error(format!("{} marks the project root", real.display()))
+            .remedy("Name the root with --project-root or RAGMAKER_PROJECT_ROOT, then it may be changed.")
+            .detail("path", real.to_string_lossy()))
     }
 
     fn writable(&self, path: &Path, real: &Path) -> Result<Place, Error> {
-        let within = self.list.iter().filter_map(|root| Some((root, real.strip_prefix(&root.path).ok()?)));
+        let within = self.all().iter().filter_map(|root| Some((root, real.strip_prefix(&root.path).ok()?)));
         // The deepest root has the last word; of two that are the same, the one that may be written.
         let place = within.min_by_key(|(root, relative)| (relative.components().count(), !root.writable));
-        let Some((root, relative)) = place else { return Err(self.outside(path, real)) };
+        let Some((root, relative)) = place else { return Err(self.outside_for_writing(path, real)) };
         if relative.as_os_str().is_empty() {
             return Err(refuse_root(real));
         }
@@ -88,28 +124,44 @@ impl Roots {
                 .detail("resolved", real.to_string_lossy())
                 .detail("rule", "writes stay beneath the project root and the roots that are marked rw="));
         }
+        secrets::check_write(real)?;
         Ok(Place { root: root.clone(), relative: relative.to_path_buf() })
     }
 
-    /// The deepest root that `real`, a path without links, is in.
+    /// The deepest root that `real`, a path without links, is in. A folder with a catalog in it is one: it is
+    /// there to be read, and nothing in it is ignored.
     fn containing(&self, real: &Path) -> Option<Place> {
-        self.list
-            .iter()
-            .filter_map(|root| Some((root, real.strip_prefix(&root.path).ok()?)))
-            .min_by_key(|(_, relative)| relative.components().count())
-            .map(|(root, relative)| Place { root: root.clone(), relative: relative.to_path_buf() })
+        let within = self.all().iter().filter_map(|root| Some((root, real.strip_prefix(&root.path).ok()?)));
+        let (root, relative) = within.min_by_key(|(_, relative)| relative.components().count())?;
+        let depth = relative.components().count();
+        let catalogued = real.ancestors().take(depth + 1).find(|folder| knowledge_base::holds_catalog(folder));
+        catalogued
+            .and_then(|folder| self.knowledge_base(folder, real))
+            .or_else(|| Some(Place { root: root.clone(), relative: relative.to_path_buf() }))
     }
 
-    /// The knowledge base that `real` is in, which nobody had to name: its catalog does.
-    fn catalogued(&self, real: &Path) -> Option<Place> {
-        let path = catalog::enclosing(real).filter(|directory| !self.is_broad(directory))?;
-        let relative = real.strip_prefix(&path).ok()?.to_path_buf();
-        let root = Root { path, kind: roots::Kind::KbRoot, source: roots::Source::Catalog, writable: false };
+    /// The knowledge base outside every root that `real` is in or that it is, which nobody had to name: its
+    /// catalog does.
+    fn in_unnamed_knowledge_base(&self, real: &Path) -> Option<Place> {
+        let folder = real.ancestors().find(|folder| knowledge_base::is_knowledge_base(folder))?;
+        // A catalog that could be written here opens nothing above the root that it was written in.
+        if self.all().iter().any(|root| root.writable && root.path.starts_with(folder)) {
+            return None;
+        }
+        self.knowledge_base(folder, real)
+    }
+
+    fn knowledge_base(&self, folder: &Path, real: &Path) -> Option<Place> {
+        if self.project().is_broad(folder) {
+            return None;
+        }
+        let relative = real.strip_prefix(folder).ok()?.to_path_buf();
+        let root = Root { path: folder.to_path_buf(), kind: Kind::KbRoot, source: Source::Catalog, writable: false };
         Some(Place { root, relative })
     }
 
     fn outside(&self, path: &Path, real: &Path) -> Error {
-        let roots: Vec<_> = self.list.iter().map(|root| root.path.to_string_lossy().into_owned()).collect();
+        let roots: Vec<_> = self.all().iter().map(|root| root.path.to_string_lossy().into_owned()).collect();
         let (shown, through) = (real.display(), if path == real { "" } else { ", where the path leads," });
         PATH_NOT_ALLOWED
             .error(format!("{shown}{through} is outside the directories that may be read: {}", roots.join(", ")))
@@ -119,9 +171,21 @@ impl Roots {
             .detail("roots", roots)
     }
 
+    fn outside_for_writing(&self, path: &Path, real: &Path) -> Error {
+        let roots: Vec<_> = self.all().iter().filter(|root| root.writable).map(|root| &root.path).collect();
+        let roots: Vec<_> = roots.into_iter().map(|root| root.to_string_lossy().into_owned()).collect();
+        let (shown, through) = (real.display(), if path == real { "" } else { ", where the path leads," });
+        PATH_NOT_ALLOWED
+            .error(format!("{shown}{through} is outside the directories that may be written: {}", roots.join(", ")))
+            .detail("path", path.to_string_lossy())
+            .detail("resolved", real.to_string_lossy())
+            .detail("rule", "writes stay beneath the project root and the roots that are marked rw=")
+            .detail("roots", roots)
+    }
+
     fn named(&self, text: &str) -> Result<PathBuf, Error> {
         let bad = |reason: &str| {
-            ARGUMENT_ERROR.error(format!("--path can not be {text:?}: {reason}")).detail("argument", "--path")
+            ARGUMENT_ERROR.error(format!("--path cannot be {text:?}: {reason}")).detail("argument", "--path")
         };
         if text.trim().is_empty() {
             return Err(bad("it is empty"));
@@ -131,9 +195,9 @@ impl Roots {
         }
         // Models quote what needs no quotes. A name that really has them wins.
         let bare = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
-        let exists = |text: &str| self.project().path.join(text).symlink_metadata().is_ok();
+        let exists = |text: &str| self.project().root().join(text).symlink_metadata().is_ok();
         let text = if bare != text && !bare.is_empty() && !exists(text) { bare } else { text };
-        let home = self.environment.home.as_ref();
+        let home = self.project().home();
         Ok(match (text.strip_prefix("~/"), home) {
             (Some(rest), Some(home)) if !exists(text) => home.join(rest),
             _ => PathBuf::from(text),
@@ -209,16 +273,16 @@ fn missing(path: &Path) -> Error {
 }
 
 /// The longest path, in bytes, for which others are suggested.
-const LONGEST_NEAR: usize = 1_000;
+const LONGEST_SUGGESTED: usize = 1_000;
 
 /// Nothing is at `path`, which may be read; the nearest that there is is suggested.
 pub(crate) fn not_found(path: &Path) -> Error {
     let error = missing(path);
     // Three like it stay within the bounds of an error.
-    if path.as_os_str().len() > LONGEST_NEAR {
+    if path.as_os_str().len() > LONGEST_SUGGESTED {
         return error;
     }
-    let near = near::paths(path);
+    let near = suggest::paths(path);
     match near.as_slice() {
         [] => error,
         [best, ..] => {

@@ -1,7 +1,7 @@
 //! The ignore files that there are, and which of them has the last word.
 //!
 //! They count from the top of the repository that the project is in, or else from the project, down to
-//! the directory of a path. A kind of file that is more particular beats the others wherever it lies:
+//! the directory of a path. Kinds of ignore file have a precedence, wherever the files lie, highest first:
 //! `.ragmakerignore`, `.geminiignore`, `.ignore`, `.gitignore`, the repository's `info/exclude`, and
 //! last what git's configuration says for all repositories (`core.excludesFile`). Of one kind, the file
 //! nearest to the path has the last word, and in a file the last pattern that matches.

@@ -14,9 +14,10 @@ use std::{
     time::SystemTime,
 };
 
+use ragmaker_project::Source;
 use ragmaker_tool::Error;
 
-use crate::{IO_ERROR, Kind, Place, Root, Source, place::not_found, rfc3339};
+use crate::{IO_ERROR, Kind, Place, Root, place::not_found, rfc3339};
 
 impl Place {
     /// Moves what is here to the trash and says where it is now.
@@ -25,7 +26,7 @@ impl Place {
         let device = path.symlink_metadata().map_err(|_| not_found(&path))?.dev();
         let fail = |error: io::Error| {
             IO_ERROR
-                .error(format!("{} can not be moved to the trash: {error}", path.display()))
+                .error(format!("{} cannot be moved to the trash: {error}", path.display()))
                 .remedy("Add --permanent to delete it for good.")
                 .detail("path", path.to_string_lossy())
         };

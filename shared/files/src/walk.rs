@@ -8,7 +8,7 @@ use ignore::{
 };
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-use crate::{Kind, Place, ignored::IgnoredTree, io_error, is_gone};
+use crate::{Kind, Place, ignored::IgnoredTree, io_error, is_gone, secrets};
 
 /// How a tree is walked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,8 +25,8 @@ pub struct Walk<'a> {
     pub hidden: bool,
 }
 
-/// What a walk met.
-pub struct Met {
+/// What a walk found.
+pub struct WalkResult {
     /// The paths that were wanted.
     pub paths: Vec<PathBuf>,
     /// What could not be looked into, and why.
@@ -34,21 +34,21 @@ pub struct Met {
 }
 
 /// The paths of the tree at `place` that are `wanted`. What went away during the walk is passed over; it
-/// is an error where `place` itself can not be read.
-pub fn meet(place: &Place, options: Walk<'_>, wanted: impl Fn(&DirEntry) -> bool) -> Result<Met, Error> {
-    let mut met = Met { paths: vec![], unreadable: vec![] };
+/// is an error where `place` itself cannot be read.
+pub fn collect(place: &Place, options: Walk<'_>, wanted: impl Fn(&DirEntry) -> bool) -> Result<WalkResult, Error> {
+    let mut result = WalkResult { paths: vec![], unreadable: vec![] };
     for entry in walk(place, options)?.build() {
         match entry {
             Err(error) if error.io_error().is_some_and(is_gone) => {}
             Err(error) => match error.io_error() {
                 Some(cause) if error.depth() == Some(0) => return Err(io_error(cause, &place.path())),
-                _ => met.unreadable.push(error.to_string()),
+                _ => result.unreadable.push(error.to_string()),
             },
-            Ok(entry) if wanted(&entry) => met.paths.push(entry.into_path()),
+            Ok(entry) if wanted(&entry) => result.paths.push(entry.into_path()),
             Ok(_) => {}
         }
     }
-    Ok(met)
+    Ok(result)
 }
 
 /// A walk of the tree at `place`, which is refused where it is ignored itself. Links are not followed: what they lead to is found where it is.
@@ -56,7 +56,7 @@ pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
     let path = place.path();
     let mut builder = WalkBuilder::new(&path);
     // What is ignored is left to `IgnoredTree`: the crate's own way waits for a FIFO that is named as an
-    // ignore file, and takes a glob that was asked for as leave to meet what is ignored.
+    // ignore file, and takes a glob that was asked for as permission to show what is ignored.
     builder.standard_filters(false).max_depth(walk.depth).hidden(!walk.hidden).follow_links(false);
     let mut globs = OverrideBuilder::new(&path);
     let patterns = walk.include.iter().cloned().chain(walk.exclude.iter().map(|pattern| format!("!{pattern}")));
@@ -71,9 +71,12 @@ pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
     };
     builder.filter_entry(move |entry| {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-        // Git's own directory is nobody's content.
+        // Git's own directory is not content.
         entry.file_name() != ".git"
-            && (entry.depth() == 0 || !ignored.as_ref().is_some_and(|tree| tree.lists(entry.path(), is_directory)))
+            && !(is_directory && secrets::is_profile(entry.path()))
+            && !secrets::is_token(entry.path())
+            && (entry.depth() == 0
+                || ignored.as_ref().is_none_or(|tree| tree.ignoring(entry.path(), is_directory).is_none()))
     });
     let globs = globs.build().map_err(|error| bad_glob("", &error.to_string()))?;
     builder.overrides(globs);
@@ -87,7 +90,7 @@ impl Glob {
     /// The glob `pattern` for paths beneath `base`; one without a slash matches names at any depth.
     pub fn new(base: &Path, pattern: &str) -> Result<Self, Error> {
         let fail = |error: ignore::Error| bad_glob(pattern, &error.to_string());
-        // A glob is no negation here.
+        // A glob does not negate here.
         let literal = pattern.strip_prefix('!').map_or(pattern.to_owned(), |rest| format!("\\!{rest}"));
         let mut builder = OverrideBuilder::new(base);
         builder.add(&literal).map_err(fail)?;
@@ -102,7 +105,7 @@ impl Glob {
 
 fn bad_glob(pattern: &str, reason: &str) -> Error {
     ARGUMENT_ERROR
-        .error(format!("{pattern:?} is no glob: {reason}"))
+        .error(format!("{pattern:?} is not a glob: {reason}"))
         .remedy("Write a glob such as **/*.md; * stays within a name and ** crosses directories.")
         .detail("glob", pattern)
 }

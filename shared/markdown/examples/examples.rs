@@ -1,10 +1,9 @@
-//! What the model learns from: for every page named on standard input, its blocks and their features.
+//! `examples`: the training examples of the pages named on standard input, for `training/train.py`.
 //!
-//! A line in is the path of an HTML file, a tab, and the page's address or nothing. Out, for every
-//! page: the numbers of blocks, of features, of elements looked at around a block,
-//! and of features of the page; the text of
-//! each block with its length; the features; the reach of the elements; the groups; the
-//! chances. All numbers are 32 bits wide, little-endian.
+//! A line in is the path of an HTML file, a tab, and the page's address or nothing. Out, for every page: how many
+//! blocks it has, features a block, elements around a block, and features of the page; the text of each block with
+//! its length; the hashes of words; the features; the reach of the elements; the sibling groups; the
+//! probabilities. All numbers are 32 bits wide, little-endian.
 
 use std::io::{BufRead, Write, stdin, stdout};
 
@@ -34,10 +33,10 @@ fn main() -> std::io::Result<()> {
         for value in &page.features {
             out.write_all(&value.to_le_bytes())?;
         }
-        for value in page.reach.iter().chain(&page.kin) {
+        for value in page.reach.iter().chain(&page.sibling_groups) {
             out.write_all(&value.to_le_bytes())?;
         }
-        for value in &page.chances {
+        for value in &page.probabilities {
             out.write_all(&value.to_le_bytes())?;
         }
     }

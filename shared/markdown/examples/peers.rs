@@ -1,4 +1,4 @@
-//! `peers`: pages through this crate and through others, as `cargo xtask bench markdown` asks for it.
+//! `peers`: pages converted by this crate and by others, for `cargo xtask bench markdown`.
 //!
 //! A line in is a way to convert, a tab, the path of an HTML file, a tab, and the page's address; a
 //! line out is JSON: the seconds it took and the Markdown.
@@ -23,7 +23,7 @@ fn main() -> std::io::Result<()> {
             "ragmaker-markdown" => ours(&html, address),
             "dom_smoothie" => dom_smoothie(&html, address),
             "htmd" => htmd::HtmlToMarkdown::builder().skip_tags(vec!["script", "style"]).build().convert(&html).ok(),
-            way => panic!("{way} is not known"),
+            way => panic!("{way} is unknown"),
         };
         let seconds = start.elapsed().as_secs_f64();
         let answer = serde_json::json!({"seconds": seconds, "markdown": markdown.unwrap_or_default()});

@@ -1,5 +1,5 @@
-//! `throughput FILE...`: how fast pages in memory are converted, one thread, beside what reading them
-//! alone takes with `lol_html` and with html5ever.
+//! `throughput FILE...`: the speed of converting pages in memory on one thread, beside that of tokenizing them with
+//! `lol_html` and of parsing them with html5ever.
 
 use std::{
     hint::black_box,

@@ -1,27 +1,30 @@
-//! Bytes to text: the charset that the page, or whoever sent it, says; else the one it looks like.
+//! Bytes to text, in the charset that the page or its HTTP header declares, or else in the detected one.
+//!
+//! What is HTML's own is here: the prescan of `<meta>` and the XML declaration, and which declarations are
+//! believed. Detection is that of `ragmaker-text`.
 
 use std::borrow::Cow;
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use ragmaker_text::{Encoding as Identity, Prior, Unicode, identify_bytes};
 
-/// How far into a page its `<meta>` may say the charset: browsers look at the first kilobyte,
-/// pages that begin with a long comment say it later.
+/// The prescan for a declared charset, in bytes: browsers read the first kilobyte, but pages that begin with a
+/// long comment declare it later.
 const PRESCAN: usize = 4096;
 
-/// How much of a page is looked at to guess its charset.
+/// How much of a page is read to detect its charset, in bytes.
 const GUESS: usize = 256 * 1024;
 
 /// Decodes a page.
 ///
-/// In this order: a byte order mark, UTF-8 that is valid throughout, the charset parameter of
-/// `content_type`, `<meta>` or an XML declaration, a guess. Valid UTF-8 comes early because a
-/// wrong declaration is far more common than text that is UTF-8 by accident.
+/// The charset is the first of: a byte order mark, UTF-8 if the bytes are valid, the charset parameter of
+/// `content_type`, `<meta>` or an XML declaration, a guess. Valid UTF-8 comes early because wrong declarations
+/// are far more common than text that is UTF-8 by accident.
 pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>, &'static Encoding) {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return (encoding.decode_without_bom_handling(&bytes[length..]).0, encoding);
     }
-    // An escape-based charset is ASCII to the eye of a UTF-8 validator, and so is most of UTF-16.
+    // A charset with escape sequences is valid UTF-8, and so is most of UTF-16.
     if memchr::memchr2(0x1B, 0, bytes).is_none() {
         match std::str::from_utf8(bytes) {
             Ok(text) => return (Cow::Borrowed(text), UTF_8),
@@ -30,7 +33,7 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>,
             Err(_) => {}
         }
     }
-    let declared = content_type.and_then(charset_parameter).or_else(|| declared_in(bytes));
+    let declared = content_type.and_then(charset_parameter).or_else(|| prescan(bytes));
     let encoding = match declared {
         Some(encoding) if encoding != UTF_8 && plausible(encoding, bytes) => encoding,
         Some(encoding) if encoding == UTF_8 && mostly_utf8(bytes) => UTF_8,
@@ -50,8 +53,8 @@ fn mostly_utf8(bytes: &[u8]) -> bool {
     bad * 20 <= good || bad <= 3
 }
 
-/// Whether a declared charset can be true: a multi-byte one leaves few errors, and what is declared as the
-/// Latin script, often by a server that was never asked, has hardly a word without a plain letter.
+/// Whether a declared charset can be true: a multi-byte one decodes with few errors; and text in windows-1252,
+/// the default of many servers, has hardly a word without an ASCII letter.
 fn plausible(encoding: &'static Encoding, bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(GUESS)];
     if encoding.is_single_byte() {
@@ -70,23 +73,22 @@ fn plausible(encoding: &'static Encoding, bytes: &[u8]) -> bool {
     errors * 10 <= high || errors <= 2
 }
 
+/// The charset that the bytes look like, as `ragmaker-text` detects it for every text.
 fn guess(bytes: &[u8]) -> &'static Encoding {
-    // UTF-16 without its mark: every other byte of markup is zero.
-    let sample = &bytes[..bytes.len().min(1024)];
-    let zeros = |parity: usize| sample.iter().skip(parity).step_by(2).filter(|b| **b == 0).count();
-    if zeros(1) * 5 > sample.len() && zeros(0) * 20 < sample.len() {
-        return UTF_16LE;
+    // No prior: the locale of this machine says nothing about a page of the web.
+    let sample = &bytes[..bytes.len().min(GUESS)];
+    match identify_bytes(sample, &Prior::default()).map(|identified| identified.encoding) {
+        Some(Identity::Legacy(encoding)) => encoding,
+        Some(Identity::Unicode(Unicode::Utf8)) => UTF_8,
+        Some(Identity::Unicode(Unicode::Utf16Le)) => UTF_16LE,
+        Some(Identity::Unicode(Unicode::Utf16Be)) => UTF_16BE,
+        // UTF-32 is no charset of the web, and binary data is decoded as browsers do it.
+        Some(Identity::Unicode(Unicode::Utf32Le | Unicode::Utf32Be)) | None => WINDOWS_1252,
     }
-    if zeros(0) * 5 > sample.len() && zeros(1) * 20 < sample.len() {
-        return UTF_16BE;
-    }
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(&bytes[..bytes.len().min(GUESS)], true);
-    detector.guess(None, Utf8Detection::Allow)
 }
 
-/// The charset that a page declares near its start.
-fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
+/// The charset that a page declares in its first bytes, by an XML declaration or by `<meta>`.
+fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN)]).to_ascii_lowercase();
     if head.starts_with("<?xml")
         && let Some((declaration, _)) = head.split_once("?>")
@@ -109,7 +111,7 @@ fn label(text: &str) -> Option<&'static Encoding> {
     let text = text.trim_start_matches([' ', '"', '\'', '\t', '\n']);
     let name = text.split(['"', '\'', ' ', ';', '>', '/', '?']).next()?;
     let encoding = Encoding::for_label(name.as_bytes())?;
-    // A page whose declaration was readable is no UTF-16; what says x-user-defined means this.
+    // A page whose declaration is readable is not UTF-16, and x-user-defined means windows-1252.
     let ascii = encoding.is_ascii_compatible() || encoding == encoding_rs::ISO_2022_JP;
     match encoding.name() {
         _ if !ascii => Some(UTF_8),

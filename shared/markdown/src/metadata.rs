@@ -1,4 +1,4 @@
-//! What a page says about itself: `<meta>`, Open Graph, JSON-LD.
+//! The metadata of a page: `<meta>`, Open Graph, JSON-LD.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,15 +11,15 @@ use crate::{
     urls,
 };
 
-/// The most bytes of one JSON-LD script that are read: as values they can take thirty times as much.
+/// The most bytes of one JSON-LD script that are read: parsed, they can take thirty times as much memory.
 pub(crate) const MAX_JSON: usize = 256 << 10;
 
-/// The most characters of a title, a name or another text: whoever lists pages shows them all, and a
-/// page may state anything.
-const MOST_TEXT: usize = 500;
+/// The most characters of a title, a name or another text: lists of pages show them all, and a page may state
+/// anything.
+const MAX_TEXT: usize = 500;
 
 /// The most bytes of an address that a page states of itself.
-const MOST_URL: usize = 8000;
+const MAX_URL: usize = 8000;
 
 /// What kind of page a page is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -56,15 +56,24 @@ impl PageType {
 }
 
 /// What a page says about itself.
-#[derive(Debug, Default)]
-pub(crate) struct Metadata {
-    pub(crate) title: String,
-    pub(crate) lang: Option<String>,
-    pub(crate) site_name: Option<String>,
-    pub(crate) author: Option<String>,
-    pub(crate) published: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) url: Option<String>,
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Metadata {
+    /// The title, without the site's name.
+    pub title: String,
+    /// The page's address: the canonical one where it states one.
+    pub url: Option<String>,
+    /// The language, as a BCP 47 tag.
+    pub lang: Option<String>,
+    /// The name of the site.
+    pub site_name: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// When it was published, as the page writes it.
+    pub published: Option<String>,
+    /// A sentence or two about the content.
+    pub description: Option<String>,
+    /// What kind of page it is.
+    pub page_type: PageType,
 }
 
 /// The address that the page's links are relative to.
@@ -88,7 +97,7 @@ pub(crate) fn address(tree: &Tree, given: Option<&Url>) -> Option<Url> {
 }
 
 /// Reads the metadata of a page.
-pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
+pub(crate) fn read(tree: &Tree, base: Option<&Url>, page_type: PageType) -> Metadata {
     let head = &tree.head;
     let meta = |names: &[&str]| {
         let found = names
@@ -96,16 +105,16 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
             .find_map(|name| head.metas.iter().find(|(key, content)| key == name && !content.trim().is_empty()));
         found.map(|(_, content)| squeeze(content))
     };
-    let mut facts = Facts::default();
+    let mut json_ld = JsonLd::default();
     for source in &head.json_ld {
-        facts.read(source);
+        json_ld.read(source);
     }
-    let site_name = meta(&["og:site_name", "application-name"]).or(facts.site_name);
-    let title = meta(&["og:title"]).or(facts.headline).or_else(|| meta(&["twitter:title", "dc.title"]));
+    let site_name = meta(&["og:site_name", "application-name"]).or(json_ld.site_name);
+    let title = meta(&["og:title"]).or(json_ld.headline).or_else(|| meta(&["twitter:title", "dc.title"]));
     let title =
         title.or_else(|| Some(squeeze(&head.title)).filter(|title| !title.is_empty())).or_else(|| heading(tree));
     let lang = head.lang.clone().or_else(|| meta(&["og:locale", "content-language", "dc.language"]));
-    let absolute = |url: &String| url.len() <= MOST_URL && Url::parse(url).is_ok();
+    let absolute = |url: &String| url.len() <= MAX_URL && Url::parse(url).is_ok();
     let url = head.canonical.as_deref().and_then(|href| urls::resolve(href, base)).map(Into::into).filter(absolute);
     let bounded = |text: Option<String>| text.map(cut);
     Metadata {
@@ -114,22 +123,23 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
         author: bounded(
             meta(&["author", "article:author", "dc.creator", "parsely-author"])
                 .filter(|author| !author.starts_with("http"))
-                .or(facts.author),
+                .or(json_ld.author),
         ),
         published: bounded(
             meta(&["article:published_time", "datepublished", "date", "dc.date", "parsely-pub-date"])
-                .or(facts.published)
+                .or(json_ld.published)
                 .or_else(|| time(tree)),
         ),
         description: bounded(meta(&["description", "og:description", "twitter:description"])),
         url: url.or_else(|| meta(&["og:url"]).filter(absolute)),
         site_name: bounded(site_name),
+        page_type,
     }
 }
 
-/// The first [`MOST_TEXT`] characters of `text`.
+/// The first [`MAX_TEXT`] characters of `text`.
 fn cut(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(MOST_TEXT) {
+    if let Some((end, _)) = text.char_indices().nth(MAX_TEXT) {
         text.truncate(text[..end].trim_end().len());
     }
     text
@@ -160,16 +170,16 @@ fn without_site(title: String, site: Option<&str>) -> String {
     }
 }
 
-/// What JSON-LD tells.
+/// The metadata in JSON-LD.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
+struct JsonLd {
     headline: Option<String>,
     author: Option<String>,
     published: Option<String>,
     site_name: Option<String>,
 }
 
-impl Facts {
+impl JsonLd {
     fn read(&mut self, source: &str) {
         if source.len() > MAX_JSON {
             return;
@@ -225,4 +235,59 @@ fn name_of(value: &Value) -> Option<String> {
         _ => return None,
     };
     Some(name).filter(|name| !name.is_empty() && !name.starts_with("http"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(html: &str) -> Metadata {
+        let base = Url::parse("https://sea.example/a/b").unwrap();
+        let tree = Tree::parse(html, None);
+        read(&tree, base_url(&tree.head, Some(&base)).as_ref(), PageType::default())
+    }
+
+    #[test]
+    fn the_title_is_the_first_that_is_stated() {
+        let title = |html: &str| metadata(html).title;
+        assert_eq!(title("<h1> A  b </h1>"), "A b");
+        assert_eq!(title("<title>T</title><h1>a</h1>"), "T");
+        assert_eq!(title("<meta property=og:title content=O><title>T</title>"), "O");
+        let json_ld = r#"<script type="application/ld+json">[{"@type":"BlogPosting","headline":"J"}]</script>"#;
+        assert_eq!(title(&format!("<title>T</title>{json_ld}")), "J");
+    }
+
+    #[test]
+    fn the_name_of_the_site_is_no_part_of_the_title() {
+        for (title, bare) in
+            [("Ebb | Sea", "Ebb"), ("Ebb – Sea", "Ebb"), ("Sea", "Sea"), (" | Sea", "| Sea"), ("The Sea", "The Sea")]
+        {
+            assert_eq!(without_site(squeeze(title), Some("Sea")), bare, "{title}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_absolute() {
+        assert_eq!(metadata("<link rel=canonical href=../c>").url.as_deref(), Some("https://sea.example/c"));
+        assert_eq!(
+            metadata("<base href=https://x.example/><link rel=canonical href=c>").url.as_deref(),
+            Some("https://x.example/c")
+        );
+        assert_eq!(metadata("<meta property=og:url content=relative>").url, None);
+    }
+
+    #[test]
+    fn authors_are_names() {
+        assert_eq!(metadata("<meta name=author content='A  B'>").author.as_deref(), Some("A B"));
+        assert_eq!(metadata("<meta name=author content='https://x.example/a'>").author, None);
+        assert_eq!(name_of(&serde_json::json!([{"name": "A"}, "B", 3])).as_deref(), Some("A, B"));
+    }
+
+    #[test]
+    fn broken_and_huge_json_is_ignored() {
+        for json in ["{", "[[[[", &format!("[{}]", "1,".repeat(MAX_JSON))] {
+            let page = format!("<title>T</title><script type=application/ld+json>{json}</script>");
+            assert_eq!(metadata(&page).title, "T");
+        }
+    }
 }

@@ -1,9 +1,9 @@
-//! What a page says to machines where it shows its readers nothing.
+//! Structured data as content, for pages that show nothing until a script has run.
 //!
-//! A page that only a script fills has its text all the same: as JSON-LD (<https://schema.org>), as the
-//! state that its application starts from, at least as a description. That becomes plain HTML here, which is
-//! converted as every page is. JSON-LD says what is what. Of an application's state nobody knows the shape,
-//! so what reads like sentences is taken, under the title beside it.
+//! Such a page has its text in JSON-LD (<https://schema.org>), in the initial state of its application, or at
+//! least in its description. That becomes plain HTML here, which is converted as every page is. JSON-LD has
+//! known members. The state of an application has any shape, so strings that are sentences are taken, under
+//! the title beside them.
 
 use std::{borrow::Cow, fmt};
 
@@ -12,18 +12,18 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::Value;
 
 use crate::{
-    count_words,
+    chars::{count_words, is_ideograph},
     metadata::{MAX_JSON, kinds},
     tree::Head,
 };
 
-/// Fewer words than these are no content.
-const FEW: usize = 40;
+/// A page with fewer words has no content.
+const MIN_WORDS: usize = 40;
 
 /// The most bytes of a script that are read, and of what is made of all of them.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Members of a thing that name it, and those that are its text, the most telling first.
+/// The members with the title of a thing, and those with its text, in order of preference.
 const NAMES: [&str; 3] = ["headline", "name", "title"];
 const TEXTS: [&str; 5] = ["articleBody", "text", "reviewBody", "description", "abstract"];
 
@@ -44,8 +44,8 @@ const PARTS: [&str; 13] = [
     "@graph",
 ];
 
-/// Things that are of every page of a site.
-const OF_THE_SITE: [&str; 8] = [
+/// Things that belong to the site, not to the page.
+const SITE_WIDE: [&str; 8] = [
     "WebSite",
     "Organization",
     "NewsMediaOrganization",
@@ -56,28 +56,27 @@ const OF_THE_SITE: [&str; 8] = [
     "Person",
 ];
 
-/// What a page whose visible content has so many words says to machines, as HTML; none where that is no more.
-/// `shown` counts all words that it shows: the description of one that shows text, none of which is its
-/// content, is not its content either.
-pub(crate) fn instead(head: &Head, page: &str, words: usize, shown: impl FnOnce() -> usize) -> Option<String> {
-    if words >= FEW {
+/// The structured data of a page as HTML, if the extracted content has few `words` and this has more.
+/// `shown` counts all words that the page shows: a description is only taken where these are few, too.
+pub(crate) fn fallback(head: &Head, page: &str, words: usize, shown: impl FnOnce() -> usize) -> Option<String> {
+    if words >= MIN_WORDS {
         return None;
     }
-    let enough = 2 * words + FEW;
+    let enough = 2 * words + MIN_WORDS;
     let title = meta(head, "og:title").unwrap_or(&head.title).trim();
-    let mut told = Found::default();
+    let mut json_ld = Found::default();
     for source in head.json_ld.iter().filter(|source| source.len() <= MAX_JSON) {
         if let Ok(value) = serde_json::from_str(source.trim()) {
-            told.thing(&value, 1);
+            json_ld.thing(&value, 1);
         }
     }
-    if told.words >= enough {
-        return Some(told.under(title));
+    if json_ld.words >= enough {
+        return Some(json_ld.under(title));
     }
     let mut state = Found::default();
     for source in states(page) {
         let mut json = serde_json::Deserializer::from_str(source);
-        // What was read before an error stands.
+        // What was read before an error is kept.
         let _ = Sentences { found: &mut state, key: "" }.deserialize(&mut json);
     }
     if state.words >= enough {
@@ -86,14 +85,14 @@ pub(crate) fn instead(head: &Head, page: &str, words: usize, shown: impl FnOnce(
     let described = ["articlebody", "og:description", "description"].into_iter().find_map(|name| meta(head, name))?;
     let mut description = Found::default();
     description.text(described);
-    (words * 4 < FEW && description.words > words + 8 && shown() < FEW).then(|| description.under(title))
+    (words * 4 < MIN_WORDS && description.words > words + 8 && shown() < MIN_WORDS).then(|| description.under(title))
 }
 
 fn meta<'h>(head: &'h Head, name: &str) -> Option<&'h str> {
     head.metas.iter().find(|(key, value)| key == name && !value.trim().is_empty()).map(|(_, value)| value.as_str())
 }
 
-/// The JSON that a page's scripts hold: those that are JSON, and what is assigned at the start of a program.
+/// The JSON in a page's scripts: in JSON scripts, and in the first assignment of a program.
 fn states(page: &str) -> impl Iterator<Item = &str> {
     let mut rest = page;
     std::iter::from_fn(move || {
@@ -116,13 +115,13 @@ fn state<'s>(tag: &str, source: &'s str) -> Option<&'s str> {
     Some(source[assigned..].trim_start()).filter(|json| json.starts_with('{') && !tag.contains("ld+json"))
 }
 
-/// What was found, as HTML.
+/// The texts that were found, as HTML.
 #[derive(Default)]
 struct Found {
     html: String,
     words: usize,
-    /// The texts that were taken: the same one often stands in several places.
-    said: HashSet<String>,
+    /// The texts that were taken: the same one often is in several places.
+    seen: HashSet<String>,
 }
 
 impl Found {
@@ -136,7 +135,7 @@ impl Found {
     /// Takes in a text, which may be HTML itself.
     fn text(&mut self, text: &str) {
         let text = text.trim();
-        if text.is_empty() || self.html.len() + text.len() > MAX_BYTES || !self.said.insert(text.to_owned()) {
+        if text.is_empty() || self.html.len() + text.len() > MAX_BYTES || !self.seen.insert(text.to_owned()) {
             return;
         }
         let text = if text.contains("&lt;") { Cow::Owned(decoded(text)) } else { Cow::Borrowed(text) };
@@ -164,7 +163,7 @@ impl Found {
             Value::Array(values) => values.iter().for_each(|value| self.thing(value, level)),
             Value::String(text) => self.text(text),
             Value::Object(members) => {
-                if kinds(value).iter().any(|kind| OF_THE_SITE.contains(kind)) {
+                if kinds(value).iter().any(|kind| SITE_WIDE.contains(kind)) {
                     return;
                 }
                 let of = |names: &[&str]| names.iter().find_map(|name| members.get(*name)?.as_str());
@@ -197,7 +196,7 @@ fn decoded(text: &str) -> String {
     out
 }
 
-/// Whether a text of an application's state is one for its readers: sentences, not code or settings.
+/// Whether a string of an application's state is made of sentences, not code or settings.
 fn is_prose(text: &str) -> bool {
     let words = count_words(text);
     let (mut letters, mut all, mut stops) = (0, 0, 0);
@@ -208,13 +207,13 @@ fn is_prose(text: &str) -> bool {
     }
     let is_code =
         || ["{", "};", "()", "=>", "==", "://"].iter().any(|mark| text.starts_with(mark) || text.ends_with(mark));
-    words >= 8 && stops > 0 && text.contains(|c: char| c.is_whitespace() || crate::render::is_ideograph(c)) && {
+    words >= 8 && stops > 0 && text.contains(|c: char| c.is_whitespace() || is_ideograph(c)) && {
         let html = is_html(text);
         html || (letters * 10 >= all * 8 && !is_code())
     }
 }
 
-/// Reads JSON of any shape and takes in what reads like sentences.
+/// Reads JSON of any shape and takes the strings that are sentences.
 struct Sentences<'f, 'k> {
     found: &'f mut Found,
     /// The name of the member that is read.
@@ -226,7 +225,7 @@ impl<'de> DeserializeSeed<'de> for Sentences<'_, '_> {
     type Value = Option<String>;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
-        // Words of the application itself, in every language that it speaks.
+        // Strings of the application itself, in every language that it has.
         const NOT_READ: [&str; 8] = ["i18n", "translation", "locale", "messages", "cookie", "consent", "style", "css"];
         let key = self.key.to_ascii_lowercase();
         if NOT_READ.iter().any(|word| key.contains(word)) {
@@ -261,7 +260,7 @@ impl<'de> Visitor<'de> for Sentences<'_, '_> {
             title = title.or(text);
         }
         if let Some(title) = title.filter(|_| self.found.html.len() > start)
-            && self.found.said.insert(title.clone())
+            && self.found.seen.insert(title.clone())
         {
             self.found.heading(start, 2, &title);
         }
@@ -303,7 +302,7 @@ mod tests {
     fn a_description_stands_for_a_page_that_shows_nothing() {
         let described = "Twice a day the moon and the sun raise the sea, and the land turns through it";
         let head = Tree::parse(&format!("<meta name=description content='{described}'>"), None).head;
-        assert_eq!(instead(&head, "", 0, || 3), Some(format!("<p>{described}</p>")));
-        assert_eq!(instead(&head, "", 0, || FEW), None);
+        assert_eq!(fallback(&head, "", 0, || 3), Some(format!("<p>{described}</p>")));
+        assert_eq!(fallback(&head, "", 0, || MIN_WORDS), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What a page takes, at most: ten times its size and ten megabytes, whatever it is made of.
+//! The memory of a conversion: at most ten times the page and ten megabytes, for any page.
 
 #![cfg(target_os = "linux")]
 
@@ -7,7 +7,7 @@ use ragmaker_markdown::{Options, Scope, convert};
 /// The size of every page here.
 const SIZE: usize = 600_000;
 
-/// What the executable may take beyond ten times the page, less what it takes for itself.
+/// The memory beyond ten times the page, less that of the executable itself.
 const BESIDE: usize = 6_000_000;
 
 /// The most memory that this process has held so far, in bytes.
@@ -45,7 +45,7 @@ fn no_page_takes_more_than_its_size_allows() {
     ] {
         let page = format!("<p>{}<p>the end", part.repeat(SIZE / part.len()));
         let found = convert(&page, &Options { base_url: None, scope: Scope::Main });
-        // A tag that is most of the page, and what follows it, is not read.
+        // A tag that is most of the page exceeds the limit of the tokenizer, and nothing after it is read.
         let is_read = found.is_ok_and(|page| page.markdown.contains("the end"));
         assert!(is_read || part.starts_with("<p a b") || part == "<script>", "the end of {part}");
         let taken = peak() - start;

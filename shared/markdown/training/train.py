@@ -27,7 +27,7 @@ BORDERS = 32
 ROWS = 160  # blocks of one page that are learned from: more say little that is new
 KINDS = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
 PLACES = 5  # where words stand
-LEAST, FRAME = 0.25, 40  # as in src/extract/choose.rs
+MIN_EXPECTED_F1, TEMPLATE_WORDS = 0.25, 40  # as in src/extract/choose.rs
 WORD = re.compile(r"\w+")
 
 
@@ -50,7 +50,7 @@ def read_pages(folder, examples):
 
 
 def show(truth, examples, weights=None):
-    """Takes in what Rust sees of pages, and the chances that it has by these weights."""
+    """Reads the examples of pages from Rust, with the probabilities by these weights."""
     with tempfile.TemporaryDirectory() as scratch:
         paths = []
         for page in truth:
@@ -86,8 +86,8 @@ def show(truth, examples, weights=None):
         page["features"] = take(count * width, "<f4").reshape(count, width)
         page["own"] = page["features"][0, -of_page:] if count else np.zeros(of_page, "f4")
         page["reach"] = take(2 * count * around).reshape(count, around, 2)
-        page["kin"] = take(count)
-        page["told"] = take(count, "<f4")
+        page["groups"] = take(count)
+        page["predicted"] = take(count, "<f4")
         page["domain"] = domain(page)
         page["fold"] = int(hashlib.sha1(page["domain"].encode()).hexdigest(), 16) % FOLDS
     width = max(page["features"].shape[1] for page in truth)
@@ -133,34 +133,34 @@ def say(name, scores, present, absent):
           + " ".join(f"{kind}={np.mean(scores[kind]):.3f}" for kind in sorted(scores)), flush=True)
 
 
-def choose(page, chances):
+def choose(page, probabilities):
     """The blocks whose choice has the highest expected F1 (Lewis 1995, Ye et al. 2012)."""
     sizes = page["features"][:, 0].astype(float)
-    chances = agreed(page, chances)
-    said = set()
-    for at in np.argsort(-chances, kind="stable"):  # a text that stands there twice is said once
+    probabilities = smoothed(page, probabilities)
+    seen = set()
+    for at in np.argsort(-probabilities, kind="stable"):  # a text that the page has twice is chosen once
         words = tuple(page["words"][at])
         if len(words) >= 6 and page["features"][at, 11] != 9:
-            if words in said:
-                chances[at] = 0
-            said.add(words)
-    order = np.argsort(-chances, kind="stable")
-    mass = np.cumsum(sizes[order] * chances[order])
+            if words in seen:
+                probabilities[at] = 0
+            seen.add(words)
+    order = np.argsort(-probabilities, kind="stable")
+    mass = np.cumsum(sizes[order] * probabilities[order])
     size = np.cumsum(sizes[order])
     expected = 2 * mass / (size + mass[-1] + 1e-9) if len(order) else mass
-    keep = np.zeros(len(chances), bool)
+    keep = np.zeros(len(probabilities), bool)
     if len(order):
         best = int(np.argmax(expected))
-        keep[order[: best + 1]] = expected[best] >= LEAST or size[-1] < FRAME
+        keep[order[: best + 1]] = expected[best] >= MIN_EXPECTED_F1 or size[-1] < TEMPLATE_WORDS
     return keep
 
 
-def agreed(page, chances):
-    """The chances when blocks that are built alike, and have words, have agreed half-way."""
+def smoothed(page, probabilities):
+    """The probabilities of the blocks with words, moved half-way to the mean of their sibling group."""
     worded = (page["features"][:, 0] > 0).astype(float)
-    counts = np.bincount(page["kin"], worded)
-    groups = np.bincount(page["kin"], chances * worded) / np.maximum(counts, 1)
-    return worded * (chances + groups[page["kin"]]) / 2
+    counts = np.bincount(page["groups"], worded)
+    groups = np.bincount(page["groups"], probabilities * worded) / np.maximum(counts, 1)
+    return worded * (probabilities + groups[page["groups"]]) / 2
 
 
 def fit(rows, labels, weights, trees, depth, rate, seed=1, borders=None):
@@ -209,7 +209,7 @@ def fit_kinds(pages):
     return [fit(rows, np.array([float(page["type"] == kind) for page in pages]), None, 40, 4, 0.1) for kind in KINDS]
 
 
-def odds(model, rows):
+def logits(model, rows):
     bias, trees = model
     sums, places = np.full(len(rows), float(bias)), {}
     columns = np.ascontiguousarray(rows.T)
@@ -224,7 +224,7 @@ def odds(model, rows):
 
 
 def context(page, first):
-    """What the forest sees beside the features: what the words of the blocks around say."""
+    """Columns of the probabilities by words of the blocks around."""
     count = len(first)
     sizes = np.sqrt(page["features"][:, 0].astype(float) + 0.5)
     columns = [first]
@@ -249,21 +249,21 @@ def context(page, first):
     for level in range(page["reach"].shape[1] if count else 0):
         low, high = page["reach"][:, level, 0], page["reach"][:, level, 1]
         columns.append((mass[high] - mass[low]) / np.maximum(size[high] - size[low], 1e-6))
-    groups = np.bincount(page["kin"], first * sizes) / np.bincount(page["kin"], sizes)
-    columns += [groups[page["kin"]], np.bincount(page["kin"])[page["kin"]]]
+    groups = np.bincount(page["groups"], first * sizes) / np.bincount(page["groups"], sizes)
+    columns += [groups[page["groups"]], np.bincount(page["groups"])[page["groups"]]]
     return np.stack(columns, 1).astype(np.float32)
 
 
-def see(page, table):
-    """What the forest sees of a page's blocks."""
-    said = vocabulary.say(table, page)
-    kinds = np.tile(page["kinds"], (len(said), 1))
-    return np.concatenate([page["features"], kinds, said, context(page, sure(said[:, -1]))], 1).astype("f4")
+def columns_of(page, table):
+    """The columns of a page's blocks, for the forest."""
+    scores = vocabulary.text_scores(table, page)
+    kinds = np.tile(page["kinds"], (len(scores), 1))
+    return np.concatenate([page["features"], kinds, scores, context(page, sigmoid(scores[:, -1]))], 1).astype("f4")
 
 
-def sure(odds):
-    """The chance that logarithmic odds stand for."""
-    return 1 / (1 + np.exp(-odds.astype(float)))
+def sigmoid(logits):
+    """The probabilities of logits."""
+    return 1 / (1 + np.exp(-logits.astype(float)))
 
 
 def stack(pages, seed, labels, weigh):
@@ -320,7 +320,7 @@ def main():
         kinds.append(fit_kinds([page for page in pages if page["fold"] != held]))
         for page in pages:
             if page["fold"] == held:
-                page["kinds"] = np.array([sure(odds(model, page["own"][None]))[0] for model in kinds[held]], "f4")
+                page["kinds"] = np.array([sigmoid(logits(model, page["own"][None]))[0] for model in kinds[held]], "f4")
     right = np.mean([KINDS[np.argmax(page["kinds"])] == page["type"] for page in pages])
     print(f"kind of page: {right:.3f} right", flush=True)
 
@@ -329,13 +329,13 @@ def main():
         tables.append(vocabulary.fit([page for page in pages if page["fold"] != held], blocks))
         for page in pages:
             if page["fold"] == held and page["texts"]:
-                page["rows"] = see(page, tables[held])
+                page["rows"] = columns_of(page, tables[held])
     for held in range(FOLDS):
         forests.append(fit_blocks([page for page in pages if page["fold"] != held], options))
         for page in pages:
             if page["fold"] == held and page["texts"]:
-                page["chances"] = sure(odds(forests[held], page["rows"]))
-    report("forest", pages, [choose(page, page.get("chances", nothing)) for page in pages])
+                page["probabilities"] = sigmoid(logits(forests[held], page["rows"]))
+    report("forest", pages, [choose(page, page.get("probabilities", nothing)) for page in pages])
     if options.out:
         kind, table, forest = fit_kinds(pages), vocabulary.fit(pages, blocks), fit_blocks(pages, options)
         with open(options.out, "wb") as out:
@@ -359,8 +359,8 @@ def compare(pages, options, kind, table, forest):
     apart = [np.zeros(0)]
     for page in pages:
         if page["texts"]:
-            page["kinds"] = np.array([sure(odds(model, page["own"][None]))[0] for model in kind], "f4")
-            apart.append(np.abs(agreed(page, sure(odds(forest, see(page, table)))) - page["told"]))
+            page["kinds"] = np.array([sigmoid(logits(model, page["own"][None]))[0] for model in kind], "f4")
+            apart.append(np.abs(smoothed(page, sigmoid(logits(forest, columns_of(page, table)))) - page["predicted"]))
     apart = np.concatenate(apart)
     print(f"Rust is {apart.mean():.4f} from Python, at most {apart.max():.3f}, {len(apart)} blocks", flush=True)
 

@@ -1,6 +1,6 @@
-"""What the words in and around a block say: logistic regression over hashed words, as src/extract/words.rs
-reads them.  A word counts for itself, and once more for the kind of page; one that only a few domains
-have is left out, so nothing is learned of a single site."""
+"""Text scores: logistic regression over the hashed words in and around a block, as src/extract/words.rs
+reads them.  A word counts for itself, and once more for the kind of page; one that fewer than five domains
+have is left out, so that nothing is learned of a single site."""
 import struct
 
 import numpy as np
@@ -95,8 +95,8 @@ def weigh(table, hashes):
     return np.where(same.any(1), values[groups, first], 0) * scale
 
 
-def say(table, page):
-    """For every block what its words say, place by place, and what they say together."""
+def text_scores(table, page):
+    """For every block the score of its words, place by place, and their sum."""
     placed = page["placed"]
     weights = weigh(table, page["hashes"]) + weigh(table, of_kind(page["hashes"], int(np.argmax(page["kinds"]))))
     sums = np.bincount(np.repeat(np.arange(placed.size), placed.ravel()), weights, placed.size).reshape(placed.shape)

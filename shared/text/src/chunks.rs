@@ -26,7 +26,7 @@ impl<'a, D: Decode> Chunks<'a, D> {
     }
 
     /// The next piece, which is not empty; `None` at the end.
-    #[expect(clippy::should_implement_trait, reason = "it lends its buffer, which an iterator can not")]
+    #[expect(clippy::should_implement_trait, reason = "it lends its buffer, which an iterator cannot")]
     pub fn next(&mut self) -> io::Result<Option<&str>> {
         while self.at < self.end {
             let wanted = usize::try_from(self.end - self.at).unwrap_or(BLOCK).min(BLOCK);
@@ -48,7 +48,7 @@ impl<'a, D: Decode> Chunks<'a, D> {
         Ok(None)
     }
 
-    /// Where the first character that is wanted is in the piece at hand.
+    /// The offset of the first wanted character in the current piece.
     fn skipped(&mut self) -> usize {
         if self.skip == 0 {
             return 0;

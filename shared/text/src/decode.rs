@@ -7,7 +7,7 @@ pub trait Decode {
     /// Appends what `bytes` say to `out`; `last` says that no more will come.
     fn decode(&mut self, bytes: &[u8], last: bool, out: &mut String);
 
-    /// Whether there were bytes that are no text, which came out as U+FFFD.
+    /// Whether there were bytes that are not text, which came out as U+FFFD.
     fn lossy(&self) -> bool;
 }
 

@@ -136,7 +136,7 @@ fn utf16_by_zeros(head: &[u8]) -> Option<Unicode> {
     (odd * 50 <= pairs.len() + 49).then_some(unicode)
 }
 
-/// Noncharacters and private use: what bytes that are no text look like as UTF-16.
+/// Noncharacters and private use: what bytes that are not text look like as UTF-16.
 fn is_unassigned(c: char) -> bool {
     matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{fff8}' | '\u{fffe}' | '\u{ffff}')
 }

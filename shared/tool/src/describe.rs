@@ -1,19 +1,23 @@
-//! A tool as agents see it: its entry in discovery.json, made from its own types and nothing else.
+//! A tool as agents and hosts see it: its entry in discovery.json, made from its own types.
 //!
 //! Names, help and requiredness come from argh's [`argh::ArgsInfo`]; types, choices and bounds from
-//! [`schemars`]; defaults from parsing the shortest command line and serializing what came out.
+//! [`schemars`]; defaults from parsing the shortest command line and serializing what came out. Arguments
+//! have the names that JSON has them by: snake case, and `x` for the switch `--no-x`.
 
 use argh::{FlagInfo, FlagInfoKind, Optionality};
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{ARGUMENT_ERROR, Code, INTERNAL_ERROR, OUTPUT_ERROR, Tool};
+use crate::{
+    ARGUMENT_ERROR, Code, INTERNAL_ERROR, NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, Tool, arguments::json_name,
+    error::respelled,
+};
 
 /// What a client may assume of a call, in the words of the Model Context Protocol.
 ///
 /// Clients decide by them whether a person has to approve the call.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the protocol's own four hints")]
 pub struct Annotations {
@@ -27,9 +31,73 @@ pub struct Annotations {
     pub open_world_hint: bool,
 }
 
+impl Annotations {
+    /// It reads what is on this machine.
+    pub const READ_ONLY: Self =
+        Self { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
+    /// It adds or updates, and a repeated call changes nothing more.
+    pub const ADDITIVE: Self = Self { read_only_hint: false, ..Self::READ_ONLY };
+    /// It may destroy what was there; a repeated call changes nothing more.
+    pub const DESTRUCTIVE: Self = Self { destructive_hint: true, ..Self::ADDITIVE };
+
+    /// The same for a call that reaches the web.
+    #[must_use]
+    pub const fn open_world(self) -> Self {
+        Self { open_world_hint: true, ..self }
+    }
+
+    /// The same where every call does something again.
+    #[must_use]
+    pub const fn repeating(self) -> Self {
+        Self { idempotent_hint: false, ..self }
+    }
+}
+
+/// Where a host runs a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// In the host's own process: the work is short.
+    InProcess,
+    /// In a process of its own, which can be ended: it drives a browser, or walks a whole tree.
+    Subprocess,
+}
+
+/// Who wrote the text in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentOrigin {
+    /// The tool itself.
+    Trusted,
+    /// Whoever wrote the files, which may have been saved from the web.
+    Files,
+    /// A web page.
+    Web,
+}
+
+/// An argument in whose place an executable reads standard input. A host that needs standard input itself
+/// requires the argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stdin {
+    /// The argument's name in JSON.
+    pub argument: &'static str,
+    /// Whether the value `-` means standard input, too; where not, it is a text like any other.
+    pub dash: bool,
+}
+
+/// A selection of tools for one kind of work, so that a model reads no more declarations than it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toolset {
+    /// Gathering web pages into a knowledge base.
+    Gather,
+    /// Answering questions from knowledge bases.
+    Ask,
+    /// Reading and changing the files of a project.
+    Files,
+}
+
 /// The codes that `T` can fail with: those of every tool, then its own.
 pub fn codes<T: Tool>() -> impl Iterator<Item = Code> {
-    [ARGUMENT_ERROR, OUTPUT_ERROR, INTERNAL_ERROR].into_iter().chain(T::ERRORS.iter().copied())
+    let own = T::ERRORS.iter().copied().flatten().copied();
+    [ARGUMENT_ERROR, NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, INTERNAL_ERROR].into_iter().chain(own)
 }
 
 /// The entry of `T` in discovery.json.
@@ -42,21 +110,33 @@ pub fn entry<T: Tool>() -> Value {
     json!({
         "name": T::NAME.trim_start_matches("ragmaker-").replace('-', "_"),
         "command": T::NAME,
-        "description": info.description,
+        "description": plain_text(info.description),
         "parameters": parameters::<T>(info.flags),
         "output": output::<T>(),
-        "errors": codes::<T>().map(Code::name).collect::<Vec<_>>(),
+        "errors": error_names::<T>(),
         "annotations": T::ANNOTATIONS,
     })
+}
+
+/// The names of the codes, each once: groups may overlap.
+fn error_names<T: Tool>() -> Vec<&'static str> {
+    let mut names = vec![];
+    for code in codes::<T>() {
+        if !names.contains(&code.name()) {
+            names.push(code.name());
+        }
+    }
+    names
 }
 
 fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let types = schema::<T>(SchemaSettings::draft2020_12());
     let flags: Vec<_> = flags.iter().filter(|flag| flag.long != "--help" && !flag.hidden).collect();
     let of = |flag: &FlagInfo<'_>| {
-        let name = flag.long.trim_start_matches('-');
+        let name = json_name(flag.long);
         let schema = types.pointer(&format!("/properties/{name}"));
-        (name.to_owned(), schema.unwrap_or_else(|| panic!("{}: serde does not know {name}", T::NAME)).clone())
+        let schema = schema.unwrap_or_else(|| panic!("{}: serde does not know {name}", T::NAME)).clone();
+        (name, schema)
     };
     let shortest: Vec<String> = flags
         .iter()
@@ -67,21 +147,37 @@ fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let parsed = T::from_args(&[T::NAME], &shortest).unwrap_or_else(|early| panic!("{}: {}", T::NAME, early.output));
     let defaults = serde_json::to_value(parsed).unwrap_or_default();
 
+    let spell = |option: &str| flags.iter().any(|flag| flag.long == option).then(|| json_name(option));
     let (mut properties, mut required) = (Map::new(), vec![]);
-    for flag in flags {
+    for flag in &flags {
         let (name, mut schema) = of(flag);
-        schema["description"] = flag.description.into();
+        let description = plain_text(&respelled(flag.description, &spell));
+        schema["description"] = description.as_str().into();
         if matches!(flag.kind, FlagInfoKind::Switch) {
-            schema["type"] = "boolean".into();
+            // A switch that is off needs no default: models leave it out.
+            schema = json!({"type": "boolean", "description": description});
+            if let Some(positive) = name.strip_prefix("no_") {
+                let description = format!("false: {description}");
+                schema = json!({"type": "boolean", "description": description, "default": true});
+                properties.insert(positive.to_owned(), schema);
+                continue;
+            }
         }
         match flag.optionality {
             Optionality::Required => required.push(name.clone()),
-            Optionality::Optional if !defaults[&name].is_null() => schema["default"] = defaults[&name].clone(),
+            Optionality::Optional if !defaults[&name].is_null() && !defaults[&name].is_boolean() => {
+                schema["default"] = defaults[&name].clone();
+            }
             _ => {}
         }
         properties.insert(name, schema);
     }
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+/// A doc comment without the backticks of code, which cost a model tokens and tell it nothing.
+fn plain_text(comment: &str) -> String {
+    comment.replace('`', "")
 }
 
 fn output<T: Tool>() -> Value {
@@ -177,8 +273,9 @@ mod tests {
                 "properties": {
                     "basket": {"type": "string", "description": "where the fruit goes"},
                     "count": {"type": "integer", "minimum": 1, "maximum": 8, "description": "how many"},
-                    "ripe": {"type": "boolean", "description": "only ripe ones", "default": false},
+                    "ripe": {"type": "boolean", "description": "only ripe ones"},
                     "fruit": {"type": "string", "enum": ["pear", "red-apple"], "description": "which kind", "default": "pear"},
+                    "peeled": {"type": "boolean", "description": "false: leave the peel on", "default": true},
                     "tag": {"type": "array", "items": {"type": "string"}, "description": "labels"},
                 },
                 "required": ["basket"],
@@ -193,7 +290,7 @@ mod tests {
                 },
                 "required": ["status", "picked", "next"],
             },
-            "errors": ["ARGUMENT_ERROR", "OUTPUT_ERROR", "INTERNAL_ERROR", "NO_FRUIT"],
+            "errors": ["ARGUMENT_ERROR", "NOT_ALLOWED_IN_ARGUMENTS", "OUTPUT_ERROR", "INTERNAL_ERROR", "NO_FRUIT"],
             "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": false},
         });
         assert_eq!(entry::<Pick>(), expected);

@@ -1,23 +1,26 @@
-//! Failures as values: a stable code, what happened, and what to do about it.
+//! Errors as values: a stable code, what happened, and what to do about it.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The arguments can not be used as they are. Every tool can fail with it; its exit status is 2.
+/// The arguments cannot be used as they are. Every tool can fail with it; its exit status is 2.
 pub const ARGUMENT_ERROR: Code =
     Code::new("ARGUMENT_ERROR", "Run the tool with --help or --describe to see its arguments.");
-/// What was asked for begins after the end.
+/// The requested page starts after the last element.
 pub const OFFSET_BEYOND_END: Code = Code::new("OFFSET_BEYOND_END", "Choose a smaller --offset.");
+/// Nothing on the page matches a selector.
+pub const SELECTOR_NOT_FOUND: Code =
+    Code::new("SELECTOR_NOT_FOUND", "Check the selector against the page, or leave it out.");
 /// The answer could not be written to standard output.
 pub const OUTPUT_ERROR: Code = Code::new("OUTPUT_ERROR", "Check where standard output goes: the disk may be full.");
 /// A defect of the tool itself.
 pub const INTERNAL_ERROR: Code =
     Code::new("INTERNAL_ERROR", "This is a defect in the tool: please report it with the command line used.");
 
-/// The most that one text of an error costs, in characters of ASCII JSON.
+/// The most that one text of an error takes, in characters of ASCII JSON.
 ///
-/// What the caller wrote is quoted in errors, and may be of any length. A message, an advice and
-/// two facts of this length still stay below [`crate::OUTPUT_LIMIT`].
+/// Errors quote what the caller wrote, which may be of any length. A message, a remedy and two details of
+/// this length stay below [`crate::OUTPUT_LIMIT`].
 const TEXT_LIMIT: usize = 6_000;
 
 /// A stable name for one kind of failure, and the advice that usually helps.
@@ -39,6 +42,11 @@ impl Code {
     /// The name as clients see it, such as `FILE_NOT_FOUND`.
     pub const fn name(self) -> &'static str {
         self.name
+    }
+
+    /// The advice that holds unless an error brings its own.
+    pub const fn remedy(self) -> &'static str {
+        self.remedy
     }
 
     /// An error of this kind.
@@ -86,6 +94,23 @@ impl Error {
         self
     }
 
+    /// Whether the remedy is still the one of `code`.
+    pub(crate) fn has_remedy_of(&self, code: Code) -> bool {
+        self.is(code) && self.0.remediation_suggestion == code.remedy
+    }
+
+    /// The same error with every option `--x` spelled as `spell` says, where it gives a spelling. Texts
+    /// in double quotes are the caller's own and stay as they are.
+    #[must_use]
+    pub(crate) fn respelled(mut self, spell: impl Fn(&str) -> Option<String>) -> Self {
+        self.0.message = respelled(&self.0.message, &spell);
+        self.0.remediation_suggestion = respelled(&self.0.remediation_suggestion, &spell);
+        for value in self.0.details.values_mut() {
+            respell_names(value, &spell);
+        }
+        self
+    }
+
     /// The name of the code.
     pub fn code(&self) -> &'static str {
         self.0.error_code
@@ -114,6 +139,43 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// `text` with every option outside of double quotes spelled as `spell` says.
+pub(crate) fn respelled(text: &str, spell: &impl Fn(&str) -> Option<String>) -> String {
+    let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
+    while let Some(c) = rest.chars().next() {
+        let starts_word = !out.ends_with(|before: char| before.is_alphanumeric() || before == '-');
+        if !quoted && starts_word && rest.starts_with("--") {
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
+            let option = rest[..end].trim_end_matches('-');
+            if let Some(spelled) = spell(option) {
+                out += &spelled;
+                rest = &rest[option.len()..];
+                continue;
+            }
+        }
+        if c == '\\' && quoted {
+            // An escaped quote does not end the quotation.
+            let two = rest.chars().take(2).map(char::len_utf8).sum();
+            out += &rest[..two];
+            rest = &rest[two..];
+            continue;
+        }
+        quoted ^= c == '"';
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    out
+}
+
+/// Spells the options in a detail, which are whole texts.
+fn respell_names(value: &mut Value, spell: &impl Fn(&str) -> Option<String>) {
+    match value {
+        Value::String(text) => *text = spell(text).unwrap_or_else(|| std::mem::take(text)),
+        Value::Array(values) => values.iter_mut().for_each(|value| respell_names(value, spell)),
+        _ => {}
+    }
+}
 
 /// `text`, cut to what an error may hold.
 fn bounded(mut text: String) -> String {
@@ -158,6 +220,23 @@ mod tests {
         assert!(error.is(GONE));
         let other = serde_json::to_value(error.remedy("Wait.")).unwrap();
         assert_eq!(other["remediation_suggestion"], "Wait.");
+    }
+
+    #[test]
+    fn options_are_spelled_as_the_caller_writes_arguments() {
+        let spell = |option: &str| (option == "--start-line").then(|| "start_line".to_owned());
+        let error = ARGUMENT_ERROR
+            .error("--start-line cannot be \"--start-line \\\" --start-line\": see --start-line, not --start-lines or x--start-line")
+            .remedy("Use --start-line=1 or --tail.")
+            .detail("argument", "--start-line")
+            .detail("missing", vec!["--start-line", "--tail"])
+            .respelled(spell);
+        let quoted = "\"--start-line \\\" --start-line\"";
+        let expected = format!("start_line cannot be {quoted}: see start_line, not --start-lines or x--start-line");
+        assert_eq!(error.message(), expected);
+        let json = serde_json::to_value(&error).unwrap();
+        assert_eq!(json["remediation_suggestion"], "Use start_line=1 or --tail.");
+        assert_eq!(json["details"], serde_json::json!({"argument": "start_line", "missing": ["start_line", "--tail"]}));
     }
 
     proptest! {

@@ -47,7 +47,7 @@ pub fn write(value: &impl Serialize, charset: Charset, mut out: impl io::Write) 
 /// For the budget of a page: an element of a top-level array takes seven more for its line.
 pub fn cost(value: &impl Serialize, charset: Charset) -> usize {
     let mut count = Count(0);
-    // Counting can not fail, and a value that can not be serialized is reported when it is printed.
+    // Counting cannot fail, and a value that cannot be serialized is reported when it is printed.
     let _ = write(value, charset, &mut count);
     count.0
 }

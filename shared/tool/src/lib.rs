@@ -2,28 +2,36 @@
 //!
 //! A tool is a type: its fields are its arguments ([`argh`]), its [`Tool::run`] is its work, its
 //! [`Tool::Answer`] is what it prints. This crate alone decides how anything is printed, which exit
-//! status it has ([`Exit`]), how arguments may be spelled ([`arguments`]) and how a tool is
-//! described to agents ([`describe`]). It knows nothing of files, browsers or catalogs.
+//! status it has ([`Exit`]), how arguments may be spelled ([`arguments`]), how much an answer may hold
+//! ([`budget`]), what only a host may decide ([`host`]) and how a tool is described to agents
+//! ([`describe`]). It knows nothing of files, browsers or catalogs.
 
 pub mod arguments;
+mod bounded;
+pub mod budget;
 pub mod describe;
 mod error;
+pub mod host;
 pub mod json;
+mod log;
+mod manual;
 mod run;
 #[cfg(test)]
 mod testing;
-mod within;
 
 pub use arguments::choice;
-pub use describe::Annotations;
-pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR};
-pub use run::{Answered, Exit, call, main, main_with};
-pub use within::Within;
+pub use bounded::Bounded;
+pub use budget::{Budget, Limit, Next, Offset, Page};
+pub use describe::{Annotations, ContentOrigin, Isolation, Stdin, Toolset};
+pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR, SELECTOR_NOT_FOUND};
+pub use host::{Caller, HostOptions, Invocation, NOT_ALLOWED_IN_ARGUMENTS};
+pub use manual::{Manual, Spelling};
+pub use run::{Answered, Exit, call, main};
 
 // What a tool's types derive, so that a tool names one crate for its contract.
-pub use schemars::JsonSchema;
+pub use schemars::{self, JsonSchema};
 
-/// The most characters that a tool prints by default.
+/// Less than this many characters are printed by default.
 ///
 /// Clients cut longer results in the middle, which breaks the JSON: a tool stops earlier by itself
 /// and says how to get the rest.
@@ -39,14 +47,30 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     const VERSION: &'static str;
     /// What a client may assume of a call.
     const ANNOTATIONS: Annotations;
-    /// Every code that [`Tool::run`] can fail with, [`ARGUMENT_ERROR`] and its like aside.
-    const ERRORS: &'static [Code];
+    /// Every code that [`Tool::run`] can fail with, in groups; those of every tool aside.
+    const ERRORS: &'static [&'static [Code]];
+    /// The flags of [`HostOptions`] that the tool takes.
+    const HOST_OPTIONS: &'static [&'static str] = &[];
+    /// Where a host runs the tool.
+    const ISOLATION: Isolation = Isolation::InProcess;
+    /// Who wrote the text of the answer.
+    const ORIGIN: ContentOrigin = ContentOrigin::Trusted;
+    /// The argument in whose place the executable can read standard input.
+    const STDIN: Option<Stdin> = None;
+    /// The selections of tools that this one belongs to.
+    const TOOLSETS: &'static [Toolset] = &[];
+    /// Other names that hosts accept for the tool, in kebab case.
+    const ALIASES: &'static [&'static str] = &[];
     /// The options whose value is JSON text, as `--updates`: among arguments that come as JSON, such a
     /// value may stand as it is.
     const JSON_TEXTS: &'static [&'static str] = &[];
     /// Does the work.
-    fn run(self) -> Result<Self::Answer, Error>;
-    /// What is printed in the place of JSON, where the caller asked for the bare text.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Tool::ERRORS`].
+    fn run(self, invocation: &Invocation) -> Result<Self::Answer, Error>;
+    /// The text that is printed instead of JSON, where the caller asked for it.
     fn plain(_answer: &Self::Answer) -> Option<&str> {
         None
     }

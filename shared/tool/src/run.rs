@@ -11,10 +11,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    ARGUMENT_ERROR, Error, INTERNAL_ERROR, OUTPUT_ERROR, Tool,
-    arguments::{self, Parsed},
+    ARGUMENT_ERROR, Caller, Error, HostOptions, INTERNAL_ERROR, NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, Tool,
+    arguments::{self, Called, Members, Parsed},
     describe,
     json::{self, Charset},
+    log,
 };
 
 /// How a tool ends, as its exit status.
@@ -24,13 +25,13 @@ pub enum Exit {
     Success = 0,
     /// 1: the work failed; one JSON object on standard error.
     Failure = 1,
-    /// 2: the arguments can not be used; one JSON object on standard error.
+    /// 2: the arguments cannot be used; one JSON object on standard error.
     Usage = 2,
 }
 
 impl From<&Error> for Exit {
     fn from(error: &Error) -> Self {
-        if error.is(ARGUMENT_ERROR) { Self::Usage } else { Self::Failure }
+        if error.is(ARGUMENT_ERROR) || error.is(NOT_ALLOWED_IN_ARGUMENTS) { Self::Usage } else { Self::Failure }
     }
 }
 
@@ -46,19 +47,14 @@ impl From<Exit> for ExitCode {
 /// generates with [`describe::entry`]. It comes as text because what makes schemas would be a sixth of
 /// a small executable.
 pub fn main<T: Tool>(entry: &'static str) -> ExitCode {
-    main_with(entry, T::run)
-}
-
-/// Runs `T` as this process as [`main`] does, its work done by `work` in the place of [`Tool::run`].
-pub fn main_with<T: Tool>(entry: &'static str, work: fn(T) -> Result<T::Answer, Error>) -> ExitCode {
     // A panic is reported as JSON below; the default hook would print prose before it.
     panic::set_hook(Box::new(|_| ()));
     let charset = Charset::from_env();
-    let exit = match caught::<T, _>(|| run(entry, work, charset)) {
+    let exit = match caught::<T, _>(|| run::<T>(entry, charset)) {
         Ok(()) => Exit::Success,
         Err(error) => {
-            // In one piece: tools that run at once may share the stream. Nobody is left to tell when it
-            // is gone as well.
+            // In one write: tools that run at once may share the stream. When it is closed as well, nobody can
+            // be told.
             let mut text = vec![];
             if json::write(&error, charset, &mut text).is_ok() {
                 let _ = io::stderr().write_all(&text);
@@ -69,24 +65,43 @@ pub fn main_with<T: Tool>(entry: &'static str, work: fn(T) -> Result<T::Answer, 
     exit.into()
 }
 
-/// What a call that is no process of its own is answered with.
+/// The answer to a call in this process.
 #[derive(Debug)]
 pub struct Answered {
-    /// What the process would print, as a value.
+    /// What the executable would print, as a value.
     pub json: Value,
-    /// What it would print in the place of JSON; see [`Tool::plain`].
+    /// The text that it would print instead of JSON; see [`Tool::plain`].
     pub plain: Option<String>,
 }
 
-/// Does the work of `T` in this process, with arguments that came as JSON; a panic becomes an error.
-pub fn call<T: Tool>(arguments: impl IntoIterator<Item = (String, Value)>) -> Result<Answered, Error> {
+/// Runs `T` in this process with arguments that a model wrote as JSON; a panic becomes an error.
+///
+/// # Errors
+///
+/// What the executable would print on standard error.
+pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Answered, Error> {
     caught::<T, _>(|| {
-        let answer = arguments::from_json::<T>(arguments)?.run().map_err(listed::<T>)?;
+        let called = arguments::from_json::<T>(arguments, host).inspect_err(log::Record::refuse::<T>)?;
+        let answer = answer(called)?;
         let plain = T::plain(&answer).map(str::to_owned);
         // A value that reads a file as it is serialized can fail.
-        let json = serde_json::to_value(Success { status: "success", answer: &answer });
+        let json = serde_json::to_value(Success::of(&answer));
         Ok(Answered { json: json.map_err(|error| OUTPUT_ERROR.error(error.to_string()))?, plain })
     })
+}
+
+/// Does the work, and notes it in the log where there is one.
+fn answer<T: Tool>((tool, invocation): Called<T>) -> Result<T::Answer, Error> {
+    let record = log::Record::start(&tool);
+    let outcome = tool.run(&invocation).map_err(listed::<T>);
+    let outcome = outcome.map_err(|error| match invocation.caller {
+        Caller::Person => error,
+        Caller::Model => arguments::as_written_in_json::<T>(error),
+    });
+    if let Some(record) = record {
+        record.end(outcome.as_ref());
+    }
+    outcome
 }
 
 fn caught<T: Tool, A>(work: impl FnOnce() -> Result<A, Error>) -> Result<A, Error> {
@@ -96,17 +111,24 @@ fn caught<T: Tool, A>(work: impl FnOnce() -> Result<A, Error>) -> Result<A, Erro
     })
 }
 
+/// An answer as it is printed.
 #[derive(Serialize)]
-struct Success<'a, A> {
+pub(crate) struct Success<'a, A> {
     status: &'static str,
     #[serde(flatten)]
     answer: &'a A,
 }
 
-fn run<T: Tool>(entry: &str, work: fn(T) -> Result<T::Answer, Error>, charset: Charset) -> Result<(), Error> {
-    let text = match arguments::from_process::<T>()? {
-        Parsed::Work(tool) => {
-            let answer = work(tool).map_err(listed::<T>)?;
+impl<'a, A> Success<'a, A> {
+    pub(crate) fn of(answer: &'a A) -> Self {
+        Self { status: "success", answer }
+    }
+}
+
+fn run<T: Tool>(entry: &str, charset: Charset) -> Result<(), Error> {
+    let text = match arguments::from_process::<T>().inspect_err(log::Record::refuse::<T>)? {
+        Parsed::Work(called) => {
+            let answer = answer(called)?;
             return match T::plain(&answer) {
                 Some(text) => written(io::stdout().write_all(text.as_bytes())),
                 None => print(&answer, charset),
@@ -132,11 +154,11 @@ fn listed<T: Tool>(error: Error) -> Error {
 
 fn print(answer: &impl Serialize, charset: Charset) -> Result<(), Error> {
     let mut out = io::BufWriter::with_capacity(64 * 1024, io::stdout().lock());
-    let result = json::write(&Success { status: "success", answer }, charset, &mut out);
+    let result = json::write(&Success::of(answer), charset, &mut out);
     written(result.map_err(io::Error::from).and_then(|()| out.flush()))
 }
 
-/// A reader that has seen enough (`| head -1`) is no failure.
+/// A closed pipe (`| head -1`) is not a failure.
 fn written(result: io::Result<()>) -> Result<(), Error> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -154,12 +176,16 @@ mod tests {
 
     #[test]
     fn a_call_answers_what_the_process_prints() {
-        let arguments = |value: Value| value.as_object().cloned().unwrap();
-        let answered =
-            call::<Pick>(arguments(json!({"basket": "a", "count": "7", "wait_for_previous": true}))).unwrap();
+        let call = |value: Value| {
+            let members = value.as_object().cloned().unwrap().into_iter().collect();
+            super::call::<Pick>(members, &HostOptions::default())
+        };
+        let answered = call(json!({"basket": "a", "count": "7", "wait_for_previous": true})).unwrap();
         assert_eq!(answered.json, json!({"status": "success", "picked": ["a"], "next": null}));
         assert_eq!(answered.plain, None);
-        assert!(call::<Pick>(arguments(json!({"count": 9}))).unwrap_err().is(ARGUMENT_ERROR));
+        assert!(call(json!({"count": 9})).unwrap_err().is(ARGUMENT_ERROR));
+        let refused = call(json!({"basket": "a", "allow-root": ["/"]})).unwrap_err();
+        assert!(refused.is(NOT_ALLOWED_IN_ARGUMENTS) && Exit::from(&refused) == Exit::Usage, "{refused}");
         let panicked = caught::<Pick, ()>(|| panic!("out of order")).unwrap_err();
         assert!(panicked.is(INTERNAL_ERROR) && panicked.message() == "out of order");
     }

@@ -3,27 +3,29 @@
 use argh::{ArgsInfo, FromArgs};
 use serde::{Deserialize, Serialize};
 
-use crate::{Annotations, Code, Error, JsonSchema, Tool, Within, choice};
+use crate::{Annotations, Bounded, Code, Error, Invocation, JsonSchema, Tool, choice};
 
 pub(crate) const NO_FRUIT: Code = Code::new("NO_FRUIT", "Wait for autumn.");
 
 /// Pick fruit.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug, PartialEq)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub(crate) struct Pick {
     /// where the fruit goes
     #[argh(option)]
     pub(crate) basket: String,
     /// how many
     #[argh(option)]
-    pub(crate) count: Option<Within<1, 8>>,
+    pub(crate) count: Option<Bounded<1, 8>>,
     /// only ripe ones
     #[argh(switch)]
     pub(crate) ripe: bool,
     /// which kind
     #[argh(option, default = "Fruit::Pear", from_str_fn(choice))]
     pub(crate) fruit: Fruit,
+    /// leave the peel on
+    #[argh(switch)]
+    pub(crate) no_peeled: bool,
     /// labels
     #[argh(option)]
     pub(crate) tag: Vec<String>,
@@ -52,9 +54,10 @@ impl Tool for Pick {
     const VERSION: &'static str = "0.1.0";
     const ANNOTATIONS: Annotations =
         Annotations { read_only_hint: false, destructive_hint: false, idempotent_hint: false, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[NO_FRUIT];
+    const ERRORS: &'static [&'static [Code]] = &[&[NO_FRUIT]];
+    const HOST_OPTIONS: &'static [&'static str] = crate::host::FILES;
 
-    fn run(self) -> Result<Picked, Error> {
+    fn run(self, _: &Invocation) -> Result<Picked, Error> {
         Ok(Picked { picked: vec![self.basket], next: None })
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn heard(body: &Value) -> Heard {
             let images = each(&answer["parts"]).filter_map(image).collect();
             heard.results.push(Received { text: text(said), images, is_error: Some(!error.is_null()) });
         } else if let (Some(image), Some(result)) = (image(part), heard.results.last_mut()) {
-            // What is no text follows the answer that it belongs to.
+            // What is not text follows the answer that it belongs to.
             result.images.push(image);
         } else if let Some(said) = part["text"].as_str() {
             heard.texts.push(said.to_owned());

@@ -1,5 +1,5 @@
-//! A model of a test's own: an endpoint that agents' clients talk to as they would to their vendor's,
-//! and that says what a script says.
+//! A scripted model: an HTTP endpoint that agents' clients use in the place of their vendor's, and that
+//! answers what the test's script says.
 //!
 //! It speaks as much of four protocols as the clients need to call tools: Gemini's `generateContent`,
 //! Anthropic's messages, `OpenAI`'s responses and chat completions, streamed where they ask for it. What
@@ -47,7 +47,7 @@ pub struct Received {
     pub text: String,
     /// The media types of the images that came with it.
     pub images: Vec<String>,
-    /// Whether the client marks it as an error; `None` where its protocol can not.
+    /// Whether the client marks it as an error; `None` where its protocol cannot.
     pub is_error: Option<bool>,
 }
 

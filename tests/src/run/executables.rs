@@ -11,7 +11,7 @@ use crate::discovery::workspace;
 ///
 /// # Panics
 ///
-/// Where they can not be built, or there is none of that name.
+/// Where they cannot be built, or there is none of that name.
 pub fn executable(name: &str) -> PathBuf {
     found(name).unwrap_or_else(|| panic!("{name} was not built"))
 }
@@ -36,7 +36,7 @@ fn built() -> PathBuf {
     };
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(workspace())
-        .args(["build", "--quiet", "--bins", "--package", "ragmaker-*", "--profile", profile, "--target-dir"])
+        .args(["build", "--quiet", "--bins", "--workspace", "--profile", profile, "--target-dir"])
         .arg(target)
         .status()
         .expect("cargo runs");

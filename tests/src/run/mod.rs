@@ -1,4 +1,4 @@
-//! Runs the built executables as a user would, and holds every run to the contract.
+//! Runs the built executables as a user would, and checks every run against the contract.
 //!
 //! A test makes a [`Project`], which is a folder of its own, and runs tools in it:
 //!

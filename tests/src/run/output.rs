@@ -1,4 +1,4 @@
-//! What a run left behind, held to the contract.
+//! The output of a run, checked against the contract.
 
 use std::process;
 
@@ -73,7 +73,8 @@ fn error_is_whole(error: &Value, exit: i32) -> Result<(), String> {
     if error["status"] != "error" || !ERROR_KEYS[1..4].iter().all(|key| full(key)) || !error["details"].is_object() {
         return Err(format!("an error that does not say what it must: {error}"));
     }
-    if (exit == 2) != (error["error_code"] == "ARGUMENT_ERROR") {
+    let is_usage = error["error_code"] == "ARGUMENT_ERROR" || error["error_code"] == "NOT_ALLOWED_IN_ARGUMENTS";
+    if (exit == 2) != is_usage {
         return Err(format!("exit status {exit} with {}", error["error_code"]));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The machine's processes, to prove that none is left.
+//! Running processes, to prove that none is left.
 
 use std::{fs, path::Path};
 
@@ -29,7 +29,7 @@ fn mentions(pid: u32, folder: &Path) -> Option<Process> {
         // A thread of the kernel, or a process that has ended.
         return None;
     }
-    // The files of other users' processes can not be read, and are not ours.
+    // The files of other users' processes cannot be read; those processes are not ours.
     let environment = fs::read(proc.join("environ")).unwrap_or_default();
     let working = fs::read_link(proc.join("cwd")).unwrap_or_default();
     let name = folder.as_os_str().as_encoded_bytes();

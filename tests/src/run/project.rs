@@ -1,7 +1,6 @@
-//! A project of its own for every test.
+//! A temporary project for a test, with its processes.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::Command,
     thread,
@@ -34,10 +33,7 @@ impl Project {
     }
 
     fn named(name: &str) -> Self {
-        let holder = tempfile::Builder::new().prefix("ragmaker-").tempdir().expect("a temporary folder can be made");
-        // Without links on the way to it, as /proc will show it.
-        let path = holder.path().canonicalize().expect("the folder is there").join(name);
-        fs::create_dir(&path).expect("the folder is ours");
+        let (holder, path) = ragmaker_testkit::folder(name);
         Self { _holder: holder, path }
     }
 
@@ -50,12 +46,9 @@ impl Project {
     ///
     /// # Panics
     ///
-    /// Where it can not.
+    /// Where it cannot.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path.join(name);
-        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder can be made");
-        fs::write(&path, content).expect("the file can be written");
-        path
+        ragmaker_testkit::write(&self.path, name, content)
     }
 
     /// The tool `ragmaker-NAME`, to be run in this project.

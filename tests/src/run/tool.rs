@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// that somebody it left behind holds them.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// A command line of a tool, on its way.
+/// A builder for the command line of a tool.
 pub struct Tool {
     command: Command,
     stdin: Option<Vec<u8>>,

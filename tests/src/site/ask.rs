@@ -1,4 +1,4 @@
-//! What is asked of a page, taken apart.
+//! A parsed request: path, query, headers, form.
 
 use std::str::FromStr;
 

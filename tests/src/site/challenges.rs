@@ -1,4 +1,4 @@
-//! Pages that ask whether a person is there, and pages that only look like it.
+//! Bot challenges, and pages that only look like one.
 //!
 //! They have the status, the headers and the structure that the vendors document or are known for.
 //! Nothing in them talks to a vendor: the site's own policy keeps their scripts and frames out.
@@ -18,6 +18,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("innocent", ["article"]) => Response::html(file!("innocent-article.html")),
         ("innocent", ["badge"]) => Response::html(file!("innocent-badge.html")),
         ("innocent", ["turnstile"]) => Response::html(file!("innocent-turnstile.html")),
+        ("innocent", ["comments"]) => Response::html(file!("innocent-comments.html")),
         ("innocent", ["folded"]) => html::page("A note", FOLDED),
         ("innocent", ["tool"]) => html::page("A tool", TOOL),
         ("innocent", ["forbidden"]) => {
@@ -40,6 +41,8 @@ fn challenge(vendor: &str, ask: &Ask<'_>) -> Option<Response> {
         }
         "cloudflare-clearing" => cloudflare("clearing.js"),
         "cloudflare-slow" => cloudflare("slow.js"),
+        // A site may give it any status.
+        "cloudflare-block" => Response::html(file!("cloudflare-block.html")).header("Server", "cloudflare"),
         "hcaptcha" => Response::html(file!("hcaptcha.html")).status(403),
         "recaptcha" => Response::html(file!("recaptcha.html")).status(429),
         "datadome" => Response::html(file!("datadome.html"))

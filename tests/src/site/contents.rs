@@ -1,4 +1,4 @@
-//! Pages about what is sent: statuses, types, encodings, sizes, titles.
+//! Pages with special responses: statuses, media types, encodings, sizes, titles.
 
 use encoding_rs::{EUC_JP, SHIFT_JIS};
 

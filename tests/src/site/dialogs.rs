@@ -1,4 +1,4 @@
-//! Pages that ask the person something, and wait.
+//! Pages that open dialogs: alert, confirm, prompt, beforeunload.
 
 use super::{ask::Ask, html, server::Reply};
 

@@ -1,4 +1,4 @@
-//! Pages that bring their content late, and pages that get in the way of those who read them.
+//! Pages with late content, and pages that interfere with a reader's scripts.
 
 use std::time::Duration;
 

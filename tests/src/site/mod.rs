@@ -1,5 +1,5 @@
-//! A site of its own for tests, the demo and benchmarks: a wiki to learn from, and the pages that
-//! break browsers' pilots.
+//! The test site for tests, the demo and benchmarks: a wiki to gather, and pages that are hard for
+//! browser automation.
 //!
 //! [`Site::start`] serves it on a free port of this machine. The pages need nothing from outside,
 //! are the same every time, and may not be cached, so that [`Site::requests`] shows every load.
@@ -80,6 +80,7 @@
 //! | `/innocent/turnstile` | a sign-up form with a Turnstile widget below an article |
 //! | `/innocent/folded` | a short note with a folded form that has a reCAPTCHA widget, and the script that Cloudflare adds to pages |
 //! | `/innocent/tool` | a short page with a Turnstile widget that shows only when it is in doubt |
+//! | `/innocent/comments` | a short article about CAPTCHAs, whose comment form has a reCAPTCHA widget that shows |
 //! | `/innocent/forbidden` | a plain 403 page, of nobody's making but the site's |
 //! | `/content/download` | an attachment |
 //! | `/content/pdf` | a PDF of one page |
@@ -98,6 +99,8 @@
 //! | `/content/long-title` | a title of 5,000 characters |
 //! | `/content/banner` | an article under a cookie banner, a newsletter dialog and advertisements |
 //! | `/content/login-form` | a login form and nothing else |
+//! | `/members/en` | a page that is nothing but a form to sign in; `/members/ja`, `/members/de` and `/members/zh` in other languages, `/members/refused` with status 401, `/members/report` leads there |
+//! | `/members/wiki` | a page with a small login box beside its content; `/members/note` in its header, `/members/article` below it; `/members/join` is a registration, `/members/newsletter` asks for an address |
 //! | `/broken/reset` | a connection that is reset in the middle of the body |
 //! | `/broken/short` | a connection that ends before the body does |
 //! | `/broken/nothing` | a connection that ends before the answer begins |
@@ -123,6 +126,7 @@ mod hostile;
 mod html;
 pub(crate) mod http;
 mod links;
+mod members;
 mod redirects;
 pub(crate) mod server;
 mod slow;
@@ -217,6 +221,7 @@ fn page(ask: &Ask<'_>) -> Option<Reply> {
         "dialog" => dialogs::reply(ask),
         "redirect" => redirects::reply(ask),
         "challenge" | "innocent" | "cdn-cgi" => challenges::reply(ask),
+        "members" => members::reply(ask),
         "status" | "content" => contents::reply(ask),
         "broken" => broken::reply(ask),
         "late" | "hostile" => hostile::reply(ask),

@@ -1,4 +1,4 @@
-//! Pages that lead elsewhere: by status, by header, by script, well or badly.
+//! Redirects: by status, by header, by script, also broken ones.
 
 use super::{
     ask::{Ask, number},

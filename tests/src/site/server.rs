@@ -1,4 +1,4 @@
-//! The server under the site: a thread per connection, a log, and an end that nothing can hold up.
+//! The site's HTTP server: a thread per connection, a request log, and a stop that no connection delays.
 
 use std::{
     collections::HashMap,

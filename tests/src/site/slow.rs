@@ -1,4 +1,4 @@
-//! Pages that are never quiet, never done, or late.
+//! Pages that never become idle, never finish loading, or load late.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a browser keeps for a site: logins, cookies, storage; and what it tells about itself.
+//! Pages about browser state: logins, cookies, storage; and a page that shows the browser's properties.
 
 use std::{
     fmt::Write,

@@ -2,14 +2,15 @@
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Profile, codes};
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Tool};
+use ragmaker_project::Project;
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, Isolation, Tool, Toolset, host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Close a session's browser so that its cookies are kept; a success when none was open.
+/// Close a session's browser when gathering is done; cookies and logins are kept. Succeeds if none is open.
+/// Returns the names of the closed sessions.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// name of the session
     #[argh(option)]
@@ -30,11 +31,15 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: false, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[codes::BROWSER_BUSY, codes::BROWSER_FAILED];
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::PROJECT;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const ERRORS: &'static [&'static [Code]] =
+        &[&[codes::BROWSER_BUSY, codes::BROWSER_FAILED], ragmaker_project::ERRORS];
 
-    fn run(self) -> Result<Answer, Error> {
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let cache = Project::discover(invocation.host.project_root.as_deref())?.cache_folder();
         let profiles = match (self.all, &self.session) {
             (true, Some(_)) => {
                 return Err(ARGUMENT_ERROR
@@ -42,8 +47,8 @@ impl Tool for Args {
                     .remedy("Give one of them.")
                     .detail("argument", "--session"));
             }
-            (true, None) => Profile::all()?,
-            (false, session) => vec![Profile::of(session.as_deref())?],
+            (true, None) => Profile::all(&cache)?,
+            (false, session) => vec![Profile::of(&cache, session.as_deref())?],
         };
         let mut closed = vec![];
         for profile in profiles {

@@ -1,57 +1,51 @@
 //! `ragmaker-browser-extract`: saves what a page says as Markdown, and records it in the catalog.
 
-mod content;
-
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{
-    Page, Profile, Ready, Target, Visit,
-    address::{self, Domains},
-    codes,
+use ragmaker_address::Domains;
+use ragmaker_browser::{Profile, Ready, Target, Visit, codes};
+use ragmaker_catalog::{Access, Catalog};
+use ragmaker_files::output_directory;
+use ragmaker_knowledge::{Body, Destination, EMPTY_CONTENT, Fetched, Format, now, save};
+use ragmaker_project::Project;
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, host,
 };
-use ragmaker_catalog::{Catalog, Entry};
-use ragmaker_document::{Document, OUTPUT_DIR_NOT_WRITABLE};
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Tool, Within};
 use schemars::JsonSchema;
 use serde::Serialize;
-use url::Url;
 
-pub use content::EMPTY_CONTENT;
-
-/// Save a page's main content as a Markdown file and record it in the knowledge base's catalog.
+/// Save a web page's main content as Markdown and list it in the knowledge base's catalog; a page that is
+/// still open is not loaded again. For its links use `browser_navigate`. Returns file path, title and
+/// words; error pages, challenges and sign-in forms are errors.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
-    /// address of the page, http or https; a page that is still open is not loaded again (default: the page the session used last)
+    /// http or https address of the page (default: the page the session used last)
     #[argh(option)]
     pub url: Option<String>,
-    /// folder to write the file to, which belongs in the knowledge base; made where it is missing
+    /// folder of the knowledge base to write the file to; made where it is missing
     #[argh(option)]
     pub output_dir: PathBuf,
-    /// show the browser's window, and wait for a person to solve a bot challenge
+    /// show the window, and wait for a person to solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
-    /// name of the session; each has a profile of its own
+    /// name of the session; each has its own profile
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds the call may take (default: 30; a person gets 300 for a challenge)
+    /// seconds the call may take (default: 30, or 300 with a window)
     #[argh(option)]
-    pub timeout: Option<Within<1, 3600>>,
-    /// CSS selector of an element to wait for, instead of waiting until the page is quiet
+    pub timeout: Option<Bounded<1, 3600>>,
+    /// CSS selector to wait for, instead of until the page rests
     #[argh(option)]
     pub wait_for: Option<String>,
-    /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
-    #[argh(option)]
-    pub allow_domain: Vec<String>,
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
-    /// folder of the knowledge base; its catalog is cache/catalog.json in it
+    /// folder of the knowledge base, whose catalog is cache/catalog.json in it
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
-    /// catalog file, instead of --kb-root; with neither it is .tmp/cache/catalog.json in the project
+    /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
 }
@@ -79,41 +73,35 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: false, destructive_hint: false, idempotent_hint: true, open_world_hint: true };
-    const ERRORS: &'static [Code] = &[
-        codes::BROWSER_NOT_FOUND,
-        codes::BROWSER_FAILED,
-        codes::NO_DISPLAY,
-        codes::PROFILE_IN_USE,
-        codes::BROWSER_BUSY,
-        codes::BROWSER_LOST,
-        codes::TIMEOUT,
-        codes::PAGE_CRASHED,
-        codes::NAVIGATION_FAILED,
-        codes::NOT_A_PAGE,
-        codes::URL_NOT_ALLOWED,
-        codes::DOMAIN_NOT_ALLOWED,
-        codes::NO_PAGE,
-        codes::HTTP_ERROR,
-        codes::BOT_DETECTED,
-        codes::SELECTOR_NOT_FOUND,
-        EMPTY_CONTENT,
-        OUTPUT_DIR_NOT_WRITABLE,
-        ragmaker_catalog::CATALOG_CORRUPT,
-        ragmaker_catalog::CATALOG_LOCKED,
-        ragmaker_catalog::CATALOG_NOT_READABLE,
-        ragmaker_catalog::CATALOG_NOT_WRITABLE,
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE.open_world();
+    const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const ERRORS: &'static [&'static [Code]] = &[
+        codes::SESSION_ERRORS,
+        codes::VISIT_ERRORS,
+        codes::PAGE_ERRORS,
+        &[codes::NO_PAGE, EMPTY_CONTENT],
+        ragmaker_address::ERRORS,
+        ragmaker_project::ERRORS,
+        ragmaker_knowledge::ERRORS,
+        ragmaker_catalog::ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        &[ragmaker_files::PATH_NOT_WRITABLE],
     ];
 
-    fn run(self) -> Result<Answer, Error> {
-        let url = self.url.as_deref().map(address::parse).transpose()?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
         if self.output_dir.as_os_str().is_empty() {
             return Err(ARGUMENT_ERROR.error("--output-dir is empty").detail("argument", "--output-dir"));
         }
-        let catalog = Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref())?;
-        let domains = Domains::new(&self.allow_domain)?;
-        let profile = Profile::of(self.session.as_deref())?;
+        let folder = output_directory(&self.output_dir, invocation)?;
+        let catalog =
+            Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref(), Access::Write, invocation)?;
+        let domains = Domains::new(&invocation.host.allow_domain)?;
+        let project = Project::discover(invocation.host.project_root.as_deref())?;
+        let profile = Profile::of(&project.cache_folder(), self.session.as_deref())?;
         let visit = Visit {
             profile: &profile,
             target: url.as_ref().map_or(Target::Latest, Target::Show),
@@ -123,7 +111,9 @@ impl Tool for Args {
             domains: &domains,
         };
         let (page, content) = visit.html(self.selector.as_deref())?;
-        refuse(&page)?;
+        if let Some(error) = page.refusal() {
+            return Err(error);
+        }
         let content = match (content, &self.selector) {
             (None, Some(selector)) => {
                 return Err(codes::SELECTOR_NOT_FOUND
@@ -133,81 +123,36 @@ impl Tool for Args {
             }
             (content, _) => content.unwrap_or_default(),
         };
-        let mut document = content::markdown(&page, &content, self.selector.is_some())?;
-        if document.title.is_empty() || self.selector.is_some() {
-            document.title.clone_from(&page.title);
-        }
-        document.title.retain(ragmaker_document::is_text);
-        if document.title.trim().is_empty() {
-            document.title = last_segment(&page.url);
-        }
-        self.save(&catalog, address::normal(address::page(&page.url)), document, page.ready)
-    }
-}
-
-/// Refuses what would be no knowledge: a challenge, an error page.
-fn refuse(page: &Page) -> Result<(), Error> {
-    if let Some(vendor) = page.challenge {
-        return Err(codes::BOT_DETECTED
-            .error(format!("a bot challenge ({vendor}) stands in the place of {}", page.url))
-            .detail("url", page.url.as_str())
-            .detail("vendor", vendor)
-            .detail("http_status", page.http_status));
-    }
-    if page.http_status >= 400 {
-        return Err(codes::HTTP_ERROR
-            .error(format!("the server answered {} for {}", page.http_status, page.url))
-            .detail("url", page.url.as_str())
-            .detail("http_status", page.http_status));
-    }
-    Ok(())
-}
-
-/// The most characters of a title, as of [`Page::title`].
-const LONGEST_TITLE: usize = 500;
-
-/// What a page without a title is called: the last part of its address.
-fn last_segment(url: &str) -> String {
-    let url = Url::parse(url).ok();
-    let segment = url.as_ref().and_then(|url| url.path_segments()?.rfind(|segment| !segment.is_empty()));
-    segment.or_else(|| url.as_ref()?.host_str()).unwrap_or("untitled").chars().take(LONGEST_TITLE).collect()
-}
-
-impl Args {
-    fn save(
-        self,
-        catalog: &Catalog,
-        url: String,
-        document: ragmaker_markdown::Document,
-        ready: Ready,
-    ) -> Result<Answer, Error> {
-        let fetched_at = ragmaker_catalog::now();
-        let known = [
-            ("author", &document.author),
-            ("published", &document.published),
-            ("site_name", &document.site_name),
-            ("lang", &document.lang),
-        ];
-        let fields: Vec<(&str, &str)> =
-            known.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
-        let file = Document {
-            source_url: &url,
-            title: &document.title,
-            fetched_at: &fetched_at,
-            fields: &fields,
-            markdown: &document.markdown,
+        let format = Format::of(&page.content_type, &page.url).ok_or_else(|| {
+            codes::NOT_A_PAGE
+                .error(format!("the URL leads to a file of type {}, not a page", page.content_type))
+                .detail("url", page.url.as_str())
+                .detail("content_type", page.content_type.as_str())
+        })?;
+        let url = ragmaker_address::canonical(&page.url);
+        let fetched = Fetched {
+            url: &url,
+            base_url: Some(&page.base),
+            format,
+            body: Body::Text(&content),
+            title: &page.title,
+            selected: self.selector.is_some(),
+            fetched_at: &now(),
         };
-        let path = file.save(&self.output_dir)?;
-        let entry = Entry::new(&url, &document.title, &path).with("fetched_at", fetched_at.as_str());
-        catalog.record(&entry).map_err(|error| error.detail("file_path", path.to_string_lossy()))?;
+        let saved = save(&fetched, &Destination { folder, catalog: Some(&catalog) });
+        let saved = saved.map_err(|error| if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error })?;
         Ok(Answer {
             url,
-            title: document.title,
-            file_path: path.to_string_lossy().into_owned(),
-            catalog_updated: true,
+            title: saved.title,
+            file_path: saved.file.to_string_lossy().into_owned(),
+            catalog_updated: saved.entry.is_some(),
             catalog_file: catalog.file().to_string_lossy().into_owned(),
-            words: document.words,
-            ready,
+            words: saved.words,
+            ready: page.ready,
         })
     }
 }
+
+/// What to do about a page without text.
+const EMPTY_REMEDY: &str =
+    "Look at the page with ragmaker-browser-navigate; name its content with --selector or wait for it with --wait-for.";

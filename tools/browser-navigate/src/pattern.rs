@@ -30,7 +30,7 @@ impl Pattern {
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
             ARGUMENT_ERROR
-                .error(format!("--match can not be {text:?}: {reason}"))
+                .error(format!("--match cannot be {text:?}: {reason}"))
                 .remedy("Write a regular expression in the syntax of Rust's regex crate.")
                 .detail("argument", "--match")
         })?;
@@ -99,7 +99,7 @@ mod tests {
         for (pattern, reason) in [("a(b", "unclosed group"), (r"\p{Nowhere}", "Unicode"), ("(a{1000}){1000}", "limit")]
         {
             let error = Pattern::new(pattern).err().unwrap();
-            assert!(error.is(ARGUMENT_ERROR) && error.message().starts_with("--match can not be \""), "{error}");
+            assert!(error.is(ARGUMENT_ERROR) && error.message().starts_with("--match cannot be \""), "{error}");
             assert!(error.message().contains(reason), "{error}");
             assert!(!error.message().contains('\n'), "{error}");
         }

@@ -2,24 +2,25 @@
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{IDLE_SECONDS, Profile, codes};
-use ragmaker_tool::{Annotations, Code, Error, Tool, Within};
+use ragmaker_project::Project;
+use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, Tool, Toolset, host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Start a browser and leave it running: later calls of the same session use it, and its cookies and logins last.
+/// Start a browser that later calls of the same session share; its cookies and logins last. Use it to
+/// gather several pages, or with a window for a person to log in. Returns the session and the browser.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
-    /// show the browser's window, for a person to log in or solve a challenge
+    /// show the window, for a person to log in or solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
-    /// name of the session; each has a profile of its own
+    /// name of the session; each has its own profile
     #[argh(option)]
     pub session: Option<String>,
     /// seconds without use after which the browser closes itself
-    #[argh(option, default = "Within::new(IDLE_SECONDS)")]
-    pub idle_timeout: Within<1, 604_800>,
+    #[argh(option, default = "Bounded::new(IDLE_SECONDS)")]
+    pub idle_timeout: Bounded<1, 604_800>,
 }
 
 /// A browser that was left running.
@@ -37,7 +38,7 @@ pub struct Answer {
     pub pid: Option<u32>,
     /// Whether the browser runs without a window.
     pub headless: bool,
-    /// Whether Chromium's own sandbox is on; it can not work for root and in some containers.
+    /// Whether Chromium's own sandbox is on; it cannot work for root and in some containers.
     pub sandbox: bool,
 }
 
@@ -45,12 +46,15 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: false, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = codes::SESSION_ERRORS;
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::PROJECT;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const ERRORS: &'static [&'static [Code]] = &[codes::SESSION_ERRORS, ragmaker_project::ERRORS];
 
-    fn run(self) -> Result<Answer, Error> {
-        let profile = Profile::of(self.session.as_deref())?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let project = Project::discover(invocation.host.project_root.as_deref())?;
+        let profile = Profile::of(&project.cache_folder(), self.session.as_deref())?;
         let opened = ragmaker_browser::open(&profile, self.no_headless, self.idle_timeout.get())?;
         Ok(Answer {
             session: profile.session().to_owned(),

@@ -1,63 +1,15 @@
 //! `ragmaker-delete-directory` from outside.
 
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use std::path::PathBuf;
 
-use serde_json::Value;
-use tempfile::TempDir;
+use ragmaker_testkit::Tree;
 
-struct Tree {
-    _temp: TempDir,
-    root: PathBuf,
-}
-
-impl Tree {
-    fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let root = temp.path().canonicalize().unwrap().join("project");
-        fs::create_dir_all(root.join(".ragmaker")).unwrap();
-        Self { _temp: temp, root }
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-delete-directory"));
-        command.args(arguments).current_dir(&self.root).stdin(Stdio::null());
-        for variable in ["PROJECT_ROOT", "ALLOWED_ROOTS", "KB_ROOTS", "ALLOW_BROAD_ROOTS", "ASCII_JSON"] {
-            command.env_remove(format!("RAGMAKER_{variable}"));
-        }
-        command.env("XDG_DATA_HOME", self.root.join("../data"));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stderr.is_empty());
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn error(&self, arguments: &[&str]) -> (String, Value) {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(!output.status.success());
-        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        (error["error_code"].as_str().unwrap().to_owned(), error)
-    }
-}
+/// The tool's executable.
+const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-delete-directory");
 
 #[test]
 fn with_all_that_is_in_it() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     tree.write("dir/a/b", "b");
     let outside = tree.write("../outside/kept", "kept");
     std::os::unix::fs::symlink(outside.parent().unwrap(), tree.root.join("dir/link")).unwrap();
@@ -76,4 +28,18 @@ fn with_all_that_is_in_it() {
             "{root}"
         );
     }
+}
+
+#[test]
+fn a_tree_may_be_deeper_than_open_files() {
+    let tree = Tree::new(TOOL);
+    tree.write(&format!("deep/{}file", "d/".repeat(200)), "");
+    let command = tree.command(&["--path", "deep", "--permanent"]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -n 32 && exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+    let output = shell.current_dir(&tree.root).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["deleted"], 202);
+    assert!(!tree.root.join("deep").exists());
 }

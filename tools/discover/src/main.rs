@@ -1,30 +1,41 @@
-//! `ragmaker-discover`: every tool, in the form that a client takes.
+//! `ragmaker-discover`: the tools as declarations, in the form that a client takes.
 //!
 //! A client that runs this at its start may not survive a failure: whatever happens, an array is
 //! printed and the exit status is 0.
 
 use std::process::ExitCode;
 
-use argh::FromArgs;
-use ragmaker_toolbox::{Format, arguments, offers, print};
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_registry::{Format, Selection, arguments, fail, offers, print};
 use serde_json::Value;
 
-/// Print every tool as an array of function declarations.
-#[derive(FromArgs)]
+/// Print the tools as an array of function declarations.
+#[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
     /// whose form they take: gemini (the default), openai, anthropic or mcp
     #[argh(option, default = "Format::Gemini")]
     format: Format,
+    /// print the tools for one kind of work: gather, ask, files or all (the default)
+    #[argh(option)]
+    profile: Option<String>,
 }
 
 fn main() -> ExitCode {
-    match arguments::<Arguments>(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")) {
-        Ok(Arguments { format }) => {
-            let tools: Vec<Value> = offers().iter().map(|offer| offer.to(format)).collect();
-            print(&format!("{:#}\n", Value::Array(tools)))
+    let arguments: Arguments = match arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")) {
+        Ok(arguments) => arguments,
+        Err(exit) if exit == ExitCode::SUCCESS => return exit,
+        Err(_) => return print("[]\n"),
+    };
+    match Selection::new(arguments.profile.as_deref(), None, false) {
+        Ok(selection) => {
+            let tools = offers(&selection).iter().map(|offer| offer.to(arguments.format)).collect();
+            // One line: indentation would be a third of it, and some clients show it to their model.
+            print(&format!("{}\n", Value::Array(tools)))
         }
-        Err(exit) if exit == ExitCode::SUCCESS => exit,
-        Err(_) => print("[]\n"),
+        Err(error) => {
+            fail(&error);
+            print("[]\n")
+        }
     }
 }

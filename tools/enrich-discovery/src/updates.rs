@@ -1,4 +1,4 @@
-//! What is to be set, as JSON: in the argument itself, in a file, or on standard input.
+//! The updates, as JSON: in the argument itself, in a file, or on standard input.
 
 use std::{
     fs::{self, File},
@@ -6,22 +6,23 @@ use std::{
     path::Path,
 };
 
-use ragmaker_catalog::{Update, Which};
-use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
+use ragmaker_catalog::{DocumentName, Update};
+use ragmaker_files::input_file;
+use ragmaker_tool::{ARGUMENT_ERROR, Code, Error, Invocation};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The file with the updates can not be read.
+/// The file with the updates cannot be read.
 pub const UPDATES_NOT_READABLE: Code =
     Code::new("UPDATES_NOT_READABLE", "Give a regular file of JSON as --updates @FILE, or the JSON itself.");
 
 /// The most bytes of updates.
-const MAX: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
-/// One element of the list.
+/// One element of the list, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct Element {
     path: Option<String>,
     url: Option<String>,
     title: Option<String>,
@@ -29,32 +30,32 @@ struct Written {
 }
 
 /// The updates that `argument` gives: JSON, `@file`, or `-` for standard input.
-pub(crate) fn read(argument: &str) -> Result<Vec<Update>, Error> {
-    // As it is: servers tell by the same dash that standard input is meant, which is theirs.
+pub(crate) fn read(argument: &str, invocation: &Invocation) -> Result<Vec<Update>, Error> {
+    // Exactly this dash: servers, whose standard input is their own, look for the same one.
     let text = match (argument, argument.strip_prefix('@')) {
         ("-", _) => text_of(io::stdin().lock(), "standard input")?,
-        (_, Some(path)) => file(Path::new(path))?,
+        (_, Some(path)) => file(&input_file(Path::new(path), invocation)?)?,
         (text, None) => text.to_owned(),
     };
     // PowerShell marks what it writes as UTF-8.
     let json: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| refused(&format!("it is not JSON: {error}")))?;
+        .map_err(|error| invalid(&format!("it is not JSON: {error}")))?;
     let listed = match json {
         Value::Array(listed) => listed,
         one @ Value::Object(_) => vec![one],
-        _ => return Err(refused("it is neither an array nor an object")),
+        _ => return Err(invalid("it is neither an array nor an object")),
     };
     if listed.is_empty() {
-        return Err(refused("it lists nothing"));
+        return Err(invalid("it lists nothing"));
     }
-    listed.into_iter().enumerate().map(|(at, one)| update(one).map_err(|reason| wrong(at, &reason))).collect()
+    listed.into_iter().enumerate().map(|(at, one)| update(one).map_err(|reason| invalid_element(at, &reason))).collect()
 }
 
 fn update(json: Value) -> Result<Update, String> {
-    let Written { path, url, title, summary } = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    let Element { path, url, title, summary } = serde_json::from_value(json).map_err(|error| error.to_string())?;
     let document = match (path, url) {
-        (Some(path), None) if !path.trim().is_empty() => Which::Path(path),
-        (None, Some(url)) if !url.trim().is_empty() => Which::Url(url),
+        (Some(path), None) if !path.trim().is_empty() => DocumentName::Path(path),
+        (None, Some(url)) if !url.trim().is_empty() => DocumentName::Url(url),
         _ => return Err("it needs a path or a url, one of the two".into()),
     };
     if [&title, &summary].into_iter().flatten().any(|text| text.trim().is_empty()) {
@@ -66,15 +67,15 @@ fn update(json: Value) -> Result<Update, String> {
     Ok(Update { document, title, summary, new: None })
 }
 
-fn refused(reason: &str) -> Error {
+fn invalid(reason: &str) -> Error {
     ARGUMENT_ERROR
-        .error(format!("--updates can not be used: {reason}"))
+        .error(format!("invalid value for --updates: {reason}"))
         .remedy(r#"Write [{"path": "documents/a.md", "title": "…", "summary": "…"}], or name documents by "url"."#)
         .detail("argument", "--updates")
 }
 
-fn wrong(at: usize, reason: &str) -> Error {
-    refused(&format!("update {at}, counted from 0: {reason}")).detail("index", at)
+fn invalid_element(at: usize, reason: &str) -> Error {
+    invalid(&format!("update {at}, counted from 0: {reason}")).detail("index", at)
 }
 
 fn file(path: &Path) -> Result<String, Error> {
@@ -93,9 +94,9 @@ fn file(path: &Path) -> Result<String, Error> {
 fn text_of(from: impl Read, name: &str) -> Result<String, Error> {
     let mut text = String::new();
     let failed = |reason: String| UPDATES_NOT_READABLE.error(format!("cannot read {name}: {reason}"));
-    from.take(MAX + 1).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
-    if text.len() as u64 > MAX {
-        return Err(failed(format!("it has more than {MAX} bytes")));
+    from.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(failed(format!("it has more than {MAX_BYTES} bytes")));
     }
     Ok(text)
 }
@@ -104,8 +105,12 @@ fn text_of(from: impl Read, name: &str) -> Result<String, Error> {
 mod tests {
     use super::*;
 
+    fn read(argument: &str) -> Result<Vec<Update>, Error> {
+        super::read(argument, &Invocation::default())
+    }
+
     #[test]
-    fn what_can_not_be_meant_is_refused_with_its_place() {
+    fn what_cannot_be_meant_is_refused_with_its_place() {
         for (text, reason) in [
             ("", "not JSON"),
             ("7", "neither an array nor an object"),

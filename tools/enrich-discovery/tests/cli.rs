@@ -98,6 +98,45 @@ fn each_name_ends_in_one_of_three_lists() {
 }
 
 #[test]
+fn a_saved_page_is_found_by_the_url_of_its_front_matter() {
+    let folder = knowledge_base();
+    let write = |name: &str, url: &str| {
+        let text = format!("---\nsource_url: \"{url}\"\ntitle: \"{name}\"\n---\n\n# {name}\n");
+        let file = folder.path().join("kb").join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    // Listed without a URL, with an older one, not at all, beside a listed file outside the cache, and
+    // where no document belongs.
+    write("cache/documents/bare.md", "https://x.example/bare");
+    write("cache/documents/moved.md", "https://x.example/moved");
+    write("cache/documents/deep/new.MD", "https://x.example/new");
+    write("pages/listed.md", "https://x.example/listed");
+    write("pages/beside.md", "https://x.example/beside");
+    write("cache/.hidden/page.md", "https://x.example/hidden");
+    write("notes/page.md", "https://x.example/notes");
+    let listed = json!([
+        {"title": "bare", "path": "documents/bare.md"},
+        {"url": "https://x.example/old", "title": "moved", "path": "documents/moved.md"},
+        {"url": "https://x.example/listed", "title": "listed", "path": "../pages/listed.md"},
+    ]);
+    fs::write(folder.path().join("kb/cache/catalog.json"), json!({"documents": listed}).to_string()).unwrap();
+    let names = ["bare", "moved", "new", "listed", "beside", "hidden", "notes"];
+    let updates: Vec<Value> =
+        names.iter().map(|name| json!({"url": format!("https://x.example/{name}"), "summary": name})).collect();
+    let answer = answer(folder.path(), &Value::from(updates).to_string(), "");
+    let known = ["documents/bare.md", "documents/moved.md", "../pages/listed.md"];
+    assert_eq!(answer["updated_paths"], json!(known));
+    assert_eq!(answer["added_paths"], json!(["documents/deep/new.MD", "../pages/beside.md"]));
+    assert_eq!(answer["unmatched"], json!(["https://x.example/hidden", "https://x.example/notes"]));
+    let documents = documents(folder.path());
+    assert_eq!(documents[0], json!({"title": "bare", "path": "documents/bare.md", "summary": "bare"}));
+    assert_eq!((&documents[1]["url"], &documents[1]["summary"]), (&json!("https://x.example/old"), &json!("moved")));
+    let added = json!({"url": "https://x.example/new", "title": "cache/documents/deep/new.MD", "path": "documents/deep/new.MD", "summary": "new"});
+    assert_eq!(documents[3], added);
+}
+
+#[test]
 fn nothing_done_is_no_success_and_changes_nothing() {
     let folder = knowledge_base();
     let file = folder.path().join("kb/cache/catalog.json");

@@ -1,23 +1,24 @@
-//! Describes a knowledge base: sets the header of its catalog and says how many documents it has.
+//! Describes a knowledge base: sets the header of its catalog and counts its documents.
 
 use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::{Catalog, Header};
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool, choice, json};
+use ragmaker_catalog::{Access, Catalog, Header};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, Toolset, budget::fitting, choice,
+    host, json::Charset,
+};
 use serde::{Deserialize, Serialize};
 
-/// Describe a knowledge base: set the title, summary and source in its catalog. Fields that are not
-/// given stay as they are; a catalog that does not exist yet is made.
+/// Describe a knowledge base as a whole: title, summary and source in its catalog, made where missing.
+/// Fields not given stay. For single documents use `enrich_discovery`. Returns the whole header.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
-    /// folder of the knowledge base; its catalog is cache/catalog.json in it
+    /// folder of the knowledge base, whose catalog is cache/catalog.json in it
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
-    /// catalog file, instead of --kb-root; with neither it is .tmp/cache/catalog.json in the
-    /// project
+    /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
     /// name of the knowledge base
@@ -37,7 +38,7 @@ pub struct Args {
 /// Where a knowledge base was taken from.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say it, and texts would turn the schema's list of choices into a union")]
+#[expect(missing_docs, reason = "the names are clear, and texts would turn the schema's list of choices into a union")]
 pub enum SourceType {
     Web,
     Github,
@@ -73,12 +74,15 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: false, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = ragmaker_catalog::ERRORS;
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const ERRORS: &'static [&'static [Code]] =
+        &[ragmaker_catalog::ERRORS, ragmaker_files::PATH_ERRORS, &[ragmaker_files::PATH_NOT_WRITABLE]];
 
-    fn run(self) -> Result<Answer, Error> {
-        let catalog = Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref())?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let catalog =
+            Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref(), Access::Write, invocation)?;
         let given = [("--title", &self.title), ("--summary", &self.summary), ("--source-url", &self.source_url)];
         if let Some((argument, _)) =
             given.iter().find(|(_, text)| text.as_ref().is_some_and(|text| text.trim().is_empty()))
@@ -98,34 +102,32 @@ impl Tool for Args {
             src_type: self.src_type.map(|kind| kind.name().to_owned()),
             fetched_at: None,
         })?;
-        let catalog_file = catalog.file().to_string_lossy().into_owned();
-        let room = OUTPUT_LIMIT.saturating_sub(AROUND + json::cost(&catalog_file, json::Charset::from_env()));
         let mut header = description.header;
+        let answer = Answer {
+            catalog_file: catalog.file().to_string_lossy().into_owned(),
+            header: Header::default(),
+            documents: description.documents,
+            truncated: false,
+        };
+        let budget = Budget::beside(&answer);
         let mut truncated = false;
         for text in header.texts_mut() {
-            truncated |= shorten(text, room / FIELDS);
+            truncated |= shorten(text, budget.left() / FIELDS, budget.charset());
         }
-        Ok(Answer { catalog_file, header, documents: description.documents, truncated })
+        Ok(Answer { header, truncated, ..answer })
     }
 }
 
-/// The fields of the header, which share what the catalog's path leaves of the output.
+/// The fields of the header, which share the characters that are left.
 const FIELDS: usize = 5;
 
-/// Characters that are kept for everything else.
-const AROUND: usize = 1_000;
-
-/// Cuts a text that takes more than its share of the output; tells whether it did.
-fn shorten(text: &mut String, share: usize) -> bool {
-    let charset = json::Charset::from_env();
-    let mut cut = false;
-    while json::cost(text, charset) > share {
-        // Halving may cut more than it must; what is left still says what the text is about.
-        let keep = text.len().min(share * 2) / 2;
-        text.truncate(text.floor_char_boundary(keep));
-        cut = true;
-    }
+/// Cuts a text that takes more than its share of the output; returns whether it did.
+fn shorten(text: &mut String, share: usize, charset: Charset) -> bool {
+    // Room for the quotes and the sign of the cut, which takes six characters in ASCII.
+    let fits = fitting(text, share.saturating_sub(8), charset).len();
+    let cut = fits < text.len();
     if cut {
+        text.truncate(fits);
         text.push('…');
     }
     cut

@@ -63,6 +63,7 @@ fn without_a_place_it_is_the_projects_own() {
     answer(folder.path(), &["--title=T"]);
     assert!(folder.path().join(".tmp/cache/catalog.json").is_file());
     let project = folder.path().join("project");
+    fs::create_dir(&project).unwrap();
     let output =
         Command::new(PROGRAM).arg("--title=T").current_dir(&folder).env("RAGMAKER_PROJECT_ROOT", &project).output();
     assert!(output.unwrap().status.success());

@@ -3,13 +3,12 @@
 use std::{cmp::Reverse, time::SystemTime};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, Glob, Met, NOT_A_DIRECTORY, Next, Page, Roots, Walk, meet, shown};
-use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool, choice};
+use ragmaker_files::{Glob, NO_FILES, NOT_A_DIRECTORY, Roots, Walk, WalkResult, collect, shown};
+use ragmaker_tool::{
+    Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Limit, Next, Offset, Tool, Toolset, choice,
+    host,
+};
 use serde::{Deserialize, Serialize};
-
-/// Nothing matches.
-pub const NO_FILES: Code =
-    Code::new("NO_FILES", "Try a wider glob such as **/*.md, or --no-ignore and --hidden for files that are left out.");
 
 /// What files are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,10 +20,11 @@ pub enum Sort {
     Modified,
 }
 
-/// Find files by a glob; directories that ignore files list are left out.
+/// Find files whose path matches a glob such as **/*.md, the newest first; ignored and hidden files are
+/// left out unless asked for. For text inside files use `search_file_content`, for one directory
+/// `list_directory`. Returns absolute paths, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// glob such as **/*.md; without a slash it matches names at any depth
     #[argh(option)]
@@ -42,20 +42,11 @@ pub struct Args {
     #[argh(switch)]
     pub hidden: bool,
     /// how many entries to leave out, as `next` says
-    #[argh(option, default = "0")]
-    pub offset: usize,
-    /// most entries to return; without it as many as every client takes
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
+    /// most entries to return (default: as many as an answer holds)
     #[argh(option)]
-    pub limit: Option<usize>,
-    /// directory that relative paths start at (default: the nearest project, else the working directory)
-    #[argh(option)]
-    pub project_root: Option<String>,
-    /// another directory that may be read; may be repeated
-    #[argh(option)]
-    pub allow_root: Vec<String>,
-    /// knowledge base that may be read: it has a catalog.json or cache/catalog.json; may be repeated
-    #[argh(option)]
-    pub kb_root: Vec<String>,
+    pub limit: Option<Limit>,
 }
 
 /// The files that were found.
@@ -65,7 +56,7 @@ pub struct Answer {
     pub path: String,
     /// The absolute paths of the files.
     pub paths: Vec<String>,
-    /// Those of them that are not UTF-8: they are shown with U+FFFD and can not be used as they are.
+    /// Those of them that are not UTF-8: they are shown with U+FFFD and cannot be used as they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lossy_paths: Vec<String>,
     /// Directories that could not be looked into, and why.
@@ -83,32 +74,22 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
-        NO_FILES,
-        NOT_A_DIRECTORY,
-        ragmaker_tool::OFFSET_BEYOND_END,
-        ragmaker_files::PATH_IGNORED,
-        ragmaker_files::FILE_NOT_FOUND,
-        ragmaker_files::PATH_NOT_ALLOWED,
-        ragmaker_files::PERMISSION_DENIED,
-        ragmaker_files::SYMLINK_LOOP,
-        ragmaker_files::PATH_CHANGED,
-        ragmaker_files::ROOT_NOT_USABLE,
-        ragmaker_files::ROOT_TOO_BROAD,
-        ragmaker_files::IO_ERROR,
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::FILES;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[NO_FILES, NOT_A_DIRECTORY, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
+        ragmaker_files::PATH_ERRORS,
     ];
 
-    fn run(self) -> Result<Answer, Error> {
-        let asked =
-            Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
-        let place = Roots::discover(asked)?.place(&self.path)?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let place = Roots::discover(&invocation.host)?.place(&self.path)?;
         place.check_directory()?;
         let base = place.path();
         let glob = Glob::new(&base, &self.glob)?;
         let options = Walk { no_ignore: self.no_ignore, hidden: self.hidden, ..Walk::default() };
-        let Met { paths: mut found, mut unreadable } = meet(&place, options, |entry| {
+        let WalkResult { paths: mut found, mut unreadable } = collect(&place, options, |entry| {
             entry.file_type().is_some_and(|kind| kind.is_file()) && glob.matches(entry.path())
         })?;
         unreadable.truncate(20);
@@ -116,34 +97,37 @@ impl Tool for Args {
             let (glob, base) = (&self.glob, shown(base).0);
             return Err(NO_FILES
                 .error(format!("no file in {base} matches {glob:?}"))
+                .remedy("Try a wider glob such as **/*.md, or --no-ignore and --hidden for files that are left out.")
                 .detail("path", base)
                 .detail("unreadable", unreadable));
         }
-        let mut looker = place.looker()?;
+        let mut entries = place.entry_reader()?;
         match self.sort {
             Sort::Name => found.sort_unstable(),
             Sort::Modified => found.sort_by_cached_key(|path| {
-                let modified = looker.look(path).map(|seen| seen.modified);
+                let modified = entries.metadata(path).map(|seen| seen.modified);
                 (Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), path.clone())
             }),
         }
+        let total = found.len();
+        let answer = Answer {
+            path: shown(base).0,
+            paths: vec![],
+            lossy_paths: vec![],
+            unreadable,
+            total,
+            truncated: false,
+            next: Some(Next::WIDEST),
+        };
         let mut lossy_paths = vec![];
-        let page = Page::cut(found, self.offset, self.limit, |path| {
-            looker.look(&path)?;
+        let page = Budget::beside(&answer).page_of(found, total, self.offset, self.limit, |path| {
+            entries.metadata(&path)?;
             let (path, is_lossy) = shown(path);
             if is_lossy {
                 lossy_paths.push(path.clone());
             }
             Some(path)
         })?;
-        Ok(Answer {
-            path: shown(base).0,
-            paths: page.items,
-            lossy_paths,
-            unreadable,
-            total: page.total,
-            truncated: page.next.is_some(),
-            next: page.next,
-        })
+        Ok(Answer { paths: page.items, lossy_paths, truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }

@@ -2,39 +2,27 @@
 
 mod input;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_document::{Document, OUTPUT_DIR_NOT_WRITABLE};
-use ragmaker_markdown::{Error as Conversion, Options, PageType, Scope, convert, decode};
+use ragmaker_catalog::{Access, Catalog};
+use ragmaker_files::{NOT_A_REGULAR_FILE, input_file, output_directory};
+use ragmaker_knowledge::{Destination, EMPTY_CONTENT, decode, now, save_converted};
+use ragmaker_markdown::{Document, Error as Conversion, Metadata, Options, Scope, convert};
+use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Code, Error, OFFSET_BEYOND_END, OUTPUT_LIMIT, Tool, Within,
-    json::{Charset, cost},
+    ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Limit, Next, OFFSET_BEYOND_END,
+    Offset, SELECTOR_NOT_FOUND, Stdin, Tool, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use url::Url;
 
-pub use input::{
-    FILE_NOT_FOUND, INPUT_TOO_LARGE, IO_ERROR, IS_A_DIRECTORY, NOT_A_REGULAR_FILE, NOT_TEXT, PERMISSION_DENIED,
-};
-
-/// There is nothing to convert.
-pub const EMPTY_CONTENT: Code = Code::new(
-    "EMPTY_CONTENT",
-    "Use --whole to convert all there is; a page that needs a browser to fill it is for ragmaker-browser-extract.",
-);
-/// The selector matches nothing.
-pub const SELECTOR_NOT_FOUND: Code =
-    Code::new("SELECTOR_NOT_FOUND", "Check the selector against the page, or leave it out.");
-
-/// The characters of an answer that are not its Markdown or its metadata.
-const FRAME: usize = 600;
-
-/// Convert an HTML page to clean Markdown: its main content without menus, banners and footers.
+/// Convert an HTML file to Markdown: its main content without menus, banners and footers. For a page on the
+/// web use `browser_extract`. Returns the Markdown, paged by next, or saves it with `output_dir` and lists
+/// it with `kb_root`.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// file with the page's HTML, in any charset; - is standard input (default: standard input)
     #[argh(option)]
@@ -54,33 +42,26 @@ pub struct Args {
     /// folder to write a Markdown file with front matter to, instead of printing the Markdown; made where it is missing
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
+    /// folder of the knowledge base to save the page in; its catalog is cache/catalog.json in it, and --output-dir is cache/documents unless it is given
+    #[argh(option)]
+    pub kb_root: Option<PathBuf>,
+    /// catalog file to record the page in, instead of --kb-root
+    #[argh(option)]
+    pub catalog_path: Option<PathBuf>,
     /// character of the Markdown to begin at
-    #[argh(option, default = "0")]
-    pub offset: usize,
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
     /// most characters of Markdown to print (default: as many as fit an answer; all with --raw)
     #[argh(option)]
-    pub limit: Option<Within<1, { u64::MAX }>>,
+    pub limit: Option<Limit>,
 }
 
 /// A converted page.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Answer {
-    /// The title, without the site's name.
-    pub title: String,
-    /// The page's address: the canonical one that it states, else --base-url.
-    pub url: Option<String>,
-    /// The language, as a BCP 47 tag.
-    pub lang: Option<String>,
-    /// The name of the site.
-    pub site_name: Option<String>,
-    /// Who wrote it.
-    pub author: Option<String>,
-    /// When it was published, as the page writes it.
-    pub published: Option<String>,
-    /// A sentence or two about the content.
-    pub description: Option<String>,
-    /// What kind of page it is.
-    pub page_type: PageType,
+    /// What the page says about itself.
+    #[serde(flatten)]
+    pub metadata: Metadata,
     /// The charset that the page was read in.
     pub charset: &'static str,
     /// How many words the Markdown has; each CJK character is one.
@@ -91,6 +72,9 @@ pub struct Answer {
     /// The absolute path of the file that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
+    /// The absolute path of the catalog that lists it now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalog_file: Option<String>,
     /// How many characters the whole Markdown has.
     pub total: usize,
     /// Whether there is more Markdown than was printed.
@@ -101,69 +85,42 @@ pub struct Answer {
     raw: bool,
 }
 
-/// The arguments that continue where an answer ends.
-#[derive(Serialize, JsonSchema, Debug)]
-pub struct Next {
-    /// The first character that was not printed.
-    pub offset: usize,
-}
-
 impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: false, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
-        FILE_NOT_FOUND,
-        IS_A_DIRECTORY,
-        NOT_A_REGULAR_FILE,
-        PERMISSION_DENIED,
-        IO_ERROR,
-        INPUT_TOO_LARGE,
-        NOT_TEXT,
-        EMPTY_CONTENT,
-        SELECTOR_NOT_FOUND,
-        OFFSET_BEYOND_END,
-        OUTPUT_DIR_NOT_WRITABLE,
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    const STDIN: Option<Stdin> = Some(Stdin { argument: "path", dash: true });
+    const ERRORS: &'static [&'static [Code]] = &[
+        ragmaker_files::IO_ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        &[ragmaker_files::PATH_NOT_WRITABLE],
+        &[NOT_A_REGULAR_FILE, INPUT_TOO_LARGE, NOT_TEXT, SELECTOR_NOT_FOUND, OFFSET_BEYOND_END],
+        ragmaker_knowledge::ERRORS,
+        ragmaker_catalog::ERRORS,
     ];
 
-    fn run(self) -> Result<Answer, Error> {
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let base_url = self.base_url.as_deref().map(parse_url).transpose()?;
         let scope = self.scope()?;
-        let bytes = input::read(self.path.as_deref())?;
-        let (html, charset) = decode(&bytes, None);
-        if input::is_garbled(&html) {
-            return Err(NOT_TEXT.error("this is a binary file, not a page"));
-        }
-        let page = convert(&html, &Options { base_url: base_url.as_ref(), scope }).map_err(|error| {
-            let message = error.to_string();
-            match error {
-                Conversion::EmptyContent => EMPTY_CONTENT.error(message),
-                Conversion::NothingSelected => SELECTOR_NOT_FOUND.error(message).detail("argument", "--selector"),
-                Conversion::BadSelector(_) => ARGUMENT_ERROR.error(message).detail("argument", "--selector"),
+        let catalog = self.catalog(invocation)?;
+        let destination = self.destination(catalog.as_ref(), invocation)?;
+        let path = self.path.as_deref().filter(|path| path.as_os_str() != "-");
+        let path = path.map(|path| input_file(path, invocation)).transpose()?;
+        let bytes = input::read(path.as_deref())?;
+        let (html, charset) = decode(&bytes, None)?;
+        let page = convert(&html, &Options { base_url: base_url.as_ref(), scope }).map_err(|error| refusal(&error))?;
+        let (mut answer, page) = self.answer(page, charset.name());
+        match destination {
+            Some(destination) => {
+                let url = self.source_url(base_url, answer.metadata.url.as_deref())?;
+                let saved = save_converted(page, &url, &now(), &destination)?;
+                answer.metadata.title = saved.title;
+                answer.file_path = Some(saved.file.to_string_lossy().into_owned());
+                answer.catalog_file = catalog.as_ref().map(|catalog| catalog.file().to_string_lossy().into_owned());
             }
-        })?;
-        let mut answer = Answer {
-            url: page.url.or(self.base_url.clone()),
-            title: page.title,
-            lang: page.lang,
-            site_name: page.site_name,
-            author: page.author,
-            published: page.published,
-            description: page.description,
-            page_type: page.page_type,
-            charset: charset.name(),
-            words: page.words,
-            markdown: None,
-            file_path: None,
-            total: page.markdown.chars().count(),
-            truncated: false,
-            next: None,
-            raw: self.raw,
-        };
-        match &self.output_dir {
-            Some(folder) => answer.file_path = Some(self.save(folder, &answer, &page.markdown)?),
             None => self.show(&mut answer, page.markdown)?,
         }
         Ok(answer)
@@ -179,8 +136,10 @@ impl Args {
         let clash = |one: &str, other: &str| {
             Err(ARGUMENT_ERROR.error(format!("{one} and {other} exclude each other")).detail("argument", other))
         };
-        if self.raw && self.output_dir.is_some() {
-            return clash("--raw", "--output-dir");
+        let saving =
+            [("--output-dir", &self.output_dir), ("--kb-root", &self.kb_root), ("--catalog-path", &self.catalog_path)];
+        if let Some((argument, _)) = saving.iter().find(|(_, path)| self.raw && path.is_some()) {
+            return clash("--raw", argument);
         }
         match &self.selector {
             Some(_) if self.whole => clash("--whole", "--selector"),
@@ -190,41 +149,69 @@ impl Args {
         }
     }
 
-    fn save(&self, folder: &Path, answer: &Answer, markdown: &str) -> Result<String, Error> {
-        if folder.as_os_str().is_empty() {
-            return Err(ARGUMENT_ERROR.error("--output-dir is empty").detail("argument", "--output-dir"));
+    /// The catalog that is to list the page, where one is named.
+    fn catalog(&self, invocation: &Invocation) -> Result<Option<Catalog>, Error> {
+        if self.kb_root.is_none() && self.catalog_path.is_none() {
+            return Ok(None);
         }
+        Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref(), Access::Write, invocation).map(Some)
+    }
+
+    /// Where the page is saved; `None` where it is printed.
+    fn destination<'a>(
+        &self,
+        catalog: Option<&'a Catalog>,
+        invocation: &Invocation,
+    ) -> Result<Option<Destination<'a>>, Error> {
+        match &self.output_dir {
+            Some(folder) if folder.as_os_str().is_empty() => {
+                Err(ARGUMENT_ERROR.error("--output-dir is empty").detail("argument", "--output-dir"))
+            }
+            Some(folder) => Ok(Some(Destination { folder: output_directory(folder, invocation)?, catalog })),
+            None => Ok(catalog.map(Destination::beside)),
+        }
+    }
+
+    /// The address that the page is saved under: the one given, the one that it states (`canonical`), or
+    /// that of its file.
+    fn source_url(&self, given: Option<Url>, canonical: Option<&str>) -> Result<String, Error> {
         let path = self.path.as_deref().filter(|path| path.as_os_str() != "-");
-        let source = match (&self.base_url, &answer.url, path) {
-            (Some(url), ..) | (None, Some(url), _) => url.clone(),
+        match (given, canonical, path) {
+            (Some(url), ..) => Ok(url.into()),
+            (None, Some(url), _) => Ok(url.to_owned()),
             (None, None, Some(path)) => {
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-                Url::from_file_path(&path).map_or_else(|()| path.to_string_lossy().into_owned(), Into::into)
+                Ok(Url::from_file_path(&path).map_or_else(|()| path.to_string_lossy().into_owned(), Into::into))
             }
-            (None, None, None) => {
-                return Err(ARGUMENT_ERROR
-                    .error("the file would have no name: the page states no address")
-                    .remedy("Give its address as --base-url.")
-                    .detail("argument", "--base-url"));
-            }
+            (None, None, None) => Err(ARGUMENT_ERROR
+                .error("the file would have no name: the page states no address")
+                .remedy("Give its address as --base-url.")
+                .detail("argument", "--base-url")),
+        }
+    }
+
+    /// The answer about `page`, before it is saved or shown, and the page.
+    fn answer(&self, page: Document, charset: &'static str) -> (Answer, Document) {
+        let mut metadata = page.metadata.clone();
+        metadata.url = metadata.url.or(self.base_url.clone());
+        let answer = Answer {
+            metadata,
+            charset,
+            words: page.words,
+            markdown: None,
+            file_path: None,
+            catalog_file: None,
+            total: page.markdown.chars().count(),
+            truncated: false,
+            next: None,
+            raw: self.raw,
         };
-        let known = [
-            ("author", &answer.author),
-            ("published", &answer.published),
-            ("site_name", &answer.site_name),
-            ("lang", &answer.lang),
-        ];
-        let fields: Vec<(&str, &str)> =
-            known.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
-        let fetched_at = ragmaker_catalog::now();
-        let document =
-            Document { source_url: &source, title: &answer.title, fetched_at: &fetched_at, fields: &fields, markdown };
-        Ok(document.save(folder)?.to_string_lossy().into_owned())
+        (answer, page)
     }
 
     /// Puts as much of `markdown` into the answer as was asked for, or as fits.
     fn show(&self, answer: &mut Answer, mut markdown: String) -> Result<(), Error> {
-        let Some((start, _)) = markdown.char_indices().nth(self.offset) else {
+        let Some((start, _)) = markdown.char_indices().nth(self.offset.index()) else {
             return Err(OFFSET_BEYOND_END
                 .error(format!("the Markdown has {} characters", answer.total))
                 .detail("argument", "--offset")
@@ -232,17 +219,15 @@ impl Args {
         };
         let rest = &markdown[start..];
         let shown = match self.limit {
-            Some(limit) => {
-                let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX);
-                rest.char_indices().nth(limit).map_or(rest, |(end, _)| &rest[..end])
-            }
+            Some(limit) => rest.char_indices().nth(limit.index()).map_or(rest, |(end, _)| &rest[..end]),
             None if self.raw => rest,
-            None => fitting(rest, OUTPUT_LIMIT.saturating_sub(FRAME + cost(answer, Charset::from_env()))),
+            None => {
+                (answer.markdown, answer.next) = (Some(String::new()), Some(Next::WIDEST));
+                Budget::beside(answer).take_text(rest)
+            }
         };
         answer.truncated = shown.len() < rest.len();
-        if answer.truncated {
-            answer.next = Some(Next { offset: self.offset + shown.chars().count() });
-        }
+        answer.next = answer.truncated.then(|| Next { offset: self.offset.index() + shown.chars().count() });
         let end = start + shown.len();
         markdown.truncate(end);
         markdown.drain(..start);
@@ -251,35 +236,26 @@ impl Args {
     }
 }
 
-/// The start of `text` that takes at most `budget` characters in JSON; it ends with a line where it can.
-fn fitting(text: &str, budget: usize) -> &str {
-    let charset = Charset::from_env();
-    if text.len() <= budget && cost(&text, charset) <= budget {
-        return text;
+/// Why a page was not converted, as an error of this tool.
+fn refusal(error: &Conversion) -> Error {
+    let message = error.to_string();
+    match error {
+        Conversion::EmptyContent => EMPTY_CONTENT.error(message).remedy(
+            "Use --whole to convert all there is; a page that needs a browser to fill it is for ragmaker-browser-extract.",
+        ),
+        Conversion::NothingSelected => SELECTOR_NOT_FOUND.error(message).detail("argument", "--selector"),
+        Conversion::BadSelector(_) => ARGUMENT_ERROR.error(message).detail("argument", "--selector"),
     }
-    let mut spent = 0;
-    let mut line_end = 0;
-    for (at, c) in text.char_indices() {
-        spent += cost(&c, charset) - 3;
-        if spent > budget {
-            // A line that is longer than half of an answer is cut where the answer is full.
-            return &text[..if line_end * 2 > at { line_end } else { at.max(c.len_utf8()) }];
-        }
-        if c == '\n' {
-            line_end = at + 1;
-        }
-    }
-    text
 }
 
 fn parse_url(text: &str) -> Result<Url, Error> {
     let refuse = |reason: String| {
         ARGUMENT_ERROR
-            .error(format!("--base-url can not be {text:?}: {reason}"))
+            .error(format!("invalid value for --base-url: {text:?}: {reason}"))
             .remedy("Give the whole address, such as https://example.com/page.")
             .detail("argument", "--base-url")
             .detail("value", text)
     };
     let url = Url::parse(text).map_err(|error| refuse(error.to_string()))?;
-    if url.cannot_be_a_base() { Err(refuse("links can not be relative to it".into())) } else { Ok(url) }
+    if url.cannot_be_a_base() { Err(refuse("links cannot be relative to it".into())) } else { Ok(url) }
 }

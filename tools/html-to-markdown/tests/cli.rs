@@ -124,6 +124,70 @@ fn a_file_is_written_whole_with_front_matter() {
 }
 
 #[test]
+fn a_page_is_saved_in_a_knowledge_base_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let kb = folder.path().join("kb");
+    let text = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    let (kb_root, address) = (text(&kb), "https://sea.example/tides?day=1");
+    let arguments = ["--kb-root", kb_root.as_str(), "--base-url", address];
+    let saved = answer(&arguments, PAGE.as_bytes());
+    let file = std::path::Path::new(saved["file_path"].as_str().unwrap());
+    assert_eq!(file.parent(), Some(kb.join("cache/documents").as_path()));
+    assert_eq!(saved["catalog_file"], text(&kb.join("cache/catalog.json")));
+    assert!(saved.get("markdown").is_none());
+    let documents = || {
+        let catalog: Value = serde_json::from_slice(&std::fs::read(kb.join("cache/catalog.json")).unwrap()).unwrap();
+        catalog["documents"].as_array().unwrap().clone()
+    };
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let first = documents();
+    assert_eq!((&first[0]["url"], &first[0]["title"]), (&address.into(), &"Tides".into()));
+    assert_eq!(first[0]["path"], format!("documents/{name}"));
+    let front_matter = std::fs::read_to_string(file).unwrap();
+    assert!(front_matter.contains(&format!("fetched_at: {}\n", first[0]["fetched_at"])), "{front_matter}");
+
+    // Again: the same file and the same entry; elsewhere, with --output-dir: an entry that leads there.
+    answer(&arguments, PAGE.as_bytes());
+    assert_eq!((documents().len(), std::fs::read_dir(file.parent().unwrap()).unwrap().count()), (1, 1));
+    let (pages, catalog) = (text(&kb.join("pages")), text(&kb.join("cache/catalog.json")));
+    let other = ["--catalog-path", catalog.as_str(), "--output-dir", &pages, "--base-url", "https://sea.example"];
+    answer(&other, PAGE.as_bytes());
+    assert!(documents()[1]["path"].as_str().unwrap().starts_with("../pages/sea.example-"), "{:?}", documents()[1]);
+    assert_eq!(documents()[1]["url"], "https://sea.example/", "one spelling for equivalent addresses");
+}
+
+#[test]
+fn places_that_clash_are_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let kb = folder.path().join("kb").to_str().unwrap().to_owned();
+    for (arguments, argument) in [
+        (&["--raw", "--kb-root", &kb][..], "--kb-root"),
+        (&["--raw", "--catalog-path", &kb], "--catalog-path"),
+        (&["--kb-root", &kb, "--catalog-path", &kb], "--catalog-path"),
+        (&["--kb-root", ""], "--kb-root"),
+        (&["--kb-root", &kb, "--output-dir", ""], "--output-dir"),
+    ] {
+        let output = run(arguments, PAGE.as_bytes());
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!((&error["error_code"], &error["details"]["argument"]), (&"ARGUMENT_ERROR".into(), &argument.into()));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_page_is_not_lost_where_the_catalog_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = folder.path().join("catalog.json");
+    std::fs::write(&catalog, "{").unwrap();
+    let path = catalog.to_str().unwrap();
+    let output = run(&["--catalog-path", path, "--base-url", "https://sea.example/tides"], PAGE.as_bytes());
+    let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(error["error_code"], "CATALOG_CORRUPT");
+    assert!(std::fs::read_to_string(error["details"]["file_path"].as_str().unwrap()).unwrap().contains("# Tides"));
+    assert_eq!(std::fs::read_to_string(&catalog).unwrap(), "{");
+}
+
+#[test]
 fn what_is_no_page_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

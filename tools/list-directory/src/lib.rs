@@ -3,8 +3,10 @@
 use std::{cmp::Reverse, time::SystemTime};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, EntryKind, Met, NOT_A_DIRECTORY, Page, Roots, Walk, meet, rfc3339, shown};
-use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool, Within, choice};
+use ragmaker_files::{EntryKind, NOT_A_DIRECTORY, Roots, Walk, WalkResult, collect, rfc3339, shown};
+use ragmaker_tool::{
+    Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Limit, Next, Offset, Tool, Toolset, choice, host,
+};
 use serde::{Deserialize, Serialize};
 
 /// What entries are ordered by.
@@ -19,17 +21,17 @@ pub enum Sort {
     Modified,
 }
 
-/// List a directory as JSON.
+/// List the entries of a directory, down to a depth, with type, size and time of change. To find files by
+/// name use `find_files`. Returns paths relative to the directory, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// directory to list; a relative path starts at the project root
     #[argh(option, default = "String::from(\".\")")]
     pub path: String,
     /// how many levels to go down
-    #[argh(option, default = "Within::new(1)")]
-    pub depth: Within<1, 1000>,
+    #[argh(option, default = "Bounded::new(1)")]
+    pub depth: Bounded<1, 1000>,
     /// list hidden and ignored entries too
     #[argh(switch)]
     pub all: bool,
@@ -37,20 +39,11 @@ pub struct Args {
     #[argh(option, default = "Sort::Name", from_str_fn(choice))]
     pub sort: Sort,
     /// how many entries to leave out, as `next` says
-    #[argh(option, default = "0")]
-    pub offset: usize,
-    /// most entries to return; without it as many as every client takes
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
+    /// most entries to return (default: as many as an answer holds)
     #[argh(option)]
-    pub limit: Option<usize>,
-    /// directory that relative paths start at (default: the nearest project, else the working directory)
-    #[argh(option)]
-    pub project_root: Option<String>,
-    /// another directory that may be read; may be repeated
-    #[argh(option)]
-    pub allow_root: Vec<String>,
-    /// knowledge base that may be read: it has a catalog.json or cache/catalog.json; may be repeated
-    #[argh(option)]
-    pub kb_root: Vec<String>,
+    pub limit: Option<Limit>,
 }
 
 /// What is in a directory.
@@ -65,7 +58,7 @@ pub struct Answer {
     /// Whether there are more than were returned.
     pub truncated: bool,
     /// The arguments that continue; null when nothing is left.
-    pub next: Option<ragmaker_files::Next>,
+    pub next: Option<Next>,
     /// What could not be looked at, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
@@ -76,13 +69,13 @@ pub struct Answer {
 pub struct Entry {
     /// Its path within the directory.
     pub name: String,
-    /// Set where the name is not UTF-8: it is shown with U+FFFD and can not be used as it is.
+    /// Set where the name is not UTF-8: it is shown with U+FFFD and cannot be used as it is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub name_is_lossy: bool,
     /// What it is.
     #[serde(rename = "type")]
     pub kind: EntryKind,
-    /// Its size in bytes; null for what is no file.
+    /// Its size in bytes; null for what is not a file.
     pub size: Option<u64>,
     /// When it was last changed, in UTC.
     pub modified: Option<String>,
@@ -95,26 +88,16 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
-        NOT_A_DIRECTORY,
-        ragmaker_tool::OFFSET_BEYOND_END,
-        ragmaker_files::PATH_IGNORED,
-        ragmaker_files::FILE_NOT_FOUND,
-        ragmaker_files::PATH_NOT_ALLOWED,
-        ragmaker_files::PERMISSION_DENIED,
-        ragmaker_files::SYMLINK_LOOP,
-        ragmaker_files::PATH_CHANGED,
-        ragmaker_files::ROOT_NOT_USABLE,
-        ragmaker_files::ROOT_TOO_BROAD,
-        ragmaker_files::IO_ERROR,
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::FILES;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[NOT_A_DIRECTORY, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
+        ragmaker_files::PATH_ERRORS,
     ];
 
-    fn run(self) -> Result<Answer, Error> {
-        let asked =
-            Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
-        let place = Roots::discover(asked)?.place(&self.path)?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let place = Roots::discover(&invocation.host)?.place(&self.path)?;
         place.check_directory()?;
         if !self.all {
             place.check_ignored().map_err(|error| error.remedy("Add --all to list it all the same."))?;
@@ -122,21 +105,31 @@ impl Tool for Args {
         let base = place.path();
         let depth = usize::try_from(self.depth.get()).unwrap_or(usize::MAX);
         let options = Walk { depth: Some(depth), no_ignore: self.all, hidden: self.all, ..Walk::default() };
-        let Met { paths: mut found, mut unreadable } = meet(&place, options, |entry| entry.depth() > 0)?;
-        let mut looker = place.looker()?;
+        let WalkResult { paths: mut found, mut unreadable } = collect(&place, options, |entry| entry.depth() > 0)?;
+        let mut entries = place.entry_reader()?;
         match self.sort {
             Sort::Name => found.sort_unstable(),
             Sort::Size => found.sort_by_cached_key(|path| {
-                let file = looker.look(path).filter(|seen| seen.kind == EntryKind::File);
+                let file = entries.metadata(path).filter(|seen| seen.kind == EntryKind::File);
                 (Reverse(file.map(|seen| seen.size)), path.clone())
             }),
             Sort::Modified => found.sort_by_cached_key(|path| {
-                let modified = looker.look(path).map(|seen| seen.modified);
+                let modified = entries.metadata(path).map(|seen| seen.modified);
                 (Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), path.clone())
             }),
         }
-        let page = Page::cut(found, self.offset, self.limit, |path| {
-            let seen = looker.look(&path)?;
+        unreadable.truncate(20);
+        let total = found.len();
+        let answer = Answer {
+            path: shown(base.clone()).0,
+            entries: vec![],
+            total,
+            truncated: false,
+            next: Some(Next::WIDEST),
+            unreadable,
+        };
+        let page = Budget::beside(&answer).page_of(found, total, self.offset, self.limit, |path| {
+            let seen = entries.metadata(&path)?;
             let (name, name_is_lossy) = shown(path.strip_prefix(&base).unwrap_or(&path).to_path_buf());
             Some(Entry {
                 name,
@@ -147,14 +140,6 @@ impl Tool for Args {
                 target: seen.target.map(|target| shown(target).0),
             })
         })?;
-        unreadable.truncate(20);
-        Ok(Answer {
-            path: shown(base).0,
-            entries: page.items,
-            total: page.total,
-            truncated: page.next.is_some(),
-            next: page.next,
-            unreadable,
-        })
+        Ok(Answer { entries: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }

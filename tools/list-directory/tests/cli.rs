@@ -1,59 +1,12 @@
 //! `ragmaker-list-directory` from outside.
 
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use std::fs;
 
+use ragmaker_testkit::Tree;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-struct Tree {
-    _temp: TempDir,
-    root: PathBuf,
-}
-
-impl Tree {
-    fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let root = temp.path().canonicalize().unwrap().join("project");
-        fs::create_dir_all(root.join(".ragmaker")).unwrap();
-        Self { _temp: temp, root }
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-list-directory"));
-        command.args(arguments).current_dir(&self.root).stdin(Stdio::null());
-        for variable in ["PROJECT_ROOT", "ALLOWED_ROOTS", "KB_ROOTS", "ALLOW_BROAD_ROOTS", "ASCII_JSON"] {
-            command.env_remove(format!("RAGMAKER_{variable}"));
-        }
-        command.env("XDG_DATA_HOME", self.root.join("../data"));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stderr.is_empty());
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn error(&self, arguments: &[&str]) -> (String, Value) {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(!output.status.success());
-        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        (error["error_code"].as_str().unwrap().to_owned(), error)
-    }
-}
+/// The tool's executable.
+const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-list-directory");
 
 fn names(answer: &Value) -> Vec<&str> {
     answer["entries"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect()
@@ -61,7 +14,7 @@ fn names(answer: &Value) -> Vec<&str> {
 
 #[test]
 fn entries_with_type_size_and_time() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     tree.write("b.md", "12345");
     tree.write("a/deep/c.md", "");
     tree.write("x.log", "");
@@ -84,7 +37,7 @@ fn entries_with_type_size_and_time() {
 #[test]
 fn odd_names_and_cycles() {
     use std::os::unix::{ffi::OsStrExt, fs::symlink};
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     symlink(".", tree.root.join("cycle")).unwrap();
     for name in
         [&b"sp ace"[..], b"qu\"ote", b"new\nline", b"-dash", "が".as_bytes(), "か\u{3099}".as_bytes(), b"bad\xFF"]
@@ -101,7 +54,7 @@ fn odd_names_and_cycles() {
 
 #[test]
 fn pages_are_bounded() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     for number in 0..1000 {
         tree.write(&format!("many/file number {number:04}"), "");
     }

@@ -1,26 +1,37 @@
 //! The server over HTTP: the protocol's streamable transport at `/mcp`.
 //!
-//! Whoever reaches the port can call the tools, so it is on loopback unless an address says
-//! otherwise, and pages in a browser are kept out: requests that name another host, or come from
-//! another origin, are refused.
+//! It listens on loopback unless an address says otherwise. Every local user and process can reach a port,
+//! so a request needs the bearer token, which only the owner of a file can read. Pages in a browser are
+//! refused: requests that name another host, or come from another origin.
 
 use std::{
     convert::Infallible,
     error::Error,
     net::{Ipv4Addr, SocketAddr},
+    path::Path,
     str::FromStr,
     sync::Arc,
     time::Duration,
 };
 
-use hyper::{HeaderMap, Request, Response, StatusCode, body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{
+    HeaderMap, Request, Response, StatusCode,
+    body::Incoming,
+    header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use ragmaker_tool::json::{self, Charset};
+use ragmaker_project::Project;
+use ragmaker_tool::{
+    ARGUMENT_ERROR, HostOptions,
+    json::{self, Charset},
+};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::{server::Server, sessions::Sessions};
+use crate::{server::Server, sessions::Sessions, token::Token};
 
 /// The only address there is something at.
 const PATH: &str = "/mcp";
@@ -28,8 +39,8 @@ const PATH: &str = "/mcp";
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 
-/// How long nobody is let in after that failed: where there are no descriptors left, it fails at once.
-const BREATH: Duration = Duration::from_millis(100);
+/// How long to wait after a connection could not be accepted: without descriptors left, it fails at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Where to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,28 +64,62 @@ impl FromStr for Listen {
     }
 }
 
-/// Serves at the address until the process is ended, and says on standard output where it is.
-pub(crate) async fn serve(server: &Server, Listen(address): Listen) -> Result<(), Box<dyn Error>> {
+/// The token of a server: the one in `file`, or a new one in the project's cache folder.
+pub(crate) fn token(file: Option<&Path>, host: &HostOptions) -> Result<Token, ragmaker_tool::Error> {
+    match file {
+        Some(file) => {
+            // The tools read the project, so a model would read the token.
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let project = Project::discover(host.project_root.as_deref())?;
+            if folder.canonicalize().is_ok_and(|folder| folder.starts_with(project.root())) {
+                return Err(ARGUMENT_ERROR
+                    .error(format!("the token file {} is in the project, which the tools can read", file.display()))
+                    .remedy("Name a file outside of the project.")
+                    .detail("argument", "--token-file"));
+            }
+            Token::at(file)
+        }
+        None => Token::made(&crate::scope::cache_folder(host)?.join(ragmaker_project::MCP_TOKEN)),
+    }
+}
+
+/// Serves at the address until the process is ended, and prints where that is and which file holds the
+/// token. Without a `token`, everybody who reaches the address may call.
+pub(crate) async fn serve(
+    server: &Server,
+    Listen(address): Listen,
+    token: Option<Token>,
+) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;
     let server = server.clone();
     let sessions = Arc::new(Sessions::default());
     let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.manager(), guarded(address));
     let url = format!("http://{address}{PATH}");
-    json::write(&json!({"status": "success", "url": url}), Charset::Utf8, std::io::stdout().lock())?;
+    let token_file = token.as_ref().map(|token| token.file.to_string_lossy());
+    let started = json!({"status": "success", "url": url, "token_file": token_file});
+    json::write(&started, Charset::Utf8, std::io::stdout().lock())?;
+    let token = Arc::new(token);
     loop {
         let Ok((connection, _)) = listener.accept().await else {
-            tokio::time::sleep(BREATH).await;
+            tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let (service, sessions) = (service.clone(), Arc::clone(&sessions));
+        let (service, sessions, token) = (service.clone(), Arc::clone(&sessions), Arc::clone(&token));
         let answer = service_fn(move |request: Request<Incoming>| {
-            let (service, sessions) = (service.clone(), Arc::clone(&sessions));
+            let (service, sessions, token) = (service.clone(), Arc::clone(&sessions), Arc::clone(&token));
             async move {
+                let authorization = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+                if token.as_ref().as_ref().is_some_and(|token| !token.admits(authorization)) {
+                    let mut refused = Response::default();
+                    *refused.status_mut() = StatusCode::UNAUTHORIZED;
+                    refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                    return Ok::<_, Infallible>(refused);
+                }
                 if request.uri().path() != PATH {
                     let mut nothing = Response::default();
                     *nothing.status_mut() = StatusCode::NOT_FOUND;
-                    return Ok::<_, Infallible>(nothing);
+                    return Ok(nothing);
                 }
                 if let Some(id) = session(request.headers()) {
                     sessions.used(id).await;

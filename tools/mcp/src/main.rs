@@ -1,23 +1,25 @@
 //! `ragmaker-mcp`: every tool, served over the Model Context Protocol.
 //!
-//! One executable is several programs: the server; a tool that the server runs in a process of its
-//! own ([`apart`]); and the keeper of a browser that such a tool opened.
+//! One executable is several programs: the server; a tool that the server runs in a process of its own
+//! ([`ragmaker_registry::subprocess`]); and the supervisor of a browser that such a tool opened.
 
-mod apart;
 #[cfg(feature = "http")]
 mod http;
-mod input;
 mod scope;
 mod server;
 #[cfg(feature = "http")]
 mod sessions;
+mod stdio;
+#[cfg(feature = "http")]
+mod token;
 
-use std::{env, panic, process::ExitCode};
+use std::{panic, process::ExitCode};
 
-use argh::FromArgs;
-use ragmaker_tool::{Code, Error};
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_registry::{Selection, subprocess};
+use ragmaker_tool::{Code, Error, HostOptions};
 
-use crate::{scope::Scope, server::Server};
+use crate::server::Server;
 
 /// The protocol's connection failed.
 const CONNECTION_FAILED: Code = Code::new(
@@ -26,60 +28,91 @@ const CONNECTION_FAILED: Code = Code::new(
 );
 
 /// Serve the tools to an agent over the Model Context Protocol, on standard input and output.
-#[derive(FromArgs)]
+#[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
+    /// offer the tools for one kind of work: gather, ask, files or all (the default)
+    #[argh(option)]
+    profile: Option<String>,
     /// offer only these tools: their names, with commas between
     #[argh(option)]
     tools: Option<String>,
     /// offer only tools that change nothing
     #[argh(switch)]
     read_only: bool,
+    /// describe the tools' answers to clients, too
+    #[argh(switch)]
+    output_schemas: bool,
     /// directory of the project, where relative paths start (default: the working directory)
     #[argh(option)]
     project_root: Option<String>,
+    /// another directory that may be read, and written with rw= before it; may be repeated
+    #[argh(option)]
+    allow_root: Vec<String>,
     /// knowledge base that may be read beside the project; may be repeated
     #[argh(option)]
     kb_root: Vec<String>,
+    /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
+    #[argh(option)]
+    allow_domain: Vec<String>,
     /// serve over HTTP at this port or address:port instead, on loopback unless an address says otherwise
     #[cfg(feature = "http")]
     #[argh(option)]
     http: Option<http::Listen>,
+    /// file with the token that HTTP clients have to send; made where it is missing (default: a new token in the project's cache folder)
+    #[cfg(feature = "http")]
+    #[argh(option)]
+    token_file: Option<std::path::PathBuf>,
+    /// let every local user and process call over HTTP
+    #[cfg(feature = "http")]
+    #[argh(switch)]
+    no_token: bool,
 }
 
 fn main() -> ExitCode {
-    if let Some(exit) = ragmaker_browser::run_if_asked().or_else(apart::run_if_asked) {
+    if let Some(exit) = ragmaker_browser::run_if_asked().or_else(subprocess::run_if_asked) {
         return exit;
     }
-    let arguments = match ragmaker_toolbox::arguments::<Arguments>(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")) {
+    let arguments = match ragmaker_registry::arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")) {
         Ok(arguments) => arguments,
         Err(exit) => return exit,
     };
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => ragmaker_toolbox::fail(&error),
+        Err(error) => ragmaker_registry::fail(&error),
     }
 }
 
 fn run(arguments: &Arguments) -> Result<(), Error> {
-    let server = Server::new(arguments.tools.as_deref(), arguments.read_only)?;
-    Scope { project_root: arguments.project_root.as_deref(), kb_roots: &arguments.kb_root }.enter()?;
+    let selection = Selection::new(arguments.profile.as_deref(), arguments.tools.as_deref(), arguments.read_only)?;
+    let host = scope::enter(HostOptions {
+        project_root: arguments.project_root.clone(),
+        allow_root: arguments.allow_root.clone(),
+        kb_root: arguments.kb_root.clone(),
+        allow_domain: arguments.allow_domain.clone(),
+    })?;
+    #[cfg(feature = "http")]
+    let token = match arguments.http {
+        Some(_) if !arguments.no_token => Some(http::token(arguments.token_file.as_deref(), &host)?),
+        _ => None,
+    };
+    let server = Server::new(&selection, host, arguments.output_schemas)?;
     // A panic is answered as an error; the default hook would print prose as well.
     panic::set_hook(Box::new(|_| ()));
     let failed = |error: &dyn std::fmt::Display| CONNECTION_FAILED.error(error.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(server::AT_ONCE)
+        .max_blocking_threads(server::AT_ONCE + server::PROCESSES)
         .build()
         .map_err(|error| failed(&error))?;
     #[cfg(feature = "http")]
     let outcome = match arguments.http {
-        Some(listen) => runtime.block_on(http::serve(&server, listen)),
+        Some(listen) => runtime.block_on(http::serve(&server, listen, token)),
         None => runtime.block_on(server.serve()),
     };
     #[cfg(not(feature = "http"))]
     let outcome = runtime.block_on(server.serve());
-    // What is still at work in a thread has nobody to tell.
+    // Work that goes on in a thread has nobody to tell.
     runtime.shutdown_background();
     outcome.map_err(|error| failed(&error))
 }

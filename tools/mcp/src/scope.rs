@@ -1,70 +1,37 @@
-//! Where the server works: the project and the knowledge bases of all its calls.
+//! Where the server works: its host options with absolute paths, and its working directory.
 
-use std::{
-    env,
-    path::Path,
-    process::{Command, ExitStatus},
-};
+use std::{env, path::Path};
 
-use ragmaker_tool::{ARGUMENT_ERROR, Error, INTERNAL_ERROR};
+use ragmaker_project::{Project, variables::PROJECT_ROOT};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
 
-const PROJECT_ROOT: &str = "RAGMAKER_PROJECT_ROOT";
-const KB_ROOTS: &str = "RAGMAKER_KB_ROOTS";
-
-/// What the command line says of it.
-pub(crate) struct Scope<'a> {
-    pub(crate) project_root: Option<&'a str>,
-    pub(crate) kb_roots: &'a [String],
-}
-
-impl Scope<'_> {
-    /// Makes it hold for this process and all that it starts: the tools read it from their
-    /// environment, wherever they run.
-    ///
-    /// A process can not safely change its own environment, so one that has to starts itself again,
-    /// in its own place, before it does anything else.
-    pub(crate) fn enter(&self) -> Result<(), Error> {
-        let root = self.project_root.map(|root| directory("--project-root", root)).transpose()?;
-        let mut bases = vec![];
-        for base in self.kb_roots {
-            bases.push(directory("--kb-root", base)?);
-        }
-        if root.is_none() && bases.is_empty() {
-            let named = env::var(PROJECT_ROOT).ok().filter(|root| !root.is_empty());
-            return named.map_or(Ok(()), |root| start_at(Path::new(&directory(PROJECT_ROOT, &root)?)));
-        }
-        if let Some(inherited) = env::var_os(KB_ROOTS).filter(|roots| !roots.is_empty()) {
-            bases.extend(env::split_paths(&inherited).filter_map(|path| path.into_os_string().into_string().ok()));
-        }
-        let program = env::current_exe().map_err(|error| INTERNAL_ERROR.error(format!("no way to itself: {error}")))?;
-        let mut again = Command::new(program);
-        again.args(rest());
-        if let Some(root) = &root {
-            again.env(PROJECT_ROOT, root);
-        }
-        if !bases.is_empty() {
-            let bases = env::join_paths(&bases).map_err(|error| {
-                ARGUMENT_ERROR.error(format!("--kb-root can not be used: {error}")).detail("argument", "--kb-root")
-            })?;
-            again.env(KB_ROOTS, bases);
-        }
-        let status = replaced_by(&mut again)?;
-        std::process::exit(status.code().unwrap_or(1));
+/// Makes the paths of `host` absolute and the project root the working directory, so that relative paths
+/// in calls start there whichever process runs them.
+pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
+    let HostOptions { project_root, allow_root, kb_root, allow_domain } = host;
+    let project_root = project_root.map(|root| directory("--project-root", &root)).transpose()?;
+    let allowed = |root: &String| match root.strip_prefix("rw=") {
+        Some(root) => Ok(format!("rw={}", directory("--allow-root", root)?)),
+        None => directory("--allow-root", root),
+    };
+    let allow_root = allow_root.iter().map(allowed).collect::<Result<_, _>>()?;
+    let kb_root = kb_root.iter().map(|root| directory("--kb-root", root)).collect::<Result<_, _>>()?;
+    let inherited = env::var(PROJECT_ROOT).ok().filter(|root| project_root.is_none() && !root.is_empty());
+    let inherited = inherited.map(|root| directory(PROJECT_ROOT, &root)).transpose()?;
+    if let Some(root) = project_root.as_ref().or(inherited.as_ref()) {
+        start_at(Path::new(root))?;
     }
+    Ok(HostOptions { project_root, allow_root, kb_root, allow_domain })
 }
 
-/// The command line without what becomes the environment.
-fn rest() -> impl Iterator<Item = String> {
-    let mut arguments = env::args().skip(1);
-    std::iter::from_fn(move || {
-        loop {
-            let argument = arguments.next()?;
-            match argument.as_str() {
-                "--project-root" | "--kb-root" => drop(arguments.next()),
-                _ if argument.starts_with("--project-root=") || argument.starts_with("--kb-root=") => {}
-                _ => return Some(argument),
-            }
-        }
+/// The project's cache folder, made where it is missing.
+#[cfg(feature = "http")]
+pub(crate) fn cache_folder(host: &HostOptions) -> Result<std::path::PathBuf, Error> {
+    Project::discover(host.project_root.as_deref())?.create_cache_folder().map_err(|error| {
+        ARGUMENT_ERROR
+            .error(format!("the project's cache folder cannot be made: {error}"))
+            .remedy("Name a file for the token with --token-file.")
+            .detail("argument", "--token-file")
     })
 }
 
@@ -72,31 +39,22 @@ fn rest() -> impl Iterator<Item = String> {
 fn directory(argument: &str, named: &str) -> Result<String, Error> {
     let fail = |reason: String| {
         ARGUMENT_ERROR
-            .error(format!("{argument} can not be {named:?}: {reason}"))
+            .error(format!("{argument} cannot be {named:?}: {reason}"))
             .remedy("Name a directory that exists.")
             .detail("argument", argument)
             .detail("value", named)
     };
     let path = Path::new(named).canonicalize().map_err(|error| fail(error.to_string()))?;
     if !path.is_dir() {
-        return Err(fail("it is no directory".to_owned()));
+        return Err(fail("it is not a directory".to_owned()));
     }
     path.into_os_string().into_string().map_err(|_| fail("it is not UTF-8".to_owned()))
 }
 
-/// Makes relative paths start at `root`.
 fn start_at(root: &Path) -> Result<(), Error> {
     env::set_current_dir(root).map_err(|error| {
         ARGUMENT_ERROR
-            .error(format!("{} can not be worked in: {error}", root.display()))
+            .error(format!("{} cannot be the working directory: {error}", root.display()))
             .detail("argument", "--project-root")
     })
-}
-
-fn replaced_by(command: &mut Command) -> Result<ExitStatus, Error> {
-    #[cfg(unix)]
-    let outcome = Err(std::os::unix::process::CommandExt::exec(command));
-    #[cfg(not(unix))]
-    let outcome = command.status();
-    outcome.map_err(|error: std::io::Error| INTERNAL_ERROR.error(format!("can not start itself again: {error}")))
 }

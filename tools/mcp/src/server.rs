@@ -1,15 +1,15 @@
-//! The server: what it offers, and what becomes of a call.
+//! The server: the tools it offers, and how a call is run and answered.
 
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use ragmaker_registry::{Format, Offer, Selection, Tool as Listed, find, offers, subprocess};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Error, INTERNAL_ERROR,
+    ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR, Isolation,
     json::{self, Charset},
 };
-use ragmaker_toolbox::{Format, Offer, Runs, Tool as Listed, find, offers};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -17,23 +17,18 @@ use rmcp::{
         ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
-    transport::{async_rw::AsyncRwTransport, io::stdio_pipes},
 };
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::{apart, input};
+use crate::stdio::Stdio;
 
 /// How many calls are at work at once in this process; more of them wait.
 pub(crate) const AT_ONCE: usize = 16;
 
 /// How many are at work in processes of their own: as many as a browser keeps tabs for. They have
 /// their own queue, so that a file is read while pages load.
-const PROCESSES: usize = 8;
-
-/// The most bytes of one message: as many as a tool takes on its own standard input, and what stands
-/// around them. The library drops what is longer.
-const LONGEST: usize = (64 << 20) + (64 << 10);
+pub(crate) const PROCESSES: usize = 8;
 
 /// How often a client that asked for it is told that a call is still at work.
 const PROGRESS: Duration = Duration::from_secs(1);
@@ -51,35 +46,35 @@ const INSTRUCTIONS: &str = "Tools that gather web pages into a knowledge base an
 #[derive(Clone)]
 pub(crate) struct Server {
     offered: Arc<[(&'static Listed, Tool)]>,
-    here: Arc<Semaphore>,
-    apart: Arc<Semaphore>,
+    host: Arc<HostOptions>,
+    in_process: Arc<Semaphore>,
+    subprocesses: Arc<Semaphore>,
 }
 
 impl Server {
-    /// A server of all tools, or of those in the comma-separated list `only`.
-    pub(crate) fn new(only: Option<&str>, read_only: bool) -> Result<Self, Error> {
-        let only = only.map(named).transpose()?;
-        let wanted = |offer: &Offer| {
-            only.as_ref().is_none_or(|only| only.contains(&offer.tool.command)) && (!read_only || offer.is_read_only())
+    /// A server of the selected tools, for a host with these options.
+    pub(crate) fn new(selection: &Selection, host: HostOptions, output_schemas: bool) -> Result<Self, Error> {
+        let described = |offer: &Offer| {
+            let mut tool: Tool = serde_json::from_value(offer.to(Format::Mcp)).ok()?;
+            if output_schemas {
+                tool.output_schema = offer.output_schema().as_object().cloned().map(Arc::new);
+            }
+            Some((offer.tool, tool))
         };
-        let described = |offer: &Offer| Some((offer.tool, serde_json::from_value(offer.to(Format::Mcp)).ok()?));
-        let offered: Arc<[_]> = offers().iter().filter(|offer| wanted(offer)).filter_map(described).collect();
+        let offered: Arc<[_]> = offers(selection).iter().filter_map(described).collect();
         if offered.is_empty() {
             return Err(ARGUMENT_ERROR
-                .error("none of the tools is left to offer")
+                .error("no tool is left to offer")
                 .remedy("Name read-only tools as --tools, or leave --read-only out.")
                 .detail("argument", "--tools"));
         }
-        let [here, apart] = [AT_ONCE, PROCESSES].map(|most| Arc::new(Semaphore::new(most)));
-        Ok(Self { offered, here, apart })
+        let [in_process, subprocesses] = [AT_ONCE, PROCESSES].map(|most| Arc::new(Semaphore::new(most)));
+        Ok(Self { offered, host: Arc::new(host), in_process, subprocesses })
     }
 
     /// Serves standard input and output until they are closed.
     pub(crate) async fn serve(self) -> Result<(), Box<dyn std::error::Error>> {
-        // Of the two, the library takes the output, and its input is left as it is.
-        let (_, output) = stdio_pipes();
-        let transport = AsyncRwTransport::new_server(input::reader()?, output).with_max_line_length(LONGEST);
-        let running = match rmcp::serve_server(self, transport).await {
+        let running = match rmcp::serve_server(self, Stdio::open()?).await {
             Ok(running) => running,
             // A client that came and went asked for nothing.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -89,37 +84,29 @@ impl Server {
         Ok(())
     }
 
-    /// What the call is answered with; the work ends when this future is dropped.
+    /// The answer of a tool; the work of a subprocess ends when this future is dropped.
     async fn run(&self, tool: &'static Listed, arguments: Map<String, Value>) -> Result<Value, Error> {
-        match tool.runs {
-            Runs::Apart => {
-                let _turn = self.apart.acquire().await;
-                apart::call(tool, arguments).await
+        let (arguments, host) = (arguments.into_iter().collect(), Arc::clone(&self.host));
+        let failed = |error: tokio::task::JoinError| INTERNAL_ERROR.error(error.to_string());
+        match tool.isolation {
+            Isolation::Subprocess => {
+                let _permit = self.subprocesses.acquire().await;
+                let (running, _lease) = subprocess::start(tool, arguments, &host)?;
+                tokio::task::spawn_blocking(move || running.wait()).await.map_err(failed)?
             }
-            Runs::Here => {
-                let _turn = self.here.acquire().await;
-                let call = tokio::task::spawn_blocking(move || tool.call(arguments));
-                let answered = call.await.map_err(|error| INTERNAL_ERROR.error(error.to_string()))?;
-                answered.map(|answered| answered.json)
+            Isolation::InProcess => {
+                let _permit = self.in_process.acquire().await;
+                let call = tokio::task::spawn_blocking(move || tool.call(arguments, &host));
+                Ok(call.await.map_err(failed)??.json)
             }
         }
     }
-}
 
-/// The executables that a comma-separated list names.
-fn named(list: &str) -> Result<Vec<&'static str>, Error> {
-    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
-    let command = |name: &str| {
-        find(name).map(|tool| tool.command).ok_or_else(|| {
-            let names: Vec<_> = offers().iter().map(|offer| offer.name().to_owned()).collect();
-            ARGUMENT_ERROR
-                .error(format!("--tools can not be {name:?}: there is no such tool"))
-                .remedy(format!("The tools are {}.", names.join(", ")))
-                .detail("argument", "--tools")
-                .detail("value", name)
-        })
-    };
-    names.map(command).collect()
+    /// The offered tool of that name, in any of its spellings.
+    fn offered(&self, name: &str) -> Option<&(&'static Listed, Tool)> {
+        let command = find(name)?.command;
+        self.offered.iter().find(|(tool, _)| tool.command == command)
+    }
 }
 
 impl ServerHandler for Server {
@@ -140,7 +127,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.offered.iter().find(|(_, tool)| tool.name == name).map(|(_, tool)| tool.clone())
+        self.offered(name).map(|(_, tool)| tool.clone())
     }
 
     async fn call_tool(
@@ -148,8 +135,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let offered = self.offered.iter().find(|(_, tool)| tool.name == request.name);
-        let &(tool, _) = offered.ok_or_else(|| {
+        let &(tool, _) = self.offered(&request.name).ok_or_else(|| {
             let names: Vec<_> = self.offered.iter().map(|(_, tool)| &*tool.name).collect();
             let message = format!("there is no tool {:?}; the tools are {}", request.name, names.join(", "));
             ErrorData::invalid_params(message, None)
@@ -174,7 +160,7 @@ async fn report(name: &str, context: &RequestContext<RoleServer>) -> std::conver
         tokio::time::sleep(PROGRESS).await;
         let seconds = started.elapsed().as_secs_f64();
         let progress = ProgressNotificationParam::new(token.clone(), seconds);
-        // A client that does not listen is none of the call's business.
+        // A client that does not listen does not make the call fail.
         let _ = context.peer.notify_progress(progress.with_message(format!("{name}: {seconds:.0} s"))).await;
     }
 }
@@ -205,7 +191,10 @@ fn result(answer: Result<Value, Error>, shows_data_alone: bool) -> CallToolResul
 
 /// `answer`, and the image that it holds in base64, which a model would otherwise read as text.
 fn without_image(mut answer: Value) -> (Value, Option<ContentBlock>) {
-    let mime_type = answer["mime_type"].as_str().filter(|mime_type| mime_type.starts_with("image/"));
+    let mime_type = answer["mime_type"].as_str().filter(|mime_type| {
+        // Clients show pictures of pixels; an SVG is text.
+        mime_type.starts_with("image/") && *mime_type != "image/svg+xml"
+    });
     let Some(mime_type) = mime_type.map(str::to_owned) else { return (answer, None) };
     let data = answer.as_object_mut().and_then(|members| members.shift_remove("data"));
     let image = data.as_ref().and_then(Value::as_str).map(|data| ContentBlock::image(data, mime_type));
@@ -219,7 +208,7 @@ fn text(value: &Value) -> ContentBlock {
 /// `value` as the tools print it.
 fn spelled(value: &Value) -> String {
     let mut out = vec![];
-    // Writing a value to memory can not fail.
+    // Writing a value to memory cannot fail.
     let _ = json::write(value, Charset::Utf8, &mut out);
     String::from_utf8_lossy(&out).trim_end().to_owned()
 }

@@ -1,5 +1,5 @@
-//! The sessions over HTTP: only so many are kept. A client that goes without a word leaves its
-//! session behind, which the protocol's library keeps for minutes.
+//! The sessions over HTTP, of bounded number. A client that disconnects without ending its session leaves the
+//! session open, and the protocol's library keeps it for minutes.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -46,7 +46,7 @@ impl Sessions {
         if used.len() > MOST
             && let Some(oldest) = used.pop_front()
         {
-            // One that can not be closed has ended.
+            // One that cannot be closed has ended.
             let _ = self.manager.close_session(&oldest).await;
         }
     }

@@ -3,15 +3,13 @@
 use std::{io::Read, ops::Range};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, Roots, io_error, shown};
-use ragmaker_text::legacy::{Text, UNENCODABLE, unencodable};
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool, Within, json};
+use ragmaker_files::{Roots, io_error, shown};
+use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Text, UNENCODABLE, unencodable};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Tool, Toolset, host,
+};
 use serde::Serialize;
 
-/// The file is larger than is changed at once.
-pub const FILE_TOO_LARGE: Code = Code::new("FILE_TOO_LARGE", "Use a program that edits streams, such as sed.");
-/// The file is no text.
-pub const NOT_TEXT: Code = Code::new("NOT_TEXT", "Only text can be modified.");
 /// The old text is not in the file.
 pub const TEXT_NOT_FOUND: Code =
     Code::new("TEXT_NOT_FOUND", "Read the file again and copy the old text exactly, white space included.");
@@ -22,10 +20,11 @@ pub const WRONG_COUNT: Code =
 /// The largest file that is changed (256 MiB).
 const MAX: u64 = 256 << 20;
 
-/// Replace text in a file and keep everything around it, byte for byte.
+/// Replace an exact text in a file and keep everything around it, byte for byte, in the file's encoding.
+/// The old text must occur as often as count says. To write a whole file use `write_file`. Returns the
+/// number of replacements and a diff.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// file to change; a relative path starts at the project root
     #[argh(option)]
@@ -37,14 +36,8 @@ pub struct Args {
     #[argh(option)]
     pub new_text: String,
     /// how often the old text is in the file; all of them are replaced, or none if the number is wrong
-    #[argh(option, default = "Within::new(1)")]
-    pub count: Within<1, { u64::MAX }>,
-    /// directory that relative paths start at (default: the nearest project, else the working directory)
-    #[argh(option)]
-    pub project_root: Option<String>,
-    /// another directory that may be changed, as rw=DIR; may be repeated
-    #[argh(option)]
-    pub allow_root: Vec<String>,
+    #[argh(option, default = "Bounded::new(1)")]
+    pub count: Bounded<1, { u64::MAX }>,
 }
 
 /// What was changed.
@@ -66,37 +59,32 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
-        TEXT_NOT_FOUND,
-        WRONG_COUNT,
-        NOT_TEXT,
-        UNENCODABLE,
-        FILE_TOO_LARGE,
-        ragmaker_files::FILE_NOT_FOUND,
-        ragmaker_files::PATH_NOT_ALLOWED,
-        ragmaker_files::PATH_NOT_WRITABLE,
-        ragmaker_files::PERMISSION_DENIED,
-        ragmaker_files::SYMLINK_LOOP,
-        ragmaker_files::PATH_CHANGED,
-        ragmaker_files::IS_A_DIRECTORY,
-        ragmaker_files::NOT_A_REGULAR_FILE,
-        ragmaker_files::ROOT_NOT_USABLE,
-        ragmaker_files::ROOT_TOO_BROAD,
-        ragmaker_files::IO_ERROR,
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[
+            TEXT_NOT_FOUND,
+            WRONG_COUNT,
+            NOT_TEXT,
+            UNENCODABLE,
+            FILE_TOO_LARGE,
+            ragmaker_files::FILE_LOCKED,
+            ragmaker_files::PATH_NOT_WRITABLE,
+        ],
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::FILE_ERRORS,
     ];
 
-    fn run(self) -> Result<Answer, Error> {
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         if self.old_text.is_empty() || self.old_text == self.new_text {
             let reason = if self.old_text.is_empty() { "it is empty" } else { "--new-text is the same" };
             return Err(ARGUMENT_ERROR
-                .error(format!("--old-text can not be used: {reason}"))
+                .error(format!("--old-text cannot be used: {reason}"))
                 .remedy("Use ragmaker-write-file to write a whole file.")
                 .detail("argument", "--old-text"));
         }
-        let asked = Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &[] };
-        let place = Roots::discover(asked)?.place_to_write(&self.path)?;
+        let place = Roots::discover(&invocation.host)?.place_to_write(&self.path)?;
         let path = place.path();
         let _lock = place.lock_existing()?;
         let mut bytes = vec![];
@@ -104,7 +92,9 @@ impl Tool for Args {
         if bytes.len() as u64 > MAX {
             return Err(FILE_TOO_LARGE.error(format!("{} has more than {MAX} bytes", path.display())));
         }
-        let text = Text::decode(bytes).map_err(|_| NOT_TEXT.error(format!("{} is no text", path.display())))?;
+        let text = Text::decode(bytes).map_err(|_| {
+            NOT_TEXT.error(format!("{} is not text", path.display())).remedy("Only text can be modified.")
+        })?;
         let (found, new) = self.find(&text.text);
         let count = found.len();
         if count == 0 {
@@ -128,8 +118,17 @@ impl Tool for Args {
             copied = range.end;
         }
         after.push_str(&text.text[copied..]);
-        let (diff, truncated) = diff(&text.text, &after, &self.path);
-        Ok(Answer { path: shown(path).0, replacements: count, diff, truncated, encoding: encoding.name() })
+        let answer = Answer {
+            path: shown(path).0,
+            replacements: count,
+            diff: String::new(),
+            truncated: false,
+            encoding: encoding.name(),
+        };
+        let diff = similar::TextDiff::from_lines(&text.text, &after);
+        let diff = diff.unified_diff().header(&self.path, &self.path).to_string();
+        let shown = Budget::beside(&answer).take_text(&diff);
+        Ok(Answer { truncated: shown.len() < diff.len(), diff: shown.to_owned(), ..answer })
     }
 }
 
@@ -172,18 +171,4 @@ impl Args {
 
 fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
-}
-
-/// The change as a unified diff, and whether it was cut to what an answer takes.
-fn diff(before: &str, after: &str, path: &str) -> (String, bool) {
-    let diff = similar::TextDiff::from_lines(before, after);
-    let mut text = diff.unified_diff().header(path, path).to_string();
-    let charset = json::Charset::from_env();
-    let mut truncated = false;
-    while json::cost(&text, charset) > OUTPUT_LIMIT - 3000 {
-        truncated = true;
-        let half = text.floor_char_boundary(text.len() * 3 / 4);
-        text.truncate(text[..half].rfind('\n').map_or(half, |at| at + 1));
-    }
-    (text, truncated)
 }

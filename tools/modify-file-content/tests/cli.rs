@@ -1,63 +1,16 @@
 //! `ragmaker-modify-file-content` from outside.
 
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use std::fs;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use ragmaker_testkit::Tree;
+use serde_json::json;
 
-struct Tree {
-    _temp: TempDir,
-    root: PathBuf,
-}
-
-impl Tree {
-    fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let root = temp.path().canonicalize().unwrap().join("project");
-        fs::create_dir_all(root.join(".ragmaker")).unwrap();
-        Self { _temp: temp, root }
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-modify-file-content"));
-        command.args(arguments).current_dir(&self.root).stdin(Stdio::null());
-        for variable in ["PROJECT_ROOT", "ALLOWED_ROOTS", "KB_ROOTS", "ALLOW_BROAD_ROOTS", "ASCII_JSON"] {
-            command.env_remove(format!("RAGMAKER_{variable}"));
-        }
-        command.env("XDG_DATA_HOME", self.root.join("../data"));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stderr.is_empty());
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn error(&self, arguments: &[&str]) -> (String, Value) {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(!output.status.success());
-        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        (error["error_code"].as_str().unwrap().to_owned(), error)
-    }
-}
+/// The tool's executable.
+const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-modify-file-content");
 
 #[test]
 fn text_in_place_of_another() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let path = tree.write("a.md", "one\ntwo\nthree\n");
     let answer = tree.run(&["--path", "a.md", "--old-text", "two", "--new-text", "2"]);
     assert_eq!((&answer["replacements"], &answer["truncated"]), (&json!(1), &json!(false)));
@@ -73,7 +26,7 @@ fn text_in_place_of_another() {
 
 #[test]
 fn mistakes() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     tree.write("a.md", "fn  main() {\n}\n");
     let (code, error) = tree.error(&["--path", "a.md", "--old-text", "fn main() {", "--new-text", "x"]);
     assert_eq!((code.as_str(), &error["details"]["near_line"]), ("TEXT_NOT_FOUND", &json!(1)));
@@ -88,7 +41,7 @@ fn mistakes() {
 
 #[test]
 fn every_encoding_keeps_what_is_around() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let old = "これは日本語の文章です。\r\n目標を二行目に書きました。";
     let new = old.replace("目標", "新しい\r\n行");
     for encoding in [encoding_rs::SHIFT_JIS, encoding_rs::EUC_JP, encoding_rs::UTF_8] {
@@ -109,4 +62,14 @@ fn every_encoding_keeps_what_is_around() {
     let path = tree.write("bad", ["日本語の文章です。".repeat(5).as_bytes(), b" \xFF old \xFE"].concat());
     tree.run(&["--path", "bad", "--old-text", "old", "--new-text", "new"]);
     assert!(fs::read(path).unwrap().ends_with(b" \xFF new \xFE"));
+}
+
+/// One line is all that there is to tell `Shift_JIS` by: `変数 old_value 終わり`.
+#[test]
+fn a_line_of_shift_jis() {
+    let tree = Tree::new(TOOL);
+    let path = tree.write("a.txt", b"\x95\xCF\x90\x94 old_value \x8FI\x82\xED\x82\xE8\r\n");
+    let answer = tree.run(&["--path", "a.txt", "--old-text", "変数 old_value", "--new-text", "変数 new_value"]);
+    assert_eq!(answer["encoding"], "Shift_JIS");
+    assert_eq!(fs::read(path).unwrap(), b"\x95\xCF\x90\x94 new_value \x8FI\x82\xED\x82\xE8\r\n");
 }

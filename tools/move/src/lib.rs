@@ -1,14 +1,15 @@
 //! `ragmaker-move`: a file or a directory under another name.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{ALREADY_EXISTS, Asked, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, shown};
-use ragmaker_tool::{Annotations, Code, Error, JsonSchema, Tool};
+use ragmaker_files::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, shown};
+use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
-/// Move or rename a file or a directory, in one step.
+/// Move or rename a file or a directory in one step; missing directories are made, and what is at the
+/// destination is kept unless overwrite is set. Returns both absolute paths and whether something was
+/// replaced.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// what to move; a relative path starts at the project root, a link is moved itself
     #[argh(option)]
@@ -19,12 +20,6 @@ pub struct Args {
     /// replace a file or an empty directory that is there
     #[argh(switch)]
     pub overwrite: bool,
-    /// directory that relative paths start at (default: the nearest project, else the working directory)
-    #[argh(option)]
-    pub project_root: Option<String>,
-    /// another directory that may be changed, as rw=DIR; may be repeated
-    #[argh(option)]
-    pub allow_root: Vec<String>,
 }
 
 /// What was moved.
@@ -42,28 +37,22 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
-        ALREADY_EXISTS,
-        DIRECTORY_NOT_EMPTY,
-        CROSS_DEVICE,
-        ragmaker_files::FILE_NOT_FOUND,
-        ragmaker_files::PATH_NOT_ALLOWED,
-        ragmaker_files::PATH_NOT_WRITABLE,
-        ragmaker_files::PERMISSION_DENIED,
-        ragmaker_files::SYMLINK_LOOP,
-        ragmaker_files::PATH_CHANGED,
-        ragmaker_files::IS_A_DIRECTORY,
-        ragmaker_files::NOT_A_REGULAR_FILE,
-        ragmaker_files::ROOT_NOT_USABLE,
-        ragmaker_files::ROOT_TOO_BROAD,
-        ragmaker_files::IO_ERROR,
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[
+            ALREADY_EXISTS,
+            DIRECTORY_NOT_EMPTY,
+            CROSS_DEVICE,
+            ragmaker_files::IS_A_DIRECTORY,
+            ragmaker_files::PATH_NOT_WRITABLE,
+        ],
+        ragmaker_files::PATH_ERRORS,
     ];
 
-    fn run(self) -> Result<Answer, Error> {
-        let asked = Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &[] };
-        let roots = Roots::discover(asked)?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let roots = Roots::discover(&invocation.host)?;
         let source = roots.entry_to_write(&self.source_path)?;
         source.is_directory()?;
         let destination = roots.entry_to_write(&self.destination_path)?;

@@ -1,29 +1,34 @@
 //! `ragmaker-project-info`: where the project is, and what may be read and written.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, Candidate, IGNORE_FILES, MARKERS, Root, Roots, Source, shown};
-use ragmaker_tool::{Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool};
+use ragmaker_files::{FILE_NOT_FOUND, IGNORE_FILES, Root, Roots, shown};
+use ragmaker_project::{Candidate, MARKERS, Source, VARIABLES, variables};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, OUTPUT_LIMIT, Tool, Toolset, host,
+};
 use serde::Serialize;
 
-/// Say where the project is, and what may be read and written; --resolve explains a path.
+mod overview;
+
+pub use overview::{Found, Language, Statistics};
+
+/// Say where the project is, what may be read and written and why, and how the tools are configured. Call
+/// it when a path is refused: resolve explains one. Returns roots, limits and environment; with statistics
+/// also files by language and browsers.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// path to explain: where it leads, and whether it may be read or written; may be repeated
     #[argh(option)]
     pub resolve: Vec<String>,
-    /// directory that relative paths start at (default: the nearest project, else the working directory)
-    #[argh(option)]
-    pub project_root: Option<String>,
-    /// another directory that may be read; may be repeated
-    #[argh(option)]
-    pub allow_root: Vec<String>,
-    /// knowledge base that may be read: it has a catalog.json or cache/catalog.json; may be repeated
-    #[argh(option)]
-    pub kb_root: Vec<String>,
+    /// count the files of the project by language, and look for browsers
+    #[argh(switch)]
+    pub statistics: bool,
 }
 
 /// Where the project is, and what may be read and written.
@@ -47,6 +52,14 @@ pub struct Answer {
     pub kb_roots: Vec<Root>,
     /// What a path that was asked about leads to.
     pub resolved: Vec<Resolved>,
+    /// How large the project is, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Statistics>,
+    /// The browser and its driver, where statistics were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browsers: Option<Vec<Found>>,
+    /// The environment variables of these tools that are set.
+    pub configuration: Vec<Setting>,
     /// What holds for every answer.
     pub limits: Limits,
     /// The locale that the environment sets.
@@ -66,8 +79,8 @@ pub struct Resolved {
     pub path: String,
     /// Where it leads, links followed.
     pub resolved: Option<String>,
-    /// Whether something is there.
-    pub exists: bool,
+    /// Whether something is there; null where that may not be looked at.
+    pub exists: Option<bool>,
     /// Whether it may be read.
     pub readable: bool,
     /// Whether it may be written.
@@ -76,6 +89,15 @@ pub struct Resolved {
     pub read_rule: String,
     /// The rule that decides about writing.
     pub write_rule: String,
+}
+
+/// An environment variable that is set.
+#[derive(Serialize, JsonSchema)]
+pub struct Setting {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
 }
 
 /// What holds for every answer.
@@ -93,31 +115,45 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[ragmaker_files::ROOT_NOT_USABLE, ragmaker_files::ROOT_TOO_BROAD];
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::FILES;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const ALIASES: &'static [&'static str] = &["fs-get-project-info"];
+    const ERRORS: &'static [&'static [Code]] = &[ragmaker_project::ERRORS];
 
-    fn run(self) -> Result<Answer, Error> {
-        let asked =
-            Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
-        let roots = Roots::survey(asked)?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        if self.resolve.len() > MAX_RESOLVED {
+            return Err(ARGUMENT_ERROR
+                .error(format!(
+                    "--resolve was given {} times; at most {MAX_RESOLVED} paths are explained",
+                    self.resolve.len()
+                ))
+                .remedy("Ask for fewer paths at a time.")
+                .detail("argument", "--resolve"));
+        }
+        let roots = Roots::survey(&invocation.host)?;
         let text = |path: PathBuf| shown(path).0;
         let of_kind = |kind| roots.all().iter().filter(|root| root.kind == kind).cloned().collect();
         let project = roots.project();
-        let relative = roots.cwd().strip_prefix(&project.path).ok().map(|path| text(path.to_path_buf()));
+        let relative = project.cwd().and_then(|cwd| cwd.strip_prefix(project.root()).ok());
+        let relative = relative.map(|path| if path == Path::new("") { Path::new(".") } else { path });
+        let root = if self.statistics { roots.place(".").ok() } else { None };
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
             .iter()
             .find_map(|name| env::var(name).ok().filter(|value| !value.is_empty()));
         Ok(Answer {
-            project_root: text(project.path.clone()),
-            project_root_source: project.source,
-            env_ragmaker_project_root: env::var_os("RAGMAKER_PROJECT_ROOT").map(|value| text(value.into())),
-            cwd: text(roots.cwd().to_path_buf()),
-            relative_cwd: relative,
-            candidates: roots.candidates().to_vec(),
+            project_root: text(project.root().to_path_buf()),
+            project_root_source: project.source(),
+            env_ragmaker_project_root: env::var_os(variables::PROJECT_ROOT).map(|value| text(value.into())),
+            cwd: project.cwd().map_or_else(|| "(unavailable)".to_owned(), |cwd| text(cwd.to_path_buf())),
+            relative_cwd: relative.map(|path| text(path.to_path_buf())),
+            candidates: project.candidates().to_vec(),
             allowed_roots: of_kind(ragmaker_files::Kind::AllowedRoot),
             kb_roots: of_kind(ragmaker_files::Kind::KbRoot),
             resolved: self.resolve.iter().map(|path| resolve(&roots, path)).collect(),
+            statistics: root.as_ref().map(Statistics::of),
+            browsers: self.statistics.then(overview::browsers),
+            configuration: configuration(),
             limits: Limits { output_characters: OUTPUT_LIMIT, ignore_files: IGNORE_FILES, markers: MARKERS },
             locale,
             encoding: "UTF-8",
@@ -126,6 +162,19 @@ impl Tool for Args {
         })
     }
 }
+
+/// The variables of the table that are set. None of them holds a secret: what does is in a file that only
+/// its owner can read.
+fn configuration() -> Vec<Setting> {
+    let set = |variable: &ragmaker_project::Variable| {
+        let value = env::var_os(variable.name).filter(|value| !value.is_empty())?;
+        Some(Setting { name: variable.name, value: shown(value.into()).0 })
+    };
+    VARIABLES.iter().filter_map(set).collect()
+}
+
+/// The most paths that one answer explains, which keeps it within its limit.
+const MAX_RESOLVED: usize = 20;
 
 fn resolve(roots: &Roots, path: &str) -> Resolved {
     let read = roots.place(path);
@@ -139,9 +188,17 @@ fn resolve(roots: &Roots, path: &str) -> Resolved {
     };
     let details =
         read.as_ref().err().and_then(|error| error.details().get("resolved")).and_then(|value| value.as_str());
+    let exists = match &read {
+        Ok(_) => Some(true),
+        // Beneath a root, so it may be looked at; a link that leads nowhere is there.
+        Err(error) if error.is(FILE_NOT_FOUND) => {
+            Some(place.as_ref().is_some_and(|path| path.symlink_metadata().is_ok()))
+        }
+        Err(_) => None,
+    };
     Resolved {
         path: path.to_owned(),
-        exists: read.is_ok() || place.as_ref().is_some_and(|path| path.symlink_metadata().is_ok()),
+        exists,
         resolved: place.map(|path| shown(path).0).or(details.map(str::to_owned)),
         readable: read.is_ok() && ignored.is_none(),
         writable: write.is_ok(),

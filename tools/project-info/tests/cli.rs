@@ -2,62 +2,18 @@
 
 use std::{
     fs,
-    path::PathBuf,
     process::{Command, Stdio},
 };
 
+use ragmaker_testkit::Tree;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-struct Tree {
-    _temp: TempDir,
-    root: PathBuf,
-}
-
-impl Tree {
-    fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let root = temp.path().canonicalize().unwrap().join("project");
-        fs::create_dir_all(root.join(".ragmaker")).unwrap();
-        Self { _temp: temp, root }
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-project-info"));
-        command.args(arguments).current_dir(&self.root).stdin(Stdio::null());
-        for variable in ["PROJECT_ROOT", "ALLOWED_ROOTS", "KB_ROOTS", "ALLOW_BROAD_ROOTS", "ASCII_JSON"] {
-            command.env_remove(format!("RAGMAKER_{variable}"));
-        }
-        command.env("XDG_DATA_HOME", self.root.join("../data"));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stderr.is_empty());
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn error(&self, arguments: &[&str]) -> (String, Value) {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(!output.status.success());
-        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        (error["error_code"].as_str().unwrap().to_owned(), error)
-    }
-}
+/// The tool's executable.
+const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-project-info");
 
 #[test]
 fn where_the_project_is() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     tree.write("sub/x", "");
     let output = tree.command(&[]).current_dir(tree.root.join("sub")).output().unwrap();
     let info: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -74,7 +30,7 @@ fn where_the_project_is() {
 
 #[test]
 fn what_a_path_leads_to() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let file = tree.write("notes/a.md", "a");
     tree.write(".gitignore", "*.log\n");
     tree.write("x.log", "x");
@@ -90,4 +46,73 @@ fn what_a_path_leads_to() {
     assert_eq!((of(2, "readable"), of(2, "writable")), (json!(false), json!(false)));
     assert!(of(2, "resolved").as_str().unwrap().ends_with("/other/new.md"));
     assert_eq!((of(3, "readable"), of(3, "writable"), of(3, "exists")), (json!(false), json!(true), json!(false)));
+}
+
+#[test]
+fn the_working_directory() {
+    let tree = Tree::new(TOOL);
+    assert_eq!(tree.run(&[])["relative_cwd"], ".");
+    // One that vanishes while a program is in it.
+    let gone = tree.write("gone/x", "").parent().unwrap().to_owned();
+    let script = "rm -r ../gone; exec \"$0\" --resolve ../a.md";
+    let mut command = tree.command(&[]);
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).arg(command.get_program()).current_dir(gone).stdin(Stdio::null());
+    shell.env_remove("RAGMAKER_PROJECT_ROOT");
+    let output = shell.output().unwrap();
+    let info: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&info["cwd"], &info["relative_cwd"]), (&json!("(unavailable)"), &Value::Null), "{info}");
+    assert!(info["limits"]["output_characters"].is_number() && info["resolved"][0]["path"] == "../a.md", "{info}");
+    assert!(command.output().unwrap().status.success());
+}
+
+#[test]
+fn what_may_not_be_looked_at_is_unknown() {
+    let tree = Tree::new(TOOL);
+    tree.write("../other/b.md", "b");
+    let info = tree.run(&["--resolve", "../other/b.md", "--resolve", "../other/none", "--resolve", "none"]);
+    let exists: Vec<_> = info["resolved"].as_array().unwrap().iter().map(|one| one["exists"].clone()).collect();
+    assert_eq!(exists, [Value::Null, Value::Null, json!(false)]);
+}
+
+#[test]
+fn the_configuration_in_effect() {
+    let tree = Tree::new(TOOL);
+    assert_eq!(tree.run(&[])["configuration"], json!([]));
+    let output = tree.command(&[]).env("RAGMAKER_CHROMIUM", "/opt/x").env("RAGMAKER_KB_ROOTS", "").output().unwrap();
+    let info: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(info["configuration"], json!([{"name": "RAGMAKER_CHROMIUM", "value": "/opt/x"}]));
+}
+
+#[test]
+fn statistics_and_browsers() {
+    use std::os::unix::fs::PermissionsExt;
+    let tree = Tree::new(TOOL);
+    tree.write("src/main.rs", "fn main() {}\n");
+    tree.write("src/lib.rs", "//! Docs.\n");
+    tree.write("README.md", "# a\n");
+    tree.write("data.bin", [0; 5]);
+    tree.write("target/debug/a.rs", "a");
+    tree.write("target/debug/b.rs", "b");
+    tree.write("x.log", "x");
+    tree.write(".gitignore", "*.log\ntarget/\n");
+    assert_eq!(tree.run(&[]).get("statistics"), None);
+    let program = tree.write("../programs/chromium", "#!/bin/sh\necho Chromium 150.0.7871.100 built on Debian\n");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = tree.command(&["--statistics"]);
+    command.env("RAGMAKER_CHROMIUM", &program).env("RAGMAKER_CHROMEDRIVER", tree.root.join("README.md"));
+    let info: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let expected = json!({
+        "files": 4, "bytes": 32,
+        "languages": [
+            {"name": "Rust", "files": 2, "bytes": 23},
+            {"name": "Markdown", "files": 1, "bytes": 4},
+        ],
+        "ignored": 2, "truncated": false,
+    });
+    assert_eq!(info["statistics"], expected);
+    let path = program.canonicalize().unwrap();
+    assert_eq!(fs::canonicalize(info["browsers"][0]["path"].as_str().unwrap()).unwrap(), path);
+    assert_eq!(info["browsers"][0]["version"], "150.0.7871.100");
+    assert!(info["browsers"][1]["path"].is_null() && info["browsers"][1]["problem"].is_string(), "{info}");
 }

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer, ser};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::media::Base64;
+use crate::base64::Base64;
 
 /// The largest file of which a checksum is taken.
 const MAX_CHECKED: u64 = 16 << 20;
@@ -21,7 +21,7 @@ pub struct Answer {
     /// The text, newlines as they are in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// The bytes in base64, of what is no text.
+    /// The bytes in base64, of what is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
     /// What the file is by its content.
@@ -83,6 +83,31 @@ impl Answer {
             size: 0,
             modified,
             sha256: None,
+        }
+    }
+
+    /// A frame to measure: `answer` with everything around its text as long as it can be printed.
+    pub(crate) fn widest(answer: &Self) -> Self {
+        let next = ["start_line", "end_line", "column_offset"].map(|name| (name.to_owned(), u64::MAX.into()));
+        Self {
+            path: answer.path.clone(),
+            content: None,
+            data: None,
+            kind: answer.kind,
+            mime_type: answer.mime_type,
+            width: Some(usize::MAX),
+            height: Some(usize::MAX),
+            encoding: Some("x".repeat(40)),
+            newline: Some("mixed"),
+            lossy: Some(Lossy::default()),
+            total_lines: Some(u64::MAX),
+            range: Some(Range { start_line: u64::MAX, end_line: u64::MAX }),
+            truncated: true,
+            next: Some(Map::from_iter(next)),
+            message: "x".repeat(300),
+            size: u64::MAX,
+            modified: answer.modified.clone(),
+            sha256: Some("x".repeat(64)),
         }
     }
 

@@ -1,19 +1,11 @@
-//! Texts in other encodings than Unicode's, and those that have to be decoded as a whole: into a nameless
-//! temporary file.
+//! Texts in other encodings than Unicode's that have to be decoded as a whole: into a nameless temporary
+//! file.
 
-use std::{
-    fs::File,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
 use ragmaker_files::IO_ERROR;
-use ragmaker_text::{
-    Chunks, Source,
-    legacy::{Encoding, Identified, identify},
-};
+use ragmaker_text::{Chunks, Encoding, INPUT_TOO_LARGE, Identified, Source, identify};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
-
-use crate::INPUT_TOO_LARGE;
 
 /// The largest text that is decoded as a whole (256 MiB).
 const MAX: u64 = 256 << 20;
@@ -25,13 +17,13 @@ pub(crate) struct Decoded {
     pub(crate) lossy: bool,
 }
 
-/// The encoding of `source`: what `label` names, or what it is found to be; `None` if it is no text.
+/// The encoding of `source`: what `label` names, or what it is found to be; `None` if it is not text.
 pub(crate) fn encoding_of(source: &Source, label: Option<&str>) -> Result<Option<Identified>, Error> {
-    let fail = |error: io::Error| IO_ERROR.error(format!("the text can not be decoded: {error}"));
+    let fail = |error: io::Error| IO_ERROR.error(format!("the text cannot be decoded: {error}"));
     let Some(label) = label else { return identify(source).map_err(fail) };
     let encoding = Encoding::named(label).ok_or_else(|| {
         ARGUMENT_ERROR
-            .error(format!("--encoding can not be {label:?}: there is no such encoding"))
+            .error(format!("--encoding cannot be {label:?}: there is no such encoding"))
             .remedy("Leave it out to have it found, or use a label of the web such as shift_jis.")
             .detail("argument", "--encoding")
     })?;
@@ -50,7 +42,7 @@ pub(crate) fn decode(source: &Source, identified: Identified) -> Result<Decoded,
             .error(format!("a text in {name} can only be read as a whole, and this one has more than {MAX} bytes"))
             .remedy(format!("Convert it: iconv -f {name} -t UTF-8 FILE > COPY, and read the copy.")));
     }
-    write(source, identified).map_err(|error| IO_ERROR.error(format!("the text can not be decoded: {error}")))
+    write(source, identified).map_err(|error| IO_ERROR.error(format!("the text cannot be decoded: {error}")))
 }
 
 fn write(source: &Source, Identified { encoding, mark }: Identified) -> io::Result<Decoded> {
@@ -60,16 +52,4 @@ fn write(source: &Source, Identified { encoding, mark }: Identified) -> io::Resu
         text.write_all(chunk.as_bytes())?;
     }
     Ok(Decoded { lossy: chunks.lossy(), source: Source::file(text)?, encoding: encoding.name().to_owned() })
-}
-
-/// `source` as another program's standard input.
-pub(crate) fn input_of(source: &Source) -> io::Result<File> {
-    match source {
-        Source::File(file, _) => file.try_clone(),
-        Source::Memory(bytes) => {
-            let mut file = tempfile::tempfile()?;
-            file.write_all(bytes)?;
-            Ok(file)
-        }
-    }
 }

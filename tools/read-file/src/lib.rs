@@ -6,33 +6,29 @@ use std::{
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, IO_ERROR, Roots, io_error, rfc3339};
-use ragmaker_text::Source;
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, OFFSET_BEYOND_END, Tool, Within, choice};
+use ragmaker_files::{Roots, io_error, rfc3339};
+use ragmaker_office::{
+    DOCUMENT_UNREADABLE, Document, Format, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE, Pages,
+};
+use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT, Source};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, JsonSchema, OFFSET_BEYOND_END, Stdin,
+    Tool, Toolset, choice, host,
+};
 use serde::{Deserialize, Serialize};
 
 mod answer;
+mod base64;
 mod decoded;
-mod handover;
 mod media;
-mod office;
 mod page;
-mod pdf;
 mod text;
 mod wanted;
 
 pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
-pub use handover::{DECODER_MISSING, read_here_or_there};
-pub use media::NOT_TEXT;
-pub use office::DOCUMENT_UNREADABLE;
-pub use pdf::{PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 
-use decoded::encoding_of;
+use decoded::{Decoded, encoding_of};
 use wanted::Wanted;
-
-/// More came through standard input than is kept.
-pub const INPUT_TOO_LARGE: Code =
-    Code::new("INPUT_TOO_LARGE", "Save it to a file and read that: a file may have any size.");
 
 /// The most bytes that are kept of standard input.
 const MAX_INPUT: u64 = 64 << 20;
@@ -49,10 +45,11 @@ pub enum As {
     Base64,
 }
 
-/// Read a file of any size and encoding, or a page of it, as JSON; `next` says how to go on.
+/// Read a file as text, whatever its size and encoding: source, Markdown, PDF, office documents; images as
+/// base64. Choose lines by offset and limit or `start_line` and `end_line`. For several files use
+/// `read_many_files`. Returns a page of content; next says how to go on.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// file to read; a relative path starts at the project root, - is standard input
     #[argh(option)]
@@ -60,22 +57,22 @@ pub struct Args {
     /// first line to return, counted from 0
     #[argh(option)]
     pub offset: Option<u64>,
-    /// number of lines to return, all of them however long; without it a page that every client takes
+    /// number of lines to return (default: as many as an answer holds)
     #[argh(option)]
-    pub limit: Option<Within<1, { u64::MAX }>>,
-    /// characters of the first line to leave out, for lines longer than a page
+    pub limit: Option<Bounded<1, { u64::MAX }>>,
+    /// characters of the first line to leave out, as `next` says
     #[argh(option, default = "0")]
     pub column_offset: u64,
     /// first line to return, counted from 1, instead of --offset
     #[argh(option)]
-    pub start_line: Option<Within<1, { u64::MAX }>>,
+    pub start_line: Option<Bounded<1, { u64::MAX }>>,
     /// last line to return, counted from 1, instead of --limit
     #[argh(option)]
-    pub end_line: Option<Within<1, { u64::MAX }>>,
+    pub end_line: Option<Bounded<1, { u64::MAX }>>,
     /// number of lines to return from the end
     #[argh(option)]
-    pub tail: Option<Within<1, { u64::MAX }>>,
-    /// encoding of the text, such as Shift-JIS, where the one that is found is wrong
+    pub tail: Option<Bounded<1, { u64::MAX }>>,
+    /// encoding of the text, such as Shift-JIS, where detection is wrong
     #[argh(option)]
     pub encoding: Option<String>,
     /// pages of a PDF to read, counted from 1, as 3, 2-5 or 4-
@@ -85,16 +82,7 @@ pub struct Args {
     #[argh(option, long = "as", default = "As::Auto", from_str_fn(choice))]
     #[serde(rename = "as")]
     pub shown_as: As,
-    /// directory that relative paths start at (default: the nearest project, else the working directory)
-    #[argh(option)]
-    pub project_root: Option<String>,
-    /// another directory that may be read; may be repeated
-    #[argh(option)]
-    pub allow_root: Vec<String>,
-    /// knowledge base that may be read: it has a catalog.json or cache/catalog.json; may be repeated
-    #[argh(option)]
-    pub kb_root: Vec<String>,
-    /// read the file even if an ignore file such as .gitignore lists it
+    /// read the file even if .gitignore or the like lists it
     #[argh(switch)]
     pub no_ignore: bool,
 }
@@ -103,33 +91,29 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
-        ragmaker_files::FILE_NOT_FOUND,
-        ragmaker_files::IS_A_DIRECTORY,
-        ragmaker_files::NOT_A_REGULAR_FILE,
-        NOT_TEXT,
-        OFFSET_BEYOND_END,
-        ragmaker_files::PATH_NOT_ALLOWED,
-        ragmaker_files::PATH_IGNORED,
-        ragmaker_files::PATH_CHANGED,
-        ragmaker_files::PERMISSION_DENIED,
-        ragmaker_files::SYMLINK_LOOP,
-        ragmaker_files::ROOT_NOT_USABLE,
-        ragmaker_files::ROOT_TOO_BROAD,
-        INPUT_TOO_LARGE,
-        DECODER_MISSING,
-        PDF_READER_MISSING,
-        PDF_ENCRYPTED,
-        PDF_UNREADABLE,
-        DOCUMENT_UNREADABLE,
-        IO_ERROR,
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::FILES;
+    const ORIGIN: ContentOrigin = ContentOrigin::Files;
+    const STDIN: Option<Stdin> = Some(Stdin { argument: "path", dash: true });
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather, Toolset::Ask, Toolset::Files];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[
+            NOT_TEXT,
+            OFFSET_BEYOND_END,
+            INPUT_TOO_LARGE,
+            PDF_READER_MISSING,
+            PDF_ENCRYPTED,
+            PDF_UNREADABLE,
+            DOCUMENT_UNREADABLE,
+            ragmaker_files::PATH_IGNORED,
+        ],
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::FILE_ERRORS,
     ];
 
-    fn run(self) -> Result<Answer, Error> {
-        let wanted = Wanted::new(&self)?;
-        let (source, answer) = if self.path == "-" { standard_input()? } else { self.open()? };
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let wanted = Wanted::new(&self, invocation.caller)?;
+        let (source, answer) = if self.path == "-" { standard_input()? } else { self.open(invocation)? };
         match self.plain_text(source, &wanted, answer)? {
             Ok(answer) => Ok(answer),
             Err((source, answer)) => self.anything_else(source, &wanted, answer),
@@ -139,10 +123,8 @@ impl Tool for Args {
 
 impl Args {
     /// The file, and what is known of it before it is read.
-    fn open(&self) -> Result<(Source, Answer), Error> {
-        let asked =
-            Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
-        let place = Roots::discover(asked)?.place(&self.path)?;
+    fn open(&self, invocation: &Invocation) -> Result<(Source, Answer), Error> {
+        let place = Roots::discover(&invocation.host)?.place(&self.path)?;
         if !self.no_ignore {
             place.check_ignored()?;
         }
@@ -161,7 +143,7 @@ impl Args {
         wanted: &Wanted,
         answer: Answer,
     ) -> Result<Result<Answer, (Source, Answer)>, Error> {
-        if self.shown_as == As::Base64 || self.pages.is_some() || self.is_pdf(&source, &answer)? {
+        if self.shown_as == As::Base64 || self.pages.is_some() || self.is_document(&source, &answer)? {
             return Ok(Err((source, answer)));
         }
         text::read(source, self.encoding.as_deref(), wanted, answer)
@@ -178,22 +160,21 @@ impl Args {
             }
             return media::read(source, true, answer);
         }
-        let pages = self.pages.as_deref().map(pdf::Pages::parse).transpose()?;
-        if self.is_pdf(&source, &answer)? {
-            let decoded = pdf::decode(&answer.path, &source, pages)?;
-            let answer = Answer { kind: Kind::Pdf, mime_type: "application/pdf", ..answer };
-            return text::read_decoded(decoded, wanted, answer);
-        }
-        if pages.is_some() {
+        let pages = self.pages.as_deref().map(Pages::parse).transpose()?;
+        let document = if self.encoding.is_none() { Document::open(&source) } else { Ok(None) };
+        let document = document.map_err(|error| io_error(&error, Path::new(&path)))?;
+        let format = document.as_ref().map(Document::format);
+        if pages.is_some() && format != Some(Format::Pdf) {
             return Err(ARGUMENT_ERROR
-                .error(format!("--pages can not be used: {} is not a PDF", answer.path))
+                .error(format!("--pages cannot be used: {path} is not a PDF"))
                 .remedy("Use --offset and --limit for lines.")
                 .detail("argument", "--pages"));
         }
-        let document = if self.encoding.is_none() { office::Document::open(&source) } else { Ok(None) };
-        if let Some(document) = document.map_err(|error| io_error(&error, Path::new(&path)))? {
-            let answer = Answer { kind: Kind::Document, mime_type: document.format.mime_type(), ..answer };
-            return text::read_decoded(document.decode(&path)?, wanted, answer);
+        if let (Some(document), Some(format)) = (document, format) {
+            let text = document.convert(&source, pages).map_err(|failure| failure.at(&path))?;
+            let decoded = Decoded { source: text, encoding: format.name().to_owned(), lossy: false };
+            let kind = if format == Format::Pdf { Kind::Pdf } else { Kind::Document };
+            return text::read_decoded(decoded, wanted, Answer { kind, mime_type: format.mime_type(), ..answer });
         }
         let mut identified = encoding_of(&source, self.encoding.as_deref())?;
         if identified.is_none() && self.shown_as == As::Text {
@@ -209,10 +190,11 @@ impl Args {
         }
     }
 
-    /// Whether `source` is a PDF that is to be read as one.
-    fn is_pdf(&self, source: &Source, answer: &Answer) -> Result<bool, Error> {
-        let found = pdf::is_pdf(source).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
-        Ok(found && self.encoding.is_none())
+    /// Whether `source` may be a document that is to be converted.
+    fn is_document(&self, source: &Source, answer: &Answer) -> Result<bool, Error> {
+        let mut head = [0; 8];
+        let read = source.read_at(0, &mut head).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
+        Ok(self.encoding.is_none() && Document::may_start_with(&head[..read]))
     }
 }
 

@@ -1,7 +1,5 @@
-//! `ragmaker-read-file`.
-
-use ragmaker_read_file::{Args, read_here_or_there};
+//! The executable `ragmaker-read-file`.
 
 fn main() -> std::process::ExitCode {
-    ragmaker_tool::main_with(include_str!("../discovery.json"), |args: Args| read_here_or_there(&args))
+    ragmaker_tool::main::<ragmaker_read_file::Args>(include_str!("../discovery.json"))
 }

@@ -1,20 +1,13 @@
-//! What is no text: images with their size, everything else as bytes, both in base64.
+//! Files that are not text: images with their size, everything else as bytes, both in base64.
 
-use std::{fmt, io};
+use std::{io, path::Path};
 
 use imagesize::ImageType;
-use ragmaker_text::{SAMPLE, Source};
-use ragmaker_tool::{Code, Error, OUTPUT_LIMIT};
+use ragmaker_text::{NOT_TEXT, SAMPLE, Source, Text};
+use ragmaker_tool::{Budget, Error};
 use serde_json::{Map, json};
 
 use crate::answer::{Answer, Data, Kind};
-
-/// The file is no text, and text was wanted.
-pub const NOT_TEXT: Code =
-    Code::new("NOT_TEXT", "Add --as base64 to get its bytes, or use a program for files of this kind.");
-
-/// Characters that are kept for everything but the data.
-const AROUND: usize = 1500;
 
 /// What the first bytes of a file say that it is.
 struct Media {
@@ -25,18 +18,19 @@ struct Media {
 
 /// Answers with the bytes of `source`; `asked` says that they were asked for, whatever they are.
 pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer, Error> {
-    let media = recognize(&source)
-        .map_err(|error: io::Error| ragmaker_files::io_error(&error, std::path::Path::new(&answer.path)))?;
+    let media = recognize(&source, &answer.path)
+        .map_err(|error: io::Error| ragmaker_files::io_error(&error, Path::new(&answer.path)))?;
     if !asked && media.kind != Kind::Image {
         let error = NOT_TEXT
-            .error(format!("{} is no text: it is {}", answer.path, media.mime_type))
+            .error(format!("{} is not text: it is {}", answer.path, media.mime_type))
+            .remedy("Add --as base64 to get its bytes, or use a program for files of this kind.")
             .detail("path", answer.path)
             .detail("mime_type", media.mime_type)
             .detail("size", answer.size);
         return Err(error);
     }
     let printed = source.size().div_ceil(3) * 4;
-    let fits = asked || printed < (OUTPUT_LIMIT - AROUND) as u64;
+    let fits = asked || printed < Budget::beside(&Answer::widest(&answer)).left() as u64;
     let what = media.size.map_or(String::new(), |size| format!(", {} x {} pixels", size.width, size.height));
     let message = if fits {
         format!("{}{what}: all of it.", media.mime_type)
@@ -56,25 +50,7 @@ pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer
     })
 }
 
-/// Kinds of files that are no text, by their first bytes.
-const KNOWN: [(&[u8], &str); 13] = [
-    (b"%PDF-", "application/pdf"),
-    (b"PK\x03\x04", "application/zip"),
-    (b"\x1F\x8B", "application/gzip"),
-    (b"\x7FELF", "application/x-elf"),
-    (b"MZ", "application/vnd.microsoft.portable-executable"),
-    (b"\0asm", "application/wasm"),
-    (b"OggS", "audio/ogg"),
-    (b"fLaC", "audio/flac"),
-    (b"ID3", "audio/mpeg"),
-    (b"\x1A\x45\xDF\xA3", "video/webm"),
-    (b"SQLite format 3\0", "application/vnd.sqlite3"),
-    // Office documents before 2007, and later ones with a password.
-    (b"\xD0\xCF\x11\xE0", "application/x-ole-storage"),
-    (b"7z\xBC\xAF\x27\x1C", "application/x-7z-compressed"),
-];
-
-fn recognize(source: &Source) -> io::Result<Media> {
+fn recognize(source: &Source, path: &str) -> io::Result<Media> {
     let mut head = vec![0; SAMPLE.min(usize::try_from(source.size()).unwrap_or(SAMPLE))];
     let read = source.read_at(0, &mut head)?;
     head.truncate(read);
@@ -85,12 +61,11 @@ fn recognize(source: &Source) -> io::Result<Media> {
         let read = source.read_at(0, &mut whole)?;
         return Ok(Media { kind: Kind::Image, mime_type, size: imagesize::blob_size(&whole[..read]).ok() });
     }
-    let known = KNOWN.iter().find(|(signature, _)| head.starts_with(signature));
-    let mime_type = match known {
-        Some((_, mime_type)) => mime_type,
-        None if brand(&head).is_some() => "video/mp4",
-        None => "application/octet-stream",
-    };
+    let mime_type = ragmaker_media::binary_type(&head).unwrap_or_else(|| match Text::decode(head) {
+        // A text of which the bytes were asked for.
+        Ok(text) => ragmaker_media::text_type(text.text.as_bytes(), read as u64 == source.size(), Path::new(path)),
+        Err(_) => "application/octet-stream",
+    });
     let kind = if mime_type == "application/pdf" { Kind::Pdf } else { Kind::Binary };
     Ok(Media { kind, mime_type, size: None })
 }
@@ -118,65 +93,4 @@ fn image_mime(kind: ImageType, head: &[u8]) -> Option<&'static str> {
         ImageType::Psd => "image/vnd.adobe.photoshop",
         _ => return None,
     })
-}
-
-/// Bytes as base64 (RFC 4648, section 4), read as they are printed.
-pub(crate) struct Base64<'a> {
-    pub(crate) source: &'a Source,
-    pub(crate) failure: &'a std::cell::Cell<Option<io::Error>>,
-}
-
-impl fmt::Display for Base64<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// A multiple of three, so that blocks join without padding.
-        const BLOCK: usize = 48 * 1024;
-        let mut block = vec![0; BLOCK];
-        let (mut at, mut text) = (0, String::new());
-        loop {
-            match self.source.read_at(at, &mut block) {
-                Ok(0) => return Ok(()),
-                Ok(read) => {
-                    text.clear();
-                    encode(&block[..read], &mut text);
-                    f.write_str(&text)?;
-                    at += read as u64;
-                }
-                Err(error) => {
-                    self.failure.set(Some(error));
-                    return Ok(());
-                }
-            }
-        }
-    }
-}
-
-fn encode(bytes: &[u8], out: &mut String) {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            if digit <= chunk.len() {
-                out.push(char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63]));
-            } else {
-                out.push('=');
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_examples_of_the_rfc() {
-        for (plain, expected) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")]
-        {
-            let mut out = String::new();
-            encode(plain.as_bytes(), &mut out);
-            assert_eq!(out, expected);
-        }
-    }
 }

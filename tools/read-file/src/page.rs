@@ -2,8 +2,11 @@
 
 use std::io;
 
-use ragmaker_text::{Chunks, Decode, fitting, printed};
-use ragmaker_tool::json::Charset;
+use ragmaker_text::{Chunks, Decode};
+use ragmaker_tool::{
+    Budget,
+    budget::{fitting, printed},
+};
 
 /// As much text as an answer takes.
 #[derive(Debug)]
@@ -14,9 +17,10 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The start of what `chunks` say that takes at most `budget` characters as JSON. It ends after
-    /// a line, unless the first line is longer than that.
-    pub(crate) fn fill<D: Decode>(chunks: &mut Chunks<'_, D>, budget: usize, charset: Charset) -> io::Result<Self> {
+    /// The start of `chunks` that fits the budget. It ends after a line, unless the first line is longer than
+    /// that.
+    pub(crate) fn fill<D: Decode>(chunks: &mut Chunks<'_, D>, budget: Budget) -> io::Result<Self> {
+        let (budget, charset) = (budget.left(), budget.charset());
         let mut text = String::new();
         while let Some(chunk) = chunks.next()? {
             text.push_str(chunk);

@@ -4,16 +4,15 @@ use std::{io, path::Path};
 
 use ragmaker_files::io_error;
 use ragmaker_text::{
-    Chunks, Decode, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder,
-    legacy::Identified,
+    Chunks, Decode, Identified, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder,
     lines::{Lines, Span},
     says_at, sniff, sniff_within,
 };
-use ragmaker_tool::{Error, OFFSET_BEYOND_END, OUTPUT_LIMIT, json};
+use ragmaker_tool::{Budget, Error, OFFSET_BEYOND_END};
 use serde_json::{Map, Value};
 
 use crate::{
-    answer::{Answer, Content, Lossy, Range, Stream},
+    answer::{Answer, Content, Kind, Lossy, Range, Stream},
     decoded::Decoded,
     page::Page,
     wanted::{self, Wanted},
@@ -21,9 +20,6 @@ use crate::{
 
 /// Lines are counted in files up to this size (256 MiB); a larger one is read only as far as needed.
 const COUNT_UP_TO: u64 = 256 << 20;
-
-/// Characters that are kept for everything but the text.
-const AROUND: usize = 1500;
 
 /// A text and how to read it.
 struct Text {
@@ -194,7 +190,13 @@ impl Text {
     }
 
     fn answer(self, wanted: &Wanted, start: u64, span: &Span, answer: Answer) -> io::Result<Answer> {
-        let newline = self.newline_style()?;
+        let start_of_text = self.start_of_text()?;
+        let newline = Self::newline_style(&start_of_text);
+        let is_whole = self.source.size() <= SAMPLE as u64;
+        let mime_type = match answer.kind {
+            Kind::Text => ragmaker_media::text_type(start_of_text.as_bytes(), is_whole, Path::new(&answer.path)),
+            _ => answer.mime_type,
+        };
         let lossy = Lossy::new(self.lossy);
         let size = self.source.size();
         let limit = match wanted.lines {
@@ -217,9 +219,8 @@ impl Text {
             (Content::Stream(stream), shown, next)
         } else {
             let mut chunks = Chunks::new(&self.source, start, span.end, wanted.column, (self.decoder)());
-            // A path has at most 4,096 bytes, and each may take six characters.
-            let budget = OUTPUT_LIMIT - AROUND - answer.path.chars().count().min(4_096) * 6;
-            let page = Page::fill(&mut chunks, budget, json::Charset::from_env())?;
+            let frame = Answer { content: Some(Content::Page(String::new())), ..Answer::widest(&answer) };
+            let page = Page::fill(&mut chunks, Budget::beside(&frame))?;
             lossy.add(chunks.lossy());
             let ended = page.text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let open = !page.text.is_empty() && !page.text.ends_with('\n');
@@ -232,29 +233,40 @@ impl Text {
             first.filter(|_| shown > 0).map(|before| Range { start_line: before + 1, end_line: before + shown });
         Ok(Answer {
             content: Some(content),
+            mime_type,
             encoding: Some(self.encoding),
             newline: Some(newline.name()),
             lossy: Some(lossy),
             total_lines: span.total,
             range,
             truncated: next.is_some(),
-            message: message(range, shown, span.total, next.as_ref()),
+            message: message(wanted, range, shown, span.total, next.as_ref()),
             next,
             ..answer
         })
     }
 
-    /// How the lines in the first sample end.
-    fn newline_style(&self) -> io::Result<Newline> {
+    /// The first sample as text.
+    fn start_of_text(&self) -> io::Result<String> {
         let mut text = String::new();
         (self.decoder)().decode(&sample(&self.source, self.begin)?, false, &mut text);
+        Ok(text)
+    }
+
+    /// How the lines in the first sample end.
+    fn newline_style(text: &str) -> Newline {
         // A carriage return that the sample cuts from its newline says nothing.
-        let whole = if text.len() + 8 < SAMPLE { &text } else { text.trim_end_matches('\r') };
-        Ok(Newline::of(whole))
+        Newline::of(if text.len() + 8 < SAMPLE { text } else { text.trim_end_matches('\r') })
     }
 }
 
-fn message(range: Option<Range>, shown: u64, total: Option<u64>, next: Option<&Map<String, Value>>) -> String {
+fn message(
+    wanted: &Wanted,
+    range: Option<Range>,
+    shown: u64,
+    total: Option<u64>,
+    next: Option<&Map<String, Value>>,
+) -> String {
     let total = total.map_or_else(String::new, |total| format!(" of {total}"));
     let lines = match range {
         _ if shown == 0 => return "There are no lines here.".to_owned(),
@@ -266,8 +278,7 @@ fn message(range: Option<Range>, shown: u64, total: Option<u64>, next: Option<&M
         None if range.is_some_and(|range| range.start_line == 1) => format!("{lines}: nothing is left."),
         None => format!("{lines}: the last page."),
         Some(next) => {
-            let arguments: Vec<_> = next.iter().map(|(name, value)| format!("--{name} {value}")).collect();
-            format!("{lines}. Continue with {}.", arguments.join(" "))
+            format!("{lines}. Continue with {}.", wanted.spelled(next))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which part of a text is wanted, in the three ways agents ask for it.
 
-use ragmaker_tool::{ARGUMENT_ERROR, Error, Within};
+use ragmaker_tool::{ARGUMENT_ERROR, Bounded, Caller, Error};
 use serde_json::{Map, Value};
 
 use crate::Args;
@@ -11,6 +11,8 @@ pub(crate) struct Wanted {
     pub(crate) lines: Lines,
     /// Characters of the first line to leave out.
     pub(crate) column: u64,
+    /// Who asked, and so how arguments are spelled.
+    pub(crate) caller: Caller,
 }
 
 /// Which lines are wanted.
@@ -34,7 +36,7 @@ pub(crate) enum Dialect {
 }
 
 impl Wanted {
-    pub(crate) fn new(args: &Args) -> Result<Self, Error> {
+    pub(crate) fn new(args: &Args, caller: Caller) -> Result<Self, Error> {
         let given: Vec<&str> = [
             (args.offset.is_some(), "--offset"),
             (args.limit.is_some(), "--limit"),
@@ -47,11 +49,11 @@ impl Wanted {
         .collect();
         let conflict = |other: &str| {
             Err(ARGUMENT_ERROR
-                .error(format!("{} can not be used with {other}", given[0]))
+                .error(format!("{} cannot be used with {other}", given[0]))
                 .remedy("Use --offset with --limit, --start-line with --end-line, or --tail alone.")
                 .detail("argument", given[0]))
         };
-        let (limit, tail) = (args.limit.map(Within::get), args.tail.map(Within::get));
+        let (limit, tail) = (args.limit.map(Bounded::get), args.tail.map(Bounded::get));
         let lines = match (args.offset, limit, args.start_line, args.end_line, tail) {
             (None, None, None, None, Some(tail)) => Lines::Tail(tail),
             (.., Some(_)) => return conflict("--tail"),
@@ -63,7 +65,7 @@ impl Wanted {
                 Lines::From { offset, limit, dialect: Dialect::StartLine }
             }
             (None, None, start, Some(end), None) => {
-                let start = start.map_or(1, Within::get);
+                let start = start.map_or(1, Bounded::get);
                 let Some(more) = end.get().checked_sub(start) else {
                     return Err(ARGUMENT_ERROR
                         .error(format!("--end-line {} is before --start-line {start}", end.get()))
@@ -74,7 +76,16 @@ impl Wanted {
             }
             _ => return conflict(given[given.len() - 1]),
         };
-        Ok(Self { lines, column: args.column_offset })
+        Ok(Self { lines, column: args.column_offset, caller })
+    }
+
+    /// The arguments `next`, as the caller writes them.
+    pub(crate) fn spelled(&self, next: &Map<String, Value>) -> String {
+        let argument = |(name, value): (&String, &Value)| match self.caller {
+            Caller::Person => format!("--{} {value}", name.replace('_', "-")),
+            Caller::Model => format!("{name} {value}"),
+        };
+        next.iter().map(argument).collect::<Vec<_>>().join(" ")
     }
 
     /// Whether nothing is left out.
@@ -97,16 +108,16 @@ impl Wanted {
             }
             Lines::From { offset, limit, dialect } => {
                 let start = offset + whole + 1;
-                next.insert("start-line".to_owned(), start.into());
+                next.insert("start_line".to_owned(), start.into());
                 if let (Dialect::EndLine, Some(limit)) = (dialect, limit) {
-                    next.insert("end-line".to_owned(), start.saturating_add(limit - 1).into());
+                    next.insert("end_line".to_owned(), start.saturating_add(limit - 1).into());
                 }
             }
         }
         match within {
-            Some(column) if whole == 0 => _ = next.insert("column-offset".to_owned(), (self.column + column).into()),
-            Some(column) => _ = next.insert("column-offset".to_owned(), column.into()),
-            None if self.column > 0 => _ = next.insert("column-offset".to_owned(), 0.into()),
+            Some(column) if whole == 0 => _ = next.insert("column_offset".to_owned(), (self.column + column).into()),
+            Some(column) => _ = next.insert("column_offset".to_owned(), column.into()),
+            None if self.column > 0 => _ = next.insert("column_offset".to_owned(), 0.into()),
             None => {}
         }
         next

@@ -95,6 +95,14 @@ fn page_by_page() {
     let second = folder.read(&["--path", "a.pdf", "--pages", "2"]);
     assert_eq!(second["content"].as_str().unwrap().trim(), "Second page");
     assert_eq!(folder.code(&["--path", "a.pdf", "--pages", "0"]), "ARGUMENT_ERROR");
+    for pages in ["4", "4-", "7-9"] {
+        let beyond = folder.read(&["--path", "a.pdf", "--pages", pages]);
+        assert_eq!(
+            (&beyond["error_code"], &beyond["details"]["total_pages"]),
+            (&json!("OFFSET_BEYOND_END"), &json!(3))
+        );
+    }
+    assert_eq!(folder.read(&["--path", "a.pdf", "--pages", "3-9"])["content"].as_str().unwrap().trim(), "Third page");
     fs::write(folder.path().join("a.txt"), "text").unwrap();
     assert_eq!(folder.code(&["--path", "a.txt", "--pages", "1"]), "ARGUMENT_ERROR");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use ragmaker_tool::{Tool, arguments};
+use ragmaker_tool::{HostOptions, Tool, arguments};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -12,11 +12,12 @@ fn paged(path: &str, first: Value) -> String {
     let Value::Object(mut given) = first else { panic!("an object") };
     given.insert("path".into(), path.into());
     let root = std::path::Path::new(path).parent().unwrap();
-    given.insert("project-root".into(), root.to_str().into());
+    let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
     let mut text = String::new();
     loop {
-        let args = arguments::from_json::<ragmaker_read_file::Args>(given.clone()).unwrap();
-        let page = serde_json::to_value(args.run().unwrap()).unwrap();
+        let members = given.clone().into_iter().collect();
+        let (args, invocation) = arguments::from_json::<ragmaker_read_file::Args>(members, &host).unwrap();
+        let page = serde_json::to_value(args.run(&invocation).unwrap()).unwrap();
         text += page["content"].as_str().unwrap();
         let next: Map<String, Value> = match page["next"].clone() {
             Value::Object(next) => next,
@@ -64,7 +65,7 @@ fn every_way(text: &str, bytes: &[u8], encoding: Option<&str>, limit: u64) -> Re
     fs::write(&path, bytes).unwrap();
     let path = path.to_str().unwrap();
     let total = text.split_inclusive('\n').count();
-    for mut first in [json!({}), json!({"limit": limit}), json!({"end-line": limit}), json!({"tail": total})] {
+    for mut first in [json!({}), json!({"limit": limit}), json!({"end_line": limit}), json!({"tail": total})] {
         first["encoding"] = encoding.into();
         prop_assert!(paged(path, first.clone()) == text, "{} {:?}", first, text);
     }

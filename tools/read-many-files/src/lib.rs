@@ -3,14 +3,14 @@
 use std::{collections::BTreeSet, io::Read, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, Glob, Place, Roots, Walk, io_error, shown, walk};
-use ragmaker_text::legacy::Text;
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool, json};
+use ragmaker_files::{Glob, NO_FILES, Place, Roots, Walk, io_error, shown, walk};
+use ragmaker_office::Document;
+use ragmaker_text::{NOT_TEXT, Source, Text};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Offset, Tool,
+    Toolset, host,
+};
 use serde::Serialize;
-
-/// None of the paths gave a text.
-pub const NO_FILES: Code =
-    Code::new("NO_FILES", "See details.skipped for the reasons; ragmaker-find-files finds files.");
 
 /// What is seldom meant by a folder: what tools make, and what they keep.
 const DEFAULT_EXCLUDES: [&str; 10] = [
@@ -29,17 +29,16 @@ const DEFAULT_EXCLUDES: [&str; 10] = [
 /// The largest file that is taken in; ragmaker-read-file reads larger ones (64 MiB).
 const MAX: u64 = 64 << 20;
 
-/// Characters that are kept for everything but the texts.
-const AROUND: usize = 4000;
-/// Characters that one file takes beside its text and its path.
-const FILE: usize = 200;
+/// A file whose text would have less room than this starts the next answer.
+const LEAST_TEXT: usize = 200;
 /// How many of the files that were skipped are listed.
 const SKIPPED: usize = 20;
 
-/// Read the text of many files at once; one that can not be read does not fail the others.
+/// Read the text of several files, folders and globs in one answer, PDFs and office documents too; one that
+/// cannot be read does not fail the others. For one large file use `read_file`. Returns each text, what was
+/// skipped and why, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
     /// file, folder or glob to read; relative ones start at the project root; may be repeated
     #[argh(option)]
@@ -60,20 +59,11 @@ pub struct Args {
     #[argh(switch)]
     pub no_ignore: bool,
     /// how many files to leave out, as `next` says
-    #[argh(option, default = "0")]
-    pub offset: usize,
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
     /// characters of the first file to leave out, as `next` says
-    #[argh(option, default = "0")]
-    pub column_offset: usize,
-    /// directory that relative paths start at (default: the nearest project, else the working directory)
-    #[argh(option)]
-    pub project_root: Option<String>,
-    /// another directory that may be read; may be repeated
-    #[argh(option)]
-    pub allow_root: Vec<String>,
-    /// knowledge base that may be read: it has a catalog.json or cache/catalog.json; may be repeated
-    #[argh(option)]
-    pub kb_root: Vec<String>,
+    #[argh(option, default = "Offset::new(0)")]
+    pub column_offset: Offset,
 }
 
 /// The texts of files.
@@ -98,7 +88,7 @@ pub struct FileText {
     pub path: String,
     /// The text, or the part of it that this answer takes.
     pub content: String,
-    /// The encoding that it was in.
+    /// The encoding that it was in; PDF, DOCX, PPTX, XLSX or EPUB for the text of a document.
     pub encoding: &'static str,
     /// Whether bytes that are no text of the encoding are shown as U+FFFD.
     pub lossy: bool,
@@ -109,7 +99,7 @@ pub struct FileText {
 }
 
 /// A file that was not read.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Skipped {
     /// Its path.
     pub path: String,
@@ -119,7 +109,6 @@ pub struct Skipped {
 
 /// The arguments that continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
 pub struct Next {
     /// How many files to leave out.
     pub offset: usize,
@@ -131,38 +120,44 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::FILES;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Files;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const ERRORS: &'static [&'static [Code]] = &[&[
         NO_FILES,
-        ragmaker_files::PATH_IGNORED,
+        NOT_TEXT,
         ragmaker_files::FILE_NOT_FOUND,
-        ragmaker_files::PATH_NOT_ALLOWED,
         ragmaker_files::PERMISSION_DENIED,
-        ragmaker_files::SYMLINK_LOOP,
         ragmaker_files::PATH_CHANGED,
         ragmaker_files::ROOT_NOT_USABLE,
         ragmaker_files::ROOT_TOO_BROAD,
         ragmaker_files::IO_ERROR,
-    ];
+    ]];
 
-    fn run(self) -> Result<Answer, Error> {
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         if self.path.is_empty() {
             return Err(ARGUMENT_ERROR
                 .error("--path is required")
                 .remedy("Add --path VALUE; it may be repeated.")
                 .detail("argument", "--path"));
         }
-        let asked =
-            Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
-        let roots = Roots::discover(asked)?;
+        let roots = Roots::discover(&invocation.host)?;
         let mut skipped = vec![];
         let paths = self.paths(&roots, &mut skipped)?;
         let total = paths.len();
-        let charset = json::Charset::from_env();
-        let mut budget = OUTPUT_LIMIT - AROUND;
-        let (mut files, mut next) = (vec![], None);
-        for (index, path) in paths.into_iter().enumerate().skip(self.offset) {
+        let frame = Answer {
+            files: vec![],
+            skipped: skipped.iter().take(SKIPPED).cloned().collect(),
+            total,
+            truncated: true,
+            next: Some(Next { offset: usize::MAX, column_offset: usize::MAX }),
+        };
+        let mut budget = Budget::beside(&frame);
+        let Answer { mut files, mut skipped, .. } = frame;
+        let mut next = None;
+        for (index, path) in paths.into_iter().enumerate().skip(self.offset.index()) {
             let (shown_path, is_lossy) = shown(path);
             let read = if is_lossy {
                 Err(NO_FILES.error("its name is not UTF-8, and is shown with U+FFFD: rename it to read it"))
@@ -172,44 +167,49 @@ impl Tool for Args {
             let text = match read {
                 Ok(text) => text,
                 Err(error) => {
-                    skipped.push(Skipped { path: shown_path, reason: error.to_string() });
+                    let one = Skipped { path: shown_path, reason: error.to_string() };
+                    if skipped.len() < SKIPPED && budget.take(&one) {
+                        skipped.push(one);
+                    }
                     continue;
                 }
             };
-            let left_out = if index == self.offset { self.column_offset } else { 0 };
+            let left_out = if index == self.offset.index() { self.column_offset.index() } else { 0 };
             let start = text.text.char_indices().nth(left_out).map_or(text.text.len(), |(at, _)| at);
-            let cost = FILE + json::cost(&shown_path, charset);
-            if cost + FILE > budget && !files.is_empty() {
+            let file = FileText {
+                path: shown_path,
+                content: String::new(),
+                encoding: text.encoding,
+                lossy: text.lossy,
+                total_lines: text.text.lines().count(),
+                truncated: true,
+            };
+            let mut rest_of_budget = budget;
+            if !rest_of_budget.take(&file) || (rest_of_budget.left() < LEAST_TEXT && !files.is_empty()) {
                 next = Some(Next { offset: index, column_offset: 0 });
                 break;
             }
             let rest = &text.text[start..];
-            let content = ragmaker_text::fitting(rest, budget.saturating_sub(cost).max(FILE), charset);
-            budget = budget.saturating_sub(cost + json::cost(&content, charset));
-            let cut = content.len() < rest.len();
-            if cut && content.is_empty() {
-                next = Some(Next { offset: index, column_offset: left_out });
-                break;
-            }
-            if cut {
+            let content = rest_of_budget.take_text(rest);
+            let truncated = content.len() < rest.len();
+            if truncated {
                 next = Some(Next { offset: index, column_offset: left_out + content.chars().count() });
             }
-            files.push(FileText {
-                path: shown_path,
-                content: content.to_owned(),
-                encoding: text.identified.encoding.name(),
-                lossy: text.lossy,
-                total_lines: text.text.lines().count(),
-                truncated: cut,
-            });
-            if cut {
+            if truncated && content.is_empty() {
+                break;
+            }
+            budget = rest_of_budget;
+            files.push(FileText { content: content.to_owned(), truncated, ..file });
+            if truncated {
                 break;
             }
         }
-        skipped.truncate(SKIPPED);
         if files.is_empty() {
             let reasons: Vec<_> = skipped.iter().map(|one| format!("{}: {}", one.path, one.reason)).collect();
-            return Err(NO_FILES.error("none of the paths gave a text").detail("skipped", reasons));
+            return Err(NO_FILES
+                .error("no readable text file")
+                .remedy("See details.skipped for the reasons; ragmaker-find-files finds files.")
+                .detail("skipped", reasons));
         }
         Ok(Answer { files, skipped, total, truncated: next.is_some(), next })
     }
@@ -290,13 +290,13 @@ impl Args {
             .map(ragmaker_files::DirEntry::into_path)
             .filter(|path| glob.as_ref().is_none_or(|glob| glob.matches(path)))
             .collect();
-        let mut looker = place.looker()?;
-        files.retain(|path| looker.look(path).is_some());
+        let mut entries = place.entry_reader()?;
+        files.retain(|path| entries.metadata(path).is_some());
         files.sort_unstable();
         Ok(files)
     }
 
-    fn read(&self, roots: &Roots, path: &str) -> Result<Text, Error> {
+    fn read(&self, roots: &Roots, path: &str) -> Result<Decoded, Error> {
         let place = roots.place(path)?;
         if !self.no_ignore {
             place.check_ignored()?;
@@ -305,8 +305,48 @@ impl Args {
         let read = place.open()?.take(MAX + 1).read_to_end(&mut bytes);
         read.map_err(|error| io_error(&error, &place.path()))?;
         if bytes.len() as u64 > MAX {
-            return Err(NO_FILES.error("it has more than 64 MiB: use ragmaker-read-file"));
+            return Err(too_large());
         }
-        Text::decode(bytes).map_err(|_| NO_FILES.error("it is no text"))
+        let source = Source::Memory(bytes);
+        let document = Document::open(&source).map_err(|error| io_error(&error, &place.path()))?;
+        if let Some(document) = document {
+            let encoding = document.format().name();
+            let converted = document.convert(&source, None).map_err(|failure| failure.at(path))?;
+            let text = all_of(&converted).map_err(|error| io_error(&error, &place.path()))?;
+            return Ok(Decoded { text: text.ok_or_else(too_large)?, encoding, lossy: false });
+        }
+        let Source::Memory(bytes) = source else { return Err(too_large()) };
+        match Text::decode(bytes) {
+            Ok(Text { text, lossy, identified, .. }) => {
+                Ok(Decoded { text, encoding: identified.encoding.name(), lossy })
+            }
+            Err(bytes) => {
+                let mime_type = ragmaker_media::binary_type(&bytes).unwrap_or("application/octet-stream");
+                Err(NOT_TEXT.error(format!("it is not text: it is {mime_type}")))
+            }
+        }
     }
+}
+
+/// The text of a file, or what a document was converted to.
+struct Decoded {
+    text: String,
+    /// The encoding that it was in, or the format of the document.
+    encoding: &'static str,
+    lossy: bool,
+}
+
+fn too_large() -> Error {
+    NO_FILES.error("it has more than 64 MiB: use ragmaker-read-file")
+}
+
+/// All of a converted text, which is UTF-8; `None` where it is larger than is taken in.
+fn all_of(source: &Source) -> std::io::Result<Option<String>> {
+    if source.size() > MAX {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; usize::try_from(source.size()).unwrap_or_default()];
+    let count = source.read_at(0, &mut bytes)?;
+    bytes.truncate(count);
+    Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())))
 }

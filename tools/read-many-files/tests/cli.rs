@@ -1,63 +1,16 @@
 //! `ragmaker-read-many-files` from outside.
 
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use std::{fs, io::Write};
 
+use ragmaker_testkit::Tree;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-struct Tree {
-    _temp: TempDir,
-    root: PathBuf,
-}
-
-impl Tree {
-    fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let root = temp.path().canonicalize().unwrap().join("project");
-        fs::create_dir_all(root.join(".ragmaker")).unwrap();
-        Self { _temp: temp, root }
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-read-many-files"));
-        command.args(arguments).current_dir(&self.root).stdin(Stdio::null());
-        for variable in ["PROJECT_ROOT", "ALLOWED_ROOTS", "KB_ROOTS", "ALLOW_BROAD_ROOTS", "ASCII_JSON"] {
-            command.env_remove(format!("RAGMAKER_{variable}"));
-        }
-        command.env("XDG_DATA_HOME", self.root.join("../data"));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stderr.is_empty());
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn error(&self, arguments: &[&str]) -> (String, Value) {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(!output.status.success());
-        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        (error["error_code"].as_str().unwrap().to_owned(), error)
-    }
-}
+/// The tool's executable.
+const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-read-many-files");
 
 #[test]
 fn files_folders_and_globs() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let a = tree.write("a.md", "a\n");
     let b = tree.write("docs/b.md", "b\n");
     let c = tree
@@ -70,7 +23,7 @@ fn files_folders_and_globs() {
     assert_eq!((&answer["files"][1]["encoding"], &answer["files"][0]["content"]), (&json!("Shift_JIS"), &json!("b\n")));
     let reasons: Vec<_> =
         answer["skipped"].as_array().unwrap().iter().map(|one| one["reason"].as_str().unwrap()).collect();
-    assert!(reasons[0].starts_with("FILE_NOT_FOUND") && reasons[1].contains("no text"), "{reasons:?}");
+    assert!(reasons[0].starts_with("FILE_NOT_FOUND") && reasons[1].starts_with("NOT_TEXT"), "{reasons:?}");
     let count = |arguments: &[&str]| tree.run(arguments)["total"].clone();
     assert_eq!(count(&["--path", "docs", "--include", "*.md"]), 1);
     assert_eq!(count(&["--path", "docs", "--exclude", "*.bin", "--no-default-excludes"]), 3);
@@ -82,7 +35,7 @@ fn files_folders_and_globs() {
 
 #[test]
 fn pages_join_to_the_texts() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let texts: Vec<String> = (1..30).map(|n| format!("file {n} \"日本\"\t\n").repeat(n * 40)).collect();
     for (index, text) in texts.iter().enumerate() {
         tree.write(&format!("many/{index:02}.txt"), text);
@@ -100,4 +53,39 @@ fn pages_join_to_the_texts() {
     }
     assert!(joined == texts.concat());
     assert!(pages > 5);
+}
+
+/// A Word document with one paragraph.
+fn docx(text: &str) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+    zip.start_file("word/document.xml", zip::write::SimpleFileOptions::default()).unwrap();
+    let xml =
+        format!("<w:document xmlns:w=\"w\"><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>");
+    zip.write_all(xml.as_bytes()).unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+/// A PDF from the site that the tests serve.
+fn handbook() -> Vec<u8> {
+    fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/site/wiki/handbook.pdf")).unwrap()
+}
+
+#[test]
+fn documents_are_converted_and_never_shown_as_bytes() {
+    let tree = Tree::new(TOOL);
+    tree.write("docs/handbook.pdf", handbook());
+    tree.write("docs/letter.docx", docx("Spring tide at Brest"));
+    tree.write("docs/archive.zip", [&b"PK\x03\x04"[..], &[0; 60]].concat());
+    let answer = tree.run(&["--path", "docs"]);
+    let file = |index: usize, key: &str| answer["files"][index][key].as_str().unwrap().to_owned();
+    assert_eq!((file(0, "encoding"), file(1, "encoding")), ("PDF".into(), "DOCX".into()));
+    assert!(file(0, "content").contains("Tidemark") && !file(0, "content").contains("%PDF"), "{answer}");
+    assert_eq!(file(1, "content").trim(), "Spring tide at Brest");
+    assert_eq!(answer["skipped"][0]["reason"], "NOT_TEXT: it is not text: it is application/zip");
+    // Without the program that reads PDFs.
+    let output = tree.command(&["--path", "docs"]).env("PATH", &tree.root).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reasons = answer["skipped"].to_string();
+    assert!(reasons.contains("PDF_READER_MISSING") && !answer.to_string().contains("%PDF"), "{answer}");
+    assert_eq!(answer["files"].as_array().unwrap().len(), 1);
 }

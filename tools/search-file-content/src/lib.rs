@@ -1,8 +1,11 @@
 //! `ragmaker-search-file-content`: lines that match, in files of any encoding.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Asked, Next, Page, Roots, Walk, io_error, shown, walk};
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool};
+use ragmaker_files::{Roots, Walk, io_error, shown, walk};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
+    Next, OUTPUT_LIMIT, Offset, Tool, Toolset, host,
+};
 use serde::Serialize;
 
 mod search;
@@ -15,10 +18,11 @@ pub const NO_MATCHES: Code = Code::new(
     "Try --ignore-case, --fixed, another expression or another --path; --no-ignore looks into ignored files.",
 );
 
-/// Search the text of files for a regular expression, in any encoding.
+/// Search the text of files for a regular expression, in any encoding, PDFs and office documents too. To
+/// find files by name use `find_files`. Returns matching lines with path, line and column, paged by next;
+/// `read_file` shows more around a line.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// regular expression to search lines for, as ripgrep takes it
@@ -39,27 +43,18 @@ pub struct Args {
     /// lines to return before and after each match
     #[argh(option, default = "0")]
     pub context: usize,
-    /// most matches to return; without it as many as every client takes
-    #[argh(option)]
-    pub max_matches: Option<usize>,
     /// how many matches to leave out, as `next` says
-    #[argh(option, default = "0")]
-    pub offset: usize,
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
+    /// most matches to return (default: as many as an answer holds)
+    #[argh(option)]
+    pub limit: Option<Limit>,
     /// search files that an ignore file lists, too
     #[argh(switch)]
     pub no_ignore: bool,
     /// search files whose names begin with a dot, too
     #[argh(switch)]
     pub hidden: bool,
-    /// directory that relative paths start at (default: the nearest project, else the working directory)
-    #[argh(option)]
-    pub project_root: Option<String>,
-    /// another directory that may be read; may be repeated
-    #[argh(option)]
-    pub allow_root: Vec<String>,
-    /// knowledge base that may be read: it has a catalog.json or cache/catalog.json; may be repeated
-    #[argh(option)]
-    pub kb_root: Vec<String>,
 }
 
 /// The lines that match.
@@ -86,27 +81,19 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
-        NO_MATCHES,
-        ragmaker_tool::OFFSET_BEYOND_END,
-        ragmaker_files::NOT_A_REGULAR_FILE,
-        ragmaker_files::PATH_IGNORED,
-        ragmaker_files::FILE_NOT_FOUND,
-        ragmaker_files::PATH_NOT_ALLOWED,
-        ragmaker_files::PERMISSION_DENIED,
-        ragmaker_files::SYMLINK_LOOP,
-        ragmaker_files::PATH_CHANGED,
-        ragmaker_files::ROOT_NOT_USABLE,
-        ragmaker_files::ROOT_TOO_BROAD,
-        ragmaker_files::IO_ERROR,
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::FILES;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Files;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[NO_MATCHES, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::FILE_ERRORS,
     ];
 
-    fn run(self) -> Result<Answer, Error> {
-        let asked =
-            Asked { project_root: self.project_root.as_deref(), allow_root: &self.allow_root, kb_root: &self.kb_root };
-        let place = Roots::discover(asked)?.place(&self.path)?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let place = Roots::discover(&invocation.host)?.place(&self.path)?;
         let base = place.path();
         let matcher = grep_regex::RegexMatcherBuilder::new()
             .case_insensitive(self.ignore_case)
@@ -115,12 +102,13 @@ impl Tool for Args {
             .build(&self.pattern)
             .map_err(|error| {
                 ARGUMENT_ERROR
-                    .error(format!("--pattern can not be {:?}: {error}", self.pattern))
+                    .error(format!("--pattern cannot be {:?}: {error}", self.pattern))
                     .remedy("Escape what is meant as it is, or add --fixed.")
                     .detail("argument", "--pattern")
             })?;
-        // So many are enough for any answer, and all that are held.
-        let keep = self.offset.saturating_add(self.max_matches.unwrap_or(OUTPUT_LIMIT / search::SHORTEST));
+        // Enough for any answer; further matches are only counted.
+        let keep =
+            self.offset.index().saturating_add(self.limit.map_or(OUTPUT_LIMIT / search::SHORTEST, Bounded::index));
         let search = search::Search { matcher, context: self.context, keep };
         let found = if base.is_dir() {
             let options =
@@ -144,15 +132,16 @@ impl Tool for Args {
                 .detail("files_searched", found.files)
                 .detail("unreadable", unreadable));
         }
-        let page = Page::of(found.matches, found.total, self.offset, self.max_matches, Some)?;
-        Ok(Answer {
+        let answer = Answer {
             path: shown(base).0,
-            matches: page.items,
-            total: page.total,
-            truncated: page.next.is_some(),
-            next: page.next,
+            matches: vec![],
+            total: found.total,
+            truncated: false,
+            next: Some(Next::WIDEST),
             files_searched: found.files,
             unreadable,
-        })
+        };
+        let page = Budget::beside(&answer).page_of(found.matches, found.total, self.offset, self.limit, Some)?;
+        Ok(Answer { matches: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }

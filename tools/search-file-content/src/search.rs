@@ -6,7 +6,8 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use ragmaker_files::{Opener, WalkBuilder, WalkState, is_gone, shown};
-use ragmaker_text::{SAMPLE, Source, legacy::Reader};
+use ragmaker_office::Document;
+use ragmaker_text::{Reader, SAMPLE, Source};
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ pub(crate) const SHORTEST: usize = 40;
 pub struct Match {
     /// The absolute path of the file.
     pub path: String,
-    /// Set where the path is not UTF-8: it is shown with U+FFFD and can not be used as it is.
+    /// Set where the path is not UTF-8: it is shown with U+FFFD and cannot be used as it is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub path_is_lossy: bool,
     /// The line, counted from 1.
@@ -141,13 +142,32 @@ impl<'a> Worker<'a> {
         Self { search, searcher, head: vec![0; SAMPLE] }
     }
 
+    /// Searches the text of a file; of a document, the text that it is converted to.
     fn search(&mut self, path: &Path, file: File, size: u64, found: &mut Found) {
-        if let Err(error) = self.try_search(path, &Source::File(file, size), found) {
+        let source = Source::File(file, size);
+        let searched = match Self::document(&source) {
+            Ok(None) => self.search_text(path, &source, found),
+            Ok(Some(document)) => match document.convert(&source, None) {
+                Ok(text) => self.search_text(path, &text, found),
+                Err(failure) => {
+                    found.unreadable.push(failure.at(&path.to_string_lossy()).to_string());
+                    return;
+                }
+            },
+            Err(error) => Err(error),
+        };
+        if let Err(error) = searched {
             found.unreadable.push(format!("{}: {error}", path.display()));
         }
     }
 
-    fn try_search(&mut self, path: &Path, source: &Source, found: &mut Found) -> io::Result<()> {
+    fn document(source: &Source) -> io::Result<Option<Document>> {
+        let mut start = [0; 8];
+        let count = source.read_at(0, &mut start)?;
+        if Document::may_start_with(&start[..count]) { Document::open(source) } else { Ok(None) }
+    }
+
+    fn search_text(&mut self, path: &Path, source: &Source, found: &mut Found) -> io::Result<()> {
         let count = source.read_at(0, &mut self.head)?;
         let mut text = Reader::new(source, &self.head[..count]);
         let before = (found.matches.len(), found.total);
@@ -157,7 +177,7 @@ impl<'a> Worker<'a> {
             Some(text) => self.searcher.search_slice(&self.search.matcher, text, &mut lines),
             None => self.searcher.search_reader(&self.search.matcher, &mut text, &mut lines),
         };
-        if searched.is_err() || text.is_no_text() {
+        if searched.is_err() || text.is_not_text() {
             // Lines may have matched before that was known.
             found.matches.truncate(before.0);
             found.total = before.1;

@@ -1,59 +1,12 @@
 //! `ragmaker-search-file-content` from outside.
 
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+use std::{fs, io::Write};
 
+use ragmaker_testkit::Tree;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-struct Tree {
-    _temp: TempDir,
-    root: PathBuf,
-}
-
-impl Tree {
-    fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let root = temp.path().canonicalize().unwrap().join("project");
-        fs::create_dir_all(root.join(".ragmaker")).unwrap();
-        Self { _temp: temp, root }
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-search-file-content"));
-        command.args(arguments).current_dir(&self.root).stdin(Stdio::null());
-        for variable in ["PROJECT_ROOT", "ALLOWED_ROOTS", "KB_ROOTS", "ALLOW_BROAD_ROOTS", "ASCII_JSON"] {
-            command.env_remove(format!("RAGMAKER_{variable}"));
-        }
-        command.env("XDG_DATA_HOME", self.root.join("../data"));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stderr.is_empty());
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn error(&self, arguments: &[&str]) -> (String, Value) {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(!output.status.success());
-        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        (error["error_code"].as_str().unwrap().to_owned(), error)
-    }
-}
+/// The tool's executable.
+const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-search-file-content");
 
 fn lines(answer: &Value) -> Vec<(u64, u64, &str)> {
     let matches = answer["matches"].as_array().unwrap().iter();
@@ -62,7 +15,7 @@ fn lines(answer: &Value) -> Vec<(u64, u64, &str)> {
 
 #[test]
 fn lines_that_match() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let a = tree.write("a.md", "one\nTwo two\r\nthree\n");
     tree.write("sub/b.txt", "日本 two\n");
     tree.write("ignored.log", "two\n");
@@ -78,7 +31,7 @@ fn lines_that_match() {
         (&context["matches"][0]["before"], &context["matches"][0]["after"]),
         (&json!(["one"]), &json!(["three"]))
     );
-    let first = tree.run(&["--pattern", "two", "--max-matches", "1"]);
+    let first = tree.run(&["--pattern", "two", "--limit", "1"]);
     assert_eq!(
         (&first["truncated"], &first["next"], &first["total"]),
         (&json!(true), &json!({"offset": 1}), &json!(2))
@@ -91,7 +44,7 @@ fn lines_that_match() {
 
 #[test]
 fn it_sees_what_read_file_sees() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let text = "これは日本語の文章です。文字コードを調べます。\n二行目に目標があります。\n";
     for (name, encoding) in [("s", encoding_rs::SHIFT_JIS), ("e", encoding_rs::EUC_JP), ("j", encoding_rs::ISO_2022_JP)]
     {
@@ -109,7 +62,7 @@ fn it_sees_what_read_file_sees() {
 
 #[test]
 fn long_lines_and_many_matches_are_bounded() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     tree.write("long", "x".repeat(100_000) + "needle" + &"y".repeat(100_000));
     let found = tree.run(&["--pattern", "needle"]);
     assert_eq!(found["matches"][0]["column"], 100_001);
@@ -124,7 +77,7 @@ fn long_lines_and_many_matches_are_bounded() {
 
 #[test]
 fn pages_join_to_all_matches() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     for name in ["a", "b", "c"] {
         tree.write(name, (0..700).map(|n| format!("{n} needle in {name}\n")).collect::<Vec<_>>().concat());
     }
@@ -148,7 +101,7 @@ fn pages_join_to_all_matches() {
 
 #[test]
 fn a_file_of_any_size_is_searched_as_it_is_read() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let log = b"plain line with a needle\n".repeat(6000);
     let late = encoding_rs::SHIFT_JIS.encode("これは日本語の文章です。目標があります。\n").0.into_owned();
     tree.write("late.log", [log.clone(), late].concat());
@@ -158,4 +111,38 @@ fn a_file_of_any_size_is_searched_as_it_is_read() {
     tree.write("late.bin", [log, [0, 1, 2, 3, 0xFF].repeat(20_000)].concat());
     let found = tree.run(&["--pattern", "needle"]);
     assert_eq!((&found["total"], &found["files_searched"]), (&json!(6000), &json!(1)));
+}
+
+/// A Word document with one paragraph.
+fn docx(text: &str) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+    zip.start_file("word/document.xml", zip::write::SimpleFileOptions::default()).unwrap();
+    let xml =
+        format!("<w:document xmlns:w=\"w\"><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>");
+    zip.write_all(xml.as_bytes()).unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+/// A PDF from the site that the tests serve.
+fn handbook() -> Vec<u8> {
+    fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/site/wiki/handbook.pdf")).unwrap()
+}
+
+#[test]
+fn documents_are_searched_by_their_text() {
+    let tree = Tree::new(TOOL);
+    let pdf = tree.write("handbook.pdf", handbook());
+    let letter = tree.write("letter.docx", docx("Spring tide at Brest"));
+    tree.write("archive.zip", [&b"PK\x03\x04"[..], b"Brest", &[0; 60]].concat());
+    let found = tree.run(&["--pattern", "Brest"]);
+    let paths: Vec<_> = found["matches"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
+    assert!(paths.contains(&&json!(letter)) && !found.to_string().contains("archive.zip"), "{found}");
+    assert_eq!(tree.run(&["--pattern", "Tidemark", "--path", "handbook.pdf"])["matches"][0]["path"], json!(pdf));
+    // What only the source of a PDF says.
+    assert_eq!(tree.error(&["--pattern", "endobj|%PDF"]).0, "NO_MATCHES");
+    // Without the program that reads PDFs.
+    let output = tree.command(&["--pattern", "Spring|endobj"]).env("PATH", &tree.root).output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["total"], &found["matches"][0]["path"]), (&json!(1), &json!(letter)));
+    assert!(found["unreadable"][0].as_str().unwrap().starts_with("PDF_READER_MISSING"), "{found}");
 }

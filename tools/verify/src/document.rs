@@ -1,4 +1,4 @@
-//! One document: its file, its front matter, its text.
+//! Checks of one document: its file, its front matter, its text.
 
 use std::{
     fs::{self, File},
@@ -14,36 +14,36 @@ use crate::{
     wrong_page,
 };
 
-/// The largest document that is read, in bytes.
-const MAX: u64 = 64 << 20;
+/// The most bytes of a document that is read.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A document that could be read.
-pub(crate) struct Audited {
+pub(crate) struct Checked {
     /// Its file, links followed.
     pub(crate) file: PathBuf,
-    /// What its text comes to.
+    /// The hash of its text.
     pub(crate) hash: [u8; 32],
 }
 
 /// Checks the document that is `listed` in the catalog in `folder`, of the knowledge base `root`;
-/// both are without links. What is wrong goes to `findings`.
-pub(crate) fn audit(listed: &Listed, folder: &Path, root: &Path, findings: &mut Vec<Finding>) -> Option<Audited> {
+/// both are without links. What is wrong is added to `findings`.
+pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut Vec<Finding>) -> Option<Checked> {
     let (path, url) = (listed.path.as_deref(), listed.url.as_deref());
     let mut found = |kind, message: String| findings.push(Finding::new(kind, message).at(path, url));
     if url.is_none() {
-        found(Kind::UrlMissing, "the catalog does not say where the document is from".into());
+        found(Kind::UrlMissing, "the catalog has no url for the document".into());
     }
     if listed.title.is_none() {
         found(Kind::DocumentTitleMissing, "the catalog has no title for the document".into());
     }
     let Some(given) = path else {
-        found(Kind::PathMissing, "the catalog does not say where the document's file is".into());
+        found(Kind::PathMissing, "the catalog has no path for the document".into());
         return None;
     };
     let file = match fs::canonicalize(folder.join(given)) {
         Ok(file) => file,
         Err(error) => {
-            found(Kind::FileMissing, format!("the file is not there: {error}"));
+            found(Kind::FileMissing, format!("the file cannot be found: {error}"));
             return None;
         }
     };
@@ -62,28 +62,30 @@ pub(crate) fn audit(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
         Ok(parsed) => {
             match (parsed.field("source_url"), url) {
                 (Some(source), Some(url)) if source != url => {
-                    found(Kind::SourceMismatch, format!("the file says that it is from {source}"));
+                    found(
+                        Kind::SourceMismatch,
+                        format!("the front matter of the file names another source_url: {source}"),
+                    );
                 }
-                (None, _) => found(Kind::FrontMatterInvalid, "its front matter has no source_url".into()),
+                (None, _) => found(Kind::FrontMatterInvalid, "the front matter has no source_url".into()),
                 _ => {}
             }
             (parsed.field("title").unwrap_or_default().to_owned(), parsed.body)
         }
-        Err(fault) => {
-            found(Kind::FrontMatterInvalid, fault.to_string());
+        Err(error) => {
+            found(Kind::FrontMatterInvalid, error.to_string());
             (String::new(), text.as_str())
         }
     };
     if is_empty(body) {
-        found(Kind::EmptyDocument, "the document has no text beside its headings".into());
-    } else if let Some(kind) = wrong_page::kind(&title, body) {
-        let what = if kind == Kind::ChallengePage { "a bot challenge" } else { "an error page" };
-        found(kind, format!("this reads like {what}: {title:?}"));
+        found(Kind::EmptyDocument, "the document has no text except its headings".into());
+    } else if let Some(page) = wrong_page::recognize(&title, body) {
+        found(page.kind, format!("this reads like {}: {title:?}", page.name));
     }
-    Some(Audited { file, hash: Sha256::digest(body.trim()).into() })
+    Some(Checked { file, hash: Sha256::digest(body.trim()).into() })
 }
 
-/// The text of a regular file; the reason why there is none otherwise.
+/// The text of a regular file, or the reason why it cannot be read.
 fn read(file: &Path) -> Result<String, String> {
     // Opening a pipe would wait for its other end, so the kind of file is asked first.
     let kind = fs::metadata(file).map_err(|error| error.to_string())?;
@@ -91,15 +93,15 @@ fn read(file: &Path) -> Result<String, String> {
         return Err("it is not a regular file".into());
     }
     let mut bytes = vec![];
-    let opened = File::open(file).and_then(|file| file.take(MAX + 1).read_to_end(&mut bytes));
-    opened.map_err(|error| format!("it can not be read: {error}"))?;
-    if bytes.len() as u64 > MAX {
-        return Err(format!("it has more than {MAX} bytes"));
+    let opened = File::open(file).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+    opened.map_err(|error| format!("it cannot be read: {error}"))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("it has more than {MAX_BYTES} bytes"));
     }
     String::from_utf8(bytes).map_err(|error| format!("it is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
 }
 
-/// Whether there are no words beside headings.
+/// Whether there are no words except in headings.
 fn is_empty(body: &str) -> bool {
     let is_text = |line: &str| !line.trim_start().starts_with('#') && line.contains(char::is_alphanumeric);
     !body.lines().any(is_text)

@@ -1,4 +1,4 @@
-//! What an audit finds, and what to do about each.
+//! Findings: their kinds, and what to do about each.
 
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
@@ -23,20 +23,22 @@ pub enum Kind {
     PathMissing,
     /// An entry names a file outside of the knowledge base.
     PathOutside,
-    /// The file that an entry names is not there.
+    /// The file that an entry names does not exist.
     FileMissing,
-    /// The file can not be read as text.
+    /// The file cannot be read as text.
     NotReadable,
-    /// The file does not open with front matter that parses.
+    /// The file does not begin with valid front matter.
     FrontMatterInvalid,
     /// The front matter names another page than the entry.
     SourceMismatch,
     /// Nothing but headings or less.
     EmptyDocument,
-    /// A bot challenge was saved in the place of the page.
+    /// A bot challenge was saved instead of the page.
     ChallengePage,
-    /// An error page was saved in the place of the page.
+    /// An error page was saved instead of the page.
     ErrorPage,
+    /// A form to sign in was saved in the place of the page.
+    LoginPage,
     /// Two entries have one address.
     DuplicateUrl,
     /// Two entries have one file.
@@ -45,7 +47,7 @@ pub enum Kind {
     DuplicateContent,
     /// A document that the catalog does not list.
     Orphan,
-    /// What an interrupted write left.
+    /// A temporary file of an interrupted write.
     Leftover,
 }
 
@@ -55,10 +57,10 @@ impl Kind {
         match self {
             Self::NoDocuments => "Save pages with ragmaker-browser-extract and this knowledge base as --kb-root.",
             Self::TitleMissing => "Name the knowledge base: ragmaker-entry-discovery --title.",
-            Self::SummaryMissing => "Say what it is about: ragmaker-entry-discovery --summary.",
+            Self::SummaryMissing => "Describe it: ragmaker-entry-discovery --summary.",
             Self::UrlMissing => "Extract the page again, or remove this entry from the catalog.",
             Self::DocumentTitleMissing => "Give it a title: ragmaker-enrich-discovery --updates.",
-            Self::DocumentSummaryMissing => "Say what it is about: ragmaker-enrich-discovery --updates.",
+            Self::DocumentSummaryMissing => "Describe it: ragmaker-enrich-discovery --updates.",
             Self::PathMissing | Self::FileMissing => {
                 "Extract the url again with ragmaker-browser-extract, or remove this entry from the catalog."
             }
@@ -67,12 +69,15 @@ impl Kind {
             }
             Self::NotReadable => "Make it a regular file of UTF-8 text, or extract the url again.",
             Self::FrontMatterInvalid => "Extract the url again, or repair the lines between the two --- by hand.",
-            Self::SourceMismatch => "Extract both addresses again: the entry and the file tell of different pages.",
+            Self::SourceMismatch => "Extract both addresses again: the entry and the file are about different pages.",
             Self::EmptyDocument => {
                 "Extract the url again with --wait-for or --selector; where the page has no text, delete the file and remove its entry."
             }
             Self::ChallengePage => {
                 "Extract the url again with --no-headless and let a person solve the challenge, or delete the file and remove its entry."
+            }
+            Self::LoginPage => {
+                "Run ragmaker-browser-open --no-headless, let a person sign in at the url, and extract it again; or delete the file and remove its entry."
             }
             Self::ErrorPage => "Check the url; delete the file and remove its entry where the page is gone.",
             Self::DuplicateUrl => "Keep one of the entries and remove the others from the catalog.",
@@ -89,15 +94,15 @@ impl Kind {
 /// Something that is wrong, or could be better.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
-    /// What kind of thing.
+    /// Its kind.
     pub kind: Kind,
-    /// The document's file as the catalog lists it, or the stray file as seen from the catalog.
+    /// The document's file as the catalog lists it, or the unlisted file as seen from the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The document's address as the catalog lists it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What was seen.
+    /// What is wrong.
     pub message: String,
     /// What to do.
     pub remedy: &'static str,
@@ -115,12 +120,12 @@ impl Finding {
     }
 }
 
-/// The most bytes of a text in a finding: a catalog that is wrong may hold anything.
-const LONGEST: usize = 300;
+/// The most bytes of a text in a finding: those of a damaged catalog may have any length.
+const MAX_TEXT: usize = 300;
 
 fn short(text: &str) -> String {
-    if text.len() <= LONGEST {
+    if text.len() <= MAX_TEXT {
         return text.to_owned();
     }
-    format!("{}…", &text[..text.floor_char_boundary(LONGEST)])
+    format!("{}…", &text[..text.floor_char_boundary(MAX_TEXT)])
 }

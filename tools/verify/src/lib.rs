@@ -1,19 +1,22 @@
-//! Verifies a knowledge base: reads the catalog and every document of it, changes nothing, and says
+//! Verifies a knowledge base: reads the catalog and every document of it, changes nothing, and reports
 //! what is wrong and what to do about it.
 
 mod document;
 mod finding;
-mod strays;
+mod unlisted;
 mod wrong_page;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, btree_map::Entry},
     path::PathBuf,
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Contents, Listed};
-use ragmaker_tool::{Annotations, Code, Error, JsonSchema, OUTPUT_LIMIT, Tool, json};
+use ragmaker_catalog::{Access, Catalog, Contents, Listed};
+use ragmaker_tool::{
+    Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Limit, Next, OFFSET_BEYOND_END, Offset, Tool,
+    Toolset, host,
+};
 use serde::Serialize;
 
 pub use finding::{Finding, Kind};
@@ -21,22 +24,27 @@ pub use finding::{Finding, Kind};
 /// Something is wrong with the knowledge base.
 pub const VERIFICATION_FAILED: Code = Code::new(
     "VERIFICATION_FAILED",
-    "details.findings says for each what to do; verify again afterwards, since a long list is cut.",
+    "details.findings says for each what to do, and details.next how to list the rest; verify again afterwards.",
 );
 
-/// Check a knowledge base as an auditor would: the catalog, every document's file, front matter and
-/// text, duplicates, files that are not listed, pages that were saved by mistake, missing titles.
+/// Check a knowledge base: the catalog, every document's file, front matter and text, duplicates, unlisted
+/// files, pages saved by mistake, missing titles. Run it after gathering. Succeeds with advice, or fails
+/// with findings and what to do about each.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
-#[serde(rename_all = "kebab-case")]
 pub struct Args {
-    /// folder of the knowledge base; its catalog is cache/catalog.json in it
+    /// folder of the knowledge base, whose catalog is cache/catalog.json in it
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
-    /// catalog file, instead of --kb-root; with neither it is .tmp/cache/catalog.json in the
-    /// project
+    /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
+    /// how many findings to leave out, as `next` says
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
+    /// most findings to return (default: as many as an answer holds)
+    #[argh(option)]
+    pub limit: Option<Limit>,
 }
 
 /// A knowledge base in which nothing is wrong.
@@ -46,49 +54,50 @@ pub struct Answer {
     pub catalog_file: String,
     /// Number of documents, each of which was read.
     pub documents: usize,
-    /// Documents without a summary, which they need not have.
-    pub without_summary: usize,
-    /// What is not wrong and could be better: those documents, and what to do.
+    /// What is not wrong and could be better: documents without a summary, and what to do.
     pub advice: Vec<Finding>,
-    /// Whether the advice is too long to be shown whole and was cut.
+    /// How many of these there are.
+    pub total: usize,
+    /// Whether there are more than were returned.
     pub truncated: bool,
+    /// The arguments that continue; null when nothing is left.
+    pub next: Option<Next>,
 }
 
 impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const ANNOTATIONS: Annotations =
-        Annotations { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    const ERRORS: &'static [Code] = &[
-        VERIFICATION_FAILED,
-        CATALOG_NOT_FOUND,
-        ragmaker_catalog::CATALOG_CORRUPT,
-        ragmaker_catalog::CATALOG_NOT_READABLE,
-        ragmaker_catalog::CATALOG_NOT_WRITABLE,
-    ];
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const ERRORS: &'static [&'static [Code]] =
+        &[&[VERIFICATION_FAILED, OFFSET_BEYOND_END], ragmaker_catalog::READ_ERRORS, ragmaker_files::PATH_ERRORS];
 
-    fn run(self) -> Result<Answer, Error> {
-        let catalog = Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref())?;
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let catalog = Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref(), Access::Read, invocation)?;
         let contents = catalog.read()?;
-        let findings = audit(&catalog, &contents);
+        let findings = check(&catalog, &contents);
         let documents = contents.documents.len();
         if !findings.is_empty() {
-            return Err(failed(&findings, documents, &catalog));
+            return Err(failed(findings, documents, &catalog, &self));
         }
         let advice = advice(&contents);
-        let shown = shown(&advice);
-        Ok(Answer {
+        let answer = Answer {
             catalog_file: catalog.file().to_string_lossy().into_owned(),
             documents,
-            without_summary: advice.len(),
-            truncated: shown < advice.len(),
-            advice: advice.into_iter().take(shown).collect(),
-        })
+            advice: vec![],
+            total: advice.len(),
+            truncated: false,
+            next: Some(Next::WIDEST),
+        };
+        let page = Budget::beside(&answer).page(advice, self.offset, self.limit)?;
+        Ok(Answer { advice: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }
 
-/// What a knowledge base can do without and is better with.
+/// What is missing and not required.
 fn advice(contents: &Contents) -> Vec<Finding> {
     let without = contents.documents.iter().filter(|document| document.summary.is_none());
     let finding = |document: &Listed| {
@@ -98,9 +107,9 @@ fn advice(contents: &Contents) -> Vec<Finding> {
     without.map(finding).collect()
 }
 
-/// Everything that is wrong: with the whole, with each document in the catalog's order, with what is
-/// not in the catalog.
-fn audit(catalog: &Catalog, contents: &Contents) -> Vec<Finding> {
+/// Everything that is wrong: with the whole, with each document in the catalog's order, with files that
+/// the catalog does not list.
+fn check(catalog: &Catalog, contents: &Contents) -> Vec<Finding> {
     let mut findings = vec![];
     if contents.documents.is_empty() {
         findings.push(Finding::new(Kind::NoDocuments, "the catalog lists no document"));
@@ -111,107 +120,85 @@ fn audit(catalog: &Catalog, contents: &Contents) -> Vec<Finding> {
     if contents.header.summary.is_none() {
         findings.push(Finding::new(Kind::SummaryMissing, "the knowledge base has no summary"));
     }
-    // It was there a moment ago; whoever took it away is told by the next run.
-    let (Some(root), Ok(file)) = (catalog.root(), catalog.file().canonicalize()) else { return findings };
-    let folder = file.parent().unwrap_or(&root);
-    let mut known = BTreeSet::new();
-    let mut first = Seen::default();
+    // The catalog was read a moment ago; the next run reports that somebody removed it.
+    let (Some(root), Some(folder)) = (catalog.root(), catalog.folder()) else { return findings };
+    let mut unique = Unique::default();
     for document in &contents.documents {
-        let audited = document::audit(document, folder, &root, &mut findings);
-        first.urls.check(
-            document.url.as_ref(),
-            document,
-            Kind::DuplicateUrl,
-            "another entry has this url",
-            &mut findings,
-        );
-        let Some(audited) = audited else { continue };
-        let shared = "another entry has this file";
-        if first.files.check(Some(&audited.file), document, Kind::DuplicatePath, shared, &mut findings) {
-            let same = "another document has the same text";
-            first.texts.check(Some(&audited.hash), document, Kind::DuplicateContent, same, &mut findings);
+        let checked = document::check(document, &folder, &root, &mut findings);
+        let mut found = |kind, message: &str, other: &str| {
+            let finding = Finding::new(kind, format!("{message}: {other}"));
+            findings.push(finding.at(document.path.as_deref(), document.url.as_deref()));
+        };
+        if let Some(other) = document.url.as_ref().and_then(|url| unique.urls.insert(url.clone(), document)) {
+            found(Kind::DuplicateUrl, "another entry has this url", other);
         }
-        known.insert(audited.file);
+        let Some(checked) = checked else { continue };
+        if let Some(other) = unique.files.insert(checked.file, document) {
+            found(Kind::DuplicatePath, "another entry has this file", other);
+        } else if let Some(other) = unique.texts.insert(checked.hash, document) {
+            found(Kind::DuplicateContent, "another document has the same text", other);
+        }
     }
-    // A file that was found wanting is listed all the same.
-    known.extend(
-        contents.documents.iter().filter_map(|document| folder.join(document.path.as_ref()?).canonicalize().ok()),
-    );
-    known.retain(|file| file.starts_with(&root));
-    findings.extend(strays::find(folder, &known));
+    findings.extend(unlisted::find(catalog, &folder, &catalog.listed_files(contents)));
     findings
 }
 
-/// The first document for everything that only one may have.
+/// What only one document may have.
 #[derive(Default)]
-struct Seen {
-    urls: First<String>,
-    files: First<PathBuf>,
-    texts: First<[u8; 32]>,
+struct Unique<'a> {
+    urls: Owners<'a, String>,
+    files: Owners<'a, PathBuf>,
+    texts: Owners<'a, [u8; 32]>,
 }
 
-struct First<K>(BTreeMap<K, String>);
+/// The first document with each key.
+struct Owners<'a, K>(BTreeMap<K, &'a Listed>);
 
-impl<K> Default for First<K> {
+impl<K> Default for Owners<'_, K> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<K: Ord + Clone> First<K> {
-    /// Whether `document` is the first with `key`; another one is a finding.
-    fn check(
-        &mut self,
-        key: Option<&K>,
-        document: &Listed,
-        kind: Kind,
-        message: &str,
-        findings: &mut Vec<Finding>,
-    ) -> bool {
-        let Some(key) = key else { return true };
-        let name = || document.path.clone().or(document.url.clone()).unwrap_or_default();
-        match self.0.get(key) {
-            Some(other) => {
-                let finding = Finding::new(kind, format!("{message}: {other}"));
-                findings.push(finding.at(document.path.as_deref(), document.url.as_deref()));
-                false
+impl<'a, K: Ord> Owners<'a, K> {
+    /// Makes `document` the owner of `key`; where there is one already, it stays and its name is
+    /// returned.
+    fn insert(&mut self, key: K, document: &'a Listed) -> Option<&'a str> {
+        match self.0.entry(key) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(document);
+                None
             }
-            None => self.0.insert(key.clone(), name()).is_none(),
+            Entry::Occupied(owner) => {
+                let owner = *owner.get();
+                Some(owner.path.as_deref().or(owner.url.as_deref()).unwrap_or_default())
+            }
         }
     }
 }
 
-/// Characters that are kept for everything but the findings.
-const AROUND: usize = 9_000;
-/// What an element takes beside itself: its line, its indent, its comma.
-const LINE: usize = 7;
-
-/// How many of `findings` an answer takes.
-fn shown(findings: &[Finding]) -> usize {
-    let charset = json::Charset::from_env();
-    let mut budget = OUTPUT_LIMIT - AROUND;
-    let fits = |finding: &&Finding| {
-        let left = budget.checked_sub(json::cost(finding, charset) + LINE);
-        budget = left.unwrap_or_default();
-        left.is_some()
-    };
-    findings.iter().take_while(fits).count()
-}
-
-/// The error that tells of `findings`, as many as an answer takes.
-fn failed(findings: &[Finding], documents: usize, catalog: &Catalog) -> Error {
-    let shown = &findings[..shown(findings)];
+/// The error with the page of `findings` that starts at `offset`.
+fn failed(findings: Vec<Finding>, documents: usize, catalog: &Catalog, args: &Args) -> Error {
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
-    for finding in findings {
+    for finding in &findings {
         *counts.entry(finding.kind).or_default() += 1;
     }
-    let things = if findings.len() == 1 { "thing is" } else { "things are" };
-    VERIFICATION_FAILED
-        .error(format!("{} {things} wrong with the knowledge base", findings.len()))
+    let problems = if findings.len() == 1 { "problem" } else { "problems" };
+    let error = VERIFICATION_FAILED
+        .error(format!("the knowledge base has {} {problems}", findings.len()))
         .detail("catalog_file", catalog.file().to_string_lossy())
         .detail("documents", documents)
         .detail("total", findings.len())
-        .detail("truncated", shown.len() < findings.len())
-        .detail("counts", serde_json::to_value(counts).unwrap_or_default())
-        .detail("findings", serde_json::to_value(shown).unwrap_or_default())
+        .detail("counts", serde_json::to_value(counts).unwrap_or_default());
+    let paged = |truncated: bool, next: Option<Next>, findings: &[Finding]| {
+        error
+            .clone()
+            .detail("truncated", truncated)
+            .detail("next", serde_json::to_value(next).unwrap_or_default())
+            .detail("findings", serde_json::to_value(findings).unwrap_or_default())
+    };
+    match Budget::beside(&paged(false, Some(Next::WIDEST), &[])).page(findings, args.offset, args.limit) {
+        Ok(page) => paged(page.next.is_some(), page.next, &page.items),
+        Err(error) => error,
+    }
 }

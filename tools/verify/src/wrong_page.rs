@@ -1,15 +1,32 @@
-//! Pages that were saved by mistake: what a bot challenge or an error says of itself.
+//! Pages that were saved by mistake: bot challenges, error pages and forms to sign in.
 //!
-//! The browser tools refuse these by status and structure. What is left is what a saved text tells:
-//! a short page whose title or first line is what such pages say, and nothing else. An article that
-//! quotes these words is longer, or says more in its title.
+//! The browser tools refuse these by status and structure. In a saved text they are short pages whose
+//! title or first line is a phrase of such pages and nothing else. An article that quotes a phrase is
+//! longer, or has more in its title.
 
 use crate::finding::Kind;
 
-/// The most characters of a page that is nothing but a challenge or an error.
-const SPARSE: usize = 1_500;
+/// The most characters of such a page.
+const MAX_CHARACTERS: usize = 1_500;
 
-/// What challenges are called, in lower case; after a `*` anything may follow.
+/// A kind of page that is saved by mistake.
+pub(crate) struct WrongPage {
+    pub(crate) kind: Kind,
+    /// What such a page is called in messages.
+    pub(crate) name: &'static str,
+    /// Its titles or first lines, in lower case; after a `*` anything may follow.
+    phrases: &'static [&'static str],
+}
+
+/// Every kind; the first that matches counts.
+const WRONG_PAGES: &[WrongPage] = &[
+    WrongPage { kind: Kind::ChallengePage, name: "a bot challenge", phrases: CHALLENGES },
+    WrongPage { kind: Kind::ErrorPage, name: "an error page", phrases: ERRORS },
+];
+
+/// A form to sign in, which is recognised by more than its first line.
+const LOGIN_PAGE: WrongPage = WrongPage { kind: Kind::LoginPage, name: "a form to sign in", phrases: &[] };
+
 const CHALLENGES: &[&str] = &[
     "just a moment",
     "attention required! | cloudflare",
@@ -36,7 +53,6 @@ const CHALLENGES: &[&str] = &[
     "ロボットではありません*",
 ];
 
-/// What error pages are called, likewise.
 const ERRORS: &[&str] = &[
     "page not found",
     "not found",
@@ -62,26 +78,21 @@ const ERRORS: &[&str] = &[
     "お探しのページ*",
 ];
 
-/// The kind of mistake that a page with `title` and `body` is, if it is one.
-pub(crate) fn kind(title: &str, body: &str) -> Option<Kind> {
-    if body.chars().nth(SPARSE).is_some() {
+/// The kind of wrong page that the page with `title` and `body` is, if it is one.
+pub(crate) fn recognize(title: &str, body: &str) -> Option<&'static WrongPage> {
+    if body.chars().nth(MAX_CHARACTERS).is_some() {
         return None;
     }
     let first = body.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let lines = [title, first].map(|line| line.trim_start_matches(['#', '*', ' ']).to_lowercase());
-    let says = |known: &[&str]| lines.iter().any(|line| known.iter().any(|start| begins(line, start)));
-    if says(CHALLENGES) {
-        Some(Kind::ChallengePage)
-    } else if says(ERRORS) {
-        Some(Kind::ErrorPage)
-    } else {
-        None
-    }
+    let matches = |page: &&WrongPage| lines.iter().any(|line| page.phrases.iter().any(|phrase| matches(line, phrase)));
+    let login = || ragmaker_document::looks_like_login(title, body).then_some(&LOGIN_PAGE);
+    WRONG_PAGES.iter().find(matches).or_else(login)
 }
 
 /// Whether `line` is `phrase`, after a status as in `404 - ` or `Error 404:` where there is one, and
 /// before the site's name where that follows: `Not found in translation` is no error.
-fn begins(line: &str, phrase: &str) -> bool {
+fn matches(line: &str, phrase: &str) -> bool {
     let line = line.trim_start_matches("http").trim_start_matches("error").trim_start();
     let digits = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(line.len());
     let line = if digits == 3 && line.starts_with(['4', '5']) { &line[3..] } else { line };
@@ -99,8 +110,12 @@ fn begins(line: &str, phrase: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn kind(title: &str, body: &str) -> Option<Kind> {
+        recognize(title, body).map(|page| page.kind)
+    }
+
     #[test]
-    fn what_such_pages_say_is_known() {
+    fn challenges_and_error_pages_are_recognized() {
         for title in [
             "Just a moment...",
             "Attention Required! | Cloudflare",
@@ -119,12 +134,13 @@ mod tests {
         ] {
             assert_eq!(kind(title, "Nothing here."), Some(Kind::ErrorPage), "{title}");
         }
+        assert_eq!(kind("Anmelden | Example", "Name\n\nPasswort"), Some(Kind::LoginPage));
         assert_eq!(kind("Example", "# Page not found\n\nTry the search."), Some(Kind::ErrorPage));
         assert_eq!(kind("Example", "ページが見つかりませんでした"), Some(Kind::ErrorPage));
     }
 
     #[test]
-    fn what_tells_of_them_is_not_one_of_them() {
+    fn articles_about_them_are_not() {
         for title in [
             "Not found in translation",
             "Captchas: how they work",

@@ -2,63 +2,19 @@
 
 use std::{
     fs,
-    path::PathBuf,
     process::{Command, Stdio},
 };
 
+use ragmaker_testkit::Tree;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-struct Tree {
-    _temp: TempDir,
-    root: PathBuf,
-}
-
-impl Tree {
-    fn new() -> Self {
-        let temp = TempDir::new().unwrap();
-        let root = temp.path().canonicalize().unwrap().join("project");
-        fs::create_dir_all(root.join(".ragmaker")).unwrap();
-        Self { _temp: temp, root }
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragmaker-write-file"));
-        command.args(arguments).current_dir(&self.root).stdin(Stdio::null());
-        for variable in ["PROJECT_ROOT", "ALLOWED_ROOTS", "KB_ROOTS", "ALLOW_BROAD_ROOTS", "ASCII_JSON"] {
-            command.env_remove(format!("RAGMAKER_{variable}"));
-        }
-        command.env("XDG_DATA_HOME", self.root.join("../data"));
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stderr.is_empty());
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn error(&self, arguments: &[&str]) -> (String, Value) {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.stdout.is_empty(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(!output.status.success());
-        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        (error["error_code"].as_str().unwrap().to_owned(), error)
-    }
-}
+/// The tool's executable.
+const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-write-file");
 
 #[test]
 fn a_new_file_and_one_that_exists() {
     use std::os::unix::fs::PermissionsExt;
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let path = tree.root.join("new/dir/a.md");
     let answer = tree.run(&["--path", "new/dir/a.md", "--content", "日本\n"]);
     assert_eq!(
@@ -78,7 +34,7 @@ fn a_new_file_and_one_that_exists() {
 
 #[test]
 fn encoding_mark_and_newlines_are_kept() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let (old, new) = ("これは日本語の文章です。\r\n二行目もあります。\r\n", "新しい文\n");
     let path = tree.write("s.txt", encoding_rs::SHIFT_JIS.encode(old).0);
     let answer = tree.run(&["--path", "s.txt", "--content", new]);
@@ -95,7 +51,7 @@ fn encoding_mark_and_newlines_are_kept() {
 #[test]
 fn standard_input_is_the_content() {
     use std::io::Write;
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let mut child = tree.command(&["--path", "in.md"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(&b"x".repeat(300_000)).unwrap();
     assert!(child.wait().unwrap().success());
@@ -105,7 +61,7 @@ fn standard_input_is_the_content() {
 #[test]
 fn writes_stay_in_the_project() {
     use std::os::unix::fs::symlink;
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let outside = tree.root.parent().unwrap().join("outside");
     fs::create_dir(&outside).unwrap();
     symlink(&outside, tree.root.join("link")).unwrap();
@@ -132,7 +88,7 @@ fn a_directory_that_is_swapped_for_a_link_is_never_written_through() {
         os::unix::fs::symlink,
         sync::atomic::{AtomicBool, Ordering},
     };
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let (outside, inside) = (tree.root.parent().unwrap().join("outside"), tree.root.join("dir"));
     fs::create_dir(&outside).unwrap();
     fs::create_dir(&inside).unwrap();
@@ -159,7 +115,7 @@ fn a_directory_that_is_swapped_for_a_link_is_never_written_through() {
 
 #[test]
 fn concurrent_appends_are_all_there() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     tree.write("log", "start\n");
     let children: Vec<_> = (0..16)
         .map(|n| {
@@ -177,26 +133,29 @@ fn concurrent_appends_are_all_there() {
 
 #[test]
 fn a_full_disk_leaves_the_old_file() {
-    let tree = Tree::new();
+    let tree = Tree::new(TOOL);
     let path = tree.write("a.txt", "old\n");
     let content = "x".repeat(100_000);
     // A limit on the size of files fails as a full disk does, in the middle of the write.
     let script = "trap '' XFSZ; ulimit -f 8; exec \"$@\"";
     let mut command = Command::new("bash");
-    command.args([
-        "-c",
-        script,
-        "bash",
-        env!("CARGO_BIN_EXE_ragmaker-write-file"),
-        "--path",
-        "a.txt",
-        "--content",
-        &content,
-    ]);
+    command.args(["-c", script, "bash", TOOL, "--path", "a.txt", "--content", &content]);
     let output = command.current_dir(&tree.root).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let error: Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!(error["error_code"], "IO_ERROR");
     assert_eq!(fs::read_to_string(path).unwrap(), "old\n");
     assert_eq!(fs::read_dir(&tree.root).unwrap().count(), 2, "no temporary file is left");
+}
+
+#[test]
+fn a_directory_that_somebody_else_has_locked() {
+    let tree = Tree::new(TOOL);
+    let directory = fs::File::open(&tree.root).unwrap();
+    directory.lock().unwrap();
+    let start = std::time::Instant::now();
+    assert_eq!(tree.error(&["--path", "a.md", "--content", "x"]).0, "FILE_LOCKED");
+    assert!(start.elapsed() < std::time::Duration::from_mins(1));
+    drop(directory);
+    tree.run(&["--path", "a.md", "--content", "x"]);
 }

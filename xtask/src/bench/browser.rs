@@ -17,20 +17,20 @@ use super::{
     memory, release_build,
 };
 use crate::{
-    process::{is_root, line, on_path, quiet, root},
+    process::{is_root, line, needed, quiet, root},
     setup::{self, Programs},
 };
 
 const WARM_ROUNDS: usize = 30;
 const COLD_ROUNDS: usize = 10;
 
-/// What a browser needs to come to rest after a page.
+/// How long a browser goes on painting after a page.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// The most memory that a tool may hold.
 const MEMORY: u64 = 8_000_000;
 
-/// agent-browser's way to a page's links in few bytes.
+/// The script with which agent-browser lists a page's links in few bytes.
 const LINKS: &str = "JSON.stringify([...document.querySelectorAll('a[href]')].map(a => [a.innerText, a.href]))";
 
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -47,7 +47,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 struct Bench {
     /// The folder with the executables.
     built: PathBuf,
-    /// The page that everybody loads.
+    /// The page that every subject loads.
     page: String,
     /// Where profiles, documents and the catalog go.
     folder: PathBuf,
@@ -56,7 +56,7 @@ struct Bench {
 
 impl Bench {
     fn cold(&self) -> anyhow::Result<()> {
-        // A browser of an earlier run would make it warm.
+        // With a browser of an earlier run, the start would not be cold.
         done(&mut self.tool("close", &[]))?;
         let mut dump = Command::new(&self.programs.chromium);
         dump.args(floor::flags(&self.folder.join("dump-dom"))).arg("--dump-dom").arg(&self.page);
@@ -140,12 +140,12 @@ struct AgentBrowser {
 }
 
 impl AgentBrowser {
-    /// Installs it from npm, below `folder`.
+    /// Installs the newest from npm, beside `folder`; what an earlier run left there is brought up to date.
     fn find(folder: &Path, chromium: &Path) -> anyhow::Result<Self> {
-        let npm = on_path("npm").context("npm is not installed")?;
+        let npm = needed("npm", "Node.js")?;
         let prefix = folder.with_file_name("agent-browser");
         let mut install = Command::new(npm);
-        install.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&prefix).arg("agent-browser");
+        install.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&prefix).arg("agent-browser@latest");
         quiet("installing agent-browser from npm", &mut install)?;
         // The program itself: the script that npm links would add the start of Node.
         let os = if env::consts::OS == "macos" { "darwin" } else { env::consts::OS };
@@ -177,7 +177,7 @@ impl Drop for AgentBrowser {
     }
 }
 
-/// Runs `command` without a word and waits for its success.
+/// Runs `command` quietly and fails unless it succeeds.
 fn done(command: &mut Command) -> anyhow::Result<()> {
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {}", line(command)))?;
     ensure!(output.status.success(), "{}: {}", line(command), String::from_utf8_lossy(&output.stderr));

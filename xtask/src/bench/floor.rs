@@ -1,5 +1,5 @@
-//! The floor: the time that Chromium itself takes for a page, asked over its own debugging socket,
-//! with nothing between: from the order to navigate to the word that the page is loaded.
+//! The baseline: the time that Chromium itself takes for a page, from the navigation command to the load
+//! event, over its own debugging socket.
 
 use std::{
     cell::RefCell,

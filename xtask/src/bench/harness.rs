@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 
 use crate::process::{line, ticking};
 
-/// Something to measure: one call is one sample.
+/// What is measured: one call is one sample.
 pub(crate) struct Subject<'a> {
     pub(crate) name: String,
     /// The most that its median ratio to the baseline may be.
@@ -43,9 +43,9 @@ impl<'a> Subject<'a> {
 }
 
 /// Runs every subject once in each of `rounds` rounds, after `warm_up` rounds that do not count, and
-/// prints medians and ratios, which it returns; the first subject is the baseline. The machine is
-/// left alone for `pause` before each: a browser goes on painting when its page has long loaded, and
-/// the next subject should not pay for that.
+/// prints medians and ratios, which it returns; the first subject is the baseline. It waits
+/// for `pause` before each: a browser goes on painting after its page has loaded, which must not count
+/// for the next subject.
 pub(crate) fn compare(
     label: &str,
     warm_up: usize,
@@ -78,8 +78,8 @@ pub(crate) fn compare(
     Ok(ratios)
 }
 
-/// The order in which `count` subjects run in `round`: another one each time, so that nobody always pays
-/// for what the same other one leaves behind, and the same in every run.
+/// The order in which `count` subjects run in `round`: another one each time, so that no subject
+/// always follows the same other one, and the same in every run.
 fn order(round: usize, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_cached_key(|at| BuildHasherDefault::<DefaultHasher>::default().hash_one((round, at)));
@@ -96,7 +96,7 @@ fn timed(command: &mut Command, code: i32) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// How a goal was met, in a table.
+/// Whether a goal was met, for a table.
 pub(crate) fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "MISSED" }
 }

@@ -1,4 +1,4 @@
-//! HTML to Markdown beside other converters: quality, speed, memory, and pages that are made to be slow.
+//! HTML to Markdown beside other converters: quality, speed, memory, and pages written to be slow.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use super::{
     harness::{median, verdict},
     memory::peak,
 };
-use crate::process::{cargo, quiet, root, ticking};
+use crate::process::{cargo, needed, quiet, root, ticking};
 
 /// The most memory: so many times the page, and so many bytes.
 const MEMORY: (u64, u64) = (10, 10_000_000);
@@ -75,14 +75,15 @@ fn build() -> anyhow::Result<Built> {
     Ok(Built { tool, examples: folder.join("examples") })
 }
 
-/// A Python that has the converters of its world.
+/// The Python of an environment with the converters that are written in it.
 fn python(folder: &Path) -> anyhow::Result<PathBuf> {
     let requirements = root().join("xtask/src/bench/markdown_requirements.txt");
     let (installed, wanted) = (folder.join("installed.txt"), fs::read_to_string(&requirements)?);
     let python = folder.join("python/bin/python");
     if fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
-        quiet("making a Python environment", Command::new("python3").args(["-m", "venv"]).arg(folder.join("python")))?;
-        // The one that Debian 12 has trips over the names of extras.
+        let system = needed("python3", "Python 3.10 or later")?;
+        quiet("making a Python environment", Command::new(system).args(["-m", "venv"]).arg(folder.join("python")))?;
+        // pip of Debian 12 fails on the names of extras.
         quiet("bringing pip up to date", Command::new(&python).args(["-m", "pip", "install", "--quiet", "pip==25.3"]))?;
         let mut install = Command::new(&python);
         install.args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements);
@@ -145,11 +146,11 @@ fn write_table(table: &str) -> anyhow::Result<()> {
     Ok(fs::write(path, format!("{before}{BEGIN}\n{table}\n{END}{after}"))?)
 }
 
-/// A page that is made to be slow.
+/// A page written to be slow.
 struct Hostile {
     name: &'static str,
     path: PathBuf,
-    /// The same, twice as large.
+    /// The same page, twice as large.
     twice: PathBuf,
 }
 
@@ -201,7 +202,7 @@ fn memory(tool: &Path, files: &[PathBuf], hostile: &[Hostile]) -> anyhow::Result
             let size = fs::metadata(path)?.len();
             let mut command = Command::new(tool);
             command.args(["--raw", "--path"]).arg(path);
-            // A page that has no text is refused: that is no measurement.
+            // A page without text is refused, which is not a measurement.
             let Ok(Some(peak)) = peak(&mut command) else { continue };
             let allowed = MEMORY.0 * size + MEMORY.1;
             let [size, peak, allowed] = [size, peak, allowed].map(|bytes| bytes as f64 / 1e6);

@@ -1,5 +1,5 @@
-//! The server: its start, what a call through it costs, its memory, and 1,000 calls of all kinds,
-//! 16 at once, with nothing failed and nothing left behind.
+//! The MCP server: start-up, overhead of a call, memory, and 1,000 calls of all kinds, 16 at once, of which
+//! none may fail and after which no process may be left.
 
 use std::{
     fs,
@@ -102,7 +102,7 @@ impl Bench {
         let site = Site::start();
         let client = Client::open(self.server());
         client.answer("browser_open", json!({}));
-        // What the load itself needs is there before memory is compared.
+        // Allocated once, before memory is compared.
         let turns: Vec<usize> = (0..2 * LOAD).collect();
         let (warm, loaded) = turns.split_at(AT_ONCE * 4);
         at_once(AT_ONCE, warm, |turn| self.call(&client, &site, *turn));

@@ -1,4 +1,4 @@
-//! The most memory that a process holds at once.
+//! The peak resident set of a process.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 
 use crate::process::line;
 
-/// The peak resident set of `command` in bytes, or `None` where the system does not tell.
+/// The peak resident set of `command` in bytes, or `None` where the system does not report it.
 ///
 /// Read from `/proc/PID/status` while it runs: what `wait4` reports would begin with this process's
 /// own peak, which a spawned process inherits until it is another program.
@@ -31,7 +31,7 @@ pub(super) fn peak(command: &mut Command) -> anyhow::Result<Option<u64>> {
     Ok(peak)
 }
 
-/// The resident set of a running process in bytes, or `None` where the system does not tell.
+/// The resident set of a running process in bytes, or `None` where the system does not report it.
 pub(super) fn resident(pid: u32) -> Option<u64> {
     field(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:")
 }

@@ -1,15 +1,15 @@
-//! Which links the demo follows, by a rule that needs no judgement.
+//! Which links the demo follows: a fixed rule, where an agent would choose.
 
 use serde_json::Value;
 
-/// Endings of addresses that are no pages.
+/// Endings of URLs that are not pages.
 const NO_PAGES: [&str; 12] =
     [".pdf", ".zip", ".gz", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".json", ".xml", ".txt"];
 
 /// The first `most` links in the answer `page` that lead beside or below `start`, without those in
 /// `known` and the start page itself.
 ///
-/// Addresses are compared without their fragment; those with a query are left out, for they are
+/// Addresses are compared without their fragment; those with a query are left out: they are
 /// mostly the same page in another order.
 pub(super) fn pages(start: &str, page: &Value, known: &[String], most: usize) -> Vec<String> {
     let start = without_fragment(start);

@@ -1,5 +1,5 @@
-//! What the demo has to leave behind: a catalog that says what was gathered, and behind every entry
-//! a document with front matter and text.
+//! Checks the demo's result: a catalog with all of its header, and for every entry a document with front
+//! matter and text.
 
 use std::{fs, path::Path};
 
@@ -48,7 +48,7 @@ fn document(beside: &Path, entry: &Value) -> anyhow::Result<Document> {
     Ok(Document { url: url.to_owned(), body: body.to_owned() })
 }
 
-/// Checks that what is hard to keep of the sample site was kept.
+/// Checks that the parts of the sample site that are hard to convert were saved.
 pub(super) fn sample(documents: &[Document], site: &Site) -> anyhow::Result<()> {
     for (path, expected) in SAMPLE {
         let url = site.url(path);

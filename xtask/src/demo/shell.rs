@@ -1,4 +1,4 @@
-//! The demo's terminal: every command line as one could type it, and its answer, short for the eye.
+//! Prints the demo's command lines as a person could type them, and their answers, shortened.
 
 use std::{
     cell::Cell,
@@ -29,13 +29,13 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// A terminal in `folder`, with the executables in `installed` before all others.
-    pub(super) fn new(installed: &Path, folder: &Path) -> anyhow::Result<Self> {
+    /// A terminal in `folder`, with the executables in `built` before all others.
+    pub(super) fn new(built: &Path, folder: &Path) -> anyhow::Result<Self> {
         fs::create_dir(folder.join(ANSWERS))?;
         let others = env::var_os("PATH").unwrap_or_default();
-        let path = env::join_paths([installed.to_owned()].into_iter().chain(env::split_paths(&others)))?;
+        let path = env::join_paths([built.to_owned()].into_iter().chain(env::split_paths(&others)))?;
         println!("\n$ cd {}", quoted(&folder.to_string_lossy()));
-        println!("$ export PATH={}:\"$PATH\" RAGMAKER_PROJECT_ROOT=\"$PWD\"", quoted(&installed.to_string_lossy()));
+        println!("$ export PATH={}:\"$PATH\" RAGMAKER_PROJECT_ROOT=\"$PWD\"", quoted(&built.to_string_lossy()));
         Ok(Self { folder: folder.to_owned(), path, calls: Cell::new(0) })
     }
 

@@ -1,4 +1,4 @@
-//! The system's package manager, asked for Chromium and ChromeDriver.
+//! Installs programs with the system's package manager.
 
 use std::{
     env,
@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow, bail};
 
 use crate::process::{is_root, on_path, shown};
 
-/// One package manager, and how it is asked.
+/// One package manager, and its command line.
 struct Manager {
     program: &'static str,
     install: &'static [&'static str],
@@ -80,7 +80,7 @@ pub(super) fn beside(programs: &[&str]) -> anyhow::Result<()> {
         if manager.program != "apt-get" {
             return Err(error);
         }
-        // A fresh machine has no lists of packages, or old ones.
+        // A fresh machine has no package lists, or old ones.
         shown(&mut privileged(&["apt-get", "update"], true)?)?;
         install()
     })
@@ -106,7 +106,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     let install = || shown(&mut privileged(&words, manager.root)?);
     let mut installed = install();
     if installed.is_err() && manager.program == "apt-get" {
-        // What the lists name may have left the server since.
+        // The server may no longer have what old lists name.
         shown(&mut privileged(&["apt-get", "update"], true)?)?;
         installed = install();
     }

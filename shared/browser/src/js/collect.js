@@ -1,20 +1,22 @@
-// The last part of the script that is run again and again until the page's content is there: what
-// the page is and what is wanted of it come with the answer that it is.
-const [selector, now, chosen] = arguments;
+// The main part of the page script: looks whether the page is ready and, where it is, returns the facts and
+// the content. Run again and again until then. Arguments: the selector to wait for or null; whether the
+// content is taken as it is now; the selector of the content or null; the limits (a table in Rust).
+// Returns [state] or [state, facts, content].
+const [selector, now, chosen, limits] = arguments;
 if (selector === null && !now && doc.readyState !== "complete") {
   // The load event comes here first: the content is taken before the page is painted, and the page
   // is not held up by questions meanwhile. Asked again at times, for some pages never load.
   await new Promise((go) => {
     addEventListener("load", () => go(), { once: true });
-    // A timer that neither the page nor watch.js has its hand on.
-    AbortSignal.timeout(200).addEventListener("abort", () => go());
+    // A timer that neither the page nor watch.js has replaced.
+    AbortSignal.timeout(limits.loadRecheck).addEventListener("abort", () => go());
   });
 }
 let state = look(selector);
 if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
-  // What works in small steps leaves no time for this until it is done.
-  const { didTimeout } = await new Promise((go) => requestIdleCallback(go, { timeout: 200 }));
-  told = undefined;
+  // A page that works in small steps leaves no idle time until it is done.
+  const { didTimeout } = await new Promise((go) => requestIdleCallback(go, { timeout: limits.idleCallback }));
+  counts = undefined;
   state = didTimeout && doc.visibilityState === "visible" ? "wait" : look(selector);
 }
 if (state === "bad-selector" || (!now && state === "wait")) return [state];
@@ -22,7 +24,7 @@ let content = null;
 try {
   content = take(chosen);
 } catch (error) {
-  if (chosen !== null && error.name === "SyntaxError") return ["bad-choice"];
+  if (chosen !== null && error.name === "SyntaxError") return ["bad-content-selector"];
   throw error;
 }
 return [state, facts(), content];

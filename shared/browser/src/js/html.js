@@ -32,7 +32,7 @@ const take = (selector) => {
       }
     };
     if (root.nodeType === Node.DOCUMENT_FRAGMENT_NODE) {
-      // A shadow root can not be cloned; its children can.
+      // A shadow root cannot be cloned; its children can.
       const fragment = doc.createDocumentFragment();
       fragment.append(...[...root.childNodes].map((node) => node.cloneNode(true)));
       pairs(root, fragment);

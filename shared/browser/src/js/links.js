@@ -1,6 +1,6 @@
 // What a person could follow, in the page's order: rendered links to http and https addresses,
-// through open shadow roots and frames of the same origin, each page once: the text of one on a
-// line, its address on the next.
+// through open shadow roots and frames of the same origin, each page once.
+// Returns a JSON text: a list of [accessible name, address].
 const take = () => {
   const LONGEST_ADDRESS = 4096, XHTML = "http://www.w3.org/1999/xhtml";
   const here = location.href.split("#")[0];
@@ -156,7 +156,7 @@ const take = () => {
       try { href = new URL(href.baseVal, link.baseURI).href; } catch { return null; }
     }
     if (!/^https?:/.test(href) || href.length > LONGEST_ADDRESS) return null;
-    // What can not be parsed comes back as it was written.
+    // What cannot be parsed comes back as it was written.
     if (href === written && !URL.canParse(href)) return null;
     // A place on this very page is not somewhere to go, unless an application routes by it.
     if (href.startsWith(here) && href[here.length] === "#" && !/^[/!]/.test(href.slice(here.length + 1))) return null;
@@ -198,5 +198,5 @@ const take = () => {
   };
   walk(document);
   // One string crosses to the tool in a fraction of the time that a thousand take.
-  return [...found.values()].flat().join("\n");
+  return JSON.stringify([...found.values()]);
 };

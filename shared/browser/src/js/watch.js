@@ -1,6 +1,7 @@
-// Runs in every document before its own scripts: keeps count of what the page still waits for, so
-// that look.js can tell whether its content is there, and takes away what gives the driver away.
-(() => {
+// Runs in every document before its own scripts, with the limits as argument: counts what the page still
+// waits for, so that look.js can tell whether its content is there, answers dialogs, and removes what gives
+// the driver away.
+(limits) => {
   for (const name of Object.getOwnPropertyNames(window)) {
     if (name.startsWith("cdc_")) delete window[name];
   }
@@ -15,8 +16,8 @@
   });
   // A dialog would block the page, and every command to it, until somebody answers.
   const answer = (name, value) => replace(window, name, { apply: () => (bump(), value) });
-  // When anything last happened, when anything new did, which neither a timer nor a request made again is,
-  // when the document came further, and when the last answer to something new came.
+  // When anything last happened; when anything new did, which neither a timer nor a request made again is;
+  // when the document came further; and when the last answer to something new came.
   let last = performance.now(), news = last, begun = last, answeredAt = -Infinity;
   const bump = () => { last = performance.now(); };
   const stir = () => { news = last = performance.now(); };
@@ -37,11 +38,10 @@
   // A timer is work to come: a short one, unless the same work goes on and on when nothing new has come
   // of it; and one that follows another, or comes again, for a while, or if it may have waited for what
   // has just come.
-  const SHORT = 2000, SOON = 5000, CHAIN = 3, COUNTDOWN = 6, LOOKS = 300, REPEATS = 3;
   const timers = new Map(), tickers = new WeakMap(), works = new Map();
   let chain = 0, chainBegun = 0;
-  const waits = ({ due, begun, repeat, hoped, fresh }) => !hoped && (due - answeredAt <= LOOKS
-    || (repeat === 0 ? fresh || due - news <= SHORT : repeat <= CHAIN && due - begun <= SHORT));
+  const waits = ({ due, begun, repeat, hoped, fresh }) => !hoped && (due - answeredAt <= limits.afterAnswer
+    || (repeat === 0 ? fresh || due - news <= limits.shortTimer : repeat <= limits.timerChain && due - begun <= limits.shortTimer));
   const delayOf = (delay) => delay > 0 ? Number(delay) : 0;
   const text = Function.prototype.toString;
   const source = (work) => typeof work === "function" ? Reflect.apply(text, work, []) : String(work);
@@ -52,9 +52,9 @@
   replace(window, "setTimeout", {
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
-      const hoped = delay > SHORT && delay <= SOON && chain === 0 && leads(work);
-      if (delay > SHORT && !hoped) return Reflect.apply(target, self, args);
-      const fresh = chain === 0 && count(works, source(work).slice(0, 500)) <= REPEATS;
+      const hoped = delay > limits.shortTimer && delay <= limits.longTimer && chain === 0 && leads(work);
+      if (delay > limits.shortTimer && !hoped) return Reflect.apply(target, self, args);
+      const fresh = chain === 0 && count(works, source(work).slice(0, 500)) <= limits.repeats;
       const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped, fresh, leading: goesOn(chain) && leads(work) };
       const done = () => { if (timers.delete(id)) bump(); };
       let id;
@@ -65,7 +65,7 @@
           [chain, chainBegun] = [timer.repeat + 1, timer.begun];
           try { return work.apply(this, values); } finally {
             [chain, chainBegun] = before;
-            if (timer.repeat <= COUNTDOWN) bump();
+            if (timer.repeat <= limits.countdown) bump();
           }
         }, given, ...rest]);
       } else {
@@ -80,12 +80,12 @@
   replace(window, "setInterval", {
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
-      if (delay > SHORT || typeof work !== "function") return Reflect.apply(target, self, args);
+      if (delay > limits.shortTimer || typeof work !== "function") return Reflect.apply(target, self, args);
       const timer = { due: now + delay, begun: now, repeat: 0, leading: leads(work) };
       const id = Reflect.apply(target, self, [function (...values) {
         timer.due = performance.now() + delay;
         timer.repeat += 1;
-        if (timer.repeat <= COUNTDOWN) bump();
+        if (timer.repeat <= limits.countdown) bump();
         return work.apply(this, values);
       }, given, ...rest]);
       timers.set(id, timer);
@@ -104,17 +104,17 @@
   // What is at work elsewhere is waited for until it answers, the first times, and not for long where there is
   // something to read: a worker that starts or has been told something, a database that is opened, what is
   // compiled or deciphered, a task put off.
-  const ANSWER = 1000, told = new WeakMap();
+  const asked = new WeakMap();
   const outwait = () => {
     const timer = { due: performance.now(), repeat: 0, hoped: false };
     const done = () => { if (timers.delete(timer)) stir(); };
     timers.set(timer, timer);
-    later(() => { timer.hoped = true; }, ANSWER);
-    later(done, SOON);
+    later(() => { timer.hoped = true; }, limits.workerAnswer);
+    later(done, limits.longTimer);
     return done;
   };
   const hear = (source, events) => {
-    if (count(told, source) > REPEATS) return source;
+    if (count(asked, source) > limits.repeats) return source;
     const done = outwait();
     for (const event of events) source.addEventListener(event, done, { once: true });
     return source;
@@ -137,7 +137,7 @@
       replace(owner, name, {
         apply(target, self, args) {
           const promise = Reflect.apply(target, self, args);
-          if (args[1]?.delay > SHORT || count(told, target) > REPEATS) return promise;
+          if (args[1]?.delay > limits.shortTimer || count(asked, target) > limits.repeats) return promise;
           const done = outwait();
           return Reflect.apply(then, promise, [(value) => (done(), value), (error) => { done(); throw error; }]);
         },
@@ -147,14 +147,14 @@
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
   // it is over when the document is interactive, and costs too much to be told of.
   // What a script moves it moves in steps, which are no news.
-  const STEPS = 40, moved = new WeakMap();
+  const moved = new WeakMap();
   const changes = new MutationObserver((records) => {
     for (const { type, target, addedNodes, removedNodes } of records) {
       if (type === "attributes") {
-        if (count(moved, target) <= STEPS && performance.now() - brought() <= SHORT) bump();
+        if (count(moved, target) <= limits.movesOfNode && performance.now() - brought() <= limits.shortTimer) bump();
         continue;
       }
-      if (count(tickers, target) <= (addedNodes.length > removedNodes.length ? 20 : 3)) { stir(); return; }
+      if (count(tickers, target) <= (addedNodes.length > removedNodes.length ? limits.growthsOfNode : limits.changesOfNode)) { stir(); return; }
     }
   });
   const proceeds = () => {
@@ -167,24 +167,24 @@
   new PerformanceObserver((list) => {
     for (const { name, initiatorType } of list.getEntries()) {
       const address = name.split(/[?#]/, 1)[0];
-      if (!/^(fetch|xmlhttprequest)$/.test(initiatorType) || count(answered, address) > REPEATS) continue;
+      if (!/^(fetch|xmlhttprequest)$/.test(initiatorType) || count(answered, address) > limits.repeats) continue;
       stir();
       answeredAt = last;
     }
   }).observe({ type: "resource", buffered: true });
 
-  // What the page has of these tells a bot challenge; its scripts can not be seen from where look.js runs.
+  // What the page has of these tells a bot challenge; its scripts cannot be seen from where look.js runs.
   const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
-  const { dispatchEvent } = EventTarget.prototype, { getAnimations } = Document.prototype, { apply } = Reflect, Told = CustomEvent;
+  const { dispatchEvent } = EventTarget.prototype, { getAnimations } = Document.prototype, { apply } = Reflect, Report = CustomEvent;
   // What fades in or moves to its place is not there before; what goes on and on is decoration, as are
   // crowds. They are many to ask: it is done when there is nothing else to wait for.
-  const CROWD = 500, timelineOf = Object.getOwnPropertyDescriptor(Document.prototype, "timeline").get;
+  const timelineOf = Object.getOwnPropertyDescriptor(Document.prototype, "timeline").get;
   // The document does not count what moves in its shadow roots.
   const shadows = new Set(), { getAnimations: within } = ShadowRoot.prototype, { deref } = WeakRef.prototype;
   replace(Element.prototype, "attachShadow", {
     apply(target, self, args) {
       const root = Reflect.apply(target, self, args);
-      if (shadows.size < CROWD) shadows.add(new WeakRef(root));
+      if (shadows.size < limits.animations) shadows.add(new WeakRef(root));
       return root;
     },
   });
@@ -195,13 +195,13 @@
     try {
       const roots = [...shadows].map((root) => apply(deref, root, [])).filter((root) => root?.isConnected);
       const all = [...apply(getAnimations, document, []), ...roots.flatMap((root) => apply(within, root, []))];
-      crowded = all.length > CROWD;
+      crowded = all.length > limits.animations;
       return !crowded && all.some((animation) => animation.playState === "running" && animation.timeline === timeline && animation.playbackRate > 0
-        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - brought() <= SHORT);
+        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - brought() <= limits.shortTimer);
     } catch { return false; }
   };
-  const goesOn = (repeat) => repeat > 0 && repeat <= COUNTDOWN;
-  const tell = () => {
+  const goesOn = (repeat) => repeat > 0 && repeat <= limits.countdown;
+  const report = () => {
     const set = [...timers.values()];
     const counted = (which) => set.filter(which).length;
     const pending = counted(waits);
@@ -209,15 +209,15 @@
       quiet: performance.now() - last,
       timers: pending === 0 && moves() ? 1 : pending,
       // A page with little to read may lead on, and one with next to nothing count down before it shows something.
-      hopes: counted(({ hoped, leading, repeat }) => hoped || (leading && goesOn(repeat))),
-      counts: counted(({ repeat }) => goesOn(repeat)),
+      redirects: counted(({ hoped, leading, repeat }) => hoped || (leading && goesOn(repeat))),
+      countdowns: counted(({ repeat }) => goesOn(repeat)),
       globals: globals(),
     };
-    apply(dispatchEvent, document, [new Told("ragmaker-tell", { detail })]);
+    apply(dispatchEvent, document, [new Report("ragmaker-report", { detail })]);
   };
   const listen = () => {
     document.addEventListener("readystatechange", proceeds);
-    document.addEventListener("ragmaker-ask", tell);
+    document.addEventListener("ragmaker-ask", report);
   };
   listen();
   // A document that is opened again, which writing does as well, forgets who listens to it.
@@ -230,4 +230,4 @@
       },
     });
   }
-})();
+}

@@ -6,7 +6,8 @@
 use std::{fs, os::unix::fs::symlink, path::PathBuf, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_files::{Asked, Roots};
+use ragmaker_files::Roots;
+use ragmaker_tool::HostOptions;
 
 /// A tree with links in it that lead about and out.
 static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -20,7 +21,7 @@ static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
 
 fuzz_target!(|text: &str| {
     let project_root = ROOT.to_str();
-    let roots = Roots::discover(Asked { project_root, ..Asked::default() }).unwrap();
+    let roots = Roots::discover(&HostOptions { project_root, ..HostOptions::default() }).unwrap();
     for place in [roots.place(text), roots.place_to_write(text), roots.entry_to_write(text)].into_iter().flatten() {
         let path = place.path();
         assert!(path.starts_with(&*ROOT), "{}", path.display());

@@ -1,6 +1,11 @@
-//! Any bytes become Markdown or are refused.
+//! Fuzz target: any bytes are converted or refused, and the Markdown is in proportion to them.
 //!
-//!     cargo +nightly fuzz run convert fuzz/corpus fuzz/seeds
+//! Needs a nightly toolchain and `cargo install cargo-fuzz`. In `shared/markdown`:
+//!
+//! ```sh
+//! mkdir -p fuzz/corpus
+//! cargo +nightly fuzz run convert fuzz/corpus fuzz/seeds -- -max_total_time=600
+//! ```
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

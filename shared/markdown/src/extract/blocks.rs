@@ -1,10 +1,12 @@
 //! A page's text as blocks: the runs of inline content that a reader sees as lines or paragraphs,
 //! and what can be counted about them and about the elements around them.
 
+use std::borrow::Cow;
+
 use foldhash::HashMap;
 
 use crate::{
-    render::is_ideograph,
+    chars::is_ideograph,
     tag::{Attr, Tag},
     tree::{Id, ROOT, Tree},
 };
@@ -166,7 +168,7 @@ pub(super) struct Blocks {
 /// The node is in no block.
 pub(super) const NO_BLOCK: u32 = u32::MAX;
 
-/// `text` from its first character that is no white space on.
+/// `text` without white space at its start.
 fn trim_start(text: &str) -> &str {
     // Most white space is indentation, told apart fast.
     let trimmed = text.trim_ascii_start();
@@ -268,6 +270,23 @@ impl Blocks {
         self.sums[id].blocks > 0.0
     }
 
+    /// The text of a block.
+    pub(super) fn text<'t>(&self, tree: &'t Tree, at: usize) -> Cow<'t, str> {
+        let first = self.list[at].first;
+        let end = tree.subtree(self.list[at].container).end;
+        let mut text = Cow::Borrowed("");
+        for id in first..end {
+            match self.of_node[id] {
+                // Most blocks are one run of text.
+                block if block as usize == at && text.is_empty() => text = Cow::Borrowed(tree.text(id)),
+                block if block as usize == at => text.to_mut().push_str(tree.text(id)),
+                NO_BLOCK => {}
+                _ => break,
+            }
+        }
+        text
+    }
+
     fn at(&mut self, current: &mut u32, container: Id, first: Id) -> &mut Block {
         if *current == NO_BLOCK {
             *current = self.list.len() as u32;
@@ -309,11 +328,11 @@ impl Blocks {
     }
 }
 
-/// For every block, a number that it shares with the blocks that stand in elements of the same tags
-/// and first classes, four levels up: the titles of a grid's cards, the prices, the cells of a column.
-pub(super) fn kin(tree: &Tree, blocks: &Blocks) -> Vec<u32> {
+/// For every block, the number of its sibling group: the blocks in elements with the same tags and first classes
+/// four levels up, such as the titles of a grid's cards, the prices, the cells of a column.
+pub(super) fn sibling_groups(tree: &Tree, blocks: &Blocks) -> Vec<u32> {
     let mut numbers: HashMap<u64, u32> = HashMap::default();
-    let mut kin = Vec::with_capacity(blocks.list.len());
+    let mut groups = Vec::with_capacity(blocks.list.len());
     for block in &blocks.list {
         let around = std::iter::once(block.container).chain(tree.ancestors(block.container)).take(4);
         let hash = around.fold(0xCBF2_9CE4_8422_2325, |hash: u64, id| {
@@ -325,9 +344,9 @@ pub(super) fn kin(tree: &Tree, blocks: &Blocks) -> Vec<u32> {
                 .fold(hash, |hash, b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3))
         });
         let next = numbers.len() as u32;
-        kin.push(*numbers.entry(hash).or_insert(next));
+        groups.push(*numbers.entry(hash).or_insert(next));
     }
-    kin
+    groups
 }
 
 /// For every element, how many of its siblings have the same tag and first class.
@@ -352,4 +371,40 @@ fn alike(tree: &Tree) -> Vec<u16> {
         *count = count.saturating_add(1);
     }
     group.into_iter().map(|group| counts[group as usize]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts of a page's blocks.
+    fn texts(html: &str) -> Vec<String> {
+        let tree = Tree::parse(html, None);
+        let blocks = Blocks::new(&tree);
+        (0..blocks.list.len()).map(|at| blocks.text(&tree, at).into_owned()).collect()
+    }
+
+    #[test]
+    fn blocks_are_runs_of_inline_content() {
+        assert_eq!(texts("a <b>b</b> c<p>d<ul><li>e<li>f</ul>g"), ["a b c", "d", "e", "f", "g"]);
+        assert_eq!(texts("<pre>a\n<div>b</div></pre><select><option>c</select>"), ["a\nb"]);
+        assert!(texts(" <p> </p>").is_empty());
+    }
+
+    #[test]
+    fn blocks_are_counted() {
+        let tree = Tree::parse("<p>The <a href=x>tide</a> rises: 3 m, €5!</p><p>潮汐</p><h2>a</h2>", None);
+        let blocks = Blocks::new(&tree);
+        let counts = blocks.list[0].counts;
+        assert_eq!((counts.words, counts.linked, counts.links), (6.0, 1.0, 1.0));
+        assert_eq!((counts.digits, counts.capitals, counts.stops, counts.money), (2.0, 1.0, 2.0, 1.0));
+        assert_eq!((blocks.list[1].counts.words, blocks.list[1].counts.chars), (1.0, 2.0));
+        assert_eq!((blocks.sums[ROOT].words, blocks.sums[ROOT].headings), (8.0, 1.0));
+    }
+
+    #[test]
+    fn cells_of_a_column_are_a_sibling_group() {
+        let tree = Tree::parse("<table><tr><td class=a>1<td class=b>2<tr><td class=a>3<td class=b>4</table>", None);
+        assert_eq!(sibling_groups(&tree, &Blocks::new(&tree)), [0, 1, 0, 1]);
+    }
 }

@@ -1,19 +1,18 @@
 //! The model: boosted forests of oblivious trees, trained by `training/train.py`.
 //!
-//! An oblivious tree asks the same question at every node of a level, so its leaf is the number
-//! that its answers spell (the trees of `CatBoost`: Prokhorenkova et al., "Unbiased boosting with
-//! categorical features", 2018). Every value is first replaced by how many of its column's borders it exceeds,
-//! a byte; then all blocks are asked the same question, without a branch, sixteen at a time by the processor.
+//! An oblivious tree has the same split at every node of a level, so the results of its splits are the bits of
+//! the leaf's index (the trees of `CatBoost`: Prokhorenkova et al., "Unbiased boosting with categorical features",
+//! 2018). Every value is first binned: replaced by how many of its column's borders it exceeds, a byte. Then a
+//! split compares the bins of all rows without a branch, sixteen at a time by the processor.
 //!
-//! A forest is the mean of several that saw other blocks, labels and weights of the same pages
-//! (Breiman, "Bagging predictors", 1996): there are few pages to learn from, and what one forest
-//! imagines the others do not.
+//! A forest is the mean of several that were trained on other blocks, labels and weights of the same pages
+//! (Breiman, "Bagging predictors", 1996): there are few pages to train on, and the mean overfits less.
 //!
-//! What words say is no forest's to learn, there are too many: they have a weight each, found by hash.
+//! Words are too many for splits: a linear model has a weight for each, found by hash.
 
 use std::sync::OnceLock;
 
-use super::words::mixed;
+use super::tokens::mixed;
 use crate::metadata::PageType;
 
 /// See `training/train.py` for the layout.
@@ -41,105 +40,105 @@ impl Table {
     }
 }
 
-/// The columns that a forest asks about, and the borders that it knows in each.
+/// The columns that a forest splits on, and the borders of each.
 pub(super) struct Grid {
     /// Each column, and where its borders end.
     columns: Vec<(u16, u32)>,
     borders: Vec<f32>,
 }
 
-/// How many rows are judged at once.
-const ABREAST: usize = 32;
+/// How many rows are binned at once.
+const LANES: usize = 32;
 
 /// How many borders each value exceeds, one column of the grid after the other.
 pub(super) struct Bins {
-    /// How many rows there are, and how many there is room for.
     rows: usize,
-    room: usize,
+    /// The length of a column: the rows and padding up to whole lanes.
+    padded: usize,
     counts: Vec<u8>,
 }
 
 impl Bins {
-    /// Bins the columns that the grid knows of so many rows, each of which is put where it is asked for.
+    /// Bins the columns of the grid for so many rows; `put` appends the values of a row.
     pub(super) fn new(grid: &Grid, rows: usize, mut put: impl FnMut(usize, &mut Vec<f32>)) -> Self {
-        let room = rows.next_multiple_of(ABREAST);
-        let mut counts = vec![0; grid.columns.len() * room];
+        let padded = rows.next_multiple_of(LANES);
+        let mut counts = vec![0; grid.columns.len() * padded];
         let mut some = vec![];
-        for start in (0..rows).step_by(ABREAST) {
+        for start in (0..rows).step_by(LANES) {
             some.clear();
-            let end = rows.min(start + ABREAST);
+            let end = rows.min(start + LANES);
             for at in start..end {
                 put(at, &mut some);
             }
             let width = some.len() / (end - start);
             let mut first = 0;
-            for (&(column, end), counts) in grid.columns.iter().zip(counts.chunks_exact_mut(room)) {
-                // What is no number exceeds nothing.
-                let mut values = [f32::NAN; ABREAST];
+            for (&(column, end), counts) in grid.columns.iter().zip(counts.chunks_exact_mut(padded)) {
+                // NaN exceeds no border.
+                let mut values = [f32::NAN; LANES];
                 for (value, row) in values.iter_mut().zip(some.chunks_exact(width)) {
                     *value = row[usize::from(column)];
                 }
                 let borders = &grid.borders[first..end as usize];
-                counts[start..][..ABREAST].copy_from_slice(&exceeded(&values, borders));
+                counts[start..][..LANES].copy_from_slice(&exceeded(&values, borders));
                 first = end as usize;
             }
         }
-        Self { rows, room, counts }
+        Self { rows, padded, counts }
     }
 
     fn column(&self, at: u16) -> &[u8] {
-        &self.counts[usize::from(at) * self.room..][..self.room]
+        &self.counts[usize::from(at) * self.padded..][..self.padded]
     }
 }
 
-/// How many of the borders each value exceeds: asked one by one, which all values are at once.
-fn exceeded(values: &[f32; ABREAST], borders: &[f32]) -> [u8; ABREAST] {
-    // What stands in a row is like what stands in the next more often than not.
+/// How many of the borders each value exceeds: border by border, so that all values are compared at once.
+fn exceeded(values: &[f32; LANES], borders: &[f32]) -> [u8; LANES] {
+    // The values of neighbouring rows are equal more often than not.
     let first = values[0].to_bits();
     if values.iter().fold(0, |differs, value| differs | (value.to_bits() ^ first)) == 0 {
-        return [borders.partition_point(|&border| values[0] > border) as u8; ABREAST];
+        return [borders.partition_point(|&border| values[0] > border) as u8; LANES];
     }
-    let mut counts = [0; ABREAST];
+    let mut counts = [0; LANES];
     for &border in borders {
         count(values, border, &mut counts);
     }
     counts
 }
 
-/// Counts one border for each value that exceeds it. Within the loop over the borders, these and not the values would
-/// be taken at once, of which there are few.
+/// Counts one border for each value that exceeds it. Inlined into the loop over the borders, the compiler would
+/// vectorize over the borders, of which there are few.
 #[inline(never)]
-fn count(values: &[f32; ABREAST], border: f32, counts: &mut [u8; ABREAST]) {
+fn count(values: &[f32; LANES], border: f32, counts: &mut [u8; LANES]) {
     for (count, value) in counts.iter_mut().zip(values) {
         *count += u8::from(*value > border);
     }
 }
 
-/// A boosted forest, as the weights hold it. A tree is what it asks, level by level: which column of the grid must
-/// exceed how many borders more than this; then the scale of its leaves, and these.
+/// A boosted forest, as the weights hold it. A tree is its splits, level by level: a column of the grid, and the
+/// bin that is to be exceeded; then the scale of its leaves, and these.
 pub(super) struct Forest {
     bias: f32,
     depth: usize,
     trees: &'static [u8],
 }
 
-/// The bytes of a question, and of a scale.
-const QUESTION: usize = 3;
+/// The bytes of a split, and of a scale.
+const SPLIT: usize = 3;
 const SCALE: usize = 4;
 
 impl Forest {
-    /// The logarithmic odds of each row.
-    pub(super) fn odds(&self, bins: &Bins) -> Vec<f32> {
-        let mut sums = vec![self.bias; bins.room];
-        let mut spelled = vec![0_u8; bins.room];
-        // As many as a byte can name, so that no look-up can miss.
+    /// The logit of each row.
+    pub(super) fn logits(&self, bins: &Bins) -> Vec<f32> {
+        let mut sums = vec![self.bias; bins.padded];
+        let mut indices = vec![0_u8; bins.padded];
+        // As many as a byte can index, so that no look-up needs a bounds check.
         let mut leaves = [0.0; 256];
         for tree in self.trees.chunks_exact(Self::tree_size(self.depth)) {
-            let (questions, tree) = tree.split_at(QUESTION * self.depth);
-            spelled.fill(0);
-            for (level, [low, high, border]) in questions.as_chunks().0.iter().enumerate() {
-                for (leaf, bin) in spelled.iter_mut().zip(bins.column(u16::from_le_bytes([*low, *high]))) {
-                    *leaf |= if bin > border { 1 << level } else { 0 };
+            let (splits, tree) = tree.split_at(SPLIT * self.depth);
+            indices.fill(0);
+            for (level, [low, high, border]) in splits.as_chunks().0.iter().enumerate() {
+                for (index, bin) in indices.iter_mut().zip(bins.column(u16::from_le_bytes([*low, *high]))) {
+                    *index |= if bin > border { 1 << level } else { 0 };
                 }
             }
             let (scale, values) = tree.split_first_chunk().expect("a tree is whole");
@@ -147,9 +146,9 @@ impl Forest {
             for (leaf, value) in leaves.iter_mut().zip(values) {
                 *leaf = f32::from(value.cast_signed()) * scale;
             }
-            for (sums, spelled) in sums.as_chunks_mut::<ABREAST>().0.iter_mut().zip(spelled.as_chunks::<ABREAST>().0) {
-                for (sum, leaf) in sums.iter_mut().zip(spelled) {
-                    *sum += leaves[usize::from(*leaf)];
+            for (sums, indices) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(indices.as_chunks::<LANES>().0) {
+                for (sum, index) in sums.iter_mut().zip(indices) {
+                    *sum += leaves[usize::from(*index)];
                 }
             }
         }
@@ -158,13 +157,13 @@ impl Forest {
     }
 
     fn tree_size(depth: usize) -> usize {
-        QUESTION * depth + SCALE + (1 << depth)
+        SPLIT * depth + SCALE + (1 << depth)
     }
 }
 
-/// The chance that odds stand for.
-pub(super) fn chance(odds: f32) -> f32 {
-    1.0 / (1.0 + (-odds).exp())
+/// The probability of a logit.
+pub(super) fn sigmoid(logit: f32) -> f32 {
+    1.0 / (1.0 + (-logit).exp())
 }
 
 /// A linear model of hashed words: groups of four, each with a part of their hashes and their weights.
@@ -175,7 +174,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// What a word says for what it stands in or near: by itself, and on a page of this kind.
+    /// The weight of a word, plus its weight on a page of this kind.
     pub(super) fn weight(&self, word: u32, kind: usize) -> f32 {
         let of_kind = mixed(word ^ (kind as u32 + 1).wrapping_mul(0x85EB_CA77));
         f32::from(self.at(word) + self.at(of_kind)) * self.scale
@@ -190,14 +189,14 @@ impl Words {
     }
 }
 
-/// Everything that was learned.
+/// All weights.
 pub(super) struct Model {
-    /// For each kind of page, what tells it from the others.
+    /// For each kind of page, a classifier against the others.
     pub(super) kinds: Vec<Forest>,
     pub(super) of_page: Grid,
-    /// What words say of the block that they stand in or near.
+    /// Text scores of blocks.
     pub(super) words: Words,
-    /// What tells content by that and all else.
+    /// Content or boilerplate, by text scores and features.
     pub(super) forest: Forest,
     pub(super) of_block: Grid,
 }
@@ -220,7 +219,7 @@ fn weights() -> &'static [u8] {
     WEIGHTS
 }
 
-/// Training judges weights that have not seen a page by what becomes of the page.
+/// Training evaluates weights that were not trained on a page by the conversion of that page.
 #[cfg(feature = "training")]
 fn weights() -> &'static [u8] {
     std::env::var_os("RAGMAKER_WEIGHTS")
@@ -276,9 +275,9 @@ mod tests {
     fn many_rows_are_as_one_by_one() {
         let grid = Grid { columns: vec![(0, 3), (2, 4)], borders: vec![-1.0, 0.5, 2.0, 0.0] };
         // Whether the first column exceeds a second border, the second one its first, and what never is.
-        let questions = [0, 0, 1, 1, 0, 0, 0, 0, 126];
+        let splits = [0, 0, 1, 1, 0, 0, 0, 0, 126];
         let trees: Vec<u8> =
-            questions.into_iter().chain(0.5_f32.to_le_bytes()).chain((0..8).map(|leaf| 2 * leaf)).collect();
+            splits.into_iter().chain(0.5_f32.to_le_bytes()).chain((0..8).map(|leaf| 2 * leaf)).collect();
         let forest = Forest { bias: 10.0, depth: 3, trees: trees.leak() };
         let rows: Vec<[f32; 3]> =
             (0..21).map(|row| [(row % 5) as f32 - 1.5, f32::NAN, f32::from(u8::from(row % 3 == 0))]).collect();
@@ -287,7 +286,7 @@ mod tests {
             .iter()
             .map(|row| 10.0 + f32::from(u8::from(row[0] > 0.5)) + 2.0 * f32::from(u8::from(row[2] > 0.0)))
             .collect();
-        assert_eq!(forest.odds(&bins), expected);
+        assert_eq!(forest.logits(&bins), expected);
     }
 
     #[test]
@@ -296,11 +295,11 @@ mod tests {
         assert_eq!(model.kinds.len(), PageType::ALL.len());
         assert!(model.words.groups.len().is_power_of_two());
         let mut trees = model.forest.trees.chunks_exact(Forest::tree_size(model.forest.depth));
-        let asks_of_the_grid = |tree: &[u8]| {
-            let (questions, _) = tree.split_at(QUESTION * model.forest.depth);
-            let mut columns = questions.as_chunks().0.iter().map(|[low, high, _]| u16::from_le_bytes([*low, *high]));
+        let splits_on_the_grid = |tree: &[u8]| {
+            let (splits, _) = tree.split_at(SPLIT * model.forest.depth);
+            let mut columns = splits.as_chunks().0.iter().map(|[low, high, _]| u16::from_le_bytes([*low, *high]));
             columns.all(|column| usize::from(column) < model.of_block.columns.len())
         };
-        assert!(model.forest.depth < 8 && trees.len() > 0 && trees.all(asks_of_the_grid));
+        assert!(model.forest.depth < 8 && trees.len() > 0 && trees.all(splits_on_the_grid));
     }
 }

@@ -1,9 +1,12 @@
-//! What the names that authors give to elements hint at: classes, ids and roles, word by word.
+//! Hints: what classes, ids, roles, short texts and addresses say about the use of an element.
 //!
-//! A name is only ever a hint among others that the model weighs; pages in any language use these.
+//! A hint is a feature among others that the model weighs. Authors name elements in English whatever the
+//! language of their page; the words of short texts are those of a few languages. The lists are in `lists/`, the
+//! order of their lines is that of the features, and `weights.bin` was trained with it.
 
 use foldhash::HashMap;
 
+use super::lexicon::Lexicon;
 use crate::{
     tag::{Attr, Tag},
     tree::{Id, Tree},
@@ -12,286 +15,58 @@ use crate::{
 /// A set of hints, one bit each.
 pub(super) type Hints = u64;
 
-/// How many kinds of hint there are.
-pub(super) const KINDS: usize = 42;
+/// The words of names.
+static NAMES: Lexicon<1024> = Lexicon::new(include_str!("lists/names.txt"));
 
-/// Lists of words, found by hash: no table is built at every start.
-struct Lexicon<const SLOTS: usize> {
-    lists: &'static [&'static [&'static str]],
-    /// Which word of which list stands where its hash says, or in the next slot that was free; counted from one.
-    slots: [(u8, u8); SLOTS],
+/// The words of short texts around content.
+static PHRASES: Lexicon<512> = Lexicon::new(include_str!("lists/phrases.txt"));
+
+/// The words of addresses.
+static PATHS: Lexicon<256> = Lexicon::new(include_str!("lists/paths.txt"));
+
+/// How many hints there are: those of names, and those of tags and roles.
+pub(super) const HINTS: usize = NAMES_LISTS + STRUCTURAL;
+
+/// How many lists of words each file has.
+const NAMES_LISTS: usize = 30;
+pub(super) const PHRASE_KINDS: usize = 10;
+const PATH_KINDS: usize = 7;
+const _: () = assert!(NAMES.lists() == NAMES_LISTS && PHRASES.lists() == PHRASE_KINDS && PATHS.lists() == PATH_KINDS);
+
+/// How many hints are of tags and roles.
+const STRUCTURAL: usize = 12;
+
+/// The bits of the hints that are asked for by themselves.
+pub(super) mod bit {
+    use super::NAMES_LISTS;
+
+    pub(in crate::extract) const RELATED: usize = 6;
+    pub(in crate::extract) const COMMENTS: usize = 7;
+    pub(in crate::extract) const ARTICLE_NAME: usize = 22;
+    pub(in crate::extract) const PRODUCT: usize = 23;
+    pub(in crate::extract) const MESSAGE: usize = 25;
+    pub(in crate::extract) const LISTING: usize = 26;
+    pub(in crate::extract) const REVIEW: usize = 27;
+    pub(in crate::extract) const SECTION: usize = 28;
+    pub(in crate::extract) const MAIN: usize = NAMES_LISTS + 4;
+    pub(in crate::extract) const ARTICLE: usize = NAMES_LISTS + 5;
+    pub(in crate::extract) const HIDDEN: usize = NAMES_LISTS + 7;
 }
 
-impl<const SLOTS: usize> Lexicon<SLOTS> {
-    const fn new(lists: &'static [&'static [&'static str]]) -> Self {
-        let mut slots = [(0, 0); SLOTS];
-        let mut list = 0;
-        while list < lists.len() {
-            let mut at = 0;
-            while at < lists[list].len() {
-                let mut slot = Self::slot(lists[list][at].as_bytes());
-                while slots[slot].0 > 0 {
-                    slot = (slot + 1) % SLOTS;
-                }
-                at += 1;
-                slots[slot] = (list as u8 + 1, at as u8);
-            }
-            list += 1;
-        }
-        Self { lists, slots }
-    }
+/// The hint that an element is hidden.
+pub(super) const HIDDEN: Hints = 1 << bit::HIDDEN;
 
-    /// Where a word stands, unless others were there before.
-    const fn slot(word: &[u8]) -> usize {
-        let (mut hash, mut at) = (0_u32, 0);
-        while at < word.len() {
-            hash = (hash ^ word[at] as u32).wrapping_mul(0x0100_0193);
-            at += 1;
-        }
-        (hash >> 16) as usize % SLOTS
-    }
-
-    /// The lists that a word is in, one bit each.
-    fn lists_of(&self, word: &[u8]) -> u64 {
-        let mut found = 0;
-        let mut slot = Self::slot(word);
-        while let (list @ 1.., at) = self.slots[slot] {
-            let list = usize::from(list) - 1;
-            found |= u64::from(self.lists[list][usize::from(at) - 1].as_bytes() == word) << list;
-            slot = (slot + 1) % SLOTS;
-        }
-        found
-    }
-}
-
-const WORDS: [&[&str]; KINDS - 12] = [
-    &[
-        "nav",
-        "navbar",
-        "navigation",
-        "menu",
-        "menubar",
-        "submenu",
-        "megamenu",
-        "topnav",
-        "subnav",
-        "navi",
-        "gnb",
-        "lnb",
-        "offcanvas",
-        "drawer",
-    ],
-    &["sidebar", "side", "aside", "rail", "sidenav", "complementary", "left", "right", "secondary", "tertiary"],
-    &["footer", "foot", "contentinfo", "bottom", "colophon", "subfooter", "fnb"],
-    &["header", "masthead", "topbar", "banner", "top", "head", "titlebar"],
-    &["breadcrumb", "breadcrumbs", "crumb", "crumbs", "breadcrumbwrapper", "pathway", "trail"],
-    &[
-        "share",
-        "sharing",
-        "social",
-        "socials",
-        "follow",
-        "facebook",
-        "twitter",
-        "addthis",
-        "sharedaddy",
-        "sns",
-        "linkedin",
-        "whatsapp",
-    ],
-    &[
-        "related",
-        "recommend",
-        "recommended",
-        "recommendation",
-        "recommendations",
-        "similar",
-        "more",
-        "upsell",
-        "upsells",
-        "crosssell",
-        "trending",
-        "popular",
-        "also",
-        "suggested",
-        "suggestions",
-        "next",
-        "recent",
-        "recently",
-        "latest",
-    ],
-    &["comment", "comments", "respond", "disqus", "commentlist", "replies", "discussion", "feedback"],
-    &["cookie", "cookies", "consent", "gdpr", "onetrust", "privacy", "cmp", "ccpa", "didomi"],
-    &[
-        "ad",
-        "ads",
-        "advert",
-        "advertisement",
-        "adsbygoogle",
-        "sponsor",
-        "sponsored",
-        "promo",
-        "promotion",
-        "promotions",
-        "dfp",
-        "outbrain",
-        "taboola",
-    ],
-    &["modal", "popup", "overlay", "dialog", "lightbox", "tooltip", "popover", "toast", "flyout", "dropdown"],
-    &["newsletter", "subscribe", "subscription", "signup", "optin", "mailing", "mailchimp", "klaviyo"],
-    &["widget", "widgets", "block", "module", "plugin"],
-    &["pagination", "pager", "paging", "pagenav", "page-numbers", "prev", "previous", "nextprev", "loadmore"],
-    &[
-        "toolbar", "actions", "action", "controls", "buttons", "button", "btn", "tools", "tool", "filter", "filters",
-        "sort", "facet", "facets", "refine",
-    ],
-    &[
-        "meta",
-        "byline",
-        "author",
-        "authors",
-        "date",
-        "time",
-        "timestamp",
-        "published",
-        "dateline",
-        "posted",
-        "info",
-        "bio",
-        "avatar",
-        "credit",
-        "profile",
-        "user",
-        "username",
-        "signature",
-        "userinfo",
-        "postprofile",
-    ],
-    &["tag", "tags", "category", "categories", "topics", "keywords", "cat", "label", "labels", "badge"],
-    &["search", "searchform", "searchbox", "query", "autocomplete"],
-    &["login", "signin", "register", "account", "cart", "basket", "checkout", "wishlist", "minicart", "bag", "compare"],
-    &[
-        "skip",
-        "sr",
-        "screen",
-        "visually",
-        "visuallyhidden",
-        "offscreen",
-        "hidden",
-        "hide",
-        "noprint",
-        "invisible",
-        "assistive",
-    ],
-    &["toc", "contents", "onthispage", "outline", "index", "jump"],
-    &["content", "contents", "main", "body", "maincontent", "primary", "page", "container", "wrapper"],
-    &[
-        "article",
-        "post",
-        "entry",
-        "story",
-        "blog",
-        "news",
-        "text",
-        "prose",
-        "richtext",
-        "rte",
-        "markdown",
-        "copy",
-        "wysiwyg",
-        "paragraph",
-    ],
-    &["product", "item", "products", "sku", "shop", "price", "prices", "goods", "woocommerce", "pdp", "variant", "buy"],
-    &[
-        "description",
-        "desc",
-        "detail",
-        "details",
-        "summary",
-        "spec",
-        "specs",
-        "specification",
-        "specifications",
-        "features",
-        "feature",
-        "excerpt",
-        "intro",
-        "overview",
-        "about",
-        "tab",
-        "tabs",
-        "accordion",
-        "faq",
-        "faqs",
-        "question",
-    ],
-    &[
-        "message",
-        "msg",
-        "thread",
-        "topic",
-        "answer",
-        "answers",
-        "reply",
-        "postbody",
-        "forum",
-        "bbwrapper",
-        "messages",
-        "cooked",
-        "quote",
-        "qa",
-    ],
-    &[
-        "list",
-        "listing",
-        "listings",
-        "results",
-        "result",
-        "grid",
-        "card",
-        "cards",
-        "collection",
-        "archive",
-        "feed",
-        "row",
-        "col",
-        "items",
-        "tile",
-        "teaser",
-    ],
-    &["review", "reviews", "rating", "ratings", "testimonial", "testimonials", "stars"],
-    &[
-        "hero",
-        "slider",
-        "carousel",
-        "slide",
-        "swiper",
-        "slick",
-        "gallery",
-        "jumbotron",
-        "cta",
-        "services",
-        "service",
-        "section",
-        "team",
-    ],
-    &["caption", "figcaption", "figure", "image", "img", "photo", "media", "video", "player", "icon", "logo"],
-];
-
-/// The hint that an element is hidden: the eighth of those that are no names.
-pub(super) const HIDDEN: Hints = 1 << (WORDS.len() + 7);
-
-/// The hints of one element's own names, tag and role; those of names that were `met` before are known.
-pub(super) fn own<'t>(tree: &'t Tree, id: Id, met: &mut HashMap<&'t str, Hints>) -> Hints {
+/// The hints of one element's names, tag and role; `cache` has those of the names that were seen before.
+pub(super) fn of_element<'t>(tree: &'t Tree, id: Id, cache: &mut HashMap<&'t str, Hints>) -> Hints {
     let mut hints = 0;
     for name in [Attr::Class, Attr::Id, Attr::Itemprop, Attr::DataTestid, Attr::AriaLabel] {
         if let Some(value) = tree.attr(id, name) {
-            hints |= *met.entry(value).or_insert_with(|| of_names(value));
+            hints |= *cache.entry(value).or_insert_with(|| of_names(value));
         }
     }
     let role = tree.attr(id, Attr::Role).unwrap_or_default();
     let tag = tree.tag(id);
-    let structural = [
+    let structural: [bool; STRUCTURAL] = [
         tag == Tag::Nav || matches!(role, "navigation" | "menu" | "menubar" | "tablist" | "toolbar"),
         tag == Tag::Header || role == "banner",
         tag == Tag::Footer || role == "contentinfo",
@@ -306,20 +81,19 @@ pub(super) fn own<'t>(tree: &'t Tree, id: Id, met: &mut HashMap<&'t str, Hints>)
         tag == Tag::Dialog || matches!(role, "dialog" | "alertdialog" | "alert"),
     ];
     for (at, set) in structural.into_iter().enumerate() {
-        hints |= u64::from(set) << (WORDS.len() + at);
+        hints |= u64::from(set) << (NAMES_LISTS + at);
     }
     hints
 }
 
 /// The hints of a class list or an id.
 pub(super) fn of_names(names: &str) -> Hints {
-    static KNOWN: Lexicon<1024> = Lexicon::new(&WORDS);
     let mut hints = 0;
-    each_word(names, |word| hints |= KNOWN.lists_of(word));
+    each_word(names, |word| hints |= NAMES.lists_of(word));
     hints
 }
 
-/// The words that a class list or an id is made of, in lower case; letters by themselves are none.
+/// The words that a class list or an id is made of, in lower case; single letters are left out.
 pub(super) fn each_word(names: &str, mut put: impl FnMut(&[u8])) {
     const LONGEST: usize = 24;
     let names = names.as_bytes();
@@ -344,217 +118,89 @@ pub(super) fn each_word(names: &str, mut put: impl FnMut(&[u8])) {
     }
 }
 
-/// How many kinds of phrase there are.
-pub(super) const PHRASES: usize = 10;
-
-/// What short texts around content say, by what they are for; a few languages that the model met.
-const SAID: [&[&str]; PHRASES] = [
-    &[
-        "cookie",
-        "privacy",
-        "terms",
-        "copyright",
-        "rights",
-        "reserved",
-        "legal",
-        "imprint",
-        "impressum",
-        "datenschutz",
-        "confidentialité",
-        "プライバシー",
-        "隐私",
-    ],
-    &["subscribe", "newsletter", "email", "inbox", "abonnieren", "订阅", "登録"],
-    &["log", "login", "sign", "account", "register", "anmelden", "connexion", "ログイン", "登录", "로그인"],
-    &[
-        "cart",
-        "checkout",
-        "wishlist",
-        "basket",
-        "buy",
-        "shipping",
-        "delivery",
-        "returns",
-        "warenkorb",
-        "panier",
-        "カート",
-        "购物车",
-    ],
-    &[
-        "share",
-        "follow",
-        "tweet",
-        "facebook",
-        "twitter",
-        "instagram",
-        "linkedin",
-        "youtube",
-        "pinterest",
-        "whatsapp",
-        "シェア",
-    ],
-    &["comment", "comments", "reply", "replies", "kommentare", "commentaires", "コメント", "评论", "댓글"],
-    &[
-        "related",
-        "recommended",
-        "similar",
-        "popular",
-        "trending",
-        "latest",
-        "recent",
-        "also",
-        "more",
-        "featured",
-        "ähnliche",
-        "関連",
-        "相关",
-        "관련",
-    ],
-    &[
-        "menu",
-        "search",
-        "skip",
-        "home",
-        "contact",
-        "navigation",
-        "back",
-        "next",
-        "previous",
-        "page",
-        "filter",
-        "sort",
-        "results",
-        "show",
-        "load",
-        "view",
-    ],
-    &["review", "reviews", "rating", "ratings", "stars", "verified", "helpful", "customer", "bewertungen", "レビュー"],
-    &[
-        "posted",
-        "author",
-        "published",
-        "updated",
-        "ago",
-        "minutes",
-        "min",
-        "read",
-        "views",
-        "likes",
-        "joined",
-        "member",
-        "tags",
-        "category",
-    ],
-];
-
-/// The kinds of phrase that a text has words of.
-pub(super) fn said(text: &str) -> u16 {
+/// The kinds of phrase that a text begins with words of, one bit each.
+pub(super) fn of_text(text: &str) -> u16 {
     /// How many words are read.
     const READ: usize = 16;
-    /// No plain word that is known is longer.
+    /// No ASCII word in the lists is longer.
     const LONGEST: usize = 16;
-    static KNOWN: Lexicon<512> = Lexicon::new(&SAID);
     if text.is_ascii() {
         let words = text.as_bytes().split(|b| !b.is_ascii_alphanumeric());
         let mut lower = [0; LONGEST];
-        return words.filter(|word| word.len() > 2).take(READ).fold(0, |said, word| {
-            let Some(lower) = lower.get_mut(..word.len()) else { return said };
+        return words.filter(|word| word.len() > 2).take(READ).fold(0, |kinds, word| {
+            let Some(lower) = lower.get_mut(..word.len()) else { return kinds };
             lower.copy_from_slice(word);
             lower.make_ascii_lowercase();
-            said | KNOWN.lists_of(lower) as u16
+            kinds | PHRASES.lists_of(lower) as u16
         });
     }
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).take(READ);
-    words.fold(0, |said, word| said | KNOWN.lists_of(word.to_lowercase().as_bytes()) as u16)
+    words.fold(0, |kinds, word| kinds | PHRASES.lists_of(word.to_lowercase().as_bytes()) as u16)
 }
 
-/// What the words of an address hint at, and how it is built: the last numbers are its depth, the
-/// hyphens and digits of its last part, and whether it has a query. All are -1 without an address.
-pub(super) fn of_address(address: Option<&url::Url>) -> [f32; 11] {
-    const PARTS: [&[&str]; 7] = [
-        &["product", "products", "p", "dp", "item", "itm", "sku", "pd", "ip"],
-        &[
-            "collection",
-            "collections",
-            "category",
-            "categories",
-            "c",
-            "catalog",
-            "shop",
-            "store",
-            "cat",
-            "browse",
-            "all",
-        ],
-        &[
-            "forum",
-            "forums",
-            "thread",
-            "threads",
-            "topic",
-            "t",
-            "questions",
-            "discussion",
-            "discussions",
-            "comments",
-            "showthread",
-            "viewtopic",
-            "community",
-            "answers",
-            "qa",
-            "r",
-        ],
-        &[
-            "docs",
-            "doc",
-            "documentation",
-            "wiki",
-            "guide",
-            "guides",
-            "reference",
-            "manual",
-            "api",
-            "learn",
-            "help",
-            "tutorial",
-            "handbook",
-        ],
-        &[
-            "blog", "news", "article", "articles", "post", "posts", "story", "stories", "magazine", "insights",
-            "opinion",
-        ],
-        &[
-            "service",
-            "services",
-            "solutions",
-            "solution",
-            "about",
-            "company",
-            "pricing",
-            "features",
-            "platform",
-            "industries",
-            "consulting",
-        ],
-        &["tag", "tags", "topics", "archive", "search", "list", "jobs", "top", "best", "index", "events", "directory"],
-    ];
-    let Some(address) = address else { return [-1.0; 11] };
-    let mut numbers = [0.0; 11];
+/// How many features an address has.
+const ADDRESS: usize = PATH_KINDS + 4;
+
+/// The kinds of words in an address, then its depth, the hyphens and the digits of its last part, and whether it
+/// has a query. All are -1 without an address.
+pub(super) fn of_address(address: Option<&url::Url>) -> [f32; ADDRESS] {
+    let Some(address) = address else { return [-1.0; ADDRESS] };
+    let mut numbers = [0.0; ADDRESS];
     let path = address.path().to_ascii_lowercase();
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let host = address.host_str().unwrap_or_default();
     let words = parts.iter().flat_map(|part| part.split(['-', '_', '.'])).chain(host.split('.'));
-    for word in words {
-        for (kind, known) in PARTS.iter().enumerate() {
-            if known.contains(&word) {
-                numbers[kind] = 1.0;
-            }
-        }
+    let kinds = words.fold(0, |kinds, word| kinds | PATHS.lists_of(word.as_bytes()));
+    for (kind, number) in numbers[..PATH_KINDS].iter_mut().enumerate() {
+        *number = f32::from(u8::from(kinds >> kind & 1 == 1));
     }
     let last = parts.last().copied().unwrap_or_default();
-    numbers[7] = parts.len() as f32;
-    numbers[8] = last.matches(['-', '_']).count() as f32;
-    numbers[9] = last.bytes().filter(u8::is_ascii_digit).count() as f32;
-    numbers[10] = f32::from(u8::from(address.query().is_some()));
+    numbers[PATH_KINDS] = parts.len() as f32;
+    numbers[PATH_KINDS + 1] = last.matches(['-', '_']).count() as f32;
+    numbers[PATH_KINDS + 2] = last.bytes().filter(u8::is_ascii_digit).count() as f32;
+    numbers[PATH_KINDS + 3] = f32::from(u8::from(address.query().is_some()));
     numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(names: &str) -> Vec<String> {
+        let mut words = vec![];
+        each_word(names, |word| words.push(String::from_utf8(word.to_vec()).unwrap()));
+        words
+    }
+
+    #[test]
+    fn names_are_split_into_words() {
+        assert_eq!(words("site-navBar main_content x2 HTML"), ["site", "nav", "bar", "main", "content", "html"]);
+        assert_eq!(words(&"a".repeat(40)), ["a".repeat(24)]);
+    }
+
+    #[test]
+    fn tags_roles_and_names_give_hints() {
+        let tree = Tree::parse("<main class=product-page><p hidden>x", None);
+        let hints = |id| of_element(&tree, id, &mut HashMap::default());
+        assert_eq!(hints(1) >> bit::MAIN & 1, 1);
+        assert_eq!(hints(1) >> bit::PRODUCT & 1, 1);
+        assert_eq!(hints(2), HIDDEN);
+        assert_eq!(of_names("related comments"), 1 << bit::RELATED | 1 << bit::COMMENTS);
+    }
+
+    #[test]
+    fn short_texts_are_of_kinds_in_any_case_and_script() {
+        assert_eq!(of_text("Log in or REGISTER"), 1 << 2);
+        assert_eq!(of_text("プライバシー"), 1);
+        assert_eq!(of_text("High water twice a day"), 0);
+    }
+
+    #[test]
+    fn an_address_has_words_depth_and_query() {
+        let address = |url: &str| of_address(url::Url::parse(url).ok().as_ref());
+        let [product, collection, .., depth, hyphens, digits, query] =
+            address("https://x.example/shop/p/red-boat-42?a");
+        assert_eq!((product, collection, depth, hyphens, digits, query), (1.0, 1.0, 3.0, 2.0, 2.0, 1.0));
+        assert_eq!(of_address(None).to_vec(), vec![-1.0; ADDRESS]);
+    }
 }

@@ -1,16 +1,21 @@
-//! What the words in and around a block say: a linear model of hashed words.
+//! Text scores: a linear model of the words in and around a block.
 //!
 //! The words are those of the block itself, singly and in pairs, those of the heading before it, and
 //! those that the names of the elements around it are made of. Each counts for itself, and once more
-//! for the kind of page it is met on: what a forum calls a comment is content, what an article calls
-//! one is not. Words are known by their hashes (Weinberger et al., "Feature hashing for large scale
-//! multitask learning", 2009); no word of fewer than several domains is known at all.
+//! for the kind of page it is on: what a forum calls a comment is content, what an article calls
+//! one is not. Words are identified by their hashes (Weinberger et al., "Feature hashing for large scale
+//! multitask learning", 2009); a word of fewer than five domains has no weight.
 
 use std::ops::Range;
 
 use foldhash::{HashMap, HashSet};
 
-use super::{blocks::Blocks, features::block_text, model::model, names};
+use super::{
+    blocks::Blocks,
+    model::model,
+    names,
+    tokens::{START, hashed, mixed, words},
+};
 use crate::{
     tag::Attr,
     tree::{Id, Tree},
@@ -43,51 +48,9 @@ const NAMED: usize = 64;
 /// How many elements around a block are near to it.
 const NEAR: usize = 3;
 
-/// The words of a text, runs of letters and digits: what `mix` makes of the characters of each, in lower case.
-pub(super) fn words<H: Copy>(text: &str, start: H, mix: impl Fn(H, char) -> H) -> impl Iterator<Item = H> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let mut word = None;
-        while let Some(&b) = text.as_bytes().get(at) {
-            let hash = word.unwrap_or(start);
-            if b.is_ascii() {
-                at += 1;
-                if b.is_ascii_alphanumeric() {
-                    word = Some(mix(hash, char::from(b.to_ascii_lowercase())));
-                } else if word.is_some() {
-                    break;
-                }
-            } else {
-                let c = text[at..].chars().next()?;
-                at += c.len_utf8();
-                if c.is_alphanumeric() {
-                    word = Some(c.to_lowercase().fold(hash, &mix));
-                } else if word.is_some() {
-                    break;
-                }
-            }
-        }
-        word
-    })
-}
-
-/// Where the hash of a word begins, wherever it stands, and how it goes on.
-const START: u32 = 0x811C_9DC5;
-
-fn hashed(hash: u32, c: u32) -> u32 {
-    (hash ^ c).wrapping_mul(0x0100_0193)
-}
-
 /// The hash of a word at a place.
 fn placed(word: u32, place: Place) -> u32 {
     mixed(word ^ (place as u32 + 1).wrapping_mul(0x9E37_79B9))
-}
-
-/// The finalizer of `MurmurHash3`, so that every bit of a hash depends on every bit of what is hashed.
-pub(super) fn mixed(mut hash: u32) -> u32 {
-    hash = (hash ^ (hash >> 16)).wrapping_mul(0x85EB_CA6B);
-    hash = (hash ^ (hash >> 13)).wrapping_mul(0xC2B2_AE35);
-    hash ^ (hash >> 16)
 }
 
 /// The hashes of what a text begins with: its words, with what it is besides them, and its pairs of words.
@@ -131,7 +94,7 @@ impl Names {
         names
     }
 
-    /// Adds the words of an element; those of names that were `met` before stand there already.
+    /// Adds the words of an element; those of names that were seen before are copied.
     fn add<'t>(&mut self, tree: &'t Tree, id: Id, met: &mut HashMap<&'t str, Range<usize>>) {
         let most = self.words.len() + NAMED;
         self.words.push(tree.tag(id) as u32);
@@ -183,7 +146,7 @@ fn within(tree: &Tree, id: Id) -> impl Iterator<Item = Id> + '_ {
 fn each(tree: &Tree, blocks: &Blocks, mut put: impl FnMut(usize, [&[u32]; 3])) {
     let mut heading = vec![];
     for (at, block) in blocks.list.iter().enumerate() {
-        let (words, pairs) = of_text(&block_text(tree, blocks, at));
+        let (words, pairs) = of_text(&blocks.text(tree, at));
         put(at, [&words, &pairs, &heading]);
         if tree.tag(block.container).heading_level().is_some() {
             heading = words;
@@ -191,8 +154,8 @@ fn each(tree: &Tree, blocks: &Blocks, mut put: impl FnMut(usize, [&[u32]; 3])) {
     }
 }
 
-/// What the words of each block say for it, place by place, and what they say together.
-pub(super) fn said(tree: &Tree, blocks: &Blocks, kind: usize) -> Vec<[f32; PLACES + 1]> {
+/// The text scores of each block, place by place, and their sum.
+pub(super) fn text_scores(tree: &Tree, blocks: &Blocks, kind: usize) -> Vec<[f32; PLACES + 1]> {
     let known = &model().words;
     let weight = |word: u32, place: Place| known.weight(placed(word, place), kind);
     let mean = |words: &[u32], place: Place| {
@@ -200,31 +163,31 @@ pub(super) fn said(tree: &Tree, blocks: &Blocks, kind: usize) -> Vec<[f32; PLACE
     };
     let names = Names::new(tree, blocks);
     let far = far(tree, blocks, &names, |word| weight(word, Place::Far));
-    let mut said = vec![[0.0; PLACES + 1]; blocks.list.len()];
+    let mut scores = vec![[0.0; PLACES + 1]; blocks.list.len()];
     each(tree, blocks, |at, [words, pairs, heading]| {
-        said[at][0] = mean(words, Place::Text);
-        said[at][1] = mean(pairs, Place::Pair);
+        scores[at][0] = mean(words, Place::Text);
+        scores[at][1] = mean(pairs, Place::Pair);
         let is_same = at > 0 && tree.tag(blocks.list[at - 1].container).heading_level().is_none();
-        said[at][2] = if is_same { said[at - 1][2] } else { mean(heading, Place::Heading) };
+        scores[at][2] = if is_same { scores[at - 1][2] } else { mean(heading, Place::Heading) };
     });
     for (at, block) in blocks.list.iter().enumerate() {
         let before = at.checked_sub(1).filter(|&before| blocks.list[before].container == block.container);
         let (near, far) = match before {
-            Some(before) => (said[before][3], said[before][4]),
+            Some(before) => (scores[before][3], scores[before][4]),
             None => (
                 mean(&names.near(tree, block.container), Place::Near),
                 within(tree, block.container).nth(NEAR).map_or(0.0, |id| far[id]),
             ),
         };
-        let said = &mut said[at];
-        (said[3], said[4]) = (near, far);
-        said[PLACES] = said[..PLACES].iter().sum::<f32>() + known.bias;
+        let scores = &mut scores[at];
+        (scores[3], scores[4]) = (near, far);
+        scores[PLACES] = scores[..PLACES].iter().sum::<f32>() + known.bias;
     }
-    said
+    scores
 }
 
-/// For every element that is far from a block in it, what the words of its names and of those around it say,
-/// each word once.
+/// For every element that is far from a block in it, the score of the words of its names and of the names around
+/// it, each word once.
 fn far(tree: &Tree, blocks: &Blocks, names: &Names, weight: impl Fn(u32) -> f32) -> Vec<f32> {
     let mut means = vec![0.0; tree.len()];
     let mut is_far = vec![false; tree.len()];
@@ -291,19 +254,19 @@ mod tests {
         <p>and sun</p></ul></div><footer class="site-footer page"><p>© Tidemark</p></footer></body>"#;
 
     #[test]
-    fn words_say_the_same_as_they_are_learned_from() {
+    fn scores_are_of_the_hashes_that_training_sees() {
         let tree = Tree::parse(PAGE, None);
         let blocks = Blocks::new(&tree);
         let known = &model().words;
         for kind in [0, 3] {
-            for (said, hashes) in said(&tree, &blocks, kind).iter().zip(hashes(&tree, &blocks)) {
-                for (said, hashes) in said.iter().zip(&hashes) {
+            for (scores, hashes) in text_scores(&tree, &blocks, kind).iter().zip(hashes(&tree, &blocks)) {
+                for (score, hashes) in scores.iter().zip(&hashes) {
                     let sum: f32 = hashes.iter().map(|&hash| known.weight(hash, kind)).sum();
                     let expected = sum / (hashes.len().max(1) as f32).sqrt();
-                    assert!((said - expected).abs() < 1e-4, "{said} is not {expected}");
+                    assert!((score - expected).abs() < 1e-4, "{score} is not {expected}");
                 }
-                let together = said[..PLACES].iter().sum::<f32>() + known.bias;
-                assert!((said[PLACES] - together).abs() < 1e-6);
+                let together = scores[..PLACES].iter().sum::<f32>() + known.bias;
+                assert!((scores[PLACES] - together).abs() < 1e-6);
             }
         }
     }
@@ -320,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_speak_for_what_follows_them() {
+    fn the_words_of_a_heading_are_those_of_the_blocks_after_it() {
         let tree = Tree::parse("<p>before</p><h2>Reviews</h2><p>after</p>", None);
         let hashes = hashes(&tree, &Blocks::new(&tree));
         assert!(hashes[0][2].is_empty() && hashes[1][2].is_empty());

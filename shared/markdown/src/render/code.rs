@@ -1,4 +1,4 @@
-//! Code: every space kept, the language found, line numbers left out.
+//! Code blocks: white space is kept, the language is found, line numbers are left out.
 
 use super::Renderer;
 use crate::{
@@ -16,20 +16,22 @@ impl Renderer<'_> {
         // The line end right after `<pre>` is not part of it.
         let opens_with_text = self.children(id).next().is_some_and(|first| self.tree.tag(first) == Tag::Text);
         let text = if opens_with_text { text.strip_prefix('\n').unwrap_or(&text) } else { &text };
-        let text = if self.everything { text.strip_suffix('\n').unwrap_or(text) } else { text.trim_end() };
+        let text = if self.everything { text } else { text.trim_end() };
         if is_gutter(text) || (!self.everything && text.trim().is_empty()) {
             return;
         }
         self.fenced(text, &self.language(id));
     }
 
-    /// Writes code between fences that no line of it ends.
+    /// Writes lines of code between fences that are longer than any run of backticks in it. Empty code has no
+    /// line, a line break alone is an empty one.
     pub(super) fn fenced(&mut self, text: &str, language: &str) {
         self.last_list = None;
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest.max(2) + 1);
         self.lines.line(&format!("{fence}{language}"));
-        for line in text.split('\n').filter(|_| !text.is_empty()) {
+        let lines = text.strip_suffix('\n').unwrap_or(text);
+        for line in lines.split('\n').filter(|_| !text.is_empty()) {
             self.lines.line(line);
         }
         self.lines.block(&fence);
@@ -103,7 +105,7 @@ impl Renderer<'_> {
             .unwrap_or_default()
     }
 
-    /// Whether `outer` has hardly more in it than `inner`.
+    /// Whether `outer` has hardly more content than `inner`.
     fn hugs(&self, outer: Id, inner: Id) -> bool {
         self.tree.subtree(outer).len() <= self.tree.subtree(inner).len() + 64
             && self.tree.descendants(outer).filter(|&id| self.tree.tag(id) == Tag::Pre).count() <= 2
@@ -143,4 +145,41 @@ fn language_in(class: &str) -> Option<String> {
     let name = prefixed.or_else(|| after("brush:")).or_else(|| after("sourceCode")).or_else(|| after("hljs"))?;
     let plain = !name.contains(['`', '\n']) && !matches!(name, "plaintext" | "default" | "none");
     plain.then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{rendered, rendered_content},
+        *,
+    };
+
+    #[test]
+    fn an_empty_code_block_has_no_line() {
+        assert_eq!(rendered("<pre></pre>"), "```\n```\n");
+        assert_eq!(rendered("<pre>\n</pre>"), "```\n```\n");
+        assert_eq!(rendered("<pre><code>\n</code></pre>"), "```\n\n```\n");
+        assert_eq!(rendered("<ul><li>a<pre></pre></ul>"), "- a\n\n  ```\n  ```\n");
+    }
+
+    #[test]
+    fn an_empty_code_block_is_no_content() {
+        assert_eq!(rendered_content("a<blockquote><pre></pre></blockquote>b"), "a\n\nb\n");
+        assert_eq!(rendered_content("<details><summary>a</summary><pre><code>\n</code></pre></details>"), "**a**\n");
+        assert_eq!(rendered_content("<blockquote><pre>a</pre></blockquote>"), "> ```\n> a\n> ```\n");
+    }
+
+    #[test]
+    fn languages_are_those_of_classes() {
+        for (class, language) in
+            [("language-rust", "rust"), ("brush: js; toolbar", "js"), ("hljs c++", "c++"), ("lang-none", "")]
+        {
+            assert_eq!(language_in(class).unwrap_or_default(), language, "{class}");
+        }
+    }
+
+    #[test]
+    fn a_column_of_numbers_is_a_gutter() {
+        assert!(is_gutter("7\n8\n9") && !is_gutter("1") && !is_gutter("1\n3") && !is_gutter(""));
+    }
 }

@@ -1,15 +1,11 @@
-//! What Markdown has no words for and a fragment's author meant all the same stays HTML.
+//! Elements that stay HTML, in fragments that are converted as a whole.
 //!
-//! A page's elements that are not HTML's are its layout, and go. A fragment, converted whole, is what
-//! somebody wrote, or what became of Markdown: there they stay, as do links with nothing in them, and
-//! those to addresses that a Markdown renderer rewrites.
+//! Unknown elements of a page are its layout and are dropped. In a fragment, which somebody wrote or which is
+//! rendered Markdown, they are kept, and so are empty links and links to addresses that renderers change.
 
 use std::ops::Range;
 
-use super::{
-    Renderer,
-    inline::{Inline, Place},
-};
+use super::{Renderer, escape::Place, inline::Inline};
 use crate::{
     tag::{Attr, Tag},
     tree::{Id, ROOT},
@@ -17,7 +13,7 @@ use crate::{
 };
 
 impl Renderer<'_> {
-    /// The start tag and the name of an element that stays HTML.
+    /// The start tag and the name of an element, if it stays HTML.
     fn html(&self, id: Id) -> Option<(String, &str)> {
         if !self.everything || !self.tree.is_fragment() {
             return None;
@@ -35,7 +31,7 @@ impl Renderer<'_> {
         Some((format!("<a href=\"{}\"{}>", in_quotes(&url), title.unwrap_or_default()), "a"))
     }
 
-    /// Writes an element that stays HTML among the text around it; whether it is one.
+    /// Writes an element that stays HTML within a line; returns whether it is one.
     pub(super) fn inline_html(&mut self, id: Id, inline: &mut Inline, place: Place) -> bool {
         let Some((start, name)) = self.html(id) else { return false };
         let end = format!("</{name}>");
@@ -47,7 +43,7 @@ impl Renderer<'_> {
         true
     }
 
-    /// An element that stays HTML, stands for itself in the fragment and holds but text, as lines.
+    /// An element that stays HTML as lines, if it is alone in its paragraph and has only text.
     pub(super) fn block_html(&self, run: Range<Id>) -> Option<String> {
         let blank = |&id: &Id| self.tree.tag(id) == Tag::Text && self.tree.text(id).trim().is_empty();
         let mut shown = self.siblings(run).filter(|id| !blank(id));
@@ -65,4 +61,21 @@ impl Renderer<'_> {
 /// An attribute's value, on one line.
 fn in_quotes(value: &str) -> String {
     value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('\n', "&#10;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{rendered, rendered_content};
+
+    #[test]
+    fn unknown_elements_of_a_fragment_stay() {
+        assert_eq!(rendered("<p>a <my-b>c</my-b></p>"), "a <my-b>c</my-b>\n");
+        assert_eq!(rendered("<my-b>c &lt; d</my-b>"), "<my-b>\nc &lt; d\n</my-b>\n");
+        assert_eq!(rendered_content("<p>a <my-b>c</my-b></p>"), "a c\n");
+    }
+
+    #[test]
+    fn empty_links_of_a_fragment_stay() {
+        assert_eq!(rendered("<p>a <a href=x title='b\nc'></a>"), "a <a href=\"x\" title=\"b&#10;c\"></a>\n");
+    }
 }

@@ -1,12 +1,12 @@
-//! Lines out: the prefixes of quotes and list items, and the space between blocks.
+//! Output lines: the prefixes of quotes and list items, and the blank lines between blocks.
 
 use std::cell::Cell;
 
-/// The most quotes and list items around a line; deeper ones lose their mark, so that the size of
-/// the output stays in proportion to the page's.
+/// The most quotes and list items around a line; deeper ones have no prefix, so that the output stays in
+/// proportion to the page.
 const MAX_PREFIXES: usize = 24;
 
-/// How a block stands off the one before it.
+/// The separation of a block from the one before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gap {
     Line,
@@ -17,16 +17,16 @@ enum Gap {
 #[derive(Default)]
 pub(super) struct Lines {
     out: String,
-    /// How much may be written before containers lose their marks.
-    most: Cell<usize>,
-    /// What every line begins with here.
+    /// The size of the output after which containers have no prefix.
+    limit: Cell<usize>,
+    /// The prefix of every line.
     prefix: String,
-    /// What the next line begins with instead: a list item's marker is on its first line only.
+    /// The prefix of the next line instead: the marker of a list item is on its first line only.
     first: Option<String>,
     /// The gap before the next line, and the length of the prefix that a blank line in it has.
     gap: Option<(Gap, usize)>,
     open: Vec<Open>,
-    /// Containers that were opened too deep to be shown.
+    /// How many open containers have no prefix.
     unshown: usize,
 }
 
@@ -40,7 +40,7 @@ struct Open {
     spread: bool,
 }
 
-/// What a container puts before its lines.
+/// A container, by the prefix of its lines.
 pub(super) enum Container<'m> {
     Quote,
     Item(&'m str),
@@ -49,21 +49,21 @@ pub(super) enum Container<'m> {
 }
 
 impl Lines {
-    /// For a page of so many bytes: Markdown of any sense takes less.
+    /// For a page of so many bytes: Markdown of real pages is smaller.
     pub(super) fn new(page: usize) -> Self {
-        Self { most: Cell::new(page + (64 << 10)), ..Self::default() }
+        Self { limit: Cell::new(page + (64 << 10)), ..Self::default() }
     }
 
-    /// Allows for an address that is longer than the page has it.
+    /// Raises the limit for an address that is longer than in the page.
     pub(super) fn allow_address(&self, written: &str, source: &str) {
         const MOST: usize = 256;
         let longer = written.len().saturating_sub(source.len()).min(MOST);
-        self.most.set(self.most.get() + longer);
+        self.limit.set(self.limit.get() + longer);
     }
 
-    /// Whether more was written than Markdown of any sense takes.
+    /// Whether more was written than the limit.
     pub(super) fn is_long(&self) -> bool {
-        self.out.len() > self.most.get()
+        self.out.len() > self.limit.get()
     }
 
     pub(super) fn open(&mut self, container: &Container<'_>) {
@@ -97,7 +97,7 @@ impl Lines {
         }
         let Some(Open { prefix, written, spread }) = self.open.pop() else { return false };
         if self.out.len() == written {
-            // Nothing was written inside: what is empty still is there.
+            // An empty container has one line.
             self.line("");
         }
         self.prefix.truncate(prefix);
@@ -105,7 +105,7 @@ impl Lines {
         spread
     }
 
-    /// Where what is written next begins.
+    /// The position in the output.
     pub(super) fn position(&self) -> usize {
         self.out.len()
     }
@@ -128,14 +128,14 @@ impl Lines {
         self.first.is_some()
     }
 
-    /// What is written next begins after a blank line.
+    /// Separates the next line by a blank line.
     pub(super) fn blank(&mut self) {
         if !self.out.is_empty() {
             self.gap = Some((Gap::Blank, self.prefix.len()));
         }
     }
 
-    /// What is written next begins on the next line.
+    /// Lets the next line follow without a blank line.
     pub(super) fn tight(&mut self) {
         if !self.out.is_empty() {
             self.gap = Some((Gap::Line, self.prefix.len()));
@@ -191,5 +191,45 @@ impl Lines {
             self.out.push('\n');
         }
         self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn containers_are_prefixes() {
+        let mut lines = Lines::new(100);
+        lines.open(&Container::Quote);
+        lines.open(&Container::Item("1. "));
+        lines.block("a\nb");
+        lines.block("c");
+        assert!(lines.close());
+        lines.close();
+        lines.block("d");
+        assert_eq!(lines.finish(), "> 1. a\n>    b\n>\n>    c\n\nd\n");
+    }
+
+    #[test]
+    fn an_empty_container_is_a_line() {
+        let mut lines = Lines::new(100);
+        lines.open(&Container::Item("- "));
+        assert!(!lines.close());
+        assert_eq!(lines.finish(), "-\n");
+    }
+
+    #[test]
+    fn deep_containers_have_no_prefix() {
+        let mut lines = Lines::new(100);
+        for _ in 0..1000 {
+            lines.open(&Container::Quote);
+        }
+        lines.block("a");
+        for _ in 0..1000 {
+            lines.close();
+        }
+        lines.block("b");
+        assert_eq!(lines.finish(), format!("{}a\n\nb\n", "> ".repeat(MAX_PREFIXES)));
     }
 }

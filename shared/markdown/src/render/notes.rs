@@ -1,4 +1,4 @@
-//! Footnotes: a short link and the note it leads to are a pair where the note leads back.
+//! Footnotes: a short link and the block that it leads to, if that block links back.
 
 use foldhash::{HashMap, HashMapExt};
 
@@ -7,7 +7,7 @@ use crate::{
     tree::{Id, ROOT, Tree},
 };
 
-/// The most characters of a reference, and of what leads back.
+/// The most bytes of a reference's text, and of the text of the links back.
 const MAX_MARK: usize = 24;
 
 /// The most nodes of a note.
@@ -75,29 +75,29 @@ impl Notes {
         Self::labelled(&references)
     }
 
-    /// The notes under the marks that the page has for them, where those tell them apart; else numbered.
+    /// The notes labelled by the marks of the page where these are unique, else numbered.
     fn labelled(references: &[Reference]) -> Self {
         let mut marks: HashMap<&str, Id> = HashMap::new();
-        let telling = references.iter().all(|Reference { note, mark, .. }| {
+        let unique = references.iter().all(|Reference { note, mark, .. }| {
             *marks.entry(mark).or_insert(*note) == *note && mark.chars().all(|c| c.is_ascii_alphanumeric())
         });
         let mut found = Self::default();
         for Reference { element, note, mark } in references {
             let next = found.notes.len() + 1;
             let label =
-                found.notes.entry(*note).or_insert_with(|| if telling { mark.clone() } else { next.to_string() });
+                found.notes.entry(*note).or_insert_with(|| if unique { mark.clone() } else { next.to_string() });
             found.references.insert(*element, label.clone());
         }
         found
     }
 }
 
-/// What a link on the same page leads to.
+/// The id that a link within the page leads to.
 fn fragment(tree: &Tree, link: Id) -> Option<&str> {
     tree.attr(link, Attr::Href)?.trim().strip_prefix('#').filter(|name| !name.is_empty())
 }
 
-/// What a reference shows, without its brackets.
+/// The text of a reference, without its brackets.
 fn mark_of(tree: &Tree, link: Id) -> Option<String> {
     if tree.subtree(link).len() > 8 {
         return None;
@@ -120,21 +120,21 @@ fn note_at(tree: &Tree, target: Id) -> Option<Id> {
     fits.then_some(block)
 }
 
-/// The names by which a link can be led back to: its own, and those right around and in it.
+/// The ids by which a note can link back: those of the link, of the elements around it and in it.
 fn names_around(tree: &Tree, link: Id) -> Vec<&str> {
     let around = tree.ancestors(link).take(3).take_while(|&id| !tree.tag(id).is_block());
     let near = std::iter::once(link).chain(around).chain(tree.descendants(link));
     near.filter_map(|id| tree.attr(id, Attr::Id)).collect()
 }
 
-/// The outermost element around a reference that shows nothing else.
+/// The outermost element around a reference that has no other text.
 fn alone(tree: &Tree, link: Id, mark: &str) -> Id {
     let around = tree.ancestors(link).take_while(|&id| id != ROOT && !tree.tag(id).is_block());
     let same = |id: &Id| tree.subtree(*id).len() <= 16 && bare(&tree.text_content(*id)) == mark;
     around.take_while(same).last().unwrap_or(link)
 }
 
-/// The outermost element around a link back in which only such links have a word.
+/// The outermost element around a link back that has no other text than such links.
 fn only_leads_back(tree: &Tree, back: Id, backs: &[Id]) -> Id {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
     let only = |id: &Id| {
@@ -149,4 +149,23 @@ fn only_leads_back(tree: &Tree, back: Id, backs: &[Id]) -> Id {
     };
     let around = tree.ancestors(back).take_while(|&id| id != ROOT && !tree.tag(id).is_block());
     around.take_while(only).last().unwrap_or(back)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rendered;
+
+    #[test]
+    fn a_note_that_links_back_is_a_footnote() {
+        let note = "<p>a<sup><a href=#n id=r>1</a></sup></p><ol><li id=n>b <a href=#r>back</a></ol>";
+        assert_eq!(rendered(note), "a[^1]\n\n[^1]: b\n");
+        let link = note.replace("href=#r", "href=#x");
+        assert!(rendered(&link).contains("[1](#n)"));
+    }
+
+    #[test]
+    fn marks_that_are_no_labels_are_numbered() {
+        let note = "<p>a<a href=#n id=r>†</a></p><p id=n><a href=#r>†</a> b</p>";
+        assert_eq!(rendered(note), "a[^1]\n\n[^1]: b\n");
+    }
 }

@@ -1,14 +1,10 @@
 //! Tables: pipes for data, blocks for layout.
 //!
-//! A table is written row by row: one that is most of a page takes no more memory than the page's text.
+//! A table is written row by row, so that one that is most of a page takes no more memory than its text.
 
 use std::ops::Range;
 
-use super::{
-    Renderer,
-    code::is_gutter,
-    inline::{Inline, Place},
-};
+use super::{Renderer, code::is_gutter, escape::Place, inline::Inline};
 use crate::{
     tag::{Attr, Tag},
     tree::Id,
@@ -38,7 +34,7 @@ impl Align {
     }
 }
 
-/// Where the cells of a row stand.
+/// The columns of the cells of a row.
 #[derive(Default)]
 struct Columns {
     /// For every column, how many of the next rows a cell above still covers.
@@ -76,7 +72,7 @@ impl Columns {
 
 impl<'t> Renderer<'t> {
     pub(super) fn table(&mut self, id: Id) {
-        // What stands in a table but not in a cell is shown before it, as browsers do.
+        // Content outside of cells is written before the table, as browsers show it.
         self.strays(id);
         let Some(first) = self.rows(id).next() else { return };
         if self.is_listing(id) {
@@ -181,8 +177,10 @@ impl<'t> Renderer<'t> {
         self.tree.attr(id, Attr::Role).is_some_and(|role| matches!(role, "presentation" | "none"))
             || self.tree.descendants(id).any(|inner| {
                 self.keep[inner]
-                    && (matches!(self.tree.tag(inner), Tag::Table | Tag::Pre | Tag::Blockquote)
-                        || (self.tree.tag(inner).heading_level().is_some()))
+                    && match self.tree.tag(inner) {
+                        Tag::Pre => self.has_content(inner),
+                        tag => matches!(tag, Tag::Table | Tag::Blockquote) || tag.heading_level().is_some(),
+                    }
             })
     }
 
@@ -211,7 +209,7 @@ impl<'t> Renderer<'t> {
         (span(Attr::Colspan) as usize, span(Attr::Rowspan))
     }
 
-    /// A row as a line, and how many columns that shows: those that a span covers at its end are left out.
+    /// A row as a line, and how many columns it has: those that a span covers at its end are left out.
     fn row(&mut self, row: Id, columns: &mut Columns) -> (String, usize) {
         let mut line = "|".to_owned();
         let mut shown = 0;
@@ -226,7 +224,7 @@ impl<'t> Renderer<'t> {
         (line, shown)
     }
 
-    /// What stands in a cell, on one line.
+    /// The content of a cell, on one line.
     fn cell(&mut self, cell: Id) -> String {
         let mut inline = Inline::new();
         self.inline_children(cell, &mut inline, Place::Cell);
@@ -249,4 +247,31 @@ impl<'t> Renderer<'t> {
 
 fn is_cell(tag: Tag) -> bool {
     matches!(tag, Tag::Td | Tag::Th)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::rendered, *};
+
+    #[test]
+    fn spans_cover_columns_of_later_rows() {
+        let mut columns = Columns::default();
+        assert_eq!([columns.place((2, 1)), columns.place((1, 2))], [0..2, 2..3]);
+        assert_eq!(columns.end_row(), 3);
+        assert_eq!([columns.place((2, 1)), columns.place((1, 1))], [0..2, 3..4]);
+        assert_eq!(columns.place((1000, 1)), 4..MAX_SPANNED);
+    }
+
+    #[test]
+    fn a_table_with_blocks_is_layout() {
+        assert_eq!(rendered("<table><tr><td><h2>a</h2><td>b</table>"), "## a\n\nb\n");
+        assert_eq!(rendered("<table role=none><tr><td>a<td>b</table>"), "a\n\nb\n");
+        assert_eq!(rendered("<table><tr><td>a<td>b</table>"), "| a | b |\n| --- | --- |\n");
+    }
+
+    #[test]
+    fn an_empty_code_block_makes_no_layout() {
+        let table = "<table><tr><th>a<th>b<tr><td>c<td><pre></pre></table>";
+        assert_eq!(rendered(table), "| a | b |\n| --- | --- |\n| c |  |\n");
+    }
 }

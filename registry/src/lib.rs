@@ -1,0 +1,15 @@
+//! The list of all tools, and how a host offers and runs them.
+//!
+//! A host is a program that serves tools to a model: `ragmaker-mcp`, `-call`, `-discover`. What it has to
+//! know of a tool is stated in that tool's [`ragmaker_tool::Tool`] implementation; this crate reads it.
+
+mod list;
+mod offer;
+mod program;
+mod provenance;
+pub mod stdin;
+pub mod subprocess;
+
+pub use list::{TOOLS, Tool, entries, find, manuals, unknown_tool};
+pub use offer::{Format, Offer, Selection, offers};
+pub use program::{arguments, fail, print};

@@ -1,0 +1,251 @@
+//! A tool as a client's model sees it.
+
+use std::str::FromStr;
+
+use ragmaker_tool::{ARGUMENT_ERROR, Error, Toolset};
+use serde_json::{Value, json};
+
+use crate::{Tool, find, provenance, unknown_tool};
+
+/// discovery.json, which is generated from the tools' definitions and checked against them.
+const DISCOVERY: &str = include_str!("../../discovery.json");
+
+/// The forms in which clients take tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Gemini: `parametersJsonSchema`.
+    Gemini,
+    /// The chat completions of `OpenAI`: `{"type": "function", "function": …}`.
+    OpenAi,
+    /// Anthropic's messages: `input_schema`.
+    Anthropic,
+    /// The Model Context Protocol.
+    Mcp,
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "gemini" => Ok(Self::Gemini),
+            "openai" => Ok(Self::OpenAi),
+            "anthropic" => Ok(Self::Anthropic),
+            "mcp" => Ok(Self::Mcp),
+            _ => Err("expected gemini, openai, anthropic or mcp".to_owned()),
+        }
+    }
+}
+
+/// Which tools a host offers: all, unless it says otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    toolset: Option<Toolset>,
+    commands: Option<Vec<&'static str>>,
+    read_only: bool,
+}
+
+impl Selection {
+    /// The tools of `profile` (gather, ask, files or all) that are also in `names`, a comma-separated list,
+    /// and, with `read_only`, change nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ARGUMENT_ERROR`] for a profile or a tool that does not exist.
+    pub fn new(profile: Option<&str>, names: Option<&str>, read_only: bool) -> Result<Self, Error> {
+        let toolset = match profile {
+            None | Some("all") => None,
+            Some("gather") => Some(Toolset::Gather),
+            Some("ask") => Some(Toolset::Ask),
+            Some("files") => Some(Toolset::Files),
+            Some(other) => {
+                return Err(ARGUMENT_ERROR
+                    .error(format!("--profile cannot be {other:?}: expected gather, ask, files or all"))
+                    .remedy("Choose one of gather, ask, files and all.")
+                    .detail("argument", "--profile")
+                    .detail("value", other));
+            }
+        };
+        let command = |name: &str| {
+            find(name).map(|tool| tool.command).ok_or_else(|| {
+                let names: Vec<_> = crate::TOOLS.iter().map(Tool::name).collect();
+                unknown_tool(name, &names.iter().map(String::as_str).collect::<Vec<_>>())
+                    .detail("argument", "--tools")
+                    .detail("value", name)
+            })
+        };
+        let listed = |names: &str| {
+            names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(command).collect::<Result<_, _>>()
+        };
+        Ok(Self { toolset, commands: names.map(listed).transpose()?, read_only })
+    }
+
+    fn has(&self, offer: &Offer) -> bool {
+        self.toolset.is_none_or(|toolset| offer.tool.toolsets.contains(&toolset))
+            && self.commands.as_ref().is_none_or(|commands| commands.contains(&offer.tool.command))
+            && (!self.read_only || offer.is_read_only())
+    }
+}
+
+/// A tool and its description.
+#[derive(Debug)]
+pub struct Offer {
+    /// The tool.
+    pub tool: &'static Tool,
+    entry: Value,
+}
+
+/// The selected tools, in the order of discovery.json.
+pub fn offers(selection: &Selection) -> Vec<Offer> {
+    let Ok(Value::Object(mut file)) = serde_json::from_str(DISCOVERY) else { return vec![] };
+    let Some(Value::Array(entries)) = file.remove("tools") else { return vec![] };
+    entries.into_iter().filter_map(Offer::new).filter(|offer| selection.has(offer)).collect()
+}
+
+impl Offer {
+    fn new(mut entry: Value) -> Option<Self> {
+        let tool = find(entry["name"].as_str()?)?;
+        if let (Some(stdin), Some(required)) = (tool.stdin, entry["parameters"]["required"].as_array_mut())
+            && !required.iter().any(|name| name == stdin.argument)
+        {
+            required.push(stdin.argument.into());
+        }
+        provenance::declare(tool.origin, &mut entry["output"]);
+        Some(Self { tool, entry })
+    }
+
+    /// The name, such as `read_file`.
+    pub fn name(&self) -> &str {
+        self.entry["name"].as_str().unwrap_or_default()
+    }
+
+    /// Whether a call changes nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.entry["annotations"]["readOnlyHint"] == true
+    }
+
+    /// The tool in the form that `format` names.
+    pub fn to(&self, format: Format) -> Value {
+        let Self { entry, .. } = self;
+        let (name, description, parameters) = (&entry["name"], &entry["description"], &entry["parameters"]);
+        match format {
+            Format::Gemini => json!({"name": name, "description": description, "parametersJsonSchema": parameters}),
+            Format::OpenAi => json!({
+                "type": "function",
+                "function": {"name": name, "description": description, "parameters": parameters},
+            }),
+            Format::Anthropic => json!({"name": name, "description": description, "input_schema": parameters}),
+            Format::Mcp => json!({
+                "name": name,
+                "title": self.title(),
+                "description": description,
+                "inputSchema": parameters,
+                "annotations": self.hints(),
+            }),
+        }
+    }
+
+    /// The schema of the answer.
+    pub fn output_schema(&self) -> &Value {
+        &self.entry["output"]
+    }
+
+    /// The annotations that differ from what the protocol takes for granted where they are left out.
+    fn hints(&self) -> Value {
+        let defaults =
+            [("readOnlyHint", false), ("destructiveHint", true), ("idempotentHint", false), ("openWorldHint", true)];
+        let own = |(name, default): &(&str, bool)| self.entry["annotations"][*name] != *default;
+        Value::Object(
+            defaults.into_iter().filter(own).map(|(name, default)| (name.to_owned(), (!default).into())).collect(),
+        )
+    }
+
+    /// The name as people write it: `Read file`.
+    fn title(&self) -> String {
+        let mut title = self.name().replace('_', " ");
+        if let Some(first) = title.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        title
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TOOLS;
+    use ragmaker_tool::Isolation;
+
+    #[test]
+    fn every_tool_is_offered_in_order() {
+        let offers = offers(&Selection::default());
+        assert!(offers.iter().map(|offer| offer.tool.command).eq(TOOLS.iter().map(|tool| tool.command)));
+        for offer in &offers {
+            let [gemini, openai, anthropic, mcp] =
+                [Format::Gemini, Format::OpenAi, Format::Anthropic, Format::Mcp].map(|format| offer.to(format));
+            assert_eq!(gemini["parametersJsonSchema"]["type"], "object");
+            assert_eq!(openai["function"]["parameters"], gemini["parametersJsonSchema"]);
+            assert_eq!(anthropic["input_schema"], gemini["parametersJsonSchema"]);
+            assert_eq!(mcp["inputSchema"], gemini["parametersJsonSchema"]);
+            assert_eq!(offer.output_schema()["type"], "object");
+            let required = gemini["parametersJsonSchema"]["required"].as_array().unwrap();
+            assert!(offer.tool.stdin.is_none_or(|stdin| required.contains(&stdin.argument.into())), "{}", offer.name());
+            // A call that reaches the web can take for ever.
+            assert!(
+                offer.entry["annotations"]["openWorldHint"] == false || offer.tool.isolation == Isolation::Subprocess,
+                "{}",
+                offer.name()
+            );
+        }
+        assert_eq!(offers[0].to(Format::Mcp)["title"], "Browser close");
+    }
+
+    #[test]
+    fn declarations_are_short() {
+        let size = |profile: &str, format: Format| {
+            let selection = Selection::new(Some(profile), None, false).unwrap();
+            let offers = offers(&selection);
+            assert!(!offers.is_empty());
+            Value::Array(offers.iter().map(|offer| offer.to(format)).collect()).to_string().len()
+        };
+        // Bytes: a model reads all of it with every request.
+        for (profile, format, most) in [
+            ("all", Format::Gemini, 20_000),
+            ("all", Format::Mcp, 30_000),
+            ("gather", Format::Gemini, 9_000),
+            ("gather", Format::Mcp, 9_000),
+            ("ask", Format::Gemini, 9_000),
+            ("ask", Format::Mcp, 9_000),
+        ] {
+            let size = size(profile, format);
+            assert!(size <= most, "{profile} as {format:?}: {size} bytes");
+        }
+    }
+
+    #[test]
+    fn a_description_says_what_for_and_what_comes_back() {
+        let offers = offers(&Selection::default());
+        let names: Vec<_> = offers.iter().map(Offer::name).collect();
+        for offer in &offers {
+            let description = offer.entry["description"].as_str().unwrap();
+            let length = description.chars().count();
+            assert!((100..=300).contains(&length), "{}: {length} characters", offer.name());
+            // Tools that it names exist.
+            for word in
+                description.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| word.contains('_'))
+            {
+                let is_argument = offer.entry["parameters"]["properties"].get(word).is_some();
+                assert!(names.contains(&word) || is_argument, "{}: {word}", offer.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_selection_is_of_tools_that_exist() {
+        assert_eq!(offers(&Selection::new(None, Some("read-file, project_info"), true).unwrap()).len(), 2);
+        assert!(offers(&Selection::new(None, Some("write_file"), true).unwrap()).is_empty());
+        let error = Selection::new(None, Some("read_fil"), false).unwrap_err();
+        assert_eq!(error.details()["nearest"], "read_file");
+        assert!(Selection::new(Some("most"), None, false).unwrap_err().is(ARGUMENT_ERROR));
+    }
+}

@@ -1,0 +1,44 @@
+//! Arguments, output and errors of the hosts, in the same form as those of the tools.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_tool::{
+    Error, Exit, OUTPUT_ERROR,
+    arguments::{Parsed, of_program},
+    json::{self, Charset},
+};
+
+/// The arguments of this process, or how it ends: after `--help`, `--version` or a mistake.
+///
+/// # Errors
+///
+/// The exit status, after everything has been printed.
+pub fn arguments<T: FromArgs + ArgsInfo>(name: &str, version: &str) -> Result<T, ExitCode> {
+    match of_program::<T>(name) {
+        Ok(Parsed::Work(arguments)) => Ok(arguments),
+        Ok(Parsed::Help(text)) => Err(print(&text)),
+        Ok(Parsed::Version | Parsed::Describe) => Err(print(&format!("{name} {version}\n"))),
+        Err(error) => Err(fail(&error)),
+    }
+}
+
+/// Writes `text` to standard output, and returns the exit status. A closed pipe is not a failure.
+pub fn print(text: &str) -> ExitCode {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            fail(&OUTPUT_ERROR.error(format!("cannot write to standard output: {error}")))
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Reports `error` as the tools do, and returns the exit status that belongs to it.
+pub fn fail(error: &Error) -> ExitCode {
+    // When standard error is closed as well, nobody can be told.
+    let _ = json::write(error, Charset::from_env(), io::stderr().lock());
+    Exit::from(error).into()
+}

@@ -1,0 +1,21 @@
+//! Web addresses: which URLs may be opened or fetched, and when two URLs are the same page.
+//!
+//! Every source of knowledge uses these checks, whether it opens a page in a browser or fetches it by HTTP,
+//! so that a URL that one of them refuses is refused by all. Nothing here does I/O but
+//! [`Domains::new`], which reads one environment variable.
+//!
+//! ```
+//! use ragmaker_address::{Domains, canonical, parse, same_page};
+//!
+//! let url = parse("https://docs.example.com/guide#install")?;
+//! Domains::new(&["example.com".to_owned()])?.check(&url)?;
+//! assert!(same_page(&url, &parse("https://docs.example.com/guide")?));
+//! assert_eq!(canonical(&url), "https://docs.example.com/guide");
+//! # Ok::<(), ragmaker_tool::Error>(())
+//! ```
+
+mod allowed;
+mod same;
+
+pub use allowed::{DOMAIN_NOT_ALLOWED, Domains, ERRORS, MAX_BYTES, URL_NOT_ALLOWED, check, parse};
+pub use same::{canonical, same_page, same_site};

@@ -1,0 +1,166 @@
+//! The browser's own DevTools socket: tabs, dialogs, and a clean end.
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::socket::Socket;
+use crate::{endpoint::Endpoint, error::CommandError};
+
+/// How long the tabs of a browser that is to quit may take to close.
+const TABS_CLOSE: Duration = Duration::from_millis(300);
+
+/// The browser's socket, for commands that all have to be done by one deadline.
+pub(crate) struct BrowserSocket {
+    socket: Socket,
+    deadline: Instant,
+}
+
+/// The URL of the socket of the browser that runs on the profile in `folder`, as it writes it there.
+pub(crate) fn socket_of(folder: &Path) -> Option<Url> {
+    let text = fs::read_to_string(folder.join("DevToolsActivePort")).ok()?;
+    let (port, path) = text.trim_end().split_once('\n')?;
+    let port: u16 = port.parse().ok()?;
+    Url::parse(&format!("ws://127.0.0.1:{port}{path}")).ok()
+}
+
+impl BrowserSocket {
+    /// Connects to the browser.
+    pub(crate) fn connect(endpoint: &Endpoint, deadline: Instant) -> Result<Self, CommandError> {
+        Ok(Self { socket: Socket::connect(&endpoint.devtools, deadline)?, deadline })
+    }
+
+    fn command(&mut self, method: &str, params: &Value) -> Result<Value, CommandError> {
+        let id = self.socket.send(None, method, params)?;
+        loop {
+            let incoming = self.socket.receive(self.deadline)?;
+            if incoming.id == Some(id) {
+                return incoming.into_result();
+            }
+        }
+    }
+
+    /// Answers every dialog that a page opens, until the browser is gone, as `js/watch.js` does in the
+    /// documents that it runs in. Those are not all: a frame of another site has a process of its own. An
+    /// open dialog holds up its tab, and the driver with it, and so every call that wants a new tab.
+    pub(crate) fn answer_dialogs(mut self) {
+        let pages =
+            json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": [{"type": "page"}]});
+        let mut sent = self.socket.send(None, "Target.setAutoAttach", &pages);
+        while !matches!(sent, Err(CommandError::Gone)) {
+            let incoming = match self.socket.receive(Instant::now() + Duration::from_hours(1)) {
+                Ok(incoming) => incoming,
+                Err(CommandError::Gone) => return,
+                Err(_) => continue,
+            };
+            let session = incoming.session.as_deref();
+            sent = match incoming.method.as_str() {
+                "Target.attachedToTarget" => {
+                    self.socket.send(incoming.params["sessionId"].as_str(), "Page.enable", &json!({}))
+                }
+                "Page.javascriptDialogOpening" => {
+                    let answer = json!({"accept": incoming.params["type"] != "prompt"});
+                    self.socket.send(session, "Page.handleJavaScriptDialog", &answer)
+                }
+                _ => continue,
+            };
+        }
+    }
+
+    /// Opens an empty tab, in a window of its own where `window` says so, and returns its handle. A tab
+    /// with a window of its own is never in the background.
+    pub(crate) fn open_tab(&mut self, window: bool) -> Result<String, CommandError> {
+        let opened = self.command("Target.createTarget", &json!({"url": "about:blank", "newWindow": window}))?;
+        opened["targetId"].as_str().map(str::to_owned).ok_or(CommandError::Gone)
+    }
+
+    /// Closes a tab at once, however busy its page is. The last one is replaced by an empty one
+    /// first: a browser without tabs quits.
+    pub(crate) fn close_tab(&mut self, handle: &str) -> Result<(), CommandError> {
+        if self.tabs()?.iter().all(|tab| tab == handle) {
+            self.open_tab(false)?;
+        }
+        self.command("Target.closeTarget", &json!({"targetId": handle})).map(drop)
+    }
+
+    /// The handles of all open tabs.
+    fn tabs(&mut self) -> Result<Vec<String>, CommandError> {
+        Ok(self.tab_urls()?.into_iter().map(|(handle, _)| handle).collect())
+    }
+
+    /// The handle and the URL of every open tab.
+    pub(crate) fn tab_urls(&mut self) -> Result<Vec<(String, String)>, CommandError> {
+        let targets = self.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
+        let infos = targets["targetInfos"].as_array().into_iter().flatten();
+        let text = |info: &Value, key: &str| info[key].as_str().map(str::to_owned);
+        Ok(infos.filter_map(|info| Some((text(info, "targetId")?, text(info, "url")?))).collect())
+    }
+
+    /// Asks the browser to quit as a person would. Its tabs are left empty: the browser opens
+    /// again what was open, which is how it keeps session cookies. Returns whether they are: a page that is
+    /// busy does not let its tab go.
+    pub(crate) fn quit(mut self) -> Result<bool, CommandError> {
+        let open = self.tabs()?;
+        self.open_tab(false)?;
+        for handle in open {
+            self.command("Target.closeTarget", &json!({"targetId": handle}))?;
+        }
+        let until = Instant::now() + TABS_CLOSE;
+        let mut emptied = self.tabs()?.len() == 1;
+        while !emptied && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+            emptied = self.tabs()?.len() == 1;
+        }
+        self.command("Browser.close", &json!({})).map(|_| emptied)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cdp::socket::tests::server;
+    use tungstenite::Message;
+
+    #[test]
+    fn the_socket_is_where_the_browser_says() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(socket_of(folder.path()), None);
+        fs::write(folder.path().join("DevToolsActivePort"), "4711\n/devtools/browser/u-1\n").unwrap();
+        assert_eq!(socket_of(folder.path()).unwrap().as_str(), "ws://127.0.0.1:4711/devtools/browser/u-1");
+        fs::write(folder.path().join("DevToolsActivePort"), "x\n/y").unwrap();
+        assert_eq!(socket_of(folder.path()), None);
+    }
+
+    #[test]
+    fn the_last_tab_is_replaced_before_it_is_closed() {
+        // The commands that come, for a browser whose only tab is `one`.
+        let (send, commands) = std::sync::mpsc::channel();
+        let devtools = server(move |mut stream| {
+            while let Ok(message) = stream.read() {
+                let Ok(command) = serde_json::from_str::<Value>(message.to_text().unwrap()) else { return };
+                let method = command["method"].as_str().unwrap().to_owned();
+                let result = match method.as_str() {
+                    "Target.getTargets" => json!({"targetInfos": [{"targetId": "one", "url": "about:blank"}]}),
+                    "Target.createTarget" => json!({"targetId": "two"}),
+                    _ => json!({}),
+                };
+                send.send(method).unwrap();
+                stream.send(Message::text(json!({"id": command["id"], "result": result}).to_string())).unwrap();
+            }
+        });
+        let endpoint = Endpoint { webdriver: devtools.clone(), devtools };
+        let mut browser = BrowserSocket::connect(&endpoint, Instant::now() + Duration::from_secs(10)).unwrap();
+        browser.close_tab("one").unwrap();
+        assert_eq!(
+            commands.try_iter().collect::<Vec<_>>(),
+            ["Target.getTargets", "Target.createTarget", "Target.closeTarget"]
+        );
+        browser.close_tab("three").unwrap();
+        assert_eq!(commands.try_iter().collect::<Vec<_>>(), ["Target.getTargets", "Target.closeTarget"]);
+    }
+}

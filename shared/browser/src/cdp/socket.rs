@@ -1,0 +1,238 @@
+//! One connection to a DevTools socket: commands, their results, and events.
+
+use std::{
+    io,
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tungstenite::{Error, HandshakeError, Message, WebSocket, protocol::WebSocketConfig};
+use url::Url;
+
+use crate::{endpoint, error::CommandError};
+
+/// How long the browser process may take for its own commands. It is never busy with pages.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The longest network event that is read, in bytes: longer ones are of images that are part of the
+/// page's own URLs, with all of their data.
+const LONGEST_EVENT: usize = 1 << 20;
+
+/// Something that happened in the browser.
+#[derive(Debug)]
+pub(crate) struct Event {
+    /// Its name, such as `Network.responseReceived`.
+    pub(crate) method: String,
+    /// What belongs to it.
+    pub(crate) params: Value,
+}
+
+/// What the browser sends: the result of a command, or an event.
+#[derive(Debug, Deserialize)]
+pub(super) struct Incoming {
+    pub(super) id: Option<u64>,
+    #[serde(default)]
+    pub(super) method: String,
+    /// The session that an event is of, where one connection has several.
+    #[serde(rename = "sessionId")]
+    pub(super) session: Option<String>,
+    #[serde(default)]
+    pub(super) params: Value,
+    #[serde(default)]
+    result: Value,
+    error: Option<Refusal>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Refusal {
+    message: String,
+}
+
+impl Incoming {
+    /// The result of the command that this answers.
+    pub(super) fn into_result(self) -> Result<Value, CommandError> {
+        match self.error {
+            None => Ok(self.result),
+            Some(refusal) => Err(CommandError::Failed(refusal.message)),
+        }
+    }
+
+    fn tells_of_a_crash(&self) -> bool {
+        self.method == "Inspector.targetCrashed"
+            || self.error.as_ref().is_some_and(|refusal| refusal.message.contains("crashed"))
+    }
+}
+
+/// A command that was sent to see whether the tab answers at all.
+#[derive(Clone, Copy)]
+struct Ping {
+    id: u64,
+    until: Instant,
+}
+
+/// A connection that commands are sent over, one at a time.
+pub(super) struct Socket {
+    stream: WebSocket<TcpStream>,
+    /// The id of the last command.
+    last: u64,
+    /// The liveness ping that is not answered yet.
+    ping: Option<Ping>,
+}
+
+impl Socket {
+    /// Connects to the socket at `url`, and to that of no other browser: its path has a name that only
+    /// this browser, or this tab, has.
+    pub(super) fn connect(url: &Url, deadline: Instant) -> Result<Self, CommandError> {
+        let timeout = deadline.saturating_duration_since(Instant::now()).min(TIMEOUT);
+        if timeout.is_zero() {
+            return Err(CommandError::Late);
+        }
+        let unreached = |error: &io::Error| if is_late(error) { CommandError::Late } else { CommandError::Gone };
+        let stream = endpoint::connect(url, timeout).map_err(|error| unreached(&error))?;
+        let prepared = stream
+            .set_nodelay(true)
+            .and_then(|()| stream.set_read_timeout(Some(timeout)))
+            .and_then(|()| stream.set_write_timeout(Some(TIMEOUT)));
+        prepared.map_err(|_| CommandError::Gone)?;
+        // No size limits: a page may exceed the defaults of the WebSocket library.
+        let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
+        let shaken = tungstenite::client::client_with_config(url.as_str(), stream, Some(config));
+        let (stream, _) = shaken.map_err(|error| match error {
+            HandshakeError::Interrupted(_) => CommandError::Late,
+            HandshakeError::Failure(Error::Io(error)) => unreached(&error),
+            HandshakeError::Failure(_) => CommandError::Gone,
+        })?;
+        Ok(Self { stream, last: 0, ping: None })
+    }
+
+    /// Sends a command, to one of the connection's sessions where it has several, and returns its id
+    /// without waiting for its result.
+    pub(super) fn send(&mut self, session: Option<&str>, method: &str, params: &Value) -> Result<u64, CommandError> {
+        self.last += 1;
+        let mut command = json!({"id": self.last, "method": method, "params": params});
+        if let Some(session) = session {
+            command["sessionId"] = session.into();
+        }
+        self.stream.send(Message::text(command.to_string())).map_err(|_| CommandError::Gone)?;
+        Ok(self.last)
+    }
+
+    /// Takes the answer to the last command as a sign of life, which has to come within `timeout`.
+    /// Until it has come, every [`Self::receive`] ends as [`CommandError::Stale`] if it does not.
+    pub(super) fn start_ping(&mut self, timeout: Duration) {
+        self.ping = Some(Ping { id: self.last, until: Instant::now() + timeout });
+    }
+
+    /// When the ping under way has to be answered; none where there is none.
+    pub(super) fn ping_ends(&self) -> Option<Instant> {
+        self.ping.map(|ping| ping.until)
+    }
+
+    /// The next thing that the browser sends.
+    pub(super) fn receive(&mut self, deadline: Instant) -> Result<Incoming, CommandError> {
+        let Some(ping) = self.ping else { return self.read(deadline) };
+        let incoming = match self.read(deadline.min(ping.until)) {
+            Err(CommandError::Late) if Instant::now() < ping.until => return Err(CommandError::Late),
+            Err(_) => return Err(CommandError::Stale),
+            Ok(incoming) => incoming,
+        };
+        if incoming.id == Some(ping.id) {
+            self.ping = None;
+        }
+        Ok(incoming)
+    }
+
+    fn read(&mut self, deadline: Instant) -> Result<Incoming, CommandError> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(CommandError::Late);
+            }
+            self.stream.get_ref().set_read_timeout(Some(left)).map_err(|_| CommandError::Gone)?;
+            let message = match self.stream.read() {
+                Ok(message) => message,
+                Err(Error::Io(error)) if is_late(&error) => continue,
+                Err(_) => return Err(CommandError::Gone),
+            };
+            let text = message.to_text().unwrap_or_default();
+            if text.len() > LONGEST_EVENT && text.starts_with(r#"{"method":"Network."#) {
+                continue;
+            }
+            match serde_json::from_str::<Incoming>(text) {
+                Ok(incoming) if incoming.tells_of_a_crash() => return Err(CommandError::Crashed),
+                Ok(incoming) => return Ok(incoming),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// Whether something did not come in time; how a system words that differs.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::{net::TcpListener, thread};
+
+    /// A server that takes one connection and hands it to `serve`; its URL.
+    pub(in crate::cdp) fn server(serve: impl FnOnce(WebSocket<TcpStream>) + Send + 'static) -> Url {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("ws://{}/devtools/browser/x", listener.local_addr().unwrap());
+        thread::spawn(move || serve(tungstenite::accept(listener.accept().unwrap().0).unwrap()));
+        Url::parse(&url).unwrap()
+    }
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(10)
+    }
+
+    #[test]
+    fn results_and_events_are_told_apart_and_refusals_are_errors() {
+        let url = server(|mut stream| {
+            let command: Value = serde_json::from_str(stream.read().unwrap().to_text().unwrap()).unwrap();
+            assert_eq!((&command["method"], &command["sessionId"]), (&json!("A.b"), &json!("s")));
+            for text in [
+                r#"{"method":"Page.loadEventFired","params":{"timestamp":1}}"#,
+                "not JSON",
+                r#"{"id":1,"result":{"a":2}}"#,
+                r#"{"id":2,"error":{"message":"no such thing"}}"#,
+                r#"{"id":3,"error":{"message":"Target crashed"}}"#,
+            ] {
+                stream.send(Message::text(text)).unwrap();
+            }
+            let _ = stream.read();
+        });
+        let mut socket = Socket::connect(&url, soon()).unwrap();
+        assert_eq!(socket.send(Some("s"), "A.b", &json!({})).unwrap(), 1);
+        let event = socket.receive(soon()).unwrap();
+        assert_eq!((event.id, event.method.as_str()), (None, "Page.loadEventFired"));
+        let result = socket.receive(soon()).unwrap();
+        assert_eq!((result.id, result.into_result().unwrap()), (Some(1), json!({"a": 2})));
+        let refused = socket.receive(soon()).unwrap().into_result();
+        assert!(matches!(refused, Err(CommandError::Failed(words)) if words == "no such thing"));
+        assert!(matches!(socket.receive(soon()), Err(CommandError::Crashed)));
+    }
+
+    #[test]
+    fn a_ping_that_is_not_answered_means_a_stale_tab() {
+        let url = server(|mut stream| while stream.read().is_ok() {});
+        let mut socket = Socket::connect(&url, soon()).unwrap();
+        socket.send(None, "Inspector.enable", &json!({})).unwrap();
+        assert!(matches!(socket.receive(Instant::now() + Duration::from_millis(20)), Err(CommandError::Late)));
+        socket.start_ping(Duration::from_millis(200));
+        assert!(matches!(socket.receive(Instant::now() + Duration::from_millis(20)), Err(CommandError::Late)));
+        assert!(matches!(socket.receive(soon()), Err(CommandError::Stale)));
+    }
+
+    #[test]
+    fn what_is_not_there_is_gone_and_no_time_is_late() {
+        let url = Url::parse("ws://127.0.0.1:1/devtools/browser/x").unwrap();
+        assert!(matches!(Socket::connect(&url, soon()), Err(CommandError::Gone)));
+        assert!(matches!(Socket::connect(&url, Instant::now()), Err(CommandError::Late)));
+    }
+}

@@ -1,0 +1,301 @@
+//! A tab's DevTools socket: going to a page, its network's events, and scripts that read it.
+
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::socket::{Event, Incoming, Socket};
+use crate::{endpoint::Endpoint, error::CommandError};
+
+/// The name of the isolated world that the page scripts run in, and of the binding that they report by.
+const WORLD: &str = "tool";
+
+/// Keeps pages of earlier calls out: what the tab showed before the document that this call has it go to
+/// is taken out of the tab's history, and a page that went back all the same is noticed.
+#[derive(Debug, Default)]
+struct HistoryGuard {
+    /// The tab's outermost frame.
+    frame: String,
+    /// The first document of this call.
+    first: Option<String>,
+    /// Whether that document is shown.
+    at_first: bool,
+    /// Whether a page went back beyond it, or to the empty page that a new tab begins with.
+    went_back: bool,
+}
+
+impl HistoryGuard {
+    /// Follows an event; whether the history has to be cleared now.
+    fn follow(&mut self, method: &str, params: &Value) -> bool {
+        let navigated = method == "Page.frameNavigated" && params["frame"]["id"] == *self.frame;
+        if navigated {
+            self.at_first = params["frame"]["loaderId"].as_str() == self.first.as_deref();
+        }
+        let back = method == "Page.frameStartedNavigating" && params["navigationType"] == "historyDifferentDocument";
+        self.went_back |= back && self.at_first && params["frameId"] == *self.frame;
+        // The browser may not know yet that the document has come, and would clear all but the one before.
+        let again = matches!(method, "Page.domContentEventFired" | "Page.loadEventFired");
+        self.at_first && (navigated || again)
+    }
+}
+
+/// The socket of one tab. It blocks: a call reads one page and does nothing else meanwhile.
+pub(crate) struct TabSocket {
+    socket: Socket,
+    /// The outermost frame, which is called as the tab is.
+    frame: String,
+    /// Events of page and network that nobody has taken yet.
+    events: Vec<Event>,
+    history: HistoryGuard,
+    /// Where scripts run in the document that is shown, once one has.
+    world: Option<Value>,
+    /// Whether a document is to report without being asked.
+    expects_report: bool,
+    /// What it has reported.
+    report: Option<Value>,
+}
+
+impl TabSocket {
+    /// Connects to the tab with `handle`.
+    pub(crate) fn connect(endpoint: &Endpoint, handle: &str, deadline: Instant) -> Result<Self, CommandError> {
+        let mut socket = Socket::connect(&endpoint.tab(handle), deadline)?;
+        // To be told of a crash; nobody has to wait for the word that this will be.
+        socket.send(None, "Inspector.enable", &json!({}))?;
+        socket.send(None, "Page.enable", &json!({}))?;
+        // Bodies are not kept: nobody asks for them again. What is posted tells one request from another.
+        socket.send(
+            None,
+            "Network.enable",
+            &json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 4096}),
+        )?;
+        Ok(Self {
+            socket,
+            frame: handle.to_owned(),
+            events: vec![],
+            history: HistoryGuard::default(),
+            world: None,
+            expects_report: false,
+            report: None,
+        })
+    }
+
+    /// The outermost frame.
+    pub(crate) fn frame(&self) -> &str {
+        &self.frame
+    }
+
+    /// The events of page and network that came since the last time, in their order.
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+        mem::take(&mut self.events)
+    }
+
+    /// From now on clears and watches the tab's history; `document` is the id of this call's document.
+    pub(crate) fn guard_history(&mut self, document: Option<&str>) {
+        let first = document.map(str::to_owned);
+        self.history = HistoryGuard { frame: self.frame.clone(), first, ..HistoryGuard::default() };
+    }
+
+    /// Whether the tab went back to a page of an earlier call.
+    pub(crate) fn went_back(&self) -> bool {
+        self.history.went_back
+    }
+
+    /// Cancels the pending navigation, which delays every command to the page that shows.
+    pub(crate) fn stop_loading(&mut self) -> Result<(), CommandError> {
+        self.send("Page.stopLoading", &json!({})).map(drop)
+    }
+
+    /// Leaves the page alone for `time`, and receives its events meanwhile.
+    pub(crate) fn listen(&mut self, time: Duration) -> Result<(), CommandError> {
+        let until = Instant::now() + time;
+        while self.receive_event(until)? {}
+        Ok(())
+    }
+
+    /// Receives one event more; whether any came in time.
+    pub(crate) fn receive_event(&mut self, until: Instant) -> Result<bool, CommandError> {
+        match self.socket.receive(until) {
+            Ok(incoming) => self.handle(incoming).map(|()| true),
+            Err(CommandError::Late) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until every event that the browser process knew of when this was called has come.
+    pub(crate) fn receive_known_events(&mut self, deadline: Instant) -> Result<(), CommandError> {
+        self.command("Target.getTargetInfo", &json!({}), deadline).map(drop)
+    }
+
+    /// Sends the tab to `url`, and returns the id by which [`Self::navigated`] asks for the answer.
+    pub(crate) fn navigate(&mut self, url: &str) -> Result<u64, CommandError> {
+        self.world = None;
+        self.send("Page.navigate", &json!({"url": url}))
+    }
+
+    /// What the browser answers to a navigation, in time or as [`CommandError::Late`].
+    pub(crate) fn navigated(&mut self, navigation: u64, until: Instant) -> Result<Value, CommandError> {
+        self.result(navigation, until)
+    }
+
+    /// Has the next document of the tab run the body of an async function from its beginning on, as
+    /// [`Self::execute`] would, and report the result by itself: what is asked of a document while it loads
+    /// is answered when it is next idle, which may be half of its load later.
+    pub(crate) fn run_in_next_document(&mut self, body: &str, arguments: &Value) -> Result<(), CommandError> {
+        let source = format!(
+            "if (window === top && globalThis.{WORLD}) (async function () {{\n{body}\n}})(...{arguments})\
+             .then((report) => {WORLD}(JSON.stringify(report)), () => {WORLD}(\"null\"));"
+        );
+        let binding = json!({"name": WORLD, "executionContextName": WORLD});
+        let script = json!({"source": source, "worldName": WORLD});
+        // The last answer says that all is done: it is waited for before the tab is sent to a document.
+        self.send("Runtime.enable", &json!({}))?;
+        self.send("Runtime.addBinding", &binding)?;
+        self.send("Page.addScriptToEvaluateOnNewDocument", &script)?;
+        (self.expects_report, self.report) = (true, None);
+        Ok(())
+    }
+
+    /// What the document reports that [`Self::run_in_next_document`] was about, if it does until then; once.
+    pub(crate) fn take_report(&mut self, until: Instant) -> Result<Option<Value>, CommandError> {
+        if !mem::take(&mut self.expects_report) {
+            return Ok(None);
+        }
+        while self.report.is_none() && self.receive_event(until)? {}
+        let report = self.report.take();
+        // From here on it is asked; what its scripts log is of no interest.
+        self.send("Runtime.disable", &json!({}))?;
+        Ok(report)
+    }
+
+    /// Takes the answer to the last command as a sign of life, which has to come within `timeout`.
+    /// Whatever is waited for from then on ends as [`CommandError::Stale`] if it does not.
+    pub(crate) fn start_ping(&mut self, timeout: Duration) {
+        self.socket.start_ping(timeout);
+    }
+
+    /// Waits for the answer to the ping, if it is still to come.
+    pub(crate) fn wait_for_ping(&mut self) -> Result<(), CommandError> {
+        while let Some(until) = self.socket.ping_ends() {
+            let incoming = self.socket.receive(until)?;
+            self.handle(incoming)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the body of an async function in the page and returns its result.
+    ///
+    /// It runs in an isolated world: it sees the page's elements and none of its scripts, which
+    /// could otherwise change what it finds.
+    pub(crate) fn execute(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<Value, CommandError> {
+        let result = self.evaluate(body, arguments, deadline);
+        if matches!(result, Err(CommandError::Failed(_))) {
+            // The world goes with its document.
+            self.world = None;
+        }
+        result
+    }
+
+    fn evaluate(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<Value, CommandError> {
+        let world = if let Some(world) = self.world.take() {
+            world
+        } else {
+            let params = json!({"frameId": self.frame, "worldName": WORLD});
+            self.command("Page.createIsolatedWorld", &params, deadline)?["executionContextId"].take()
+        };
+        let expression = format!("(async function () {{\n{body}\n}})(...{arguments})");
+        let params = json!({"expression": expression, "contextId": world, "returnByValue": true, "awaitPromise": true});
+        self.world = Some(world);
+        let mut answer = self.command("Runtime.evaluate", &params, deadline)?;
+        match answer["exceptionDetails"].take() {
+            Value::Null => Ok(answer["result"]["value"].take()),
+            thrown => {
+                let words = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
+                Err(CommandError::Failed(words.unwrap_or_default().to_owned()))
+            }
+        }
+    }
+
+    fn send(&mut self, method: &str, params: &Value) -> Result<u64, CommandError> {
+        self.socket.send(None, method, params)
+    }
+
+    fn command(&mut self, method: &str, params: &Value, deadline: Instant) -> Result<Value, CommandError> {
+        let id = self.send(method, params)?;
+        self.result(id, deadline)
+    }
+
+    fn result(&mut self, id: u64, deadline: Instant) -> Result<Value, CommandError> {
+        loop {
+            let incoming = self.socket.receive(deadline)?;
+            if incoming.id == Some(id) {
+                return incoming.into_result();
+            }
+            self.handle(incoming)?;
+        }
+    }
+
+    /// Handles what came while something else was waited for.
+    fn handle(&mut self, incoming: Incoming) -> Result<(), CommandError> {
+        let Incoming { method, params, .. } = incoming;
+        if self.history.follow(&method, &params) {
+            self.send("Page.resetNavigationHistory", &json!({}))?;
+        }
+        if method == "Runtime.bindingCalled" {
+            let report = || params["payload"].as_str().and_then(|json| serde_json::from_str(json).ok());
+            self.report.get_or_insert_with(|| report().unwrap_or_default());
+        } else if method.starts_with("Network.") || method.starts_with("Page.") {
+            self.events.push(Event { method, params });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard() -> HistoryGuard {
+        HistoryGuard { frame: "T".into(), first: Some("1".into()), ..HistoryGuard::default() }
+    }
+
+    fn shows(guard: &mut HistoryGuard, frame: &str, document: &str) -> bool {
+        guard.follow("Page.frameNavigated", &json!({"frame": {"id": frame, "loaderId": document}}))
+    }
+
+    fn goes_back(guard: &mut HistoryGuard, frame: &str) {
+        let params = json!({"frameId": frame, "navigationType": "historyDifferentDocument"});
+        assert!(!guard.follow("Page.frameStartedNavigating", &params));
+    }
+
+    #[test]
+    fn the_history_is_cleared_while_the_first_document_shows() {
+        let mut guard = guard();
+        assert!(!guard.follow("Page.loadEventFired", &json!({})));
+        assert!(!shows(&mut guard, "F", "1"));
+        assert!(shows(&mut guard, "T", "1"));
+        assert!(guard.follow("Page.domContentEventFired", &json!({})));
+        assert!(guard.follow("Page.loadEventFired", &json!({})));
+        // From the next document on, going back leads to this call's own.
+        assert!(!shows(&mut guard, "T", "2"));
+        assert!(!guard.follow("Page.loadEventFired", &json!({})));
+    }
+
+    #[test]
+    fn only_the_first_document_can_go_back_to_an_earlier_call() {
+        let mut guard = guard();
+        goes_back(&mut guard, "T");
+        assert!(!guard.went_back);
+        shows(&mut guard, "T", "1");
+        goes_back(&mut guard, "F");
+        assert!(!guard.went_back);
+        shows(&mut guard, "T", "2");
+        goes_back(&mut guard, "T");
+        assert!(!guard.went_back);
+        shows(&mut guard, "T", "1");
+        goes_back(&mut guard, "T");
+        assert!(guard.went_back);
+    }
+}

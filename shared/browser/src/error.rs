@@ -1,0 +1,129 @@
+//! Why a command to the browser gave no result, and the errors that callers see for it.
+
+use ragmaker_tool::Error;
+use url::Url;
+
+use crate::codes::{BROWSER_LOST, NAVIGATION_FAILED, NOT_A_PAGE, PAGE_CRASHED, TIMEOUT};
+
+/// The most characters of a browser's own error message that an error repeats.
+const SHOWN: usize = 300;
+
+/// Why a WebDriver or DevTools command gave no result.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// The deadline came first.
+    Late,
+    /// The page's process crashed.
+    Crashed,
+    /// The tab, the session, the driver or the browser is gone.
+    Gone,
+    /// The page that an earlier call left in the tab does not answer.
+    Stale,
+    /// The command itself failed, as the browser words it.
+    Failed(String),
+}
+
+impl CommandError {
+    /// The error for a command that concerned no page.
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Self::Failed(words) => BROWSER_LOST
+                .error(format!("the browser refused a command: {}", words.chars().take(SHOWN).collect::<String>())),
+            _ => BROWSER_LOST.error("the browser went away during the call"),
+        }
+    }
+}
+
+/// Why a navigation ended without a page.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The tab was of no use before this call had done anything with it; another tab may do.
+    StaleTab(Error),
+    /// What the caller is told.
+    Page(Error),
+}
+
+impl Failure {
+    /// The failure of a command about the page at `url`.
+    pub(crate) fn of(error: CommandError, url: &Url) -> Self {
+        let stale = matches!(error, CommandError::Stale);
+        let error = match error {
+            CommandError::Late => TIMEOUT.error("the page did not answer in time"),
+            CommandError::Crashed => PAGE_CRASHED.error("the page crashed its tab"),
+            other => other.into_error(),
+        };
+        let error = error.detail("url", url.as_str());
+        if stale { Self::StaleTab(error) } else { Self::Page(error) }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Page(error)
+    }
+}
+
+/// The error for a URL that leads to no page.
+pub(crate) fn not_a_page(message: &str, url: &Url, media_type: Option<&str>, status: u16) -> Error {
+    NOT_A_PAGE
+        .error(message)
+        .detail("url", url.as_str())
+        .detail("content_type", media_type)
+        .detail("http_status", status)
+}
+
+/// The error for a page that could not be loaded; `net_error` is Chromium's name of the cause.
+pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
+    let why = match net_error.trim_start_matches("net::") {
+        "ERR_CONNECTION_REFUSED" => "the server refused the connection",
+        "ERR_NAME_NOT_RESOLVED" => "the host's name is not known",
+        "ERR_TOO_MANY_REDIRECTS" => "the server redirects in a circle",
+        "ERR_UNSAFE_REDIRECT" => "the server redirects to an address that may not be opened",
+        "ERR_EMPTY_RESPONSE"
+        | "ERR_CONNECTION_RESET"
+        | "ERR_CONNECTION_CLOSED"
+        | "ERR_INCOMPLETE_CHUNKED_ENCODING"
+        | "ERR_CONTENT_LENGTH_MISMATCH" => "the server broke the connection",
+        "ERR_ABORTED" => "the browser refused what the server answered",
+        "ERR_UNSAFE_PORT" => "the browser opens no page on that port, which belongs to another protocol",
+        "ERR_INVALID_HTTP_RESPONSE" => "the server does not speak HTTP",
+        "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" => "the server does not answer",
+        "ERR_INTERNET_DISCONNECTED" | "ERR_NETWORK_CHANGED" | "ERR_ADDRESS_UNREACHABLE" => {
+            "there is no way to the server"
+        }
+        name if name.starts_with("ERR_CERT_") => "the server's certificate is not trusted",
+        name if name.starts_with("ERR_SSL_") => "the server does not speak TLS properly",
+        _ => "the browser could not load it",
+    };
+    NAVIGATION_FAILED.error(format!("cannot open {url}: {why}")).detail("url", url).detail("net_error", net_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_stale_tab_is_tried_again_elsewhere() {
+        let url = Url::parse("https://x.example/a").unwrap();
+        let failure = |error| Failure::of(error, &url);
+        assert!(matches!(failure(CommandError::Stale), Failure::StaleTab(_)));
+        for (error, code) in [
+            (CommandError::Late, TIMEOUT),
+            (CommandError::Crashed, PAGE_CRASHED),
+            (CommandError::Gone, BROWSER_LOST),
+            (CommandError::Failed("x".repeat(9999)), BROWSER_LOST),
+        ] {
+            let Failure::Page(error) = failure(error) else { panic!("{code:?} is final") };
+            assert!(error.is(code) && error.details()["url"] == "https://x.example/a", "{error}");
+            assert!(error.message().len() < 500, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_cause_is_said_in_words_and_by_its_name() {
+        let error = navigation_failed("https://x.example/", "net::ERR_CERT_DATE_INVALID");
+        assert!(error.message().contains("certificate"), "{error}");
+        assert_eq!(error.details()["net_error"], "net::ERR_CERT_DATE_INVALID");
+        assert!(navigation_failed("https://x.example/", "net::ERR_NEW").message().contains("could not load"));
+    }
+}

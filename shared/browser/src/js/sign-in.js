@@ -1,0 +1,45 @@
+// The sign-in form of the page, if one shows: its fields, and how much text stands beside it.
+//
+// The rule that decides whether the page is nothing but this form is in `login.rs`; here is only measured, and
+// only what does not depend on a language.
+const USER_FIELD = /^(user|user_?-?name|user_?-?id|login|login_?-?(id|name|fmt)|loginfmt|identifier|email|e-?mail|mail|account|j_username|os_username|log|uid)$/i;
+const signIn = () => {
+  const shows = (element) => element.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
+  const within = (root, selector) => [...root.querySelectorAll(selector)].filter(shows);
+  // A form bears the names of its fields: it is asked by its prototypes.
+  const contains = (part, other) => Node.prototype.contains.call(part, other);
+  const innerText = (part) => isForm(part) ? ask(HTMLElement.prototype, "innerText")(part) : part.innerText;
+  // With more text than this, it is no sign-in page, and to measure it would take long.
+  if (!sparse(6000)) return null;
+  const isUser = (field) => field.type === "email" || /\b(username|webauthn)\b/.test(field.autocomplete)
+    || USER_FIELD.test(field.name) || USER_FIELD.test(field.id);
+  const passwords = within(doc, "input[type=password]");
+  const key = passwords[0] ?? within(doc, "input").find((field) => /^(text|email|tel)$/.test(field.type) && isUser(field));
+  if (!key) return null;
+  // Applications do without a form: then it is what holds a field and a button.
+  const BUTTON = "button,input[type=submit],input[type=image],[role=button]";
+  let form = key.form;
+  const above = ask(Node.prototype, "parentElement");
+  for (let part = above(key); !form && part; part = above(part)) {
+    if (part.querySelector(BUTTON) !== null || part === doc.body) form = part;
+  }
+  form ??= key;
+  const BOILERPLATE = "nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],dialog,select,noscript";
+  // A CJK character says as much as two letters.
+  const cost = (text) => text.length + (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0);
+  const length = (element) => cost(String(innerText(element) ?? "").replace(/\s+/g, " ").trim());
+  // What stands in the form or in another part that is left out counts with that part.
+  const left = [form, ...within(doc, BOILERPLATE)];
+  const outermost = left.filter((part) => !left.some((other) => other !== part && contains(other, part)));
+  const beside = outermost.reduce((rest, part) => rest - length(part), doc.body === null ? 0 : length(doc.body));
+  const prose = within(doc, "main,article,[role=main]").filter((part) => !contains(part, form));
+  return {
+    passwords: passwords.length,
+    newPasswords: passwords.filter((field) => /\bnew-password\b/.test(field.autocomplete)).length,
+    fields: within(doc, "input,textarea,select").filter((field) =>
+      (field.form === form || contains(form, field)) && !/^(hidden|submit|button|image|reset|checkbox|radio)$/.test(field.type)).length,
+    aside: [...doc.querySelectorAll("nav,header,footer,aside")].some((part) => contains(part, form) && !part.querySelector("main,article")),
+    beside: Math.max(0, beside),
+    article: prose.reduce((most, part) => Math.max(most, length(part)), 0),
+  };
+};

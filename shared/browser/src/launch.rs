@@ -1,0 +1,296 @@
+//! Launching a browser: the driver's process, the browser's capabilities, the record of both.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tool::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::{
+    cdp::socket_of,
+    codes::{BROWSER_FAILED, PROFILE_IN_USE},
+    endpoint::Endpoint,
+    find::Program,
+    process,
+    profile::{Profile, Running},
+    webdriver::Driver,
+};
+
+/// How long the driver and the browser may take to start.
+pub(crate) const START: Duration = Duration::from_mins(1);
+
+/// What a browser is to be started like.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Launch {
+    pub(crate) headless: bool,
+    pub(crate) stays: bool,
+    pub(crate) idle_seconds: u64,
+}
+
+/// Starts a driver and a browser on `profile`, and records them.
+pub(crate) fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Running, Child), Error> {
+    let (browser, driver) = (Program::Chromium.find()?, Program::ChromeDriver.find()?);
+    if let Some(pid) = holder(profile) {
+        return Err(PROFILE_IN_USE
+            .error(format!("another browser (process {pid}) uses the profile {}", profile.folder().display()))
+            .detail("pid", pid));
+    }
+    let _ = fs::remove_file(profile.folder().join("DevToolsActivePort"));
+    profile.set_aside_damaged_settings();
+    let mut driver = start_driver(&driver)?;
+    let result = launched(profile, launch, &browser, &driver);
+    if result.is_err() {
+        end(&mut driver.process);
+        process::end_all(profile.folder(), Some(std::process::id()));
+    }
+    result.map(|running| (running, driver.process))
+}
+
+/// A driver that was started, and has no browser yet.
+struct StartedDriver {
+    process: Child,
+    /// Its major version, which is the browser's.
+    version: String,
+    url: Url,
+}
+
+/// Starts the driver. It may fail to get the port that it chose, so it may choose three times.
+fn start_driver(program: &Path) -> Result<StartedDriver, Error> {
+    let until = Instant::now() + START;
+    let mut last = String::new();
+    for _ in 0..3 {
+        let mut child = Command::new(program)
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| BROWSER_FAILED.error(format!("cannot start {}: {error}", program.display())))?;
+        let mut version = String::new();
+        let lines = Lines::of(&mut child);
+        while let Some(line) = lines.next(until) {
+            if let Some(rest) = line.strip_prefix("Starting ChromeDriver ") {
+                version = rest.split('.').next().unwrap_or_default().to_owned();
+            } else if let Some(rest) = line.strip_prefix("ChromeDriver was started successfully on port ")
+                && let Some(url) = driver_url(rest)
+            {
+                return Ok(StartedDriver { process: child, version, url });
+            }
+            last = line;
+        }
+        end(&mut child);
+    }
+    let last = if last.is_empty() { "it said nothing" } else { &last };
+    Err(BROWSER_FAILED.error(format!("ChromeDriver did not start: {last}")))
+}
+
+/// The URL of the driver that says which port it has.
+fn driver_url(port: &str) -> Option<Url> {
+    let port: u16 = port.trim_end_matches('.').parse().ok()?;
+    Url::parse(&format!("http://127.0.0.1:{port}/")).ok()
+}
+
+fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &StartedDriver) -> Result<Running, Error> {
+    let until = Instant::now() + START;
+    // Chromium's sandbox does not work for root; elsewhere it is left out only where it must be.
+    let mut sandbox = !is_root();
+    let launched = loop {
+        let options = options(profile, launch, browser, &driver.version, sandbox);
+        match Driver::launch(&driver.url, &options, until) {
+            Err(error) if sandbox && exited(error.message()) => sandbox = false,
+            Err(error) if !launch.headless && exited(error.message()) => return Err(error.remedy(NO_WINDOW)),
+            result => break result?,
+        }
+    };
+    let devtools = socket_of(profile.folder())
+        .ok_or_else(|| BROWSER_FAILED.error("the browser does not say where it can be reached"))?;
+    let running = Running {
+        profile: profile.folder().to_string_lossy().into_owned(),
+        endpoint: Endpoint { webdriver: driver.url.clone(), devtools },
+        driver_pid: driver.process.id(),
+        launch_session: launched.session,
+        browser_pid: launched.pid,
+        browser: launched.browser,
+        headless: launch.headless,
+        sandbox,
+        stays: launch.stays,
+        idle_seconds: launch.idle_seconds,
+        supervisor_pid: std::process::id(),
+    };
+    record(profile, &running)?;
+    Ok(running)
+}
+
+/// What helps where a browser with a window ends at once.
+const NO_WINDOW: &str =
+    "Check that the screen that DISPLAY or WAYLAND_DISPLAY names can be used, or leave --no-headless out.";
+
+/// Whether the driver says that the browser ended as soon as it was started, as one does whose sandbox
+/// cannot work; what it says depends on its version.
+fn exited(message: &str) -> bool {
+    ["Chrome failed to start", "Chrome instance exited"].iter().any(|sign| message.contains(sign))
+}
+
+fn is_root() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata("/proc/self").is_ok_and(|data| data.uid() == 0)
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// The capabilities that the browser is launched with.
+fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sandbox: bool) -> Value {
+    let platform = match env::consts::OS {
+        "macos" => "Macintosh; Intel Mac OS X 10_15_7",
+        "windows" => "Windows NT 10.0; Win64; x64",
+        _ => "X11; Linux x86_64",
+    };
+    let mut args = vec![
+        format!("--user-data-dir={}", profile.folder().display()),
+        // Without a window the browser would name itself HeadlessChrome.
+        format!(
+            "--user-agent=Mozilla/5.0 ({platform}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{version}.0.0.0 Safari/537.36"
+        ),
+        "--disable-blink-features=AutomationControlled".into(),
+        "--no-first-run".into(),
+        "--no-default-browser-check".into(),
+        "--hide-crash-restore-bubble".into(),
+        "--disable-background-networking".into(),
+        "--disable-component-update".into(),
+        "--disable-sync".into(),
+        // Several tabs work at once: none may be slowed down for not being in front.
+        "--disable-backgrounding-occluded-windows".into(),
+        "--disable-renderer-backgrounding".into(),
+        "--disable-background-timer-throttling".into(),
+        // To give every document a frame of its own takes a seventh of a page's time.
+        "--disable-features=RenderDocument".into(),
+        "--window-size=1280,1024".into(),
+    ];
+    if launch.headless {
+        args.extend(["--headless=new".into(), "--disable-gpu".into()]);
+    }
+    if !sandbox {
+        args.push("--no-sandbox".into());
+    }
+    json!({
+        "browserName": "chrome",
+        "pageLoadStrategy": "none",
+        "unhandledPromptBehavior": "accept",
+        "goog:chromeOptions": {
+            "binary": browser,
+            "args": args,
+            "excludeSwitches": ["enable-automation", "disable-popup-blocking", "enable-logging"],
+            "prefs": {
+                // Session cookies are kept over a close only by a browser that opens again what was open.
+                "session.restore_on_startup": 1,
+                "download.prompt_for_download": false,
+                "credentials_enable_service": false,
+            },
+        },
+    })
+}
+
+/// Kills what has not ended, and takes its exit status, without which it would stay a zombie.
+pub(crate) fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Records the browser that runs now.
+pub(crate) fn record(profile: &Profile, running: &Running) -> Result<(), Error> {
+    profile
+        .record(running)
+        .map_err(|error| BROWSER_FAILED.error(format!("cannot write to {}: {error}", profile.folder().display())))
+}
+
+/// The living process that holds the profile's own lock; a lock that was copied with another profile
+/// is held by nobody.
+pub(crate) fn holder(profile: &Profile) -> Option<u32> {
+    let target = fs::read_link(profile.folder().join("SingletonLock")).ok()?;
+    let pid = target.to_str()?.rsplit_once('-')?.1.parse().ok()?;
+    let is_other_s = process::profile_of(pid).is_some_and(|folder| folder != profile.folder());
+    (process::runs(pid) && !is_other_s).then_some(pid)
+}
+
+/// What a child process prints, line by line, with a deadline for each.
+pub(crate) struct Lines(mpsc::Receiver<String>);
+
+impl Lines {
+    /// The lines of a child whose standard output is a pipe.
+    pub(crate) fn of(child: &mut Child) -> Self {
+        let (send, receive) = mpsc::channel();
+        if let Some(output) = child.stdout.take() {
+            thread::spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    // A reader that has seen enough does not stop the child from printing.
+                    let _ = send.send(line);
+                }
+            });
+        }
+        Self(receive)
+    }
+
+    /// The next line; nothing where none comes in time, or no more will.
+    pub(crate) fn next(&self, deadline: Instant) -> Option<String> {
+        self.0.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_that_ended_at_once_is_told_from_one_of_another_version() {
+        for words in [
+            "session not created: Chrome failed to start: exited abnormally.",
+            "session not created: Chrome instance exited. Examine ChromeDriver verbose log to determine the cause.",
+        ] {
+            assert!(exited(words), "{words}");
+        }
+        assert!(!exited("session not created: This version of ChromeDriver only supports Chrome version 156"));
+    }
+
+    #[test]
+    fn a_browser_is_launched_on_its_profile_and_as_was_asked() {
+        let profile = Profile::at("x".into(), "/p/profile".into());
+        let args = |headless, sandbox| {
+            let launch = Launch { headless, stays: false, idle_seconds: 1 };
+            let options = options(&profile, &launch, Path::new("/usr/bin/chromium"), "156", sandbox);
+            options["goog:chromeOptions"]["args"].to_string()
+        };
+        assert!(
+            args(true, true).contains("--user-data-dir=/p/profile") && args(true, true).contains("Chrome/156.0.0.0")
+        );
+        assert!(args(true, true).contains("--headless=new") && !args(false, true).contains("--headless"));
+        assert!(args(true, false).contains("--no-sandbox") && !args(true, true).contains("--no-sandbox"));
+    }
+
+    #[test]
+    fn the_driver_says_its_port() {
+        assert_eq!(driver_url("40123.").unwrap().as_str(), "http://127.0.0.1:40123/");
+        assert_eq!(driver_url("many"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_lines_of_a_child_come_in_time_or_not_at_all() {
+        let mut child = Command::new("sh").args(["-c", "echo one; sleep 60"]).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = Lines::of(&mut child);
+        assert_eq!(lines.next(Instant::now() + START).as_deref(), Some("one"));
+        assert_eq!(lines.next(Instant::now() + Duration::from_millis(10)), None);
+        end(&mut child);
+    }
+}

@@ -1,0 +1,131 @@
+//! Recognizing a sign-in page: by its form and its URL, never by its words, so that it works in every language.
+//!
+//! What decides is whether the form is the page's main content. A wiki with a login box in its sidebar,
+//! or an article above a form for members, is none.
+
+use url::Url;
+
+use crate::facts::SignIn;
+
+/// How much text, in characters, may stand beside a sign-in form that nothing else tells.
+const BESIDE: u32 = 300;
+
+/// The same, where the tab was led to the form from another URL.
+const BESIDE_AFTER_REDIRECT: u32 = 600;
+
+/// The same, where the URL says that it is for signing in: such pages may say what one is signing in to.
+const BESIDE_AT_LOGIN_URL: u32 = 1500;
+
+/// An article that is longer than this is what the page is for.
+const ARTICLE: u32 = 80;
+
+/// The most fields of a sign-in form: a name, a password, an organization, a code.
+const FIELDS: u32 = 4;
+
+/// Whether the page at `url` with this form is nothing but a sign-in page; `requested` is the URL that
+/// the tab was sent to.
+pub(crate) fn looks_like_login(form: &SignIn, requested: &Url, url: &Url) -> bool {
+    let says_so = names_login(url);
+    // Two password fields, or one for a password to be chosen, belong to a registration.
+    let asks = match form.passwords {
+        0 => says_so && form.fields == 1,
+        1 => form.new_passwords == 0 && form.fields <= FIELDS,
+        _ => false,
+    };
+    let beside = if says_so {
+        BESIDE_AT_LOGIN_URL
+    } else if leads_elsewhere(requested, url) {
+        BESIDE_AFTER_REDIRECT
+    } else {
+        BESIDE
+    };
+    asks && !form.aside && form.beside <= beside && (says_so || form.article <= ARTICLE)
+}
+
+/// Whether a URL says that it is for signing in: in its host, its path, or the route of an application.
+fn names_login(url: &Url) -> bool {
+    let route = url.fragment().filter(|fragment| fragment.starts_with(['/', '!'])).unwrap_or_default();
+    let text = format!("{}/{}/{route}", url.host_str().unwrap_or_default(), url.path()).to_ascii_lowercase();
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let word = |word: &&str| {
+        ["login", "signin", "logon"].iter().any(|end| word.ends_with(end))
+            || matches!(*word, "sso" | "saml" | "saml2" | "oauth" | "oauth2" | "anmelden" | "anmeldung" | "einloggen")
+    };
+    words.iter().any(word) || words.windows(2).any(|pair| matches!(pair, ["sign" | "log", "in"] | ["log", "on"]))
+}
+
+fn leads_elsewhere(requested: &Url, url: &Url) -> bool {
+    let place = |url: &Url| {
+        let host = url.host_str().unwrap_or_default().trim_start_matches("www.").to_owned();
+        (host, url.path().trim_end_matches('/').to_owned())
+    };
+    place(requested) != place(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORM: SignIn = SignIn { passwords: 1, new_passwords: 0, fields: 2, aside: false, beside: 80, article: 0 };
+
+    fn is_login(form: &SignIn, requested: &str, url: &str) -> bool {
+        looks_like_login(form, &Url::parse(requested).unwrap(), &Url::parse(url).unwrap())
+    }
+
+    fn here(form: &SignIn, url: &str) -> bool {
+        is_login(form, url, url)
+    }
+
+    #[test]
+    fn a_form_with_little_beside_it_is_a_login_wherever_it_is() {
+        assert!(here(&FORM, "https://x.example/members"));
+        assert!(here(&SignIn { beside: 1200, article: 400, ..FORM }, "https://x.example/login"));
+        assert!(is_login(&SignIn { beside: 500, ..FORM }, "https://x.example/report", "https://id.example/start"));
+        // The first of two steps asks for no password.
+        let first = SignIn { passwords: 0, fields: 1, ..FORM };
+        assert!(here(&first, "https://accounts.x.example/v3/signin/identifier"));
+    }
+
+    #[test]
+    fn a_form_beside_content_is_no_login() {
+        let page = "https://x.example/wiki/Tides";
+        assert!(!here(&SignIn { beside: 2000, ..FORM }, page));
+        assert!(!here(&SignIn { article: 200, ..FORM }, page));
+        assert!(!here(&SignIn { aside: true, ..FORM }, page));
+        assert!(!is_login(
+            &SignIn { beside: 500, ..FORM },
+            "http://x.example/wiki/Tides/",
+            "https://www.x.example/wiki/Tides"
+        ));
+        // A newsletter, a registration, a change of password.
+        assert!(!here(&SignIn { passwords: 0, fields: 1, ..FORM }, page));
+        assert!(!here(&SignIn { passwords: 1, new_passwords: 1, fields: 3, ..FORM }, "https://x.example/join"));
+        assert!(!here(&SignIn { passwords: 2, fields: 3, ..FORM }, "https://x.example/join"));
+    }
+
+    #[test]
+    fn urls_that_name_a_login() {
+        for url in [
+            "https://login.x.example/",
+            "https://x.example/wp-login.php",
+            "https://x.example/users/sign_in",
+            "https://x.example/Special:UserLogin",
+            "https://x.example/app#/login",
+            "https://x.example/log-in?next=/",
+            "https://x.example/anmelden",
+            "https://x.example/oauth2/authorize",
+        ] {
+            assert!(names_login(&Url::parse(url).unwrap()), "{url}");
+        }
+        for url in [
+            "https://x.example/",
+            "https://x.example/blogs/in-depth",
+            "https://x.example/design/inside",
+            "https://x.example/docs?ref=login",
+            "https://x.example/a#login",
+            "https://x.example/catalog/in",
+        ] {
+            assert!(!names_login(&Url::parse(url).unwrap()), "{url}");
+        }
+    }
+}

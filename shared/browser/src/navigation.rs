@@ -1,0 +1,269 @@
+//! A navigation: sending a borrowed tab to the page, waiting until it is ready, and the page or failure that results.
+
+use std::{
+    io::{self, BufRead, IsTerminal},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+use ragmaker_address::Domains;
+use serde_json::Value;
+use url::Url;
+
+use crate::{
+    challenge,
+    error::{CommandError, Failure, navigation_failed, not_a_page},
+    facts::Facts,
+    page::{Page, Ready},
+    readiness::{Network, PageScript, Readiness, ReadyPage, limits::LIMITS},
+    tab::Tab,
+};
+
+/// Which page a call is about.
+#[derive(Clone, Copy)]
+pub enum Target<'a> {
+    /// This one, loaded anew.
+    Load(&'a Url),
+    /// This one, as a tab of the session shows it, or else loaded.
+    Show(&'a Url),
+    /// The one that the session used last.
+    Latest,
+}
+
+/// A navigation under way, in its tab.
+pub(crate) struct Navigation<'a> {
+    pub(crate) target: Target<'a>,
+    /// Whether a person watches.
+    pub(crate) visible: bool,
+    /// The time that the call was given.
+    pub(crate) timeout: Option<Duration>,
+    /// A selector to wait for.
+    pub(crate) wait_for: Option<&'a str>,
+    pub(crate) domains: &'a Domains,
+    pub(crate) script: &'a PageScript,
+    /// The URL that was asked for.
+    pub(crate) url: Url,
+    pub(crate) tab: Tab,
+    pub(crate) network: Network,
+    pub(crate) deadline: Instant,
+    /// Whether the tab shows what the server sent, and no page of the browser's own.
+    pub(crate) shows_page: bool,
+}
+
+type Taken = (Page, Value);
+
+impl Navigation<'_> {
+    /// Takes the page and what is wanted of it.
+    pub(crate) fn run(&mut self) -> Result<Taken, Failure> {
+        // The page that an earlier call left may hang by now, and hold up all that is asked of its
+        // tab; or a person has closed the tab.
+        self.tab.socket.start_ping(LIMITS.ping);
+        let (page, content) = match self.target {
+            Target::Load(url) => self.load(url)?,
+            Target::Show(url) => match self.show(url)? {
+                Some(shown) => self.reload_if_refused(shown)?,
+                None => self.load(url)?,
+            },
+            Target::Latest => {
+                let shown = self.wait(self.wait_for)?;
+                self.reload_if_refused(shown)?
+            }
+        };
+        if page.challenge.is_some() { self.wait_out_challenge(page, content) } else { Ok((page, content)) }
+    }
+
+    /// Takes the page as the tab shows it, if it still does.
+    fn show(&mut self, url: &Url) -> Result<Option<Taken>, Failure> {
+        if !self.tab.is_current {
+            return Ok(None);
+        }
+        let shown = self.wait(self.wait_for)?;
+        let known = self.tab.shown().map(|page| &page.url);
+        let same = known.into_iter().chain([url]).any(|url| ragmaker_address::same_page(url, &shown.0.url));
+        Ok(same.then_some(shown))
+    }
+
+    /// A challenge is told from a refusal by its headers, which are not kept: a page that was
+    /// refused is asked for again.
+    fn reload_if_refused(&mut self, shown: Taken) -> Result<Taken, Failure> {
+        if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) {
+            return self.load(&self.url.clone());
+        }
+        Ok(shown)
+    }
+
+    fn load(&mut self, url: &Url) -> Result<Taken, Failure> {
+        // What is remembered of the page that it shows does not hold for the next one.
+        self.tab.is_current = false;
+        if self.tab.reused && url.fragment().is_some() {
+            // To a place on the page that it shows, a browser goes without loading anything.
+            self.wait_for_ping()?;
+            self.go("about:blank")?;
+        }
+        let arguments = self.script.arguments(self.wait_for, false);
+        let prepared = self.tab.socket.run_in_next_document(&self.script.body, &arguments);
+        prepared.map_err(|error| self.failure(error))?;
+        self.tab.socket.start_ping(LIMITS.ping);
+        self.wait_for_ping()?;
+        let answer = self.go(url.as_str())?;
+        let error = answer["errorText"].as_str();
+        let is_download = answer["isDownload"] == true;
+        if error.is_none() && !is_download {
+            return self.wait(self.wait_for);
+        }
+        self.without_document(url, error, is_download)
+    }
+
+    /// What to answer where the browser shows no document of the server's.
+    fn without_document(&mut self, url: &Url, error: Option<&str>, is_download: bool) -> Result<Taken, Failure> {
+        let known = self.tab.socket.receive_known_events(self.deadline);
+        known.map_err(|error| self.failure(error))?;
+        self.handle_events();
+        let document = self.network.latest();
+        let (status, media) = (document.status(), document.media_type());
+        // Chromium shows a page of its own for an error status without a body, and for a password that
+        // nobody gave.
+        if status >= 400 && !is_download {
+            let headers = document.headers();
+            self.shows_page = false;
+            let facts = Facts::of_status(self.url.clone(), status);
+            return Ok((Page::new(facts, &self.url, &headers, Ready::Idle), Value::Null));
+        }
+        let error = match error {
+            Some("net::ERR_ABORTED") | None => match (status, media) {
+                (204 | 205, media) => {
+                    not_a_page("the server answered that there is nothing to show", &self.url, media, status)
+                }
+                (_, Some(media)) => {
+                    let message = format!("the URL is a download of type {media}, not a page");
+                    not_a_page(&message, &self.url, Some(media), status)
+                }
+                (_, None) => navigation_failed(url.as_str(), "net::ERR_ABORTED"),
+            },
+            Some(error) => navigation_failed(url.as_str(), error),
+        };
+        Err(error.into())
+    }
+
+    /// Waits until what was asked of the tab is done: what is not by the time that it shows a page of
+    /// another process comes too late for that page.
+    fn wait_for_ping(&mut self) -> Result<(), Failure> {
+        self.tab.socket.wait_for_ping().map_err(|error| self.failure(error))
+    }
+
+    /// Sends the tab to `url`, and returns what the browser says to that.
+    fn go(&mut self, url: &str) -> Result<Value, Failure> {
+        let (socket, deadline) = (&mut self.tab.socket, self.deadline);
+        let answer = socket.navigate(url).and_then(|navigation| {
+            match socket.navigated(navigation, deadline.min(Instant::now() + LIMITS.ping)) {
+                // Either the server is slow, or the page that is to be left is busy with being unloaded.
+                Err(CommandError::Late) if self.tab.reused => {
+                    let time = deadline.saturating_duration_since(Instant::now()) / LIMITS.reused_tab_share;
+                    socket.navigated(navigation, Instant::now() + time).map_err(|error| match error {
+                        CommandError::Late => CommandError::Stale,
+                        other => other,
+                    })
+                }
+                Err(CommandError::Late) => socket.navigated(navigation, deadline),
+                answer => answer,
+            }
+        });
+        match answer {
+            Ok(answer) => {
+                let document = answer["loaderId"].as_str();
+                self.network.sent_to(document);
+                self.tab.socket.guard_history(document);
+                Ok(answer)
+            }
+            // Nothing of the new page is there yet: what crashed is the page of an earlier call.
+            Err(CommandError::Crashed) if self.tab.reused => Err(self.failure(CommandError::Stale)),
+            Err(error) => Err(self.failure(error)),
+        }
+    }
+
+    /// Waits until the page is ready, and takes it.
+    fn wait(&mut self, wait_for: Option<&str>) -> Result<Taken, Failure> {
+        let readiness = Readiness {
+            was_waiting: self.tab.was_waiting(),
+            reused: self.tab.reused,
+            socket: &mut self.tab.socket,
+            network: &mut self.network,
+            script: self.script,
+            url: &self.url,
+            deadline: self.deadline,
+        };
+        let page = { readiness }.wait(wait_for)?;
+        self.checked(page)
+    }
+
+    /// The page, if it is one that may be taken: it may have led elsewhere.
+    fn checked(&mut self, page: ReadyPage) -> Result<Taken, Failure> {
+        let ReadyPage { ready, facts, content } = page;
+        self.handle_events();
+        if facts.url.scheme() == "chrome-error" {
+            // It is what the page has led to that could not be loaded.
+            let failure = self.network.shown().failure();
+            let (url, net_error) = failure.unwrap_or((self.url.as_str(), "net::ERR_FAILED"));
+            return Err(navigation_failed(url, net_error).into());
+        }
+        ragmaker_address::check(&facts.url)?;
+        self.domains.check(&facts.url)?;
+        if facts.media_type == "application/pdf" {
+            let error = "the URL is a PDF, not a page";
+            return Err(not_a_page(error, &self.url, Some(&facts.media_type), facts.status).into());
+        }
+        let headers = self.network.shown().headers();
+        Ok((Page::new(facts, &self.url, &headers, ready), content))
+    }
+
+    fn handle_events(&mut self) {
+        for event in self.tab.socket.take_events() {
+            self.network.handle(&event.method, &event.params);
+        }
+    }
+
+    /// Waits for a challenge to go: by itself, or solved by the person at the window, who may
+    /// also press Enter in the terminal to go on.
+    fn wait_out_challenge(&mut self, mut page: Page, mut content: Value) -> Result<Taken, Failure> {
+        let visible = self.visible;
+        let time = if visible { self.timeout.unwrap_or(LIMITS.challenge_solved) } else { LIMITS.challenge_clears };
+        let until = Instant::now() + time;
+        if visible {
+            self.deadline = self.deadline.max(until + LIMITS.call);
+        }
+        let enter = visible.then(enter_pressed).flatten();
+        while page.challenge.is_some()
+            && Instant::now() < until
+            && Instant::now() + LIMITS.challenge_pause < self.deadline
+        {
+            if enter.as_ref().is_some_and(|enter| enter.try_recv().is_ok()) {
+                break;
+            }
+            std::thread::sleep(LIMITS.challenge_pause);
+            (page, content) = self.wait(None)?;
+        }
+        match self.wait_for {
+            Some(_) if page.challenge.is_none() => self.wait(self.wait_for),
+            _ => Ok((page, content)),
+        }
+    }
+
+    fn failure(&self, error: CommandError) -> Failure {
+        Failure::of(error, &self.url)
+    }
+}
+
+/// Tells when the person at the terminal presses Enter; nothing where nobody sits there.
+fn enter_pressed() -> Option<mpsc::Receiver<()>> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return None;
+    }
+    eprintln!("A bot challenge is in the window: solve it there, or press Enter to go on as it is.");
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        if io::stdin().lock().read_line(&mut String::new()).is_ok() {
+            let _ = send.send(());
+        }
+    });
+    Some(receive)
+}

@@ -1,0 +1,139 @@
+//! A loaded page: what it is, and why it may hold no content to keep.
+
+use ragmaker_tool::Error;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use crate::{
+    challenge,
+    codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED},
+    facts::Facts,
+    login::looks_like_login,
+};
+
+/// What ended the wait for the page's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ready {
+    /// The page is loaded and quiet.
+    Idle,
+    /// It still waited for something when its time was up; what was there was taken.
+    Cap,
+    /// The element that was waited for is there.
+    Selector,
+}
+
+/// A link: its accessible name and its absolute address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Link {
+    /// The accessible name.
+    pub text: String,
+    /// The absolute address.
+    pub href: String,
+}
+
+impl Link {
+    /// The links in the text that `js/links.js` returns: a JSON list of [name, address].
+    pub(crate) fn list(json: &str) -> Vec<Self> {
+        let pairs: Vec<(String, String)> = serde_json::from_str(json).unwrap_or_default();
+        pairs.into_iter().map(|(text, href)| Self { text, href }).collect()
+    }
+}
+
+/// A loaded page.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its URL, after redirects.
+    pub url: Url,
+    /// What relative URLs on it are relative to.
+    pub base: Url,
+    /// Its title, of 500 characters at most.
+    pub title: String,
+    /// The HTTP status that the server answered with; 0 where the browser does not know it.
+    pub http_status: u16,
+    /// Its media type, such as `text/html`; empty where the server sent an error and nothing else.
+    pub content_type: String,
+    /// What ended the wait for its content.
+    pub ready: Ready,
+    /// The vendor of the bot challenge that is shown instead of the page, if one is.
+    pub challenge: Option<&'static str>,
+    /// Whether its main content is a form to sign in.
+    pub is_login: bool,
+    broken: Option<String>,
+}
+
+impl Page {
+    /// The page with `facts`, to which the tab was sent by `requested`.
+    pub(crate) fn new(facts: Facts, requested: &Url, headers: &Value, ready: Ready) -> Self {
+        Self {
+            challenge: challenge::vendor(&facts, headers),
+            is_login: facts.sign_in.as_ref().is_some_and(|form| looks_like_login(form, requested, &facts.url)),
+            base: Url::parse(&facts.base).unwrap_or_else(|_| facts.url.clone()),
+            url: facts.url,
+            title: facts.title,
+            http_status: facts.status,
+            content_type: facts.media_type,
+            ready,
+            broken: facts.broken,
+        }
+    }
+
+    /// What the browser says is wrong with a page of XML, if anything is.
+    pub(crate) fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+
+    /// The error for a page that has no content to keep: a bot challenge, a form to sign in, an HTTP
+    /// error. Every tool uses this, so that all of them refuse the same pages.
+    pub fn refusal(&self) -> Option<Error> {
+        let (url, status) = (self.url.as_str(), self.http_status);
+        let error = if let Some(vendor) = self.challenge {
+            let message = format!("a bot challenge ({vendor}) is shown instead of {url}");
+            BOT_DETECTED.error(message).detail("vendor", vendor)
+        } else if self.is_login && (status < 400 || matches!(status, 401 | 403)) {
+            LOGIN_REQUIRED.error(format!("a form to sign in is shown instead of content at {url}"))
+        } else if status >= 400 {
+            HTTP_ERROR.error(format!("the server answered {status} for {url}"))
+        } else {
+            return None;
+        };
+        let title: String = self.title.chars().take(200).collect();
+        Some(error.detail("url", url).detail("title", title).detail("http_status", status))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{SignIn, tests::page};
+    use serde_json::json;
+
+    fn refusal(status: u16, marks: &[&str], login: bool) -> Option<&'static str> {
+        let mut facts = page(status, marks, 100, 0);
+        let form = SignIn { passwords: 1, fields: 2, beside: 10, ..SignIn::default() };
+        facts.sign_in = login.then_some(form);
+        let url = facts.url.clone();
+        Page::new(facts, &url, &json!({}), Ready::Idle).refusal().map(|error| error.code())
+    }
+
+    #[test]
+    fn a_page_is_refused_for_the_most_telling_reason() {
+        assert_eq!(refusal(200, &[], false), None);
+        assert_eq!(refusal(0, &[], false), None);
+        assert_eq!(refusal(404, &[], false), Some("HTTP_ERROR"));
+        assert_eq!(refusal(403, &["cloudflare"], true), Some("BOT_DETECTED"));
+        assert_eq!(refusal(200, &[], true), Some("LOGIN_REQUIRED"));
+        assert_eq!(refusal(401, &[], true), Some("LOGIN_REQUIRED"));
+        assert_eq!(refusal(404, &[], true), Some("HTTP_ERROR"));
+    }
+
+    #[test]
+    fn links_are_pairs() {
+        let links = Link::list(r#"[["One\ntwo","https://x.example/1"],["","https://x.example/2"]]"#);
+        assert_eq!(links.len(), 2);
+        assert_eq!((links[0].text.as_str(), links[1].href.as_str()), ("One\ntwo", "https://x.example/2"));
+        assert!(Link::list("[]").is_empty());
+    }
+}

@@ -1,0 +1,316 @@
+//! When a page is ready: the wait until its own content is there, whatever else goes on in it.
+//!
+//! A page is looked at until one of these ends the wait, which [`Ready`] names:
+//!
+//! - `selector`: an element matches the selector that the call waits for; nothing else counts then.
+//! - `idle`: document and network are idle, and nothing that could bring content is due.
+//! - `cap`: something still goes on, but the page has had its time ([`limits`]), or what goes on has
+//!   taken longer than content should.
+//!
+//! ```text
+//!            navigate                      first report, or a look at the page
+//!   tab ----------------> the document runs the page script -----------------+
+//!                                                                            v
+//!     +----------------------------- wait ------------------------------- its state
+//!     |   (network busy: until it is not; else a pause)                      |
+//!     |                                                                      | idle, stalled, selector
+//!     |            network busy, page to be replaced                         v
+//!     +<--------------------------------------------------------- state of the network
+//!                                                                            |
+//!                                                              idle, or stalled as `cap`
+//!                                                                            v
+//!                                                                   facts and content
+//! ```
+//!
+//! Three observers tell what goes on, each what the others cannot see:
+//!
+//! | observer | sees | says |
+//! |---|---|---|
+//! | `js/watch.js`, in the page's own world | timers, workers, mutations, animations | counts of what is due, how long nothing has happened |
+//! | `js/look.js`, in an isolated world | the document, its text, those counts | `wait`, `idle`, `stalled`, `selector` |
+//! | [`network`], from the tab's events | requests, redirects, refreshes | idle, busy, stalled |
+//!
+//! All their limits are in one table, [`limits`]; the scripts are given theirs as arguments. The content is
+//! taken by the look that finds the page ready, in the same script: a page cannot change in between.
+
+pub(crate) mod limits;
+mod network;
+mod script;
+
+use std::time::{Duration, Instant};
+
+use ragmaker_address::URL_NOT_ALLOWED;
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+use self::{limits::LIMITS, network::NetworkState};
+pub(crate) use self::{
+    network::Network,
+    script::{PageScript, Wanted, watch_script},
+};
+use crate::{
+    cdp::TabSocket,
+    codes::SELECTOR_NOT_FOUND,
+    error::{CommandError, Failure, navigation_failed},
+    facts::Facts,
+    page::Ready,
+};
+
+/// A page that is ready.
+pub(crate) struct ReadyPage {
+    pub(crate) ready: Ready,
+    pub(crate) facts: Facts,
+    /// What the page script took.
+    pub(crate) content: Value,
+}
+
+/// What `js/look.js` says of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum State {
+    Wait,
+    Idle,
+    Stalled,
+    Selector,
+    BadSelector,
+    BadContentSelector,
+}
+
+/// The answer of the page script; nothing where the page gave none.
+#[derive(Debug, Default)]
+struct Look {
+    state: Option<State>,
+    facts: Value,
+    content: Value,
+}
+
+impl Look {
+    fn of(mut answer: Value) -> Self {
+        let state = State::deserialize(&answer[0]).ok();
+        if !answer.is_array() {
+            return Self::default();
+        }
+        let mut take = |index: usize| answer.get_mut(index).map(Value::take).unwrap_or_default();
+        Self { state, facts: take(1), content: take(2) }
+    }
+
+    fn says(&self, fact: &str) -> bool {
+        self.facts[fact] == true
+    }
+}
+
+/// The wait for the page in one tab.
+pub(crate) struct Readiness<'a> {
+    pub(crate) socket: &'a mut TabSocket,
+    pub(crate) network: &'a mut Network,
+    pub(crate) script: &'a PageScript,
+    /// The URL that was asked for.
+    pub(crate) url: &'a Url,
+    pub(crate) deadline: Instant,
+    /// Whether an earlier call used the tab: its page may hang.
+    pub(crate) reused: bool,
+    /// Whether the page was already seen to wait for something, which it cannot be asked any more.
+    pub(crate) was_waiting: bool,
+}
+
+/// The times of one wait.
+#[derive(Clone, Copy)]
+struct Times {
+    begun: Instant,
+    /// When the page is taken as it is.
+    cap: Instant,
+}
+
+impl Readiness<'_> {
+    /// Waits until the page is ready, or an element matches `wait_for`, and returns it.
+    pub(crate) fn wait(&mut self, wait_for: Option<&str>) -> Result<ReadyPage, Failure> {
+        let begun = Instant::now();
+        let share = self.deadline.saturating_duration_since(begun).mul_f32(LIMITS.load_share);
+        let times = Times { begun, cap: begun + share.min(LIMITS.load) };
+        let mut answered = false;
+        loop {
+            let capped = wait_for.is_none() && Instant::now() >= times.cap;
+            let Some((look, leaving)) = self.look(wait_for, times, capped, answered)? else { continue };
+            let ready = match look.state {
+                Some(State::Idle) => Some(Ready::Idle),
+                Some(State::Stalled) => Some(Ready::Cap),
+                Some(State::Selector) => Some(Ready::Selector),
+                Some(State::BadSelector) => return Err(not_css("--wait-for", wait_for).into()),
+                Some(State::BadContentSelector) => {
+                    return Err(not_css("--selector", self.script.selector.as_deref()).into());
+                }
+                Some(State::Wait) if capped => Some(Ready::Cap),
+                Some(State::Wait) | None => None,
+            };
+            if ready == Some(Ready::Idle) {
+                self.wait_for_load(look.says("refreshes"))?;
+            }
+            let sparse = look.says("sparse");
+            let ready = match (ready, self.network().state(sparse)) {
+                (Some(Ready::Idle | Ready::Cap), NetworkState::Busy) if !capped => {
+                    self.wait_for_network(sparse, times.cap)?;
+                    continue;
+                }
+                (Some(Ready::Idle), NetworkState::Busy | NetworkState::Stalled) => Some(Ready::Cap),
+                (Some(Ready::Idle), NetworkState::Idle) if leaving || self.was_waiting => Some(Ready::Cap),
+                (ready, _) => ready,
+            };
+            if let Some(ready) = ready.filter(|_| !look.facts.is_null()) {
+                return self.taken(ready, look);
+            }
+            answered |= look.state.is_some();
+            // A document that broke off never comes to an end that it could report.
+            self.check_arrival()?;
+            if let Some(selector) = wait_for.filter(|_| Instant::now() + LIMITS.pause >= self.deadline) {
+                return Err(Failure::Page(
+                    SELECTOR_NOT_FOUND
+                        .error(format!("nothing on the page matched {selector:?} in time"))
+                        .remedy("Check the selector, or raise --timeout.")
+                        .detail("selector", selector),
+                ));
+            }
+            self.listen(LIMITS.pause)?;
+        }
+    }
+
+    /// Looks at the page once, and says whether it is about to be replaced. Nothing where it was, and has
+    /// been waited for.
+    fn look(
+        &mut self,
+        wait_for: Option<&str>,
+        times: Times,
+        capped: bool,
+        answered: bool,
+    ) -> Result<Option<(Look, bool)>, Failure> {
+        // A page that is busy answers late, and at the deadline not at all.
+        let untried = self.reused && !answered && !capped;
+        let until = if untried {
+            times.begun + self.deadline.saturating_duration_since(times.begun) / LIMITS.reused_tab_share
+        } else if capped || wait_for.is_some() {
+            self.deadline
+        } else {
+            times.cap
+        };
+        let report = self.socket.take_report(until.min(times.begun + LIMITS.first_report));
+        let report = report.map_err(|error| self.failure(error))?;
+        let leaving = wait_for.is_none() && self.network().is_leaving();
+        let looked = match report {
+            Some(report) => Ok(report),
+            None if leaving && !capped => {
+                self.wait_for_network(true, times.cap)?;
+                return Ok(None);
+            }
+            None => {
+                if leaving {
+                    self.socket.stop_loading().map_err(|error| self.failure(error))?;
+                }
+                self.socket.execute(&self.script.body, &self.script.arguments(wait_for, capped), until)
+            }
+        };
+        let answer = match looked {
+            Ok(answer) => answer,
+            // The page that an earlier call left here may be busy with being unloaded.
+            Err(CommandError::Late) if untried => return Err(self.failure(CommandError::Stale)),
+            // The page is navigating to another one.
+            Err(CommandError::Failed(_)) if Instant::now() + LIMITS.pause < self.deadline => Value::Null,
+            Err(CommandError::Failed(_)) => return Err(self.failure(CommandError::Late)),
+            // The pending navigation may delay the answer.
+            Err(CommandError::Late) if !capped && wait_for.is_none() => Value::Null,
+            // The deadline came during one of many looks: what was late is the element.
+            Err(CommandError::Late) if answered && wait_for.is_some() => Value::Null,
+            Err(error) => return Err(self.failure(error)),
+        };
+        Ok(Some((Look::of(answer), leaving)))
+    }
+
+    fn taken(&mut self, ready: Ready, look: Look) -> Result<ReadyPage, Failure> {
+        self.check_arrival()?;
+        let facts = serde_json::from_value(look.facts).map_err(|error| {
+            Failure::Page(
+                URL_NOT_ALLOWED
+                    .error(format!("the page's own address cannot be read: {error}"))
+                    .detail("url", self.url.as_str()),
+            )
+        })?;
+        Ok(ReadyPage { ready, facts, content: look.content })
+    }
+
+    /// Waits until the load event of a page that has reported to be loaded is over, and what the browser does
+    /// then is known: a page that `refreshes` leads to another one.
+    fn wait_for_load(&mut self, refreshes: bool) -> Result<(), Failure> {
+        let until = Instant::now() + LIMITS.load_end;
+        while !self.network().loaded(refreshes) {
+            if !self.socket.receive_event(until).map_err(|error| self.failure(error))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a page alone that waits for something, until it has that and had time to use it.
+    fn wait_for_network(&mut self, sparse: bool, cap: Instant) -> Result<(), Failure> {
+        while self.network().state(sparse) == NetworkState::Busy && Instant::now() < cap {
+            self.listen(LIMITS.pause)?;
+            self.check_arrival()?;
+        }
+        self.listen(LIMITS.use_of_response)
+    }
+
+    /// An error if the document that shows broke off while it came, or is where an earlier call's page led.
+    fn check_arrival(&mut self) -> Result<(), Failure> {
+        if self.network().is_superseded() || self.socket.went_back() {
+            return Err(self.failure(CommandError::Stale));
+        }
+        let broke_off = self.network.shown().broke_off();
+        broke_off.map_or(Ok(()), |net_error| Err(navigation_failed(self.url.as_str(), net_error).into()))
+    }
+
+    /// The network, with all that is known of it by now.
+    fn network(&mut self) -> &Network {
+        for event in self.socket.take_events() {
+            self.network.handle(&event.method, &event.params);
+        }
+        self.network
+    }
+
+    fn listen(&mut self, time: Duration) -> Result<(), Failure> {
+        self.socket.listen(time).map_err(|error| self.failure(error))
+    }
+
+    fn failure(&self, error: CommandError) -> Failure {
+        Failure::of(error, self.url)
+    }
+}
+
+fn not_css(argument: &str, selector: Option<&str>) -> Error {
+    let selector = selector.unwrap_or_default();
+    ARGUMENT_ERROR
+        .error(format!("{argument} cannot be {selector:?}: it is not a CSS selector"))
+        .detail("argument", argument)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_answer_has_a_state_and_may_have_a_page() {
+        let look = Look::of(json!(["idle", {"sparse": true, "refreshes": false}, "text"]));
+        assert_eq!((look.state, &look.content), (Some(State::Idle), &json!("text")));
+        assert!(look.says("sparse") && !look.says("refreshes"));
+        let look = Look::of(json!(["wait"]));
+        assert_eq!((look.state, &look.facts), (Some(State::Wait), &Value::Null));
+        assert_eq!(Look::of(json!(["bad-content-selector"])).state, Some(State::BadContentSelector));
+        // A page that was left while it was looked at answers nothing.
+        assert_eq!(Look::of(Value::Null).state, None);
+    }
+
+    #[test]
+    fn a_selector_that_is_none_is_said_with_its_argument() {
+        let error = not_css("--wait-for", Some("a["));
+        assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--wait-for", "{error}");
+    }
+}

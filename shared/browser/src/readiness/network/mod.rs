@@ -1,0 +1,219 @@
+//! The network of a page, from the tab's events: the document that shows, the one that is to come, and
+//! what the page waits for.
+//!
+//! Seen from here, outside of the page, a body that is read in parts counts like any other, and so does
+//! what a frame asks for; and the page cannot tell that it is watched.
+
+mod document;
+mod requests;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+pub(crate) use self::requests::NetworkState;
+use self::{
+    document::Document,
+    requests::{Kind, Requests},
+};
+use crate::readiness::limits::LIMITS;
+
+/// The navigation that a call has begun.
+///
+/// The page that shows meanwhile may navigate elsewhere: what it asks for in the moment in which the call's
+/// document is taking its place comes after that, and is shown.
+#[derive(Debug, Default)]
+struct Course {
+    /// The request for the call's document, until it comes.
+    target: Option<String>,
+    /// What the page before has asked for since, and whether that is what came.
+    rival: Option<String>,
+    superseded: bool,
+}
+
+impl Course {
+    fn requested(&mut self, request: &str) {
+        if self.target.as_ref().is_some_and(|target| target != request) {
+            self.rival = Some(request.to_owned());
+        }
+    }
+
+    fn committed(self, document: &str) -> Self {
+        if self.target.as_deref() == Some(document) {
+            return Self { target: None, superseded: false, ..self };
+        }
+        Self { superseded: self.superseded || self.rival.as_deref() == Some(document), ..self }
+    }
+}
+
+/// The network of a tab.
+#[derive(Debug)]
+pub(crate) struct Network {
+    /// The outermost frame.
+    frame: String,
+    shown: Document,
+    /// Its URL.
+    url: String,
+    /// The document that was requested and does not show yet.
+    coming: Option<Document>,
+    course: Course,
+    /// Whether the document's load event is over.
+    loaded: bool,
+    /// Whether the frame has stopped loading, which follows its load event.
+    stopped: bool,
+    /// The page has said that it will be left, and until when it may take for that.
+    leaves_by: Option<Instant>,
+    requests: Requests,
+}
+
+impl Network {
+    /// The network of the tab whose outermost frame is `frame`.
+    pub(crate) fn new(frame: &str) -> Self {
+        Self {
+            frame: frame.to_owned(),
+            shown: Document::default(),
+            url: String::new(),
+            coming: None,
+            course: Course::default(),
+            loaded: false,
+            stopped: false,
+            leaves_by: None,
+            requests: Requests::default(),
+        }
+    }
+
+    /// The document that shows; empty if it was loaded before events were received.
+    pub(crate) fn shown(&self) -> &Document {
+        &self.shown
+    }
+
+    /// The document that was asked for last, whether it came or not.
+    pub(crate) fn latest(&self) -> &Document {
+        self.coming.as_ref().unwrap_or(&self.shown)
+    }
+
+    /// Says which request the tab was sent on, before any event since is handled; none where it goes to a
+    /// place on the page that it shows.
+    pub(crate) fn sent_to(&mut self, request: Option<&str>) {
+        self.course = Course { target: request.map(str::to_owned), ..Course::default() };
+    }
+
+    /// Whether the page that showed before has led the tab elsewhere than it was sent.
+    pub(crate) fn is_superseded(&self) -> bool {
+        self.course.superseded
+    }
+
+    /// Whether the document that shows was loaded, and what follows on that is known: what its scripts do
+    /// when it is, and if it `refreshes`, that.
+    pub(crate) fn loaded(&self, refreshes: bool) -> bool {
+        let refreshes = refreshes || !self.shown.headers()["refresh"].is_null();
+        !self.is_known() || if refreshes { self.stopped } else { self.loaded }
+    }
+
+    /// Whether the document that shows was loaded while events were received.
+    fn is_known(&self) -> bool {
+        !self.url.is_empty()
+    }
+
+    /// Whether the page that came while somebody listened is about to be replaced by another one.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.is_known() && self.awaits_document()
+    }
+
+    fn awaits_document(&self) -> bool {
+        // One that will not come, as one without content or a download, leaves the page as it is.
+        self.coming.as_ref().is_some_and(|document| document.failure.is_none())
+    }
+
+    /// Whether the page waits for something, or is to be left; `sparse` says whether it has little text.
+    pub(crate) fn state(&self, sparse: bool) -> NetworkState {
+        if self.awaits_document() || self.leaves_by.is_some_and(|until| Instant::now() < until) {
+            return NetworkState::Busy;
+        }
+        self.requests.state(sparse)
+    }
+
+    /// Handles an event of the tab.
+    pub(crate) fn handle(&mut self, method: &str, params: &Value) {
+        let text = |key: &str| params[key].as_str().unwrap_or_default();
+        let (request, frame) = (text("requestId"), text("frameId"));
+        match method {
+            "Network.requestWillBeSent" => self.requested(text("type"), request, frame, params),
+            "Network.webSocketCreated" => self.requests.begin(request, "", Kind::Push, text("url"), ""),
+            "Network.responseReceived" => match self.document(request) {
+                Some(document) => document.response = params["response"].clone(),
+                None => self.requests.answered(request, &params["response"]),
+            },
+            "Network.dataReceived" => self.requests.received(request, params),
+            "Network.loadingFailed" => {
+                self.requests.end(request);
+                if let Some(document) = self.document(request) {
+                    document.failure = params["errorText"].as_str().map(str::to_owned);
+                }
+            }
+            "Network.loadingFinished"
+            | "Network.eventSourceMessageReceived"
+            | "Network.webSocketFrameReceived"
+            | "Network.webSocketFrameError"
+            | "Network.webSocketClosed" => self.requests.end(request),
+            "Page.frameDetached" => self.requests.end_frame(frame),
+            // By a timer of the browser's, or at once by a script.
+            "Page.frameScheduledNavigation" if frame == self.frame => {
+                self.will_leave(text("url"), params["delay"].as_f64().unwrap_or_default());
+            }
+            "Page.frameRequestedNavigation" if frame == self.frame && text("disposition") == "currentTab" => {
+                self.will_leave(text("url"), 0.0);
+            }
+            "Page.loadEventFired" => self.loaded = true,
+            "Page.frameStoppedLoading" if frame == self.frame => self.stopped = true,
+            "Page.frameClearedScheduledNavigation" if frame == self.frame => self.leaves_by = None,
+            "Page.frameNavigated" if params["frame"]["id"] == *self.frame => {
+                let loader = params["frame"]["loaderId"].as_str().unwrap_or_default();
+                let came = self.coming.take().filter(|coming| coming.request == loader);
+                let url = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
+                let course = mem::take(&mut self.course).committed(loader);
+                *self = Self { shown: came.unwrap_or_default(), url, course, ..Self::new(&self.frame) };
+            }
+            _ => {}
+        }
+    }
+
+    fn requested(&mut self, kind: &str, request: &str, frame: &str, params: &Value) {
+        if kind == "Document" && frame == self.frame {
+            self.course.requested(request);
+            // The events of a redirect carry the request's own id again.
+            let coming = self.coming.take().filter(|coming| coming.request == request).unwrap_or_default();
+            let url = params["request"]["url"].as_str().unwrap_or_default().to_owned();
+            self.coming = Some(Document { request: request.to_owned(), url, ..coming });
+            return;
+        }
+        // What a worker consists of belongs to no document, and nobody tells its end.
+        let of_a_document = params["loaderId"].as_str().is_some_and(|loader| !loader.is_empty());
+        if let Some(kind) = Kind::of(kind).filter(|_| of_a_document) {
+            let text = |key: &str| params["request"][key].as_str().unwrap_or_default();
+            self.requests.begin(request, frame, kind, text("url"), text("postData"));
+        }
+    }
+
+    fn will_leave(&mut self, url: &str, delay: f64) {
+        let web = url.starts_with("http:") || url.starts_with("https:");
+        // A page that shows itself anew from time to time stays what it is.
+        let again = delay > 0.0 && url == self.url;
+        if let Ok(delay) = Duration::try_from_secs_f64(delay)
+            && delay <= LIMITS.refresh_delay
+            && web
+            && !again
+        {
+            self.leaves_by = Some(Instant::now() + delay + LIMITS.leaving);
+        }
+    }
+
+    fn document(&mut self, request: &str) -> Option<&mut Document> {
+        self.coming.iter_mut().chain([&mut self.shown]).find(|document| document.request == request)
+    }
+}

@@ -1,0 +1,169 @@
+//! The open requests of a page, and how long each may take.
+
+use std::{collections::HashMap, time::Instant};
+
+use serde_json::Value;
+
+use super::document::{headers, media_type};
+use crate::readiness::limits::{LIMITS, Patience};
+
+/// What a page is doing, as far as its network shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NetworkState {
+    /// It waits for nothing.
+    Idle,
+    /// It waits for content, or is about to be left.
+    Busy,
+    /// It waits for something that takes longer than content should.
+    Stalled,
+}
+
+/// What a page asks for that may bring content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// What its scripts fetch.
+    Data,
+    /// The same, when the answer has begun: the page may read it, or leave it unread for ever.
+    Body,
+    /// A script, or the document of a frame.
+    Code,
+    /// A style sheet.
+    Style,
+    /// A WebSocket or an event stream: until its first message, and not for long.
+    Push,
+}
+
+impl Kind {
+    /// By what the protocol calls the type of a request.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "Fetch" | "XHR" => Self::Data,
+            "Script" | "Document" => Self::Code,
+            "Stylesheet" => Self::Style,
+            "EventSource" => Self::Push,
+            _ => return None,
+        })
+    }
+
+    fn patience(self) -> Patience {
+        match self {
+            Self::Data => LIMITS.data,
+            Self::Body => LIMITS.body,
+            Self::Code => LIMITS.code,
+            Self::Style => LIMITS.style,
+            Self::Push => LIMITS.push,
+        }
+    }
+
+    /// Whether a request that takes too long is worth telling of: a style sheet brings no content, and
+    /// a push connection is meant to stay open.
+    fn can_stall(self) -> bool {
+        !matches!(self, Self::Style | Self::Push)
+    }
+}
+
+/// A request under way.
+#[derive(Debug)]
+pub(super) struct Request {
+    kind: Kind,
+    frame: String,
+    /// When it began, or a part of its body came last.
+    pub(super) since: Instant,
+    /// What is still to come of its body, in bytes as they are sent, where the server said how many.
+    left: Option<u64>,
+    compressed: bool,
+}
+
+impl Request {
+    fn answered(&mut self, response: &Value) {
+        if self.kind == Kind::Data {
+            let headers = headers(response);
+            self.kind = if media_type(response) == Some("text/event-stream") { Kind::Push } else { Kind::Body };
+            self.since = Instant::now();
+            self.left = headers["content-length"].as_str().and_then(|length| length.parse().ok());
+            self.compressed = !headers["content-encoding"].is_null();
+        }
+    }
+
+    /// Whether all of it has come, read or not.
+    fn is_complete(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    fn is_waited_for(&self, sparse: bool, now: Instant) -> bool {
+        let Patience { dense, sparse: longer } = self.kind.patience();
+        now.duration_since(self.since) < if sparse { longer } else { dense }
+    }
+}
+
+/// The requests of the document that shows.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    open: HashMap<String, Request>,
+    /// How often each thing was asked for, and each address for anything.
+    asked: HashMap<String, u32>,
+}
+
+impl Requests {
+    /// Follows a request from its beginning on, unless it is polling.
+    pub(super) fn begin(&mut self, id: &str, frame: &str, kind: Kind, url: &str, body: &str) {
+        if self.open.contains_key(id) {
+            return;
+        }
+        let address = url.split(['?', '#']).next().unwrap_or_default();
+        let of_address = self.count(address.to_owned());
+        let of_request = self.count(format!("{url} {body}"));
+        if of_request <= LIMITS.same_request && of_address <= LIMITS.same_address {
+            let since = Instant::now();
+            let request = Request { kind, frame: frame.to_owned(), since, left: None, compressed: false };
+            self.open.insert(id.to_owned(), request);
+        }
+    }
+
+    fn count(&mut self, key: String) -> u32 {
+        let times = self.asked.entry(key).or_default();
+        *times += 1;
+        *times
+    }
+
+    pub(super) fn answered(&mut self, id: &str, response: &Value) {
+        if let Some(request) = self.open.get_mut(id) {
+            request.answered(response);
+        }
+    }
+
+    /// A part of the body came.
+    pub(super) fn received(&mut self, id: &str, params: &Value) {
+        if let Some(request) = self.open.get_mut(id) {
+            let bytes = params[if request.compressed { "encodedDataLength" } else { "dataLength" }].as_u64();
+            request.since = Instant::now();
+            request.left = request.left.map(|left| left.saturating_sub(bytes.unwrap_or_default()));
+        }
+    }
+
+    pub(super) fn end(&mut self, id: &str) {
+        self.open.remove(id);
+    }
+
+    pub(super) fn end_frame(&mut self, frame: &str) {
+        self.open.retain(|_, request| request.frame != frame);
+    }
+
+    /// What the page waits for; `sparse` says whether it has little text.
+    pub(super) fn state(&self, sparse: bool) -> NetworkState {
+        let now = Instant::now();
+        let mut open = self.open.values().filter(|request| !request.is_complete());
+        if open.clone().any(|request| request.is_waited_for(sparse, now)) {
+            NetworkState::Busy
+        } else if open.any(|request| request.kind.can_stall()) {
+            NetworkState::Stalled
+        } else {
+            NetworkState::Idle
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn open_mut(&mut self) -> impl Iterator<Item = &mut Request> {
+        self.open.values_mut()
+    }
+}

@@ -1,0 +1,228 @@
+//! What the network's events come to.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::readiness::limits::LIMITS;
+
+/// The network of the tab `T`, which goes to the document `1`.
+fn underway() -> Network {
+    let mut network = Network::new("T");
+    asks(&mut network, "Document", "1", "T");
+    network
+}
+
+/// The same, once it shows that.
+fn shown() -> Network {
+    let mut network = underway();
+    answers(&mut network, "1", &json!({"status": 200, "mimeType": "text/html", "headers": {"Server": "x"}}));
+    commits(&mut network, "1");
+    network
+}
+
+fn asks(network: &mut Network, kind: &str, request: &str, frame: &str) {
+    let params = json!({"type": kind, "requestId": request, "frameId": frame, "loaderId": "1",
+        "request": {"url": format!("https://x.example/{request}")}});
+    network.handle("Network.requestWillBeSent", &params);
+}
+
+fn answers(network: &mut Network, request: &str, response: &Value) {
+    network.handle("Network.responseReceived", &json!({"requestId": request, "response": response}));
+}
+
+fn ends(network: &mut Network, request: &str) {
+    network.handle("Network.loadingFinished", &json!({"requestId": request}));
+}
+
+fn fails(network: &mut Network, request: &str, error: &str) {
+    network.handle("Network.loadingFailed", &json!({"requestId": request, "errorText": error}));
+}
+
+fn commits(network: &mut Network, loader: &str) {
+    let frame = json!({"id": "T", "loaderId": loader, "url": "https://x.example/"});
+    network.handle("Page.frameNavigated", &json!({"frame": frame}));
+}
+
+fn leaves(network: &mut Network, url: &str, delay: f64) {
+    network.handle("Page.frameScheduledNavigation", &json!({"frameId": "T", "url": url, "delay": delay}));
+}
+
+#[test]
+fn only_the_tab_s_own_document_is_the_page() {
+    let mut network = underway();
+    assert_eq!((network.state(false), network.latest().status()), (NetworkState::Busy, 0));
+    asks(&mut network, "Document", "inner", "F");
+    answers(&mut network, "inner", &json!({"status": 404}));
+    answers(&mut network, "1", &json!({"status": 403, "mimeType": "text/html", "headers": {"Server": "x"}}));
+    assert_eq!(network.latest().status(), 403);
+    commits(&mut network, "1");
+    let document = network.shown();
+    assert_eq!((document.media_type(), document.headers()), (Some("text/html"), json!({"server": "x"})));
+    assert_eq!((document.broke_off(), network.state(false)), (None, NetworkState::Idle));
+    assert_eq!(network.shown().failure(), None);
+    fails(&mut network, "1", "net::ERR_CONNECTION_RESET");
+    assert_eq!(network.shown().broke_off(), Some("net::ERR_CONNECTION_RESET"));
+    assert_eq!(network.shown().failure(), Some(("https://x.example/1", "net::ERR_CONNECTION_RESET")));
+}
+
+#[test]
+fn the_page_before_may_supersede_the_navigation_until_it_is_gone() {
+    // What is asked for and what comes, and whether that is superseded.
+    let (asked, came) = (Some, None);
+    for (events, superseded) in [
+        (&[(asked("1"), ""), (came, "1")][..], false),
+        (&[(asked("1"), ""), (came, "1"), (asked("2"), ""), (came, "2")], false),
+        (&[(asked("2"), ""), (asked("1"), ""), (came, "1")], false),
+        (&[(asked("2"), ""), (asked("1"), ""), (came, "2"), (came, "1")], false),
+        (&[(asked("1"), ""), (asked("2"), ""), (came, "1"), (came, "2")], true),
+        (&[(asked("1"), ""), (asked("2"), ""), (came, "1"), (came, "2"), (asked("3"), ""), (came, "3")], true),
+    ] {
+        let mut network = Network::new("T");
+        network.sent_to(Some("1"));
+        for (asked, came) in events {
+            match asked {
+                Some(request) => asks(&mut network, "Document", request, "T"),
+                None => commits(&mut network, came),
+            }
+        }
+        assert_eq!(network.is_superseded(), superseded, "{events:?}");
+    }
+}
+
+#[test]
+fn what_leads_to_no_page_leaves_the_one_that_is_there() {
+    let mut network = shown();
+    leaves(&mut network, "https://x.example/next", 0.0);
+    assert_eq!(network.state(false), NetworkState::Busy);
+    asks(&mut network, "Document", "2", "T");
+    network.handle("Page.frameClearedScheduledNavigation", &json!({"frameId": "T"}));
+    assert_eq!(network.state(false), NetworkState::Busy);
+    answers(&mut network, "2", &json!({"status": 204}));
+    fails(&mut network, "2", "net::ERR_ABORTED");
+    assert_eq!((network.state(false), network.shown().status()), (NetworkState::Idle, 200));
+}
+
+#[test]
+fn a_page_is_left_soon_for_another_one_of_the_web_or_not_at_all() {
+    for (url, delay, rest) in [
+        ("https://x.example/next", 3.0, NetworkState::Busy),
+        ("https://x.example/next", 60.0, NetworkState::Idle),
+        ("https://x.example/", 3.0, NetworkState::Idle),
+        ("https://x.example/", 0.0, NetworkState::Busy),
+        ("mailto:x@y.example", 0.0, NetworkState::Idle),
+        ("https://x.example/next", -1.0, NetworkState::Idle),
+        ("https://x.example/next", f64::MAX, NetworkState::Idle),
+    ] {
+        let mut network = shown();
+        leaves(&mut network, url, delay);
+        assert_eq!(network.state(false), rest, "{url} {delay}");
+    }
+}
+
+#[test]
+fn a_refresh_is_known_later_than_the_end_of_the_load() {
+    let tell = |network: &mut Network, event: &str| network.handle(event, &json!({"frameId": "T"}));
+    let mut network = shown();
+    tell(&mut network, "Page.loadEventFired");
+    assert!(network.loaded(false) && !network.loaded(true));
+    tell(&mut network, "Page.frameStoppedLoading");
+    assert!(network.loaded(true));
+    let mut network = underway();
+    answers(&mut network, "1", &json!({"headers": {"Refresh": "1; url=/next"}}));
+    commits(&mut network, "1");
+    tell(&mut network, "Page.loadEventFired");
+    assert!(!network.loaded(false));
+}
+
+#[test]
+fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
+    for kind in ["Fetch", "XHR", "Script", "Stylesheet", "Document", "EventSource"] {
+        let mut network = shown();
+        asks(&mut network, kind, "a", "F");
+        assert_eq!(network.state(false), NetworkState::Busy, "{kind}");
+        ends(&mut network, "a");
+        assert_eq!(network.state(false), NetworkState::Idle, "{kind}");
+        asks(&mut network, kind, "b", "F");
+        network.handle("Page.frameDetached", &json!({"frameId": "F"}));
+        assert_eq!(network.state(false), NetworkState::Idle, "{kind}");
+    }
+    let mut network = shown();
+    asks(&mut network, "Image", "a", "T");
+    assert_eq!(network.state(false), NetworkState::Idle);
+    for (headers, length) in [
+        (json!({"Content-Length": "5"}), "dataLength"),
+        (json!({"Content-Length": "5", "Content-Encoding": "br"}), "encodedDataLength"),
+    ] {
+        asks(&mut network, "Fetch", "a", "T");
+        answers(&mut network, "a", &json!({"headers": headers}));
+        for (came, rest) in [(4, NetworkState::Busy), (1, NetworkState::Idle)] {
+            network.handle("Network.dataReceived", &json!({"requestId": "a", length: came}));
+            assert_eq!(network.state(false), rest, "{headers}");
+        }
+        ends(&mut network, "a");
+    }
+}
+
+#[test]
+fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
+    let past = |network: &mut Network| {
+        for request in network.requests.open_mut() {
+            request.since = request.since.checked_sub(Duration::from_secs(6)).unwrap();
+        }
+    };
+    for (kind, dense, sparse) in [
+        ("Fetch", NetworkState::Stalled, NetworkState::Busy),
+        ("Script", NetworkState::Stalled, NetworkState::Stalled),
+        ("Stylesheet", NetworkState::Idle, NetworkState::Idle),
+        ("EventSource", NetworkState::Idle, NetworkState::Idle),
+    ] {
+        let mut network = shown();
+        asks(&mut network, kind, "a", "T");
+        past(&mut network);
+        assert_eq!((network.state(false), network.state(true)), (dense, sparse), "{kind}");
+    }
+    let mut network = shown();
+    asks(&mut network, "Fetch", "a", "T");
+    answers(&mut network, "a", &json!({"mimeType": "text/event-stream"}));
+    past(&mut network);
+    assert_eq!(network.state(true), NetworkState::Idle);
+}
+
+#[test]
+fn polling_is_not_waited_for_and_data_in_parts_is() {
+    let mut network = shown();
+    let ask = |network: &mut Network, url: &str, body: &str| {
+        let request = json!({"url": url, "postData": body});
+        let params = json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": request});
+        network.handle("Network.requestWillBeSent", &params);
+        let rest = network.state(false);
+        ends(network, "a");
+        rest
+    };
+    let again = [0; 5].map(|_| ask(&mut network, "https://x.example/poll", ""));
+    assert_eq!(
+        again,
+        [NetworkState::Busy, NetworkState::Busy, NetworkState::Busy, NetworkState::Idle, NetworkState::Idle]
+    );
+    for part in 0..=LIMITS.same_address {
+        let rest = if part < LIMITS.same_address { NetworkState::Busy } else { NetworkState::Idle };
+        assert_eq!(ask(&mut network, "https://x.example/graph", &format!("{part}")), rest, "{part}");
+        assert_eq!(ask(&mut network, &format!("https://x.example/list?page={part}"), ""), rest, "{part}");
+    }
+}
+
+#[test]
+fn what_the_page_before_was_waiting_for_is_forgotten() {
+    let mut network = shown();
+    asks(&mut network, "Script", "a", "T");
+    leaves(&mut network, "https://x.example/next", 3.0);
+    asks(&mut network, "Document", "2", "T");
+    answers(&mut network, "2", &json!({"status": 201}));
+    commits(&mut network, "2");
+    assert_eq!((network.state(true), network.shown().status()), (NetworkState::Idle, 201));
+    // A page that nobody has asked for, such as the browser's own.
+    commits(&mut network, "3");
+    assert_eq!(network.shown().status(), 0);
+}

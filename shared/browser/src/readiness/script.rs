@@ -1,0 +1,89 @@
+//! The scripts that run in pages, and what each part gives the next.
+//!
+//! `js/watch.js` runs in every document of a tab before the page's own scripts, and counts what the page
+//! waits for. The page script runs in an isolated world, again and again until the page is ready, and
+//! returns its state, its facts and its content in one answer. It is joined from parts, in this order:
+//!
+//! | part | gives |
+//! |---|---|
+//! | `document.js` | `doc`, `own`, `rootOf`, `isForm`, `ask`, `shadowOf`: the document by names that no element of the page can take |
+//! | `look.js` | `look(selector)`: the state of the page; `sparse()`, `watched()` |
+//! | `sign-in.js` | `signIn()`: the form to sign in |
+//! | `facts.js` | `facts()`: what the page is, as [`Facts`](crate::facts::Facts) |
+//! | `names.js` and `links.js`, or `html.js` | `take(selector)`: the content |
+//! | `collect.js` | takes the arguments, calls the others, returns `[state, facts, content]` |
+
+use serde_json::{Value, json};
+
+use super::limits::LIMITS;
+
+const WATCH: &str = include_str!("../js/watch.js");
+const DOCUMENT: &str = include_str!("../js/document.js");
+const LOOK: &str = include_str!("../js/look.js");
+const SIGN_IN: &str = include_str!("../js/sign-in.js");
+const FACTS: &str = include_str!("../js/facts.js");
+const LINKS: &str = concat!(include_str!("../js/names.js"), include_str!("../js/links.js"));
+const HTML: &str = include_str!("../js/html.js");
+const COLLECT: &str = include_str!("../js/collect.js");
+
+/// The script that every document of a tab begins with.
+pub(crate) fn watch_script() -> String {
+    format!("({WATCH})({});", json!(LIMITS.page))
+}
+
+/// The content that is wanted of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted<'a> {
+    /// Its links.
+    Links,
+    /// Its HTML: of what the selector matches, or of the whole page.
+    Html(Option<&'a str>),
+}
+
+/// The page script, for one kind of content.
+#[derive(Clone, Debug)]
+pub(crate) struct PageScript {
+    pub(crate) body: String,
+    /// The selector of the content.
+    pub(crate) selector: Option<String>,
+}
+
+impl PageScript {
+    /// The script that takes `wanted`.
+    pub(crate) fn new(wanted: Wanted<'_>) -> Self {
+        let (take, selector) = match wanted {
+            Wanted::Links => (LINKS, None),
+            Wanted::Html(selector) => (HTML, selector.map(str::to_owned)),
+        };
+        Self { body: [DOCUMENT, LOOK, SIGN_IN, FACTS, take, COLLECT].join("\n"), selector }
+    }
+
+    /// Its arguments: the selector to wait for, and whether the content is to be taken as it is `now`.
+    pub(crate) fn arguments(&self, wait_for: Option<&str>, now: bool) -> Value {
+        json!([wait_for, now, self.selector, LIMITS.page])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_watch_script_is_called_with_the_limits() {
+        let script = watch_script();
+        assert!(script.starts_with("(// Runs") && script.contains("\n(limits) => {\n"), "{script}");
+        let arguments = script.rsplit_once("\n)(").unwrap().1.strip_suffix(");").unwrap();
+        let given: Value = serde_json::from_str(arguments).unwrap();
+        assert_eq!(given["shortTimer"], 2000);
+    }
+
+    #[test]
+    fn the_script_takes_its_arguments_in_order() {
+        let script = PageScript::new(Wanted::Html(Some("main")));
+        assert!(script.body.contains("const [selector, now, chosen, limits] = arguments;"));
+        let arguments = script.arguments(Some("h1"), true);
+        assert_eq!((&arguments[0], &arguments[1], &arguments[2]), (&json!("h1"), &json!(true), &json!("main")));
+        assert_eq!(arguments[3]["quiet"], 60);
+        assert!(PageScript::new(Wanted::Links).body.contains("JSON.stringify"));
+    }
+}

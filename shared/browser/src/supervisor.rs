@@ -1,0 +1,319 @@
+//! The supervisor: the process that starts a browser, watches it, and closes it.
+//!
+//! A tool ends, or is killed, at any moment; its browser must neither die with it nor stay for
+//! ever. So the tool starts its own executable a second time, as the supervisor, which starts the
+//! driver and the browser and closes them when nobody has used them for long enough: at once for a
+//! browser that was started for one call, after the idle time for one that `browser-open` left.
+
+use std::{
+    env, fs,
+    io::Write,
+    path::PathBuf,
+    process::{Child, Command, ExitCode, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tool::{Code, Error};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    cdp::{self, BrowserSocket},
+    codes::{BROWSER_FAILED, SESSION_ERRORS},
+    endpoint::accepts_connections,
+    launch::{self, Launch, Lines, START, end},
+    process,
+    profile::{Profile, Running},
+    tab::{self, Orphans},
+    webdriver::{self, Driver},
+};
+
+/// The first argument of a supervisor.
+const SUPERVISE: &str = "--supervise-browser";
+
+/// How long the driver may take to answer that it ends, and then to end.
+const DRIVER_ENDS: Duration = Duration::from_secs(2);
+
+/// How long the browser may take to write its cookies and end.
+const BROWSER_ENDS: Duration = Duration::from_secs(10);
+
+/// How often the supervisor looks for orphaned tabs, and has the driver process its events.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+
+#[derive(Serialize, Deserialize)]
+struct Order {
+    session: String,
+    /// Nothing where a browser runs that has lost its supervisor.
+    launch: Option<Launch>,
+}
+
+/// What the supervisor reports to the tool that started it, in one line.
+#[derive(Serialize, Deserialize)]
+enum Report {
+    Running(Box<Running>),
+    Failed(Value),
+}
+
+/// Starts a supervisor with a browser on `profile`, or without `launch` for the one that runs there and has none,
+/// and waits until the browser can be used. The caller holds the start lock, and has made sure which it is.
+pub(crate) fn start(profile: &Profile, launch: Option<Launch>, deadline: Instant) -> Result<Running, Error> {
+    let failed = |what: &str| BROWSER_FAILED.error(what).detail("session", profile.session());
+    let adopts = launch.is_none();
+    let order = json!(Order { session: profile.session().to_owned(), launch });
+    let program = env::current_exe().map_err(|error| failed(&format!("cannot find this executable: {error}")))?;
+    let mut command = Command::new(program);
+    command.arg(SUPERVISE).arg(order.to_string()).env(process::MARK, profile.folder());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    detach(&mut command);
+    let mut supervisor =
+        command.spawn().map_err(|error| failed(&format!("cannot start the browser's supervisor: {error}")))?;
+    let lines = Lines::of(&mut supervisor);
+    let patience = Instant::now() + START;
+    let line = lines.next(deadline.min(patience)).ok_or_else(|| {
+        // A start that comes too late would leave a browser that nobody knows of.
+        if !adopts {
+            process::end_all(profile.folder(), None);
+        }
+        let late = failed("the browser did not start in time");
+        if deadline < patience { late.remedy("Raise --timeout, or run ragmaker-browser-open first.") } else { late }
+    })?;
+    match serde_json::from_str(&line) {
+        Ok(Report::Running(running)) => Ok(*running),
+        Ok(Report::Failed(report)) => Err(received(&report)),
+        Err(_) => Err(failed("the browser's supervisor ended before the browser was up")),
+    }
+}
+
+/// Leaves the terminal and the process group of the tool, which may end at any time; and what the
+/// tool's caller has open, such as a lock or a pipe, which nobody else would see closed while the
+/// browser runs.
+fn detach(command: &mut Command) {
+    #[cfg(unix)]
+    close_fds::set_fds_cloexec_threadsafe(3, &[]);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::creation_flags(command, 0x0000_0208); // DETACHED_PROCESS | NEW_PROCESS_GROUP
+}
+
+/// An error that the supervisor reported.
+fn received(report: &Value) -> Error {
+    let text = |key: &str| report[key].as_str().unwrap_or_default().to_owned();
+    let known = |code: &&Code| report["error_code"] == code.name();
+    let code = SESSION_ERRORS.iter().find(known).copied().unwrap_or(BROWSER_FAILED);
+    let details = report["details"].as_object().into_iter().flatten();
+    let error = code.error(text("message")).remedy(text("remediation_suggestion"));
+    details.fold(error, |error, (name, value)| error.detail(name, value.clone()))
+}
+
+/// Becomes the supervisor if this process was started as one; the `main` of every tool that opens a
+/// browser begins with it.
+pub fn run_if_asked() -> Option<ExitCode> {
+    let mut arguments = env::args_os().skip(1);
+    if arguments.next()? != SUPERVISE {
+        return None;
+    }
+    let order: Order = serde_json::from_str(arguments.next()?.to_str()?).ok()?;
+    let profile = Profile::at(order.session, PathBuf::from(env::var_os(process::MARK)?));
+    Some(supervise(&profile, order.launch.as_ref()))
+}
+
+fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
+    // Nobody who only looks at it holds it for long.
+    let _alive = profile.lock_supervised(Instant::now() + Duration::from_secs(5));
+    let started = match launch {
+        Some(launch) => launch::start_browser(profile, launch).map(|(running, driver)| (running, Some(driver))),
+        None => take_over(profile).map(|running| (running, None)),
+    };
+    let (report, browser) = match started {
+        Ok((running, driver)) => (Report::Running(running.clone().into()), Some((running, driver))),
+        Err(error) => (Report::Failed(json!(error)), None),
+    };
+    if let Ok(line) = serde_json::to_string(&report) {
+        // The tool may be gone by now; then nobody uses the browser, and it is closed below.
+        let _ = writeln!(std::io::stdout(), "{line}");
+    }
+    let Some((running, driver)) = browser else { return ExitCode::FAILURE };
+    watch(profile, &running, driver);
+    ExitCode::SUCCESS
+}
+
+/// Whether the browser that is recorded runs and answers, with its driver. Its ports may be somebody else's.
+pub(crate) fn is_alive(profile: &Profile, running: &Running) -> bool {
+    process::profile_of(running.driver_pid).as_deref() == Some(profile.folder())
+        && accepts_connections(&running.endpoint.webdriver)
+        && BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).is_ok()
+}
+
+/// Takes over from a supervisor that was killed.
+fn take_over(profile: &Profile) -> Result<Running, Error> {
+    let gone = || BROWSER_FAILED.error("the session's browser is not there any more");
+    let running = Running { supervisor_pid: std::process::id(), ..profile.running().ok_or_else(gone)? };
+    launch::record(profile, &running)?;
+    Ok(running)
+}
+
+/// Waits until the browser has to go, and closes it. The driver is a child of this process where that has
+/// started it.
+fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
+    let endpoint = started.endpoint.clone();
+    thread::spawn(move || {
+        if let Ok(browser) = BrowserSocket::connect(&endpoint, Instant::now() + cdp::TIMEOUT) {
+            browser.answer_dialogs();
+        }
+    });
+    // The tool that asked for the browser uses it by now, unless it was killed meanwhile.
+    let mut pause = Duration::from_millis(500);
+    let (mut orphans, mut looked) = (Orphans::default(), Instant::now());
+    loop {
+        thread::sleep(pause);
+        pause = Duration::from_millis(200);
+        let Some(running) = profile.running().filter(|running| running.supervisor_pid == started.supervisor_pid) else {
+            // Somebody deleted or moved the folder: nobody else knows of this browser any more. A tool that
+            // closes it ends us, too.
+            quit(started);
+            if let Some(pid) =
+                started.browser_pid.filter(|&pid| process::profile_of(pid).as_deref() == Some(profile.folder()))
+            {
+                process::end(pid);
+            }
+            end_driver(profile, started);
+            driver.as_mut().map(end);
+            return;
+        };
+        let is_driven = driver.as_mut().map_or_else(
+            || accepts_connections(&running.endpoint.webdriver),
+            |driver| matches!(driver.try_wait(), Ok(None)),
+        );
+        let broken = !is_driven || !accepts_connections(&running.endpoint.devtools);
+        let idle = !running.stays || profile.unused_for() > Duration::from_secs(running.idle_seconds);
+        if !broken && !idle {
+            tab::close_abandoned(profile, &running);
+            if looked.elapsed() > UPKEEP_INTERVAL {
+                orphans.close(profile, &running);
+                if let Some(_commands) = profile.lock_driver() {
+                    let until = Instant::now() + DRIVER_ENDS;
+                    let session = Driver::resume(&running.endpoint.webdriver, &running.launch_session, until);
+                    // Where it fails, the driver is gone, which is seen above.
+                    let _ = session.and_then(|session| session.process_events(until));
+                }
+                looked = Instant::now();
+            }
+            continue;
+        }
+        let Ok(_start) = profile.lock_start(Instant::now()) else { continue };
+        // What is broken is of no use to those who use it: they have to start anew.
+        let unused = profile.lock_unused();
+        if broken || unused.is_some() {
+            close(profile, Some(std::process::id()));
+            driver.as_mut().map(end);
+            // The next call brings it back the way it was meant to stay.
+            if broken && running.stays {
+                let _ = profile.record(&running);
+            }
+            return;
+        }
+    }
+}
+
+/// Asks the driver to end, once its browser is gone, and waits until it has: it takes away what it
+/// unpacked for the browser, after it has answered, and one that is killed leaves that behind.
+fn end_driver(profile: &Profile, running: &Running) {
+    // Its port may be somebody else's by now.
+    if process::profile_of(running.driver_pid).as_deref() != Some(profile.folder()) {
+        return;
+    }
+    webdriver::shut_down(&running.endpoint.webdriver, DRIVER_ENDS);
+    let until = Instant::now() + DRIVER_ENDS;
+    while process::runs(running.driver_pid) && Instant::now() < until {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Asks the browser to quit, and waits until it has; tells whether its tabs are empty, and nothing where it
+/// could not be asked.
+fn quit(running: &Running) -> Option<bool> {
+    let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).ok()?;
+    let emptied = browser.quit().unwrap_or_default();
+    // The socket closes early; the process is gone when its cookies are written.
+    let until = Instant::now() + BROWSER_ENDS;
+    while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
+        thread::sleep(Duration::from_millis(5));
+    }
+    Some(emptied)
+}
+
+/// Closes the browser on `profile`, cleanly where it still answers, and ends all that is left of
+/// it but for the process `except`. The caller holds the start lock. Returns whether anything ran.
+pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
+    let running = profile.running();
+    let emptied = running.as_ref().and_then(quit);
+    if let Some(running) = &running {
+        end_driver(profile, running);
+    }
+    let left = process::end_all(profile.folder(), except);
+    profile.forget();
+    if launch::holder(profile).is_none() {
+        remove_socket(profile);
+        for name in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {
+            let _ = fs::remove_file(profile.folder().join(name));
+        }
+        // The next browser would open again what this one had open: pages that nobody asks for, and one that
+        // hangs would hold up the driver.
+        if emptied != Some(true) && (left || running.is_some()) {
+            let _ = fs::remove_dir_all(profile.folder().join("Default/Sessions"));
+        }
+    }
+    emptied.is_some() || left
+}
+
+/// Removes the folder for temporary files in which a browser that was killed has left its socket.
+fn remove_socket(profile: &Profile) {
+    let Ok(socket) = fs::read_link(profile.folder().join("SingletonSocket")) else { return };
+    if let (Some(folder), true) = (socket.parent(), socket.ends_with("SingletonSocket")) {
+        for left in [&socket, &folder.join("SingletonCookie")] {
+            let _ = fs::remove_file(left);
+        }
+        // It goes only where it is empty.
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::NO_DISPLAY;
+
+    #[test]
+    fn an_error_of_the_supervisor_arrives_whole() {
+        let sent = NO_DISPLAY.error("no screen").remedy("Look again.").detail("pid", 7);
+        let error = received(&json!(sent));
+        assert!(error.is(NO_DISPLAY), "{error}");
+        assert_eq!(json!(error), json!(sent));
+        // One that this version does not know.
+        assert!(received(&json!({"error_code": "NEW", "message": "m"})).is(BROWSER_FAILED));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_socket_of_a_killed_browser_is_removed_and_nothing_else() {
+        let (folder, profile) = crate::profile::tests::profile();
+        let temporary = folder.path().join("tmp");
+        let make = |name: &str| {
+            fs::create_dir_all(&temporary).unwrap();
+            for file in [name, "SingletonCookie"] {
+                fs::write(temporary.join(file), "").unwrap();
+            }
+            let link = profile.folder().join("SingletonSocket");
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(temporary.join(name), link).unwrap();
+            remove_socket(&profile);
+        };
+        make("other");
+        assert!(temporary.join("other").exists());
+        fs::remove_dir_all(&temporary).unwrap();
+        make("SingletonSocket");
+        assert!(!temporary.exists());
+    }
+}

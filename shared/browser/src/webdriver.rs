@@ -1,0 +1,227 @@
+//! WebDriver: the session with ChromeDriver that launches the browser and prepares its tabs.
+//!
+//! fantoccini is the client. What goes through it: launching the browser with its capabilities, and for
+//! each new tab the script that every document begins with and the rule for downloads, since both end
+//! with the session that set them and this one outlives the calls. It is also how a browser on a remote
+//! grid would be launched. Everything about pages goes over DevTools sockets; [`crate::cdp`] says why.
+//!
+//! A WebDriver session has one current window and does one thing at a time: whoever gives it commands holds
+//! the driver's lock, and gives none that waits for a page. Every command has a deadline. The methods
+//! block: the runtime that fantoccini needs is an affair of this module.
+
+use std::{
+    future::Future,
+    io::{self, Read, Write},
+    time::{Duration, Instant},
+};
+
+use fantoccini::{
+    Client, ClientBuilder,
+    error::{CmdError, ErrorStatus},
+    wd::WebDriverCompatibleCommand,
+};
+use hyper_util::client::legacy::connect::HttpConnector;
+use ragmaker_tool::Error;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use url::Url;
+
+use crate::{codes::BROWSER_FAILED, endpoint, error::CommandError};
+
+/// Asks the driver at `url` to end. It closes what it launched first.
+pub(crate) fn shut_down(url: &Url, timeout: Duration) {
+    let ask = || {
+        let mut stream = endpoint::connect(url, timeout)?;
+        stream.set_read_timeout(Some(timeout))?;
+        let host = url.host_str().unwrap_or_default();
+        let port = url.port_or_known_default().unwrap_or_default();
+        write!(stream, "GET /shutdown HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n")?;
+        stream.read_to_end(&mut vec![])
+    };
+    // One that does not is killed.
+    let _: io::Result<usize> = ask();
+}
+
+/// One WebDriver session.
+pub(crate) struct Driver {
+    runtime: Runtime,
+    client: Client,
+}
+
+/// A browser that the driver launched.
+pub(crate) struct Launched {
+    /// The id of the session that launched it.
+    pub(crate) session: String,
+    /// Its name and version.
+    pub(crate) browser: String,
+    /// Its main process.
+    pub(crate) pid: Option<u32>,
+}
+
+impl Driver {
+    /// Launches a browser with `capabilities` by the driver at `url`.
+    pub(crate) fn launch(url: &Url, capabilities: &Value, deadline: Instant) -> Result<Launched, Error> {
+        let runtime = runtime();
+        let session = new_session(url, capabilities);
+        let session = runtime
+            .block_on(within(deadline, session))
+            .map_err(|_| BROWSER_FAILED.error("the browser did not start in time"))?;
+        let (client, session) = session.map_err(|message| did_not_start(&message))?;
+        let granted = client.capabilities();
+        let text = |name: &str| granted.and_then(|all| all.get(name)?.as_str()).unwrap_or_default().to_owned();
+        let pid = granted.and_then(|all| all.get("goog:processID")?.as_u64()?.try_into().ok());
+        let browser = format!("{} {}", text("browserName"), text("browserVersion"));
+        Ok(Launched { session, browser, pid })
+    }
+
+    /// Continues a session of an earlier call.
+    pub(crate) fn resume(url: &Url, session: &str, deadline: Instant) -> Result<Self, CommandError> {
+        let runtime = runtime();
+        let resumed = async {
+            let client = Client::with_existing_session(url.as_str(), session, HttpConnector::new())
+                .await
+                .map_err(|_| CommandError::Gone)?;
+            client.persist().await.map_err(|error| command_error(&error))?;
+            Ok(client)
+        };
+        let client = runtime.block_on(within(deadline, resumed))??;
+        Ok(Self { runtime, client })
+    }
+
+    /// Sends a command of the DevTools protocol to the current tab.
+    pub(crate) fn devtools(&self, method: &str, params: &Value, deadline: Instant) -> Result<Value, CommandError> {
+        self.post("goog/cdp/execute", json!({"cmd": method, "params": params}), deadline)
+    }
+
+    /// Makes the tab with `handle` the current one.
+    pub(crate) fn switch_to(&self, handle: &str, deadline: Instant) -> Result<(), CommandError> {
+        self.post("window", json!({"handle": handle}), deadline).map(drop)
+    }
+
+    /// Has the driver process the browser's events since its last command, which it keeps until then.
+    pub(crate) fn process_events(&self, deadline: Instant) -> Result<(), CommandError> {
+        self.run(self.client.windows(), deadline).map(drop)
+    }
+
+    /// The handle of the current tab.
+    pub(crate) fn window(&self, deadline: Instant) -> Result<String, CommandError> {
+        self.run(self.client.window(), deadline).map(String::from)
+    }
+
+    fn post(&self, path: &str, body: Value, deadline: Instant) -> Result<Value, CommandError> {
+        let command = Extension { path: path.to_owned(), body };
+        self.run(self.client.issue_cmd(command), deadline)
+    }
+
+    fn run<T>(&self, command: impl Future<Output = Result<T, CmdError>>, deadline: Instant) -> Result<T, CommandError> {
+        self.runtime.block_on(within(deadline, command))?.map_err(|error| command_error(&error))
+    }
+}
+
+fn runtime() -> Runtime {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    // It fails only where the system has no descriptors left, which nothing here could work without.
+    runtime.expect("an event loop")
+}
+
+async fn new_session(url: &Url, capabilities: &Value) -> Result<(Client, String), String> {
+    let capabilities = capabilities.as_object().cloned().unwrap_or_default();
+    let mut builder = ClientBuilder::new(HttpConnector::new());
+    let client = builder.capabilities(capabilities).connect(url.as_str()).await.map_err(|error| error.to_string())?;
+    // Without this, the end of the client would be the end of the browser.
+    client.persist().await.map_err(|error| error.to_string())?;
+    let session = client.session_id().await.map_err(|error| error.to_string())?.unwrap_or_default();
+    Ok((client, session))
+}
+
+/// The error for a browser that the driver could not start, in its words: what failed, and why. A
+/// stack of addresses follows, which says nothing.
+fn did_not_start(message: &str) -> Error {
+    let words: Vec<&str> = message.lines().take(2).map(str::trim).collect();
+    let words = words.join(" ");
+    let error = BROWSER_FAILED.error(format!("the browser did not start: {words}"));
+    if words.contains("temp dir") {
+        return error.remedy("Make the folder for temporary files writable, or name one that is with TMPDIR.");
+    }
+    error
+}
+
+async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, CommandError> {
+    tokio::time::timeout_at(deadline.into(), work).await.map_err(|_| CommandError::Late)
+}
+
+/// What a WebDriver error means here. ChromeDriver's own errors are not of the standard, and come as the
+/// name alone.
+fn command_error(error: &CmdError) -> CommandError {
+    match error {
+        CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => CommandError::Gone,
+        CmdError::Standard(standard) => match standard.error {
+            ErrorStatus::InvalidSessionId | ErrorStatus::NoSuchWindow => CommandError::Gone,
+            _ => CommandError::Failed(standard.to_string()),
+        },
+        CmdError::NotW3C(Value::String(name)) => match name.as_str() {
+            "tab crashed" => CommandError::Crashed,
+            "chrome not reachable" | "disconnected" => CommandError::Gone,
+            _ => CommandError::Failed(name.clone()),
+        },
+        other => CommandError::Failed(other.to_string()),
+    }
+}
+
+/// A WebDriver command that fantoccini has no name for.
+#[derive(Debug)]
+struct Extension {
+    path: String,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Extension {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(self.body.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fantoccini::error::WebDriver;
+
+    #[test]
+    fn what_the_driver_says_of_a_start_is_passed_on() {
+        let error = did_not_start("session not created\nfrom unknown error: cannot parse x: EOF\n#0 0x5\n#1 0x6");
+        assert!(error.message().ends_with("session not created from unknown error: cannot parse x: EOF"), "{error}");
+        let remedy =
+            |message: &str| serde_json::to_value(did_not_start(message)).unwrap()["remediation_suggestion"].to_string();
+        assert!(remedy("unknown error: cannot create temp dir for unpacking extensions").contains("TMPDIR"));
+        assert!(remedy("session not created: it supports version 1").contains("version"));
+    }
+
+    #[test]
+    fn errors_are_told_apart_by_their_type() {
+        let standard = |status| CmdError::Standard(WebDriver::new(status, "no such window, tab crashed"));
+        let other = |name: &str| CmdError::NotW3C(name.into());
+        for gone in
+            [standard(ErrorStatus::NoSuchWindow), standard(ErrorStatus::InvalidSessionId), other("disconnected")]
+        {
+            assert!(matches!(command_error(&gone), CommandError::Gone), "{gone:?}");
+        }
+        assert!(matches!(command_error(&other("tab crashed")), CommandError::Crashed));
+        for failed in [standard(ErrorStatus::UnknownError), other("no such cast device"), CmdError::WaitTimeout] {
+            assert!(matches!(command_error(&failed), CommandError::Failed(_)), "{failed:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_goes_to_its_session_below_the_drivers_path() {
+        let command = Extension { path: "window".into(), body: json!({"handle": "T"}) };
+        let base = Url::parse("http://grid.example:4444/wd/hub/").unwrap();
+        assert_eq!(
+            command.endpoint(&base, Some("s1")).unwrap().as_str(),
+            "http://grid.example:4444/wd/hub/session/s1/window"
+        );
+    }
+}

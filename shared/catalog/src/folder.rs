@@ -1,0 +1,122 @@
+//! The files of a knowledge base: which there are, and which of them the catalog lists.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{Catalog, Contents};
+
+/// How many levels of folders below the catalog's own are looked at.
+const DEPTH: usize = 16;
+
+/// The folders of a project's browsers, which are beside the catalog of work in progress.
+const BROWSER_PROFILES: [&str; 2] = ["browser_profile", "browser_profiles"];
+
+impl Catalog {
+    /// The folder of the knowledge base, links followed: the one that holds the catalog, or the one
+    /// above where that is called `cache`. `None` where there is no catalog.
+    pub fn root(&self) -> Option<PathBuf> {
+        let folder = self.folder()?;
+        let root = if folder.ends_with("cache") { folder.parent()? } else { &folder };
+        Some(root.to_owned())
+    }
+
+    /// The folder that holds the catalog, links followed. `None` where there is no catalog.
+    pub fn folder(&self) -> Option<PathBuf> {
+        Some(fs::canonicalize(&self.file).ok()?.parent()?.to_owned())
+    }
+
+    /// The regular file that a document's path means, where there is one in the knowledge base: see
+    /// [`DocumentName::Path`](crate::DocumentName::Path).
+    pub fn find(&self, given: &str) -> Option<PathBuf> {
+        let (folder, root) = (self.folder()?, self.root()?);
+        let inside = |place: PathBuf| fs::canonicalize(place).ok().filter(|place| place.starts_with(&root));
+        places(given, &folder).into_iter().filter_map(inside).find(|place| place.is_file())
+    }
+
+    /// The files in the knowledge base that `contents` lists, links followed; those that do not exist
+    /// or are outside are left out.
+    pub fn listed_files(&self, contents: &Contents) -> BTreeSet<PathBuf> {
+        let (Some(folder), Some(root)) = (self.folder(), self.root()) else { return BTreeSet::new() };
+        let paths = contents.documents.iter().filter_map(|document| document.path.as_ref());
+        let files = paths.filter_map(|path| fs::canonicalize(folder.join(path)).ok());
+        files.filter(|file| file.starts_with(&root)).collect()
+    }
+
+    /// Every regular file of the knowledge base, by its absolute path: those below the catalog's
+    /// folder, and those beside the documents `listed` that are elsewhere. Links are not followed, and
+    /// hidden folders and browser profiles belong to other programs.
+    pub fn files(&self, listed: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        let mut files = BTreeSet::new();
+        let Some(own) = self.folder() else { return files };
+        collect(&own, DEPTH, &mut files);
+        let folders: BTreeSet<&Path> = listed.iter().filter_map(|file| file.parent()).collect();
+        for other in folders.into_iter().filter(|other| !other.starts_with(&own)) {
+            collect(other, 0, &mut files);
+        }
+        files
+    }
+}
+
+/// Where the file `given` may be: seen from the catalog's `folder`, from the working directory, and
+/// from the folder that holds a knowledge base's `cache`.
+pub(crate) fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
+    let mut places = vec![folder.join(given)];
+    places.extend(std::path::absolute(given));
+    places.extend(folder.parent().map(|parent| parent.join(given)));
+    places
+}
+
+/// Adds the regular files in `folder` and, `depth` levels down, in its folders.
+fn collect(folder: &Path, depth: usize, files: &mut BTreeSet<PathBuf>) {
+    // A folder that cannot be listed has no file that could be reported.
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else { continue };
+        if kind.is_file() {
+            files.insert(entry.path());
+        } else if kind.is_dir()
+            && depth > 0
+            && !name.as_encoded_bytes().starts_with(b".")
+            && !BROWSER_PROFILES.iter().any(|other| name == *other)
+        {
+            collect(&entry.path(), depth - 1, files);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Listed;
+
+    #[test]
+    fn files_are_those_below_the_catalog_and_beside_its_documents() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap();
+        for file in [
+            "kb/cache/catalog.json",
+            "kb/cache/a/b/deep.md",
+            "kb/cache/.hidden/x.md",
+            "kb/cache/browser_profile/x.md",
+            "kb/pages/listed.md",
+            "kb/pages/beside.md",
+            "kb/pages/below/x.md",
+            "kb/README.md",
+            "outside.md",
+        ] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), "").unwrap();
+        }
+        let listed = |path: &str| Listed { path: Some(path.into()), ..Listed::default() };
+        let documents = vec![listed("../pages/listed.md"), listed("../../outside.md"), listed("gone.md")];
+        let catalog = Catalog::at(root.join("kb/cache/catalog.json")).unwrap();
+        let known = catalog.listed_files(&Contents { header: crate::Header::default(), documents });
+        assert_eq!(known, BTreeSet::from([root.join("kb/pages/listed.md")]));
+        let found = catalog.files(&known);
+        let expected = ["kb/cache/a/b/deep.md", "kb/cache/catalog.json", "kb/pages/beside.md", "kb/pages/listed.md"];
+        assert_eq!(found, expected.map(|file| root.join(file)).into());
+        assert_eq!((catalog.root(), catalog.folder()), (Some(root.join("kb")), Some(root.join("kb/cache"))));
+    }
+}

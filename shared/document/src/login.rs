@@ -1,0 +1,125 @@
+//! Recognizing a saved sign-in page by what it says.
+//!
+//! A browser tells such a page by its form (`login.rs` of `shared/browser`); of a saved page only the words
+//! are left. So the rule is narrow: the title or the first line says nothing but "sign in", and a short text
+//! has the label of a password field.
+
+/// The most characters of a page that is nothing but a form.
+const SPARSE: usize = 800;
+
+/// The most characters of a field's label.
+const LABEL: usize = 60;
+
+/// What such pages are called in English, German, Japanese and Chinese, in lower case; after a `*` anything
+/// may follow.
+const TITLES: &[&str] = &[
+    "sign in",
+    "sign in to *",
+    "sign in with *",
+    "sign-in",
+    "signin",
+    "log in",
+    "log in to *",
+    "log on",
+    "login",
+    "member login",
+    "customer login",
+    "please sign in*",
+    "please log in*",
+    "anmelden",
+    "anmeldung",
+    "einloggen",
+    "bitte anmelden*",
+    "bitte melden sie sich*",
+    "ログイン",
+    "ログイン画面",
+    "ログインページ",
+    "会員ログイン",
+    "サインイン",
+    "登录",
+    "登入",
+    "用户登录",
+    "账号登录",
+    "帐号登录",
+    "会员登录",
+    "统一身份认证",
+    "用戶登入",
+    "會員登入",
+    "帳號登入",
+];
+
+/// What the field for a password is called.
+const PASSWORDS: &[&str] = &["password", "passwort", "kennwort", "パスワード", "密码", "密碼"];
+
+/// Whether a saved page with this title and Markdown body is nothing but a form to sign in.
+///
+/// ```
+/// use ragmaker_document::looks_like_login;
+///
+/// assert!(looks_like_login("Sign in · Example", "# Sign in\n\nEmail\n\nPassword"));
+/// assert!(!looks_like_login("Sign in", "The command asks for your password and stores a token."));
+/// ```
+pub fn looks_like_login(title: &str, body: &str) -> bool {
+    if body.chars().nth(SPARSE).is_some() {
+        return false;
+    }
+    let lines = || body.lines().map(plain).filter(|line| !line.is_empty());
+    let first = lines().next().unwrap_or_default();
+    let asks = [plain(title), first].iter().any(|line| {
+        let parts = line.split(['|', '–', '—', '·', '｜', ':', '：', '«', '»']).flat_map(|part| part.split(" - "));
+        parts.map(str::trim).any(|part| TITLES.iter().any(|known| is(part, known)))
+    });
+    asks && lines().any(|line| is_label(&line) && PASSWORDS.iter().any(|word| line.contains(word)))
+}
+
+/// A line in lower case and without the marks of a heading, a list or emphasis.
+fn plain(line: &str) -> String {
+    line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '-' | '_' | '|')).to_lowercase()
+}
+
+fn is(part: &str, known: &str) -> bool {
+    known.strip_suffix('*').map_or(part == known, |start| part.starts_with(start))
+}
+
+/// Whether a line is short and no sentence.
+fn is_label(line: &str) -> bool {
+    line.chars().nth(LABEL).is_none() && !line.ends_with(['.', '。', '!', '！'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_known_in_four_languages() {
+        for (title, body) in [
+            (
+                "Sign in · Tidemark Cloud",
+                "# Welcome back\n\nEmail address\n\nPassword\n\n[Forgot your password?](/reset)",
+            ),
+            ("Example", "# Log in to Example\n\nUser name Password Remember me"),
+            ("会員ログイン｜潮位記録", "# 会員ログイン\n\n- メールアドレス\n- パスワード"),
+            ("Kundenkonto – Anmelden", "Benutzername Passwort\n\n[Passwort vergessen?](/reset)"),
+            ("用户登录 - 潮汐记录", "## 账号登录\n\n手机号\n\n密码\n\n[忘记密码](/reset)"),
+            ("會員登入", "帳號\n\n密碼"),
+        ] {
+            assert!(looks_like_login(title, body), "{title}");
+        }
+    }
+
+    #[test]
+    fn what_tells_of_signing_in_is_no_form() {
+        let long = "Password\n\n".to_owned() + &"The station log records the height of the water. ".repeat(40);
+        for (title, body) in [
+            ("Login", "The command asks for the password of the account and stores a token."),
+            ("Sign in", long.as_str()),
+            ("How to sign in", "Email\n\nPassword"),
+            ("Passwords", "# Passwords\n\nA password"),
+            ("ログインの仕組み", "パスワード"),
+            ("Anmelden", "# Anmelden\n\nZum Kurs kann man sich bis Freitag anmelden."),
+            ("登录日志", "密码"),
+        ] {
+            assert!(!looks_like_login(title, body), "{title}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What no file tool reads, lists or changes: browser profiles with their cookies and passwords, and the token
+//! of an MCP server. Nor do they change what guards these, or Git's own directory: its hooks and its
+//! configuration run programs.
+//!
+//! A profile is recognised by its place in a cache folder, `.tmp/cache/browser_profile`, and wherever it
+//! was copied to by what is in it. So it does not matter which root leads there.
+
+use std::path::{Component, Path};
+
+use ragmaker_project::{BROWSER_PROFILE, MCP_TOKEN, knowledge_base};
+use ragmaker_tool::Error;
+
+use crate::{PATH_NOT_ALLOWED, PATH_NOT_WRITABLE};
+
+/// What only the folder of a browser profile holds.
+const CONTENT: [&str; 4] = [
+    // The data directory of Chromium and its kin, with all its profiles.
+    "Local State",
+    // One of the profiles in it, copied by itself.
+    "Login Data",
+    // A profile of Firefox.
+    "cookies.sqlite",
+    // What the browser tools keep about a session: how to reach its browser.
+    "ragmaker/start.lock",
+];
+
+/// Whether `directory` is the folder of a browser profile, or of those of named sessions.
+pub(crate) fn is_profile(directory: &Path) -> bool {
+    let holds = |name: &&str| directory.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+    has_profile_path(directory) || CONTENT.iter().any(holds)
+}
+
+/// Whether `directory` has the path of a profile in a cache folder.
+fn has_profile_path(directory: &Path) -> bool {
+    in_cache_folder(directory, |name| name.starts_with(BROWSER_PROFILE))
+}
+
+/// Whether `path` is that of a server's token.
+pub(crate) fn is_token(path: &Path) -> bool {
+    in_cache_folder(path, |name| name == MCP_TOKEN)
+}
+
+/// Whether `path` is that of an entry of a cache folder whose name `is_it`.
+fn in_cache_folder(path: &Path, is_it: impl Fn(&str) -> bool) -> bool {
+    let mut names = path.components().rev().map(|component| match component {
+        Component::Normal(name) => name.to_str().unwrap_or_default(),
+        _ => "",
+    });
+    names.next().is_some_and(is_it)
+        && names.next() == Some(knowledge_base::CACHE)
+        && names.next() == Some(knowledge_base::IN_PROJECT)
+}
+
+/// Refuses `path`, which is absolute and without links, where it is a browser profile or in one.
+pub(crate) fn check(path: &Path) -> Result<(), Error> {
+    if is_token(path) {
+        return Err(PATH_NOT_ALLOWED
+            .error(format!("{} is the token of an MCP server: it is closed to the file tools", path.display()))
+            .remedy("Choose another path.")
+            .detail("path", path.to_string_lossy()));
+    }
+    let Some(profile) = path.ancestors().find(|directory| is_profile(directory)) else { return Ok(()) };
+    Err(PATH_NOT_ALLOWED
+        .error(format!(
+            "{} is in the browser profile {}: cookies, passwords and session files are closed to the file tools",
+            path.display(),
+            profile.display()
+        ))
+        .remedy("Use the browser tools to work with pages; choose a path outside the profile.")
+        .detail("path", path.to_string_lossy())
+        .detail("profile", profile.to_string_lossy())
+        .detail("rule", "browser profiles are neither read nor changed, whatever root they are beneath"))
+}
+
+/// The same for a place that is to be written: nor may a file come to be that would make the directory it is in
+/// a profile, and so close all of it.
+pub(crate) fn check_write(path: &Path) -> Result<(), Error> {
+    check(path)?;
+    if path.components().any(|component| component.as_os_str() == ".git") {
+        return Err(guarded(path, "it belongs to Git, whose hooks and configuration run programs"));
+    }
+    if in_cache_folder(path, |name| name == ".gitignore") {
+        return Err(guarded(path, "it keeps cookies and tokens out of the repository"));
+    }
+    let Some(name) = CONTENT.iter().find(|name| path.ends_with(name)) else { return Ok(()) };
+    Err(PATH_NOT_ALLOWED
+        .error(format!("{}: a file called {name} marks a browser profile", path.display()))
+        .remedy("Choose another name.")
+        .detail("path", path.to_string_lossy()))
+}
+
+/// The same for an entry that is to be moved or deleted: nor may it hold the profiles of a cache folder, whose
+/// protection their path is.
+pub(crate) fn check_entry(path: &Path) -> Result<(), Error> {
+    check_write(path)?;
+    let profiles = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).any(|entry| has_profile_path(&entry) || is_token(&entry))
+    };
+    let inner = [knowledge_base::IN_PROJECT, knowledge_base::CACHE].map(|name| path.join(name));
+    let folders = [path.to_owned(), inner[1].clone(), inner[0].join(knowledge_base::CACHE)];
+    if folders.iter().any(|folder| profiles(folder)) {
+        return Err(guarded(path, "it holds browser profiles or a token"));
+    }
+    Ok(())
+}
+
+fn guarded(path: &Path, reason: &str) -> Error {
+    PATH_NOT_WRITABLE
+        .error(format!("{} cannot be changed: {reason}", path.display()))
+        .remedy("Choose another path.")
+        .detail("path", path.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn profiles_are_recognised_by_path_and_content() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().canonicalize().unwrap();
+        for (file, is_secret) in [
+            (".tmp/cache/browser_profile/Default/Cookies", true),
+            (".tmp/cache/browser_profiles/docs/ragmaker/session.json", true),
+            (".tmp/cache/browser_profile", true),
+            (".tmp/cache/pages/browser_profile.md", false),
+            (".tmp/cache/catalog.json", false),
+            ("docs/browser_profile/a.md", false),
+            ("src/Login Data.md", false),
+        ] {
+            assert_eq!(check(&top.join(file)).is_err(), is_secret, "{file}");
+        }
+        for (name, marker) in [("a", "Local State"), ("b", "Login Data"), ("c", "ragmaker/start.lock")] {
+            let marker = top.join(name).join(marker);
+            assert!(check_write(&marker).is_err());
+            fs::create_dir_all(marker.parent().unwrap()).unwrap();
+            assert!(check(&top.join(name).join("Default/Cookies")).is_ok());
+            fs::write(&marker, "").unwrap();
+            let error = check(&top.join(name).join("Default/Cookies")).unwrap_err();
+            assert!(error.is(PATH_NOT_ALLOWED) && error.message().contains("browser profile"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Conversion to Markdown, by the kind of document that was fetched.
+
+use std::path::Path;
+
+use ragmaker_markdown::{Document, Metadata, Options, Scope, convert};
+use ragmaker_tool::{Code, Error};
+use url::Url;
+
+use crate::body::{Body, decode};
+
+/// There is nothing to save.
+pub const EMPTY_CONTENT: Code =
+    Code::new("EMPTY_CONTENT", "Check that there is text, or name the content with --selector.");
+
+/// What a source fetched.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetched<'a> {
+    /// The address that the document is saved under: after redirects, in the spelling that all its
+    /// equivalents are brought to.
+    pub url: &'a str,
+    /// The address that relative links start from.
+    pub base_url: Option<&'a Url>,
+    /// What kind of document it is.
+    pub format: Format,
+    /// Its content.
+    pub body: Body<'a>,
+    /// What the source calls it, which counts where the content has no title, or is a part that was
+    /// selected.
+    pub title: &'a str,
+    /// Whether the body is a selected part of the page: all of it is saved then, not its main content.
+    pub selected: bool,
+    /// When it was fetched (RFC 3339): see [`now`](crate::now).
+    pub fetched_at: &'a str,
+}
+
+/// A kind of document that can be converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// HTML, of which the main content is converted.
+    Html,
+    /// Markdown, which stays as it is.
+    Markdown,
+    /// Text that becomes a code block in this language.
+    Code(&'static str),
+}
+
+impl Format {
+    /// The format of what a server sends as `media_type`, with or without parameters, for `url`; `None`
+    /// for what is not a document, such as an image.
+    pub fn of(media_type: &str, url: &Url) -> Option<Self> {
+        let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        match essence.as_str() {
+            "text/html" | "application/xhtml+xml" => Some(Self::Html),
+            "text/markdown" | "text/x-markdown" => Some(Self::Markdown),
+            "text/plain" if is_markdown(url) => Some(Self::Markdown),
+            kind if kind.starts_with("image/") => None,
+            "application/json" | "text/json" => Some(Self::Code("json")),
+            kind if kind.ends_with("+json") => Some(Self::Code("json")),
+            kind if kind.ends_with("/xml") || kind.ends_with("+xml") => Some(Self::Code("xml")),
+            kind if kind.starts_with("text/") => Some(Self::Code("text")),
+            _ => None,
+        }
+    }
+}
+
+fn is_markdown(url: &Url) -> bool {
+    let extension = Path::new(url.path()).extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| ["md", "markdown"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
+}
+
+impl Fetched<'_> {
+    /// Converts the body to Markdown.
+    ///
+    /// # Errors
+    ///
+    /// [`EMPTY_CONTENT`] where there is no text, [`ragmaker_text::NOT_TEXT`] where bytes are not text.
+    pub fn convert(&self) -> Result<Document, Error> {
+        let decoded;
+        let text = match self.body {
+            Body::Text(text) => text,
+            Body::Bytes { bytes, content_type } => {
+                decoded = decode(bytes, content_type)?.0;
+                &*decoded
+            }
+        };
+        let document = match self.format {
+            Format::Html => self.html(text),
+            Format::Markdown => as_it_is(text.to_owned(), text),
+            Format::Code(language) => as_it_is(fenced(text, language), text),
+        };
+        let mut document = document
+            .ok_or_else(|| EMPTY_CONTENT.error(format!("there is no text on {}", self.url)).detail("url", self.url))?;
+        if document.metadata.title.is_empty() || self.selected {
+            self.title.clone_into(&mut document.metadata.title);
+        }
+        Ok(document)
+    }
+
+    fn html(&self, html: &str) -> Option<Document> {
+        let within = |scope| convert(html, &Options { base_url: self.base_url, scope }).ok();
+        // A page of a few words may have no main content that can be told from the rest: it is saved
+        // whole.
+        let main = if self.selected { None } else { within(Scope::Main) };
+        main.or_else(|| within(Scope::Whole))
+    }
+}
+
+/// The document that `markdown` is, made of `text`, about which nothing else is known; `None` where it
+/// is blank.
+fn as_it_is(markdown: String, text: &str) -> Option<Document> {
+    if text.trim().is_empty() {
+        return None;
+    }
+    Some(Document { metadata: Metadata::default(), words: text.split_whitespace().count(), markdown })
+}
+
+/// `text` as a code block that no run of backticks in it can end.
+fn fenced(text: &str, language: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", text.trim_end_matches('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn fetched(body: &str) -> Fetched<'_> {
+        Fetched {
+            url: "https://x.example/a",
+            base_url: None,
+            format: Format::Html,
+            body: Body::Text(body),
+            title: "Hint",
+            selected: false,
+            fetched_at: "t",
+        }
+    }
+
+    #[test]
+    fn a_fence_outlasts_the_text() {
+        assert_eq!(fenced("a\n", "text"), "```text\na\n```\n");
+        assert_eq!(fenced("```\nx\n````", "json"), "`````json\n```\nx\n````\n`````\n");
+    }
+
+    #[test]
+    fn markdown_is_known_by_its_name() {
+        assert!(is_markdown(&url("https://x.example/README.md?raw=1")));
+        assert!(!is_markdown(&url("https://x.example/readme.txt")));
+    }
+
+    #[test]
+    fn media_types_name_formats() {
+        let page = url("https://x.example/a");
+        for (media_type, format) in [
+            ("text/html", Some(Format::Html)),
+            ("Text/HTML; charset=utf-8", Some(Format::Html)),
+            ("text/markdown", Some(Format::Markdown)),
+            ("text/plain", Some(Format::Code("text"))),
+            ("application/ld+json", Some(Format::Code("json"))),
+            ("application/atom+xml", Some(Format::Code("xml"))),
+            ("image/svg+xml", None),
+            ("application/pdf", None),
+            ("", None),
+        ] {
+            assert_eq!(Format::of(media_type, &page), format, "{media_type}");
+        }
+        assert_eq!(Format::of("text/plain", &url("https://x.example/A.MD")), Some(Format::Markdown));
+    }
+
+    #[test]
+    fn a_hint_is_the_title_where_the_content_has_none() {
+        assert_eq!(fetched("<title>Own</title><p>Text of the page.").convert().unwrap().metadata.title, "Own");
+        assert_eq!(fetched("<p>Text of the page.").convert().unwrap().metadata.title, "Hint");
+        let part = Fetched { selected: true, ..fetched("<h1>Own</h1><p>Text of the page.") };
+        assert_eq!(part.convert().unwrap().metadata.title, "Hint");
+        let code = Fetched { format: Format::Code("json"), ..fetched("{}") }.convert().unwrap();
+        assert_eq!((code.metadata.title.as_str(), code.markdown.as_str()), ("Hint", "```json\n{}\n```\n"));
+    }
+
+    #[test]
+    fn nothing_is_not_converted() {
+        for format in [Format::Html, Format::Markdown, Format::Code("text")] {
+            let nothing = Fetched { format, ..fetched(" \n") };
+            assert!(nothing.convert().unwrap_err().is(EMPTY_CONTENT), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_and_text_are_converted_alike() {
+        let html = "<p>Two <b>high</b> waters a day.";
+        let expected = fetched(html).convert().unwrap().markdown;
+        let body = Body::Bytes { bytes: html.as_bytes(), content_type: None };
+        assert_eq!(Fetched { body, ..fetched("") }.convert().unwrap().markdown, expected);
+    }
+}

@@ -1,0 +1,40 @@
+//! Saves what a source fetched in a knowledge base.
+//!
+//! Every source of knowledge has one shape: it fetches, and what it fetched is saved here in one way.
+//! [`save`] converts by media type, names the file after the address, writes it with front matter,
+//! and records it in the catalog. Nothing here knows where a page came from: there is no browser and no
+//! HTTP, so that a new source needs only to fetch.
+//!
+//! ```
+//! use ragmaker_catalog::Catalog;
+//! use ragmaker_knowledge::{Body, Destination, Fetched, Format, now, save};
+//! use url::Url;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let catalog = Catalog::at(folder.path().join("cache/catalog.json"))?;
+//! let url = Url::parse("https://example.com/tides")?;
+//! let fetched = Fetched {
+//!     url: url.as_str(),
+//!     base_url: Some(&url),
+//!     format: Format::of("text/html; charset=utf-8", &url).ok_or("not a document")?,
+//!     body: Body::Text("<title>Tides</title><p>Two high waters a day."),
+//!     title: "",
+//!     selected: false,
+//!     fetched_at: &now(),
+//! };
+//! let saved = save(&fetched, &Destination::beside(&catalog))?;
+//! assert_eq!((saved.title.as_str(), saved.words), ("Tides", 5));
+//! assert_eq!(catalog.read()?.documents[0].url.as_deref(), Some("https://example.com/tides"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod body;
+mod convert;
+mod save;
+
+pub use body::{Body, decode};
+pub use convert::{EMPTY_CONTENT, Fetched, Format};
+pub use ragmaker_catalog::now;
+pub use save::{Destination, ERRORS, Saved, save, save_converted};

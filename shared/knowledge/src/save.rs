@@ -1,0 +1,205 @@
+//! Saving: the file, its title and front matter, its entry in the catalog.
+
+use std::path::PathBuf;
+
+use ragmaker_catalog::{Catalog, Entry, Outcome};
+use ragmaker_document::{DocumentFile, OUTPUT_DIR_NOT_WRITABLE};
+use ragmaker_markdown::{Document, Metadata};
+use ragmaker_tool::{Code, Error};
+use url::Url;
+
+use crate::{EMPTY_CONTENT, Fetched};
+
+/// The codes of a tool that saves text, beside those of the catalog: [`ragmaker_catalog::ERRORS`].
+pub const ERRORS: &[Code] = &[EMPTY_CONTENT, OUTPUT_DIR_NOT_WRITABLE];
+
+/// The folder of documents beside a catalog.
+const DOCUMENTS: &str = "documents";
+
+/// The most characters of a title that is made of an address.
+const MAX_TITLE: usize = 500;
+
+/// Where documents are saved.
+#[derive(Clone, Debug)]
+pub struct Destination<'a> {
+    /// The folder of the file, which is made where it is missing.
+    pub folder: PathBuf,
+    /// The catalog that lists it, where one is to.
+    pub catalog: Option<&'a Catalog>,
+}
+
+impl<'a> Destination<'a> {
+    /// The folder `documents` beside `catalog`, which lists what is saved.
+    pub fn beside(catalog: &'a Catalog) -> Self {
+        Self { folder: catalog.file().with_file_name(DOCUMENTS), catalog: Some(catalog) }
+    }
+}
+
+/// A document that was saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The absolute path of the file.
+    pub file: PathBuf,
+    /// Whether the catalog lists it anew; `None` where no catalog was to list it.
+    pub entry: Option<Outcome>,
+    /// The title of the file and of the entry.
+    pub title: String,
+    /// How many words the content has; each CJK character is one.
+    pub words: usize,
+}
+
+/// Converts what was fetched, writes it and records it.
+///
+/// The same address always gets the same file and the same entry, so that fetching it again replaces
+/// them. The file is there whole or not at all.
+///
+/// # Errors
+///
+/// Those of [`Fetched::convert`], [`ERRORS`] and [`ragmaker_catalog::ERRORS`]. Where only the catalog fails, the file is there, and
+/// the error's detail `file_path` says where.
+pub fn save(fetched: &Fetched<'_>, destination: &Destination<'_>) -> Result<Saved, Error> {
+    save_converted(fetched.convert()?, fetched.url, fetched.fetched_at, destination)
+}
+
+/// Writes and records a `document` that is converted already, as [`save`] does.
+///
+/// # Errors
+///
+/// As for [`save`].
+pub fn save_converted(
+    mut document: Document,
+    url: &str,
+    fetched_at: &str,
+    destination: &Destination<'_>,
+) -> Result<Saved, Error> {
+    let title = &mut document.metadata.title;
+    title.retain(ragmaker_document::is_text);
+    if title.trim().is_empty() {
+        *title = last_segment(url);
+    }
+    let title = &document.metadata.title;
+    let file = DocumentFile {
+        source_url: url,
+        title,
+        fetched_at,
+        fields: &front_matter(&document.metadata),
+        markdown: &document.markdown,
+    };
+    let file = file.save(&destination.folder)?;
+    let record = |catalog: &Catalog| {
+        let entry = Entry::new(url, title, &file).with("fetched_at", fetched_at);
+        catalog.record(&entry).map_err(|error| error.detail("file_path", file.to_string_lossy()))
+    };
+    let entry = destination.catalog.map(record).transpose()?;
+    Ok(Saved { file, entry, title: document.metadata.title, words: document.words })
+}
+
+/// What the front matter says of a document beside its address, title and time.
+fn front_matter(metadata: &Metadata) -> Vec<(&'static str, &str)> {
+    let known = [
+        ("author", &metadata.author),
+        ("published", &metadata.published),
+        ("site_name", &metadata.site_name),
+        ("lang", &metadata.lang),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect()
+}
+
+/// What a page without a title is called: the last part of its address.
+fn last_segment(url: &str) -> String {
+    let url = Url::parse(url).ok();
+    let segment = url.as_ref().and_then(|url| url.path_segments()?.rfind(|segment| !segment.is_empty()));
+    segment.or_else(|| url.as_ref()?.host_str()).unwrap_or("untitled").chars().take(MAX_TITLE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Body, Format};
+    use std::{fs, path::Path};
+
+    const HTML: &str = "<html lang=en><head><title>Tides</title><meta name=author content=Ada></head><p>Two a day.";
+
+    fn fetched(html: &str) -> Fetched<'_> {
+        Fetched {
+            url: "https://x.example/sea/tides",
+            base_url: None,
+            format: Format::Html,
+            body: Body::Text(html),
+            title: "",
+            selected: false,
+            fetched_at: "2026-01-02T03:04:05Z",
+        }
+    }
+
+    #[test]
+    fn a_page_is_a_file_and_an_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("kb/cache/catalog.json")).unwrap();
+        let destination = Destination::beside(&catalog);
+        let saved = save(&fetched(HTML), &destination).unwrap();
+        assert_eq!((saved.entry, saved.title.as_str(), saved.words), (Some(Outcome::Added), "Tides", 3));
+        assert!(saved.file.starts_with(folder.path().join("kb/cache/documents")), "{:?}", saved.file);
+        let text = fs::read_to_string(&saved.file).unwrap();
+        let parsed = ragmaker_document::parse(&text).unwrap();
+        let expected = [
+            ("source_url", "https://x.example/sea/tides"),
+            ("title", "Tides"),
+            ("fetched_at", "2026-01-02T03:04:05Z"),
+            ("author", "Ada"),
+            ("lang", "en"),
+        ];
+        assert_eq!(parsed.fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(parsed.body, "\nTwo a day.\n");
+        let listed = fs::read_to_string(catalog.file()).unwrap();
+        assert!(listed.contains("\"fetched_at\": \"2026-01-02T03:04:05Z\"}"), "{listed}");
+
+        let again = save(&fetched("<title>New</title><p>Three a day."), &destination).unwrap();
+        assert_eq!((again.file, again.entry), (saved.file, Some(Outcome::Updated)));
+        assert_eq!(catalog.read().unwrap().documents[0].title.as_deref(), Some("New"));
+    }
+
+    #[test]
+    fn without_a_catalog_only_the_file_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let destination = Destination { folder: folder.path().join("out"), catalog: None };
+        let saved = save(&fetched(HTML), &destination).unwrap();
+        assert_eq!((saved.entry, fs::read_dir(folder.path()).unwrap().count()), (None, 1));
+    }
+
+    #[test]
+    fn a_page_without_a_title_is_named_after_its_address() {
+        let folder = tempfile::tempdir().unwrap();
+        let destination = Destination { folder: folder.path().to_owned(), catalog: None };
+        assert_eq!(save(&fetched("<p>Two a day."), &destination).unwrap().title, "tides");
+        for (url, title) in [
+            ("https://x.example/a/b/?c=d", "b"),
+            ("https://x.example", "x.example"),
+            ("git+https://x.example/r@1#docs/a.md", "r@1"),
+            ("file:///a/b.html", "b.html"),
+            ("a b", "untitled"),
+        ] {
+            assert_eq!(last_segment(url), title);
+        }
+    }
+
+    #[test]
+    fn the_file_is_there_where_the_catalog_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("catalog.json");
+        fs::write(&file, "{").unwrap();
+        let catalog = Catalog::at(&file).unwrap();
+        let error = save(&fetched(HTML), &Destination::beside(&catalog)).unwrap_err();
+        assert!(error.is(ragmaker_catalog::CATALOG_CORRUPT), "{error}");
+        assert!(Path::new(error.details()["file_path"].as_str().unwrap()).is_file());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{");
+    }
+
+    #[test]
+    fn what_is_empty_is_not_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let destination = Destination { folder: folder.path().join("out"), catalog: None };
+        assert!(save(&fetched("<script>1</script>"), &destination).unwrap_err().is(crate::EMPTY_CONTENT));
+        assert!(!destination.folder.exists());
+    }
+}

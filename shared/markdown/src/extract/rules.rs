@@ -1,0 +1,248 @@
+//! Rules: corrections of the model's choice where the structure of the page decides.
+
+use foldhash::{HashMap, HashMapExt, HashSet};
+
+use super::{
+    blocks::Blocks,
+    visible::{is_label, is_unseen, visible},
+};
+use crate::{
+    tag::{Attr, Tag},
+    tree::{Id, ROOT, Tree},
+};
+
+/// Keeps the head of every table of which a later row is kept: it has too few words for the model.
+pub(super) fn keep_table_heads(tree: &Tree, keep: &mut [bool]) {
+    // The first row of each table, where it is a head.
+    let mut heads: HashMap<Id, Option<Id>> = HashMap::new();
+    for row in 1..tree.len() {
+        if tree.tag(row) != Tag::Tr {
+            continue;
+        }
+        let Some(table) = tree.ancestors(row).find(|&id| tree.tag(id) == Tag::Table) else { continue };
+        match heads.get(&table).copied() {
+            None => {
+                heads.insert(table, (is_head(tree, row) && !tree.node(row).hidden).then_some(row));
+            }
+            Some(Some(head)) if keep[row] => {
+                keep[tree.subtree(head)].fill(true);
+                for ancestor in tree.ancestors(head) {
+                    keep[ancestor] = true;
+                }
+                heads.insert(table, None);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Whether all cells of a row are head cells, and there are any.
+fn is_head(tree: &Tree, row: Id) -> bool {
+    let within = tree.subtree(row);
+    let (mut cell, mut any) = (within.start + 1, false);
+    while cell < within.end {
+        match tree.tag(cell) {
+            Tag::Th => any = true,
+            Tag::Td => return false,
+            _ => {}
+        }
+        cell = tree.subtree(cell).end;
+    }
+    any
+}
+
+/// Removes what the author marks as navigation or as a button, unless it is most of what is kept, and keeps the
+/// heading of the page. A button with more words than a label may be a question that unfolds its answer.
+pub(super) fn remove_boilerplate(tree: &Tree, keep: &mut [bool]) {
+    // How much text is kept before each node, so that nested elements are not counted again and again.
+    let mut before = Vec::with_capacity(tree.len() + 1);
+    let mut all = 0;
+    for (id, &keep) in keep.iter().enumerate() {
+        before.push(all);
+        all += if keep { tree.text(id).trim().len() } else { 0 };
+    }
+    before.push(all);
+    let kept = |ids: &std::ops::Range<Id>| before[ids.end] - before[ids.start];
+    let mut heading = None;
+    let mut id = 1;
+    while id < tree.len() {
+        let within = tree.subtree(id);
+        let is_button = tree.tag(id) == Tag::Button && is_label(tree, id);
+        let marked = is_button || tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation");
+        if marked && kept(&within) * 2 < all {
+            keep[within.clone()].fill(false);
+            id = within.end;
+            continue;
+        }
+        if tree.tag(id) == Tag::H1 && heading.is_none() && !tree.node(id).hidden {
+            heading = Some(id);
+        }
+        id += 1;
+    }
+    if let Some(heading) = heading.filter(|&heading| all > 0 && kept(&tree.subtree(heading)) == 0) {
+        let under_content =
+            tree.ancestors(heading).all(|id| !matches!(tree.tag(id), Tag::Aside | Tag::Footer | Tag::Header));
+        if under_content {
+            keep[tree.subtree(heading)].fill(true);
+            for ancestor in tree.ancestors(heading) {
+                keep[ancestor] = true;
+            }
+        }
+    }
+}
+
+/// Chooses blocks without words, such as images, between two chosen blocks.
+pub(super) fn choose_images(blocks: &Blocks, chosen: &mut [bool]) {
+    let is_image = |at: usize| blocks.list[at].counts.words == 0.0;
+    let mut before = false;
+    let mut at = 0;
+    while at < chosen.len() {
+        if !is_image(at) {
+            before = chosen[at];
+            at += 1;
+            continue;
+        }
+        let end = (at..chosen.len()).find(|&next| !is_image(next)).unwrap_or(chosen.len());
+        let after = chosen.get(end).copied().unwrap_or(false);
+        chosen[at..end].fill(before && after);
+        at = end;
+    }
+}
+
+/// Chooses code right after a chosen block: a line of it has too few words for the model.
+pub(super) fn choose_code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
+    for at in 1..chosen.len() {
+        let [before, container] = [at - 1, at].map(|at| blocks.list[at].container);
+        let follows = tree.tag(container) == Tag::Pre && tree.parent(container) == tree.parent(before);
+        chosen[at] |= follows && chosen[at - 1];
+    }
+}
+
+/// Drops blocks that are hidden by themselves: messages that a script shows, such as "Sent!". Blocks inside of a
+/// hidden element, such as a folded panel, are left to the model.
+pub(super) fn drop_messages(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
+    let is_message = |at: usize| tree.node(blocks.list[at].container).hidden;
+    let messages: Vec<usize> = (0..chosen.len()).filter(|&at| chosen[at] && is_message(at)).collect();
+    if !messages.is_empty() {
+        let visible = visible(tree);
+        for at in messages {
+            chosen[at] = visible[blocks.list[at].container];
+        }
+    }
+}
+
+/// Whether the content of such an element belongs together.
+pub(super) fn is_item(tag: Tag) -> bool {
+    matches!(tag, Tag::Li | Tag::Tr | Tag::Dd | Tag::Blockquote | Tag::Figure)
+}
+
+/// Chooses the rest of an element that `is_whole` where at least half of its blocks are chosen. Blocks in nested
+/// elements of the kind have no vote in the outer one; buttons are not chosen.
+pub(super) fn complete(tree: &Tree, blocks: &Blocks, chosen: &mut [bool], is_whole: fn(Tag) -> bool) {
+    // The innermost such element around each node; the root where there is none or the node is hidden.
+    let mut around: Vec<u32> = vec![ROOT as u32; tree.len()];
+    for id in 1..tree.len() {
+        around[id] = match tree.tag(id) {
+            _ if is_unseen(tree, id) => ROOT as u32,
+            tag if is_whole(tag) => id as u32,
+            _ => around[tree.parent(id)],
+        };
+    }
+    let worded = (0..chosen.len()).filter(|&at| blocks.list[at].counts.words > 0.0);
+    let within: Vec<(usize, u32)> = worded.map(|at| (at, around[blocks.list[at].container])).collect();
+    let mut votes = vec![0_i32; tree.len()];
+    for &(at, whole) in &within {
+        votes[whole as usize] += if chosen[at] { 1 } else { -1 };
+    }
+    let is_button = |id: Id| tree.tag(id) == Tag::Button || tree.attr(id, Attr::Role) == Some("button");
+    for (at, whole) in within {
+        if !chosen[at] && whole != ROOT as u32 && votes[whole as usize] >= 0 {
+            let container = blocks.list[at].container;
+            let upwards = std::iter::once(container).chain(tree.ancestors(container));
+            chosen[at] = !upwards.take_while(|&id| id != whole as Id).any(is_button);
+        }
+    }
+}
+
+/// How many elements around a heading may be the one that it shares with its text.
+const HEADED: usize = 2;
+
+/// Chooses the heading right before a chosen block, unless a chosen block has the same text: the title of a card
+/// has too few words for the model.
+pub(super) fn choose_headings(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
+    let mut seen: HashSet<u64> = (0..chosen.len()).filter(|&at| chosen[at]).map(|at| blocks.list[at].hash).collect();
+    let worded: Vec<usize> = (0..chosen.len()).filter(|&at| blocks.list[at].counts.words > 0.0).collect();
+    for pair in worded.windows(2) {
+        let [at, next] = [pair[0], pair[1]];
+        let [heading, behind] = [at, next].map(|at| blocks.list[at].container);
+        let [is_heading, is_another] = [heading, behind].map(|id| tree.tag(id).heading_level().is_some());
+        if is_heading && !is_another && chosen[next] && !chosen[at] {
+            let holds = |id: Id| id != ROOT && tree.subtree(id).contains(&behind);
+            let upwards = std::iter::once(heading).chain(tree.ancestors(heading));
+            let mut around = upwards.take_while(|&id| !is_unseen(tree, id)).skip(1).take(HEADED);
+            chosen[at] = around.any(holds) && seen.insert(blocks.list[at].hash);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headed(page: &str, chosen: &[bool]) -> Vec<bool> {
+        let tree = Tree::parse(page, None);
+        let mut chosen = chosen.to_vec();
+        choose_headings(&tree, &Blocks::new(&tree), &mut chosen);
+        chosen
+    }
+
+    #[test]
+    fn an_item_goes_with_its_half() {
+        let completed = |page: &str, chosen: &[bool]| {
+            let tree = Tree::parse(page, None);
+            let mut chosen = chosen.to_vec();
+            complete(&tree, &Blocks::new(&tree), &mut chosen, is_item);
+            chosen
+        };
+        let items = "<ul><li><p>a<p>b</li><li><p>c<p>d<p>e</li></ul><div><p>f<p>g</div>";
+        let chosen = [true, false, true, false, false, true, false];
+        assert_eq!(completed(items, &chosen), [true, true, true, false, false, true, false]);
+        // Blocks of a nested item have no vote in the outer one.
+        let nested = "<ul><li><p>a<p>b<ul><li>c<li>d</ul></li></ul>";
+        assert_eq!(completed(nested, &[true, false, false, false]), [true, true, false, false]);
+        let hidden = "<ul><li><p>a<p hidden>b<div aria-hidden=true>c</div></li></ul>";
+        assert_eq!(completed(hidden, &[true, false, false]), [true, false, false]);
+        let button = "<ul><li><p>a<p>b<div role=button>c</div><button><div>d</div></button></li></ul>";
+        assert_eq!(completed(button, &[true, true, false, false]), [true, true, false, false]);
+        let row = "<table><tr><td>a<td>b<tr><td>c<td>d</table>";
+        assert_eq!(completed(row, &[true, false, false, false]), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_hidden_line_is_no_content_but_a_hidden_panel_may_be() {
+        let left = |page: &str| {
+            let tree = Tree::parse(page, None);
+            let blocks = Blocks::new(&tree);
+            let mut chosen = vec![true; blocks.list.len()];
+            drop_messages(&tree, &blocks, &mut chosen);
+            chosen
+        };
+        assert_eq!(left("<p>high water twice a day<p hidden>Sent!<div hidden><p>Why?</div>"), [true, false, true]);
+        assert_eq!(left("<div style='display: none'>high water twice a day</div>wait"), [true, true]);
+    }
+
+    #[test]
+    fn a_heading_goes_with_the_text_behind_it() {
+        let card = |title: &str| format!("<div class=head><h3><a href=x>{title}</a></h3></div><div><p>Text</p></div>");
+        let cards = format!("<section>{}</section><section>{}</section>", card("Ebb"), card("Flood"));
+        assert_eq!(headed(&cards, &[false, true, false, false]), [true, true, false, false]);
+        assert_eq!(headed("<div><h3 hidden>a</h3><p>b</div>", &[false, true]), [false, true]);
+        // What heads another section, or another heading, or was said already.
+        assert_eq!(headed("<div><h3>a</h3></div><div><div><p>b</div></div>", &[false, true]), [false, true]);
+        assert_eq!(headed("<div><h3>a</h3><h4>b</h4><p>c</div>", &[false, false, true]), [false, true, true]);
+        assert_eq!(
+            headed("<div><h3>a</h3><p>b<h3>a</h3><p>c</div>", &[true, true, false, true]),
+            [true, true, false, true]
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! Images and formulas.
+
+use super::{Renderer, escape::Place};
+use crate::{
+    tag::{Attr, Tag},
+    tree::Id,
+    urls,
+};
+
+impl<'t> Renderer<'t> {
+    /// An image as Markdown; none for one without a source.
+    pub(super) fn image(&self, id: Id, place: Place) -> Option<String> {
+        let attr = |name| self.tree.attr(id, name).map(str::trim).filter(|value| !value.is_empty());
+        let usable = |source: &&str| !is_data(source);
+        // The source of an image that is loaded lazily is a placeholder.
+        let source = [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal, Attr::Src].into_iter();
+        let source = source.filter_map(attr).find(usable).or_else(|| self.candidate(id));
+        let alt = attr(Attr::Alt).unwrap_or_default();
+        let source = match source {
+            Some(source) => {
+                let url = urls::resolve(source, self.base)?;
+                self.lines.allow_address(&url, source);
+                url
+            }
+            None if self.tree.attr(id, Attr::Src) == Some("") => "".into(),
+            None => return None,
+        };
+        let mut out = format!("![{}](", self.attribute_text(alt, place));
+        urls::write_destination(&source, place == Place::Cell, &mut out);
+        self.title(id, place, &mut out);
+        out.push(')');
+        Some(out)
+    }
+
+    /// The largest source in the `srcset`s of an image and of the `<picture>` around it.
+    fn candidate(&self, id: Id) -> Option<&'t str> {
+        let tree = self.tree;
+        let picture = Some(tree.parent(id)).filter(|&parent| tree.tag(parent) == Tag::Picture);
+        let sources =
+            picture.into_iter().flat_map(|id| tree.children(id).take(16).filter(|&id| tree.tag(id) == Tag::Source));
+        let sets = std::iter::once(id)
+            .chain(sources)
+            .flat_map(|id| [tree.attr(id, Attr::DataSrcset), tree.attr(id, Attr::Srcset)]);
+        sets.flatten().filter_map(urls::widest).find(|source| !is_data(source))
+    }
+
+    /// The TeX source of a formula, where the page has it.
+    pub(super) fn mathematics(&self, id: Id) -> Option<String> {
+        let annotation = self.tree.descendants(id).find(|&id| {
+            self.tree.tag(id) == Tag::Annotation
+                && self.tree.attr(id, Attr::Encoding).is_some_and(|encoding| encoding.contains("tex"))
+        });
+        let script = self.tree.attr(id, Attr::Type);
+        let tex = match (annotation, script, self.tree.attr(id, Attr::Alttext)) {
+            (Some(annotation), ..) => self.tree.text_content(annotation),
+            (None, Some(_), _) => self.tree.text_content(id),
+            (None, None, Some(alternative)) => alternative.to_owned(),
+            (None, None, None) => return None,
+        };
+        let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
+        let display =
+            self.tree.attr(id, Attr::Display) == Some("block") || script.is_some_and(|kind| kind.contains("display"));
+        let fence = if display { "$$" } else { "$" };
+        (!tex.is_empty()).then(|| format!("{fence}{tex}{fence}"))
+    }
+}
+
+fn is_data(url: &str) -> bool {
+    url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{rendered, rendered_content};
+
+    #[test]
+    fn an_image_has_the_source_that_is_loaded() {
+        assert_eq!(rendered("<img src=p.gif data-src=a.png>"), "![](a.png)\n");
+        assert_eq!(rendered("<img src='data:,' srcset='s.png 1x, l.png 2x'>"), "![](l.png)\n");
+        assert_eq!(rendered("a<img alt=b><img src='data:,' alt=c>"), "a\n");
+    }
+
+    #[test]
+    fn line_breaks_in_alternative_text_are_kept_where_everything_is() {
+        let image = "<p><img src=x alt='a&#10;b  *c*&#10;'>";
+        assert_eq!(rendered(image), "![a&#10;b \\*c\\*](x)\n");
+        assert_eq!(rendered_content(image), "![a b \\*c\\*](x)\n");
+    }
+
+    #[test]
+    fn a_formula_is_its_source() {
+        assert_eq!(rendered("<math display=block alttext='a  b'>c</math>"), "$$a b$$\n");
+        assert_eq!(rendered("<math><mi>c</mi></math>"), "c\n");
+    }
+}

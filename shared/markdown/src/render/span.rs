@@ -1,0 +1,184 @@
+//! Elements within a line: emphasis, code, links, task boxes.
+
+use super::{
+    Renderer,
+    escape::{Place, escape_plain},
+    inline::{Inline, Mark},
+};
+use crate::{
+    tag::{Attr, Tag},
+    tree::Id,
+    urls,
+};
+
+impl Renderer<'_> {
+    /// Whether an element is a link that leads somewhere.
+    pub(super) fn is_link(&self, id: Id) -> bool {
+        self.tree.attr(id, Attr::Href).is_some_and(|href| urls::resolve(href, None).is_some())
+    }
+
+    /// Whether a link is the anchor of its own heading.
+    fn is_anchor(&self, id: Id) -> bool {
+        self.tree.attr(id, Attr::Href).is_some_and(|href| href.contains('#')) && {
+            let text = self.tree.text_content(id);
+            let text = text.trim();
+            text.chars().count() <= 2 && !text.is_empty() && !text.chars().any(char::is_alphanumeric)
+        }
+    }
+
+    pub(super) fn inline_children(&mut self, id: Id, inline: &mut Inline, place: Place) {
+        for child in self.children(id) {
+            self.inline(child, inline, place);
+        }
+    }
+
+    /// Adds an element within a mark.
+    fn marked(&mut self, mark: Mark, id: Id, inline: &mut Inline, place: Place) {
+        let nested = inline.open.contains(&mark) && !matches!(mark, Mark::Em | Mark::Strong);
+        if nested || inline.open.len() > 16 {
+            return self.inline_children(id, inline, place);
+        }
+        inline.open(mark);
+        self.inline_children(id, inline, place);
+        if self.everything && matches!(mark, Mark::Link(_)) {
+            inline.begin_marks();
+        }
+        inline.close();
+    }
+
+    /// Adds a node to the inline content of a block.
+    pub(super) fn inline(&mut self, id: Id, inline: &mut Inline, place: Place) {
+        if !self.visible(id) {
+            return;
+        }
+        if let Some(label) = self.notes.references.get(&id) {
+            return inline.done(&format!("[^{label}]"));
+        }
+        match self.tree.tag(id) {
+            Tag::Text => inline.text(self.tree.text(id)),
+            Tag::Br => match place {
+                Place::Heading => inline.space(),
+                _ => inline.line_break(),
+            },
+            Tag::Strong | Tag::B => self.marked(Mark::Strong, id, inline, place),
+            Tag::Em | Tag::I | Tag::Dfn | Tag::Var | Tag::Cite => self.marked(Mark::Em, id, inline, place),
+            Tag::Del | Tag::S | Tag::Strike => self.marked(Mark::Del, id, inline, place),
+            Tag::Sub => self.marked(Mark::Sub, id, inline, place),
+            Tag::Sup => self.marked(Mark::Sup, id, inline, place),
+            Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => {
+                let has_more = |id| self.visible(id) && matches!(self.tree.tag(id), Tag::A | Tag::Img);
+                if self.tree.descendants(id).any(has_more) {
+                    self.inline_children(id, inline, place);
+                } else {
+                    inline.code(&self.code_text(id), self.everything);
+                }
+            }
+            Tag::A | Tag::Other if self.inline_html(id, inline, place) => {}
+            Tag::A => {
+                let in_link = inline.open.iter().any(|mark| matches!(mark, Mark::Link(_)));
+                if self.is_anchor(id) && place == Place::Heading {
+                } else if in_link || !self.is_link(id) {
+                    self.inline_children(id, inline, place);
+                } else {
+                    self.marked(Mark::Link(id as u32), id, inline, place);
+                }
+            }
+            Tag::Img => {
+                if let Some(image) = self.image(id, place) {
+                    inline.done(&image);
+                }
+            }
+            Tag::Math => {
+                if let Some(tex) = self.mathematics(id) {
+                    inline.done(&tex);
+                } else {
+                    self.inline_children(id, inline, place);
+                }
+            }
+            Tag::Input if inline.is_empty() && self.is_task(id) => {
+                let checked = self.tree.attr(id, Attr::Checked).is_some();
+                inline.done(if checked { "[x]" } else { "[ ]" });
+                inline.space();
+            }
+            Tag::Q => {
+                inline.text("“");
+                self.inline_children(id, inline, place);
+                inline.text("”");
+            }
+            Tag::Rt => {
+                inline.text("(");
+                self.inline_children(id, inline, place);
+                inline.text(")");
+            }
+            Tag::Wbr | Tag::Input => {}
+            Tag::Li if place == Place::Cell => {
+                inline.fresh_line();
+                inline.text("- ");
+                self.inline_children(id, inline, place);
+            }
+            tag if tag.is_block() => {
+                let separate = |inline: &mut Inline| match place {
+                    Place::Heading => inline.space(),
+                    _ => inline.fresh_line(),
+                };
+                separate(inline);
+                self.inline_children(id, inline, place);
+                separate(inline);
+            }
+            _ => self.inline_children(id, inline, place),
+        }
+    }
+
+    /// Whether it is a check box in a list item.
+    pub(super) fn is_task(&self, id: Id) -> bool {
+        let mut around = self.tree.ancestors(id).map(|id| self.tree.tag(id));
+        self.tree.attr(id, Attr::Type).is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"))
+            && around.find(|tag| tag.is_block() && !matches!(tag, Tag::P | Tag::Div)) == Some(Tag::Li)
+    }
+
+    /// Writes the title of a link or an image.
+    pub(super) fn title(&self, id: Id, place: Place, out: &mut String) {
+        let Some(title) = self.tree.attr(id, Attr::Title).filter(|title| !title.trim().is_empty()) else { return };
+        out.extend([" \"", &self.attribute_text(title, place).replace('"', "\\\""), "\""]);
+    }
+
+    /// The text of a title or of an image. Its line breaks, which browsers show, are kept where everything is.
+    pub(super) fn attribute_text(&self, text: &str, place: Place) -> String {
+        let lines = if self.everything { text.split('\n').collect() } else { vec![text] };
+        let mut escaped = String::new();
+        for (at, line) in lines.into_iter().enumerate() {
+            escaped.push_str(if at > 0 { "&#10;" } else { "" });
+            escape_plain(line, place, &mut escaped);
+        }
+        escaped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{rendered, rendered_content};
+
+    #[test]
+    fn elements_within_a_line_are_marked() {
+        assert_eq!(rendered("<p><b>a</b> <i>b</i> <s>c</s> <code>d</code> <q>e</q>"), "**a** *b* ~~c~~ `d` “e”\n");
+        assert_eq!(rendered("<p><a href=x>a</a> <a class=y>b</a> <a href='javascript:x'>c</a>"), "[a](x) b c\n");
+    }
+
+    #[test]
+    fn the_anchor_of_a_heading_is_left_out() {
+        assert_eq!(rendered("<h2>a<a href=#a>#</a></h2><p><a href=#a>#</a>"), "## a\n\n[#](#a)\n");
+    }
+
+    #[test]
+    fn check_boxes_are_tasks_only_in_items() {
+        assert_eq!(rendered("<ul><li><input type=checkbox checked>a</ul>"), "- [x] a\n");
+        assert_eq!(rendered("<p><input type=checkbox>a"), "a\n");
+    }
+
+    #[test]
+    fn line_breaks_in_a_title_are_kept_where_everything_is() {
+        let link = "<p><a href=x title='b&#10;&#10;c &quot;d&quot;'>a</a>";
+        assert_eq!(rendered(link), "[a](x \"b&#10;&#10;c \\\"d\\\"\")\n");
+        assert_eq!(rendered_content(link), "[a](x \"b c \\\"d\\\"\")\n");
+    }
+}

@@ -1,0 +1,18 @@
+//! What a file is: its MIME type by content and name, and the language of source code by name.
+//!
+//! Content comes first where it decides: a page that is called `data.json` is a page. Then the name, which
+//! alone tells Rust from Python.
+//!
+//! ```
+//! use std::path::Path;
+//! assert_eq!(ragmaker_media::text_type(b"fn main() {}", true, Path::new("main.rs")), "text/x-rust");
+//! assert_eq!(ragmaker_media::binary_type(b"%PDF-1.7"), Some("application/pdf"));
+//! ```
+
+mod binary;
+mod names;
+mod text;
+
+pub use binary::{binary_type, is_binary};
+pub use names::language;
+pub use text::text_type;

@@ -1,0 +1,56 @@
+//! A page that is written from the paragraphs of a document.
+
+use std::fmt::Write;
+
+/// A page, with the lists that are open at its end.
+#[derive(Default)]
+pub(crate) struct Html {
+    out: String,
+    lists: Vec<&'static str>,
+}
+
+impl Html {
+    /// Adds what stands as it is.
+    pub(crate) fn raw(&mut self, html: &str) {
+        self.close_lists(0);
+        self.out.push_str(html);
+    }
+
+    /// Adds a block; an empty one says nothing.
+    pub(crate) fn block(&mut self, tag: &str, html: &str) {
+        self.close_lists(0);
+        if !html.trim().is_empty() {
+            _ = writeln!(self.out, "<{tag}>{html}</{tag}>");
+        }
+    }
+
+    /// Adds an item of a list, `level` lists deep in others.
+    pub(crate) fn item(&mut self, level: usize, ordered: bool, html: &str) {
+        let tag = if ordered { "ol" } else { "ul" };
+        let depth = level.min(8) + 1;
+        self.close_lists(depth);
+        if self.lists.len() == depth && self.lists[depth - 1] != tag {
+            self.close_lists(depth - 1);
+        }
+        if self.lists.len() == depth {
+            self.out.push_str("</li>\n<li>");
+        }
+        while self.lists.len() < depth {
+            _ = write!(self.out, "<{tag}><li>");
+            self.lists.push(tag);
+        }
+        self.out.push_str(html);
+    }
+
+    fn close_lists(&mut self, depth: usize) {
+        while self.lists.len() > depth {
+            let tag = self.lists.pop().unwrap_or_default();
+            _ = writeln!(self.out, "</li></{tag}>");
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> String {
+        self.close_lists(0);
+        self.out
+    }
+}

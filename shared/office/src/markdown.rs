@@ -1,0 +1,12 @@
+//! HTML that the readers of documents make, as Markdown.
+
+use crate::Damage;
+
+/// A page as Markdown; an empty one is an empty text.
+pub(crate) fn of_html(html: &str) -> Result<String, Damage> {
+    match ragmaker_markdown::convert_generated(html) {
+        Ok(markdown) => Ok(markdown),
+        Err(ragmaker_markdown::Error::EmptyContent) => Ok(String::new()),
+        Err(error) => Err(Damage::Markdown(error)),
+    }
+}

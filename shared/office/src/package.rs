@@ -1,0 +1,111 @@
+//! The archive that a document is, and how much of it is unpacked.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read, Seek, Write},
+};
+
+use ragmaker_text::{Source, Text};
+use zip::{ZipArchive, result::ZipError};
+
+use crate::Damage;
+
+/// The largest archive that is looked into (64 MiB).
+const MAX_SIZE: u64 = 64 << 20;
+
+/// The most bytes that are unpacked of one document (64 MiB); an archive of a few kilobytes may hold
+/// terabytes.
+const MAX_UNPACKED: u64 = 64 << 20;
+
+/// An archive of parts.
+pub(crate) struct Package {
+    archive: ZipArchive<BufReader<File>>,
+    left: u64,
+}
+
+impl Package {
+    /// How an archive starts.
+    pub(crate) const SIGNATURE: &[u8] = b"PK\x03\x04";
+
+    /// The archive that `source` is; `None` if it is none, or too large.
+    pub(crate) fn open(source: &Source) -> io::Result<Option<Self>> {
+        let mut head = [0; 4];
+        if source.size() > MAX_SIZE || source.read_at(0, &mut head)? < 4 || head != Self::SIGNATURE {
+            return Ok(None);
+        }
+        if !has_few_entries(source)? {
+            return Ok(None);
+        }
+        let archive = ZipArchive::new(BufReader::new(input_of(source)?));
+        Ok(archive.ok().map(|archive| Self { archive, left: MAX_UNPACKED }))
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.archive.index_for_name(name).is_some()
+    }
+
+    /// The bytes of a part; `None` if there is none of that name.
+    pub(crate) fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>, Damage> {
+        let part = match self.archive.by_name(name) {
+            Err(ZipError::FileNotFound) => return Ok(None),
+            part => part.map_err(|error| Damage::Packed { part: name.to_owned(), error })?,
+        };
+        let mut bytes = vec![];
+        part.take(self.left + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Damage::Packed { part: name.to_owned(), error: error.into() })?;
+        match self.left.checked_sub(bytes.len() as u64) {
+            Some(left) => self.left = left,
+            None => return Err(Damage::TooLarge { most: MAX_UNPACKED }),
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The text of a part.
+    pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Damage> {
+        let Some(bytes) = self.bytes(name)? else { return Ok(None) };
+        Text::decode(bytes).map(|text| Some(text.text)).map_err(|_| Damage::NotText { part: name.to_owned() })
+    }
+
+    /// The text of a part that has to be there.
+    pub(crate) fn needed(&mut self, name: &str) -> Result<String, Damage> {
+        self.text(name)?.ok_or_else(|| Damage::Missing { part: name.to_owned() })
+    }
+
+    /// The whole archive, unpacked once to see that it is not more than is taken.
+    pub(crate) fn checked(mut self) -> Result<BufReader<File>, Damage> {
+        for index in 0..self.archive.len() {
+            let Some(Ok(name)) = self.archive.name_for_index(index) else { continue };
+            let name = name.into_owned();
+            // Pictures are not looked at.
+            if name.rsplit('.').next().is_some_and(|kind| matches!(kind, "xml" | "rels")) {
+                self.bytes(&name)?;
+            }
+        }
+        Ok(self.archive.into_inner())
+    }
+}
+
+/// Whether the archive says that it has fewer entries than take more than a few megabytes to list; a
+/// document has hundreds.
+fn has_few_entries(source: &Source) -> io::Result<bool> {
+    const LAST: usize = 22;
+    let mut tail = vec![0; usize::try_from(source.size()).unwrap_or(usize::MAX).min(LAST + 0xFFFF)];
+    let read = source.read_at(source.size() - tail.len() as u64, &mut tail)?;
+    let record = tail[..read].windows(LAST).rev().find(|bytes| bytes.starts_with(b"PK\x05\x06"));
+    Ok(record.is_some_and(|bytes| u16::from_le_bytes([bytes[10], bytes[11]]) < 20_000))
+}
+
+/// `source` as a file at its start: an archive, or another program's standard input.
+pub(crate) fn input_of(source: &Source) -> io::Result<File> {
+    let mut file = match source {
+        Source::File(file, _) => file.try_clone()?,
+        Source::Memory(bytes) => {
+            let mut file = tempfile::tempfile()?;
+            file.write_all(bytes)?;
+            file
+        }
+    };
+    file.rewind()?;
+    Ok(file)
+}

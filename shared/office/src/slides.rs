@@ -1,0 +1,121 @@
+//! A presentation (ECMA-376, PresentationML): slide by slide the title, the points, the tables and the
+//! speaker's notes.
+
+use std::fmt::Write;
+
+use quick_xml::events::Event;
+
+use crate::{
+    Damage,
+    html::Html,
+    package::Package,
+    word::{attribute, events, targets},
+};
+
+/// The presentation as a page.
+pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
+    let relations = package.needed("ppt/_rels/presentation.xml.rels")?;
+    let targets = targets(&relations)?;
+    let mut order = vec![];
+    events(&package.needed("ppt/presentation.xml")?, |event| {
+        if let Event::Start(element) = event
+            && element.local_name().as_ref() == "sldId"
+        {
+            // It has an id of its own beside the one that is meant.
+            let ids = element.attributes().filter_map(Result::ok).map(|attribute| attribute.value.as_ref().to_owned());
+            order.extend(ids.filter_map(|id| targets.get(&id).cloned()));
+        }
+    })?;
+    let mut html = Html::default();
+    for target in order {
+        let path = resolve("ppt", &target);
+        slide(&package.needed(&path)?, &mut html)?;
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+        let Some(relations) = package.text(&format!("{folder}/_rels/{name}.rels"))? else { continue };
+        let notes = self::targets(&relations)?.into_values().find(|target| target.contains("notesSlide"));
+        if let Some(notes) = notes
+            && let Some(xml) = package.text(&resolve(folder, &notes))?
+        {
+            html.block("h3", "Notes");
+            slide(&xml, &mut html)?;
+        }
+    }
+    Ok(html.finish())
+}
+
+/// The part that `target` names, seen from a part in `folder`.
+fn resolve(folder: &str, target: &str) -> String {
+    if let Some(absolute) = target.strip_prefix('/') {
+        return absolute.to_owned();
+    }
+    let mut names: Vec<&str> = folder.split('/').collect();
+    for name in target.split('/') {
+        match name {
+            ".." => _ = names.pop(),
+            "." => {}
+            name => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
+/// What a shape is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Title,
+    Points,
+    /// The number of the slide, the date, a header or a footer.
+    Margin,
+    Other,
+}
+
+fn slide(xml: &str, html: &mut Html) -> Result<(), Damage> {
+    let (mut shape, mut level, mut in_text, mut in_cell) = (Shape::Other, 0, false, false);
+    let mut paragraph = String::new();
+    events(xml, |event| match event {
+        Event::Start(element) => match element.local_name().as_ref() {
+            "sp" => shape = Shape::Other,
+            "ph" => {
+                shape = match attribute(&element, "type").as_deref() {
+                    Some("title" | "ctrTitle") => Shape::Title,
+                    Some("sldNum" | "dt" | "ftr" | "hdr" | "sldImg") => Shape::Margin,
+                    Some("subTitle") => Shape::Other,
+                    _ => Shape::Points,
+                }
+            }
+            "p" => (paragraph, level) = (String::new(), 0),
+            "pPr" => level = attribute(&element, "lvl").and_then(|level| level.parse().ok()).unwrap_or_default(),
+            "t" => in_text = true,
+            "br" => paragraph.push_str("<br>"),
+            "tbl" => html.raw("<table>"),
+            "tr" => html.raw("<tr>"),
+            "tc" => {
+                in_cell = true;
+                html.raw("<td>");
+            }
+            _ => {}
+        },
+        Event::End(element) => match element.local_name().as_ref() {
+            "t" => in_text = false,
+            "p" if paragraph.trim().is_empty() => {}
+            "p" => match shape {
+                _ if in_cell => html.block("p", &paragraph),
+                Shape::Title => html.block("h2", &paragraph),
+                Shape::Points => html.item(level, false, &paragraph),
+                Shape::Other => html.block("p", &paragraph),
+                Shape::Margin => {}
+            },
+            "tc" => {
+                in_cell = false;
+                html.raw("</td>");
+            }
+            "tr" => html.raw("</tr>"),
+            "tbl" => html.raw("</table>\n"),
+            _ => {}
+        },
+        // It is escaped for XML, and so for a page.
+        Event::Text(content) if in_text => paragraph.push_str(&content),
+        Event::GeneralRef(reference) if in_text => _ = write!(paragraph, "&{};", &*reference),
+        _ => {}
+    })
+}

@@ -1,0 +1,76 @@
+//! Directories that are too broad to be a root.
+
+use std::path::{Component, Path};
+
+/// What a system keeps for itself at the top.
+const SYSTEM: [&str; 17] = [
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "lib",
+    "lib32",
+    "lib64",
+    "libx32",
+    "proc",
+    "run",
+    "sbin",
+    "sys",
+    "usr",
+    "Library",
+    "System",
+    "Windows",
+    "Program Files",
+];
+
+/// Directories at the top in which the files of all users and programs are side by side.
+const SHARED: [&str; 13] = [
+    "home",
+    "Users",
+    "root",
+    "var",
+    "tmp",
+    "opt",
+    "srv",
+    "mnt",
+    "media",
+    "Volumes",
+    "private",
+    "Applications",
+    "ProgramData",
+];
+
+/// Whether `directory`, which is absolute and without links, holds much that does not belong to one
+/// project: the root of the file system, what the system keeps there, and the homes of users.
+pub(crate) fn is_broad(directory: &Path, home: Option<&Path>) -> bool {
+    let home = home.and_then(|home| home.canonicalize().ok());
+    if home.is_some_and(|home| home.starts_with(directory)) {
+        return true;
+    }
+    let mut names = directory.components().filter_map(|component| match component {
+        Component::Normal(name) => name.to_str().or(Some("")),
+        _ => None,
+    });
+    match (names.next(), names.next(), names.next()) {
+        (None, ..)
+        | (Some("home" | "Users"), Some(_), None)
+        | (Some("var" | "private"), Some("tmp" | "log" | "lib" | "run" | "etc" | "var"), None) => true,
+        (Some(top), None, _) => SYSTEM.contains(&top) || SHARED.contains(&top),
+        (Some(top), ..) => SYSTEM.contains(&top) && top != "usr" && top != "run",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systems_and_homes_are_broad() {
+        for broad in ["/", "/etc", "/etc/ssh", "/usr", "/home", "/home/me", "/Users/me", "/var/log", "/tmp"] {
+            assert!(is_broad(Path::new(broad), None), "{broad}");
+        }
+        for narrow in ["/usr/src/project", "/home/me/project", "/var/www", "/tmp/x", "/srv/site", "/data"] {
+            assert!(!is_broad(Path::new(narrow), None), "{narrow}");
+        }
+    }
+}

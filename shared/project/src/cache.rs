@@ -1,0 +1,97 @@
+//! The cache folder of a project: browser profiles and the knowledge base that is being gathered.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use crate::{Project, knowledge_base};
+
+/// The browser profile of the default session, in the cache folder.
+pub const BROWSER_PROFILE: &str = "browser_profile";
+/// The folder of the profiles of named sessions, in the cache folder.
+pub const BROWSER_PROFILES: &str = "browser_profiles";
+
+/// The file with the bearer token of an MCP server, in the cache folder.
+pub const MCP_TOKEN: &str = "mcp_token";
+
+impl Project {
+    /// The cache folder, whether or not it exists: absolute and, but for links in the cache itself, with one
+    /// name only.
+    pub fn cache_folder(&self) -> PathBuf {
+        self.root().join(knowledge_base::IN_PROJECT).join(knowledge_base::CACHE)
+    }
+
+    /// The cache folder, which is made where it is missing, for the owner alone.
+    ///
+    /// It holds the cookies of browser profiles, so it has a `.gitignore` that keeps all of it out of the
+    /// repository. One that is there already is left as it is.
+    ///
+    /// # Errors
+    /// What the system says where a folder or the file cannot be made.
+    pub fn create_cache_folder(&self) -> io::Result<PathBuf> {
+        let folder = self.cache_folder();
+        create_cache_folder(&folder)?;
+        Ok(folder)
+    }
+}
+
+/// Makes the cache folder `folder` as [`Project::create_cache_folder`] does.
+///
+/// # Errors
+/// What the system says where a folder or the file cannot be made.
+pub fn create_cache_folder(folder: &Path) -> io::Result<()> {
+    create_private(folder)?;
+    exclude_from_git(folder)
+}
+
+/// Makes a folder, and those above it, for the owner alone.
+///
+/// # Errors
+/// What the system says where a folder cannot be made.
+pub fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn exclude_from_git(folder: &Path) -> io::Result<()> {
+    let path = folder.join(".gitignore");
+    match fs::File::create_new(&path) {
+        // Half a file would never be completed: it counts as the user's own.
+        Ok(mut file) => file
+            .write_all(b"# Made by ragmaker: browser profiles hold cookies.\n*\n")
+            .inspect_err(|_| drop(fs::remove_file(&path))),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Environment;
+
+    #[test]
+    fn the_cache_is_private_and_ignored_by_git() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let project = Project::within(root.to_str(), Environment::default(), None, false).unwrap();
+        assert!(!project.cache_folder().exists());
+        let folder = project.create_cache_folder().unwrap();
+        assert_eq!(folder, root.join(".tmp/cache"));
+        let ignore = fs::read_to_string(folder.join(".gitignore")).unwrap();
+        assert!(ignore.lines().any(|line| line == "*"), "{ignore}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        fs::write(folder.join(".gitignore"), "mine\n").unwrap();
+        project.create_cache_folder().unwrap();
+        assert_eq!(fs::read_to_string(folder.join(".gitignore")).unwrap(), "mine\n");
+    }
+}

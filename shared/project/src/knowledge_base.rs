@@ -1,0 +1,108 @@
+//! The layout of a knowledge base, and how a directory is recognised as one.
+//!
+//! A knowledge base is a folder with `cache/catalog.json`; its documents are beside the catalog and
+//! beneath it. Older ones have `catalog.json` at the top. Either folder is recognised: the one that holds
+//! the catalog, and the one above where that is called `cache`.
+
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+/// The name of a catalog.
+pub const CATALOG: &str = "catalog.json";
+
+/// The folder in a knowledge base that holds the catalog.
+pub const CACHE: &str = "cache";
+
+/// The knowledge base that is being gathered, in the project root.
+pub const IN_PROJECT: &str = ".tmp";
+
+/// How far into a catalog its list of documents has to begin.
+const HEAD: u64 = 1 << 20;
+
+/// The catalog of the knowledge base at `root`, whether or not it exists: `cache/catalog.json` in it, or
+/// `catalog.json` at its top where only that exists.
+pub fn catalog_of(root: &Path) -> PathBuf {
+    let (inner, top) = (root.join(CACHE).join(CATALOG), root.join(CATALOG));
+    if !inner.exists() && top.is_file() { top } else { inner }
+}
+
+/// The root of the knowledge base that `catalog`, the path of a file, belongs to: the folder that it is
+/// in, or the one above where that is called `cache`.
+pub fn root_of(catalog: &Path) -> Option<&Path> {
+    let folder = catalog.parent()?;
+    if folder.ends_with(CACHE) { folder.parent() } else { Some(folder) }
+}
+
+/// Whether `directory` is the root of a knowledge base, or the folder in it that holds the catalog.
+pub fn is_knowledge_base(directory: &Path) -> bool {
+    // A link could lead to a folder whose catalog somebody else writes.
+    let cache = directory.join(CACHE);
+    let is_own = || cache.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    holds_catalog(directory) || (is_own() && holds_catalog(&cache))
+}
+
+/// Whether `directory` itself holds a catalog: a regular JSON file of this user's (or the system's) with a
+/// list of documents.
+///
+/// A catalog opens its directory for reading, so one that somebody else has put there does not count.
+pub fn holds_catalog(directory: &Path) -> bool {
+    let path = directory.join(CATALOG);
+    let Ok(metadata) = fs::symlink_metadata(&path) else { return false };
+    if !metadata.is_file() || !is_trusted(&metadata) {
+        return false;
+    }
+    let mut head = vec![];
+    let Ok(file) = fs::File::open(&path) else { return false };
+    if file.take(HEAD).read_to_end(&mut head).is_err() {
+        return false;
+    }
+    head.trim_ascii_start().starts_with(b"{") && head.windows(11).any(|word| word == b"\"documents\"")
+}
+
+#[cfg(unix)]
+fn is_trusted(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::geteuid().as_raw();
+    metadata.uid() == user || metadata.uid() == 0
+}
+
+#[cfg(not(unix))]
+fn is_trusted(_: &fs::Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_layouts_are_recognised() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path();
+        let catalog = catalog_of(&top.join("kb"));
+        fs::create_dir_all(catalog.parent().unwrap()).unwrap();
+        assert!(!is_knowledge_base(&top.join("kb")));
+        fs::write(&catalog, "{\"documents\": []}").unwrap();
+        for folder in ["kb", "kb/cache"] {
+            assert!(is_knowledge_base(&top.join(folder)), "{folder}");
+        }
+        assert!(!is_knowledge_base(top));
+        fs::create_dir(top.join("old")).unwrap();
+        fs::write(top.join("old/catalog.json"), " {\"documents\": []}").unwrap();
+        assert!(is_knowledge_base(&top.join("old")));
+        fs::write(top.join("old/catalog.json"), "[\"documents\"]").unwrap();
+        assert!(!is_knowledge_base(&top.join("old")));
+    }
+
+    #[test]
+    fn the_root_is_above_the_cache() {
+        for (catalog, root) in
+            [("kb/cache/catalog.json", Some("kb")), ("kb/catalog.json", Some("kb")), ("catalog.json", Some(""))]
+        {
+            assert_eq!(root_of(Path::new(catalog)), root.map(Path::new), "{catalog}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Where things are: the project root, the cache folder, the layout of a knowledge base, and the
+//! environment variables.
+//!
+//! Every tool, host and the browser take these from here, so that all of them mean the same folder from
+//! wherever in a project they are started.
+//!
+//! ```
+//! let project = ragmaker_project::Project::discover(Some("."))?;
+//! assert!(project.cache_folder().starts_with(project.root()));
+//! # Ok::<(), ragmaker_tool::Error>(())
+//! ```
+
+mod broad;
+mod cache;
+pub mod knowledge_base;
+pub mod programs;
+mod project;
+pub mod variables;
+
+pub use cache::{BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN, create_cache_folder, create_private};
+pub use project::{Candidate, ERRORS, Environment, MARKERS, Project, ROOT_NOT_USABLE, ROOT_TOO_BROAD, Source};
+pub use variables::{VARIABLES, Variable};

@@ -1,0 +1,159 @@
+//! Where Chromium and ChromeDriver are: by environment variable, on PATH, in the usual places.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use ragmaker_tool::{Code, Error};
+
+use crate::variables;
+
+/// Chromium or ChromeDriver is not on this machine.
+pub const BROWSER_NOT_FOUND: Code = Code::new(
+    "BROWSER_NOT_FOUND",
+    "Install Chromium and ChromeDriver (Debian: apt-get install chromium chromium-driver), or name them with RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER.",
+);
+
+/// A program that the browser tools run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Chromium, or Google Chrome.
+    Chromium,
+    /// ChromeDriver, of the browser's own version.
+    ChromeDriver,
+}
+
+impl Program {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chromium => "Chromium",
+            Self::ChromeDriver => "ChromeDriver",
+        }
+    }
+
+    /// The environment variable that names its executable.
+    pub fn variable(self) -> &'static str {
+        match self {
+            Self::Chromium => variables::CHROMIUM,
+            Self::ChromeDriver => variables::CHROMEDRIVER,
+        }
+    }
+
+    /// Its names on PATH, the likeliest first.
+    fn commands(self) -> &'static [&'static str] {
+        match self {
+            Self::Chromium => {
+                &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "Chromium"]
+            }
+            Self::ChromeDriver => &["chromedriver", "chromium.chromedriver"],
+        }
+    }
+
+    /// Where installers put it outside PATH on Linux, macOS and Windows.
+    fn places(self) -> &'static [&'static str] {
+        match self {
+            Self::Chromium => &[
+                "/usr/bin/chromium",
+                "/usr/lib/chromium/chromium",
+                "/usr/lib64/chromium-browser/chromium-browser",
+                "/opt/google/chrome/chrome",
+                "/snap/bin/chromium",
+                "/Applications/Chromium.app/Contents/MacOS/Chromium",
+                "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+                r"C:\Program Files\Chromium\Application\chrome.exe",
+                r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+                r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
+            ],
+            Self::ChromeDriver => &[
+                "/usr/bin/chromedriver",
+                "/usr/lib/chromium/chromedriver",
+                "/usr/lib/chromium-browser/chromedriver",
+                "/snap/bin/chromium.chromedriver",
+                "/opt/homebrew/bin/chromedriver",
+                "/usr/local/bin/chromedriver",
+                r"C:\Program Files\ChromeDriver\chromedriver.exe",
+            ],
+        }
+    }
+
+    /// The path of its executable.
+    ///
+    /// # Errors
+    /// [`BROWSER_NOT_FOUND`] where there is none.
+    pub fn find(self) -> Result<PathBuf, Error> {
+        if let Some(named) = env::var_os(self.variable()).filter(|value| !value.is_empty()) {
+            let path = PathBuf::from(named);
+            return if is_executable(&path) {
+                Ok(path)
+            } else {
+                Err(BROWSER_NOT_FOUND
+                    .error(format!("{} names no executable: {}", self.variable(), path.display()))
+                    .remedy(format!("Set {} to the path of {}, or unset it.", self.variable(), self.name()))
+                    .detail("missing", self.name()))
+            };
+        }
+        let folders: Vec<PathBuf> =
+            env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
+        let on_path = self.commands().iter().flat_map(|command| {
+            let file = format!("{command}{}", env::consts::EXE_SUFFIX);
+            folders.iter().map(move |folder| folder.join(&file))
+        });
+        let found = on_path.chain(self.places().iter().map(PathBuf::from)).find(|path| is_executable(path));
+        found.ok_or_else(|| self.missing())
+    }
+
+    /// The error that says what to install.
+    fn missing(self) -> Error {
+        BROWSER_NOT_FOUND
+                .error(format!("{} was found neither on PATH nor where it is usually installed", self.name()))
+                .remedy(format!(
+                    "{} Or name the executable with {}.",
+                    match env::consts::OS {
+                        "macos" => "Install both: brew install --cask chromium chromedriver.",
+                        "windows" => "Install Google Chrome and the ChromeDriver of the same version, and put it on PATH.",
+                        _ => "Install both: apt-get install chromium chromium-driver (Debian), dnf install chromium chromedriver (Fedora), pacman -S chromium (Arch).",
+                    },
+                    self.variable()
+                ))
+                .detail("missing", self.name())
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said_with_how_to_install_it() {
+        for program in [Program::Chromium, Program::ChromeDriver] {
+            let error = serde_json::to_value(program.missing()).unwrap();
+            let remedy = error["remediation_suggestion"].as_str().unwrap();
+            assert!(remedy.contains("nstall") && remedy.contains(program.variable()), "{remedy}");
+            assert_eq!(error["details"]["missing"], program.name());
+            #[cfg(target_os = "linux")]
+            assert!(remedy.contains("apt-get install chromium chromium-driver"), "{remedy}");
+        }
+    }
+
+    #[test]
+    fn only_executables_count() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_executable(folder.path()));
+        let file = folder.path().join("chromium");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(is_executable(&file), cfg!(windows));
+        assert!(is_executable(&env::current_exe().unwrap()));
+    }
+}

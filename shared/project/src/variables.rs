@@ -1,0 +1,136 @@
+//! Every environment variable of the project's own, in one table.
+//!
+//! Code reads a variable by its constant; documents and configurations are rendered from [`VARIABLES`].
+
+/// An environment variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What its value means.
+    pub meaning: &'static str,
+    /// What holds without it.
+    pub default: &'static str,
+}
+
+/// The project root.
+pub const PROJECT_ROOT: &str = "RAGMAKER_PROJECT_ROOT";
+/// Directories outside the project that may be read or written.
+pub const ALLOWED_ROOTS: &str = "RAGMAKER_ALLOWED_ROOTS";
+/// Knowledge bases outside the project that may be read.
+pub const KB_ROOTS: &str = "RAGMAKER_KB_ROOTS";
+/// Whether a home or a directory of the system may be a root.
+pub const ALLOW_BROAD_ROOTS: &str = "RAGMAKER_ALLOW_BROAD_ROOTS";
+/// Hosts that pages may be opened from.
+pub const ALLOWED_DOMAINS: &str = "RAGMAKER_ALLOWED_DOMAINS";
+/// The Chromium executable.
+pub const CHROMIUM: &str = "RAGMAKER_CHROMIUM";
+/// The `ChromeDriver` executable.
+pub const CHROMEDRIVER: &str = "RAGMAKER_CHROMEDRIVER";
+/// Whether JSON is printed in ASCII.
+pub const ASCII_JSON: &str = "RAGMAKER_ASCII_JSON";
+/// The log of operations.
+pub const LOG: &str = "RAGMAKER_LOG";
+/// The browser profile that a process works for.
+pub const BROWSER_PROFILE: &str = "RAGMAKER_BROWSER_PROFILE";
+/// The weights of the extraction model.
+pub const WEIGHTS: &str = "RAGMAKER_WEIGHTS";
+
+/// The variables with which a person or a host steers the tools, in alphabetical order.
+pub const VARIABLES: &[Variable] = &[
+    Variable {
+        name: ALLOWED_DOMAINS,
+        meaning: "Hosts that pages may be opened from, with their subdomains; separated by commas.",
+        default: "every host",
+    },
+    Variable {
+        name: ALLOWED_ROOTS,
+        meaning: "Directories outside the project that the file tools may read, separated as in PATH; rw=DIR may be written too.",
+        default: "none",
+    },
+    Variable {
+        name: ALLOW_BROAD_ROOTS,
+        meaning: "1 lets a home directory, / or a directory of the system be a root.",
+        default: "0: they are refused",
+    },
+    Variable {
+        name: ASCII_JSON,
+        meaning: "1 escapes everything outside ASCII in the JSON that is printed.",
+        default: "0: UTF-8",
+    },
+    Variable { name: CHROMEDRIVER, meaning: "The ChromeDriver executable.", default: "found on PATH" },
+    Variable {
+        name: CHROMIUM,
+        meaning: "The Chromium or Chrome executable.",
+        default: "found on PATH and where installers put it",
+    },
+    Variable {
+        name: KB_ROOTS,
+        meaning: "Knowledge bases outside the project that the file tools may read, separated as in PATH.",
+        default: "none: a knowledge base is recognised by its catalog.json",
+    },
+    Variable {
+        name: LOG,
+        meaning: "A file to which every call of a tool appends one line of JSON: tool, operation, path or URL, sizes, duration, error code.",
+        default: "no log",
+    },
+    Variable {
+        name: PROJECT_ROOT,
+        meaning: "The project root: relative paths and .tmp/cache start there.",
+        default: "the nearest directory upwards with .git, .ragmaker, Cargo.toml or the like, else the working directory",
+    },
+];
+
+/// The variables that only the project's own processes and its training set.
+pub const INTERNAL: &[Variable] = &[
+    Variable {
+        name: BROWSER_PROFILE,
+        meaning: "Marks the processes of a browser session with the profile that they work for.",
+        default: "not set",
+    },
+    Variable {
+        name: WEIGHTS,
+        meaning: "A file with weights of the extraction model that are to be evaluated in training.",
+        default: "the weights in the executable",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    #[test]
+    fn names_are_unique_and_sorted() {
+        let names: Vec<_> = VARIABLES.iter().map(|variable| variable.name).collect();
+        assert!(names.is_sorted(), "{names:?}");
+        let all: BTreeSet<_> = VARIABLES.iter().chain(INTERNAL).map(|variable| variable.name).collect();
+        assert_eq!(all.len(), VARIABLES.len() + INTERNAL.len());
+    }
+
+    #[test]
+    fn every_variable_that_the_sources_name_is_in_the_table() {
+        let mut unknown = vec![];
+        let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut folders: Vec<_> = ["shared", "tools", "registry"].map(|name| top.join(name)).to_vec();
+        while let Some(folder) = folders.pop() {
+            for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+                if path.is_dir() && !path.ends_with("tests") && !path.ends_with("target") {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    let text = fs::read_to_string(&path).unwrap();
+                    for (at, _) in text.match_indices("RAGMAKER_") {
+                        let rest = &text[at..];
+                        let end = rest.find(|c: char| !c.is_ascii_uppercase() && c != '_').unwrap_or(rest.len());
+                        let name = rest[..end].trim_end_matches('_');
+                        let is_known = VARIABLES.iter().chain(INTERNAL).any(|variable| variable.name == name);
+                        if name != "RAGMAKER" && !is_known {
+                            unknown.push(format!("{}: {name}", path.display()));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(unknown.is_empty(), "{unknown:#?}");
+    }
+}

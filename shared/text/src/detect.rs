@@ -1,0 +1,85 @@
+//! Detection of the encoding of a text.
+
+use std::io;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+
+mod frequent;
+mod plausible;
+mod prior;
+
+pub use prior::Prior;
+
+use crate::{
+    Encoding, Identified, SAMPLE, Sniffed, Source, Unicode, says_at, sniff, sniff_within,
+    unicode::{LONGEST_ESCAPE, has_iso2022, plain},
+};
+
+/// Finds the encoding of `source`; `None` if it is not text.
+///
+/// The sample is the start of the source, or where that says nothing the first part that does.
+pub fn identify(source: &Source) -> io::Result<Option<Identified>> {
+    let mut sample = vec![0; SAMPLE];
+    let read = source.read_at(0, &mut sample)?;
+    if decides(&sample[..read], source) {
+        return Ok(identify_head(&sample[..read]));
+    }
+    let at = says_at(source, 0, source.size())?;
+    let read = source.read_at(at, &mut sample)?;
+    Ok(identify_within(&sample[..read]))
+}
+
+/// The same of a text in memory, such as a page whose server names no charset.
+///
+/// ```
+/// use ragmaker_text::{Prior, identify_bytes};
+/// let shift_jis = b"\x95\xCF\x90\x94 old_value \x8FI\x82\xED\x82\xE8\r\n";
+/// let found = identify_bytes(shift_jis, &Prior::default()).unwrap();
+/// assert_eq!(found.encoding.name(), "Shift_JIS");
+/// ```
+pub fn identify_bytes(bytes: &[u8], prior: &Prior) -> Option<Identified> {
+    let head = &bytes[..bytes.len().min(SAMPLE)];
+    let plain = plain(head);
+    if plain < head.len() && (plain + LONGEST_ESCAPE <= head.len() || head.len() == bytes.len()) {
+        return identify_sniffed(sniff(head), head, prior);
+    }
+    let at = crate::unicode::plain(bytes);
+    let part = &bytes[at..bytes.len().min(at + SAMPLE)];
+    identify_sniffed(sniff_within(part), part, prior)
+}
+
+/// Whether `head`, the start of `source`, says what encoding it is in; a character that it cuts does not.
+pub(crate) fn decides(head: &[u8], source: &Source) -> bool {
+    let plain = plain(head);
+    plain < head.len() && (plain + LONGEST_ESCAPE <= head.len() || head.len() as u64 >= source.size())
+}
+
+/// Finds the encoding of a text that begins with `head`; `None` if it is not text.
+pub(crate) fn identify_head(head: &[u8]) -> Option<Identified> {
+    identify_sniffed(sniff(head), head, Prior::of_process())
+}
+
+/// The same of a text that has `part` in it, after ASCII.
+pub(crate) fn identify_within(part: &[u8]) -> Option<Identified> {
+    identify_sniffed(sniff_within(part), part, Prior::of_process())
+}
+
+fn identify_sniffed(sniffed: Sniffed, sample: &[u8], prior: &Prior) -> Option<Identified> {
+    match sniffed {
+        Sniffed::Unicode(unicode, mark) => return Some(Identified { encoding: Encoding::Unicode(unicode), mark }),
+        Sniffed::Binary => return None,
+        Sniffed::Other => {}
+    }
+    if ragmaker_media::binary_type(sample).is_some() && memchr::memchr(0, sample).is_some() && !has_iso2022(sample) {
+        return None;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    // A whole sample may end within a character.
+    detector.feed(sample, sample.len() < SAMPLE);
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    let encoding = match plausible::better(guess, sample, prior).unwrap_or(guess) {
+        encoding if encoding == encoding_rs::UTF_8 => Encoding::Unicode(Unicode::Utf8),
+        encoding => Encoding::Legacy(encoding),
+    };
+    Some(Identified { encoding, mark: 0 })
+}

@@ -1,0 +1,326 @@
+//! How plausible the readings of a short text are.
+//!
+//! `chardetng` weighs pairs of characters of long texts, and takes a few characters of Japanese for
+//! Cyrillic. For a text with few bytes outside ASCII, each encoding is asked how many bits its
+//! reading costs: the sum, over the characters, of how rare each is in the languages of the encoding, and
+//! how unlikely beside its neighbours. All readings explain the same bytes, so the sums compare.
+
+use std::sync::LazyLock;
+
+use encoding_rs::{
+    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, KOI8_U, SHIFT_JIS, UTF_8, WINDOWS_874, WINDOWS_1250, WINDOWS_1251,
+    WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256,
+};
+
+use super::{Prior, frequent};
+
+/// The most bytes outside ASCII of a text that is short. Beyond them `chardetng` is right by itself.
+const SHORT: usize = 160;
+
+/// By how many bits another reading has to be cheaper than that of `chardetng`.
+const MARGIN: u32 = 6;
+
+/// How many bits the reading in a likely encoding is ahead.
+const LIKELY: u32 = 8;
+
+/// What bytes that are not text cost.
+const NOT_TEXT: u32 = 40;
+
+/// The encodings that are tried.
+static CANDIDATES: [&Encoding; 14] = [
+    SHIFT_JIS,
+    EUC_JP,
+    GBK,
+    BIG5,
+    EUC_KR,
+    WINDOWS_1251,
+    KOI8_U,
+    WINDOWS_1252,
+    WINDOWS_1250,
+    WINDOWS_1253,
+    WINDOWS_1254,
+    WINDOWS_1255,
+    WINDOWS_1256,
+    WINDOWS_874,
+];
+
+/// The encoding of `sample` that is clearly more plausible than `guess`, if the text is short and there is one.
+pub(crate) fn better(guess: &'static Encoding, sample: &[u8], prior: &Prior) -> Option<&'static Encoding> {
+    let count = sample.iter().filter(|byte| !byte.is_ascii()).take(SHORT + 1).count();
+    if count == 0 || count > SHORT || guess == UTF_8 || !guess.is_ascii_compatible() {
+        return None;
+    }
+    let sample = &relevant(sample);
+    let bits = |encoding: &'static Encoding| {
+        let ahead = if prior.favours(encoding) { 0 } else { LIKELY };
+        cost(encoding, sample).map(|bits| bits + ahead)
+    };
+    let best =
+        CANDIDATES.into_iter().filter_map(|encoding| Some((bits(encoding)?, encoding))).min_by_key(|found| found.0);
+    let (bits_of_best, best) = best?;
+    let is_clear = bits(guess).is_none_or(|bits| bits_of_best + MARGIN <= bits);
+    is_clear.then_some(best)
+}
+
+/// The bytes outside ASCII of `sample` with what is around them, and a newline for what is left out.
+fn relevant(sample: &[u8]) -> Vec<u8> {
+    const AROUND: usize = 8;
+    let mut parts = vec![];
+    let mut taken = 0;
+    for (at, _) in sample.iter().enumerate().filter(|(_, byte)| !byte.is_ascii()) {
+        if taken + AROUND < at {
+            parts.push(b'\n');
+            taken = at - AROUND;
+        }
+        let end = sample.len().min(at + AROUND);
+        parts.extend_from_slice(sample.get(taken..end).unwrap_or_default());
+        taken = taken.max(end);
+    }
+    parts
+}
+
+/// How many bits `sample` costs in `encoding`; `None` if it is not text in it. A character that the end of the
+/// sample cuts does not count.
+fn cost(encoding: &'static Encoding, sample: &[u8]) -> Option<u32> {
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(sample.len())?);
+    let (_, _, has_errors) = decoder.decode_to_string(sample, &mut text, false);
+    if has_errors {
+        return None;
+    }
+    let many = Many::of(encoding);
+    let text: Vec<char> = text.chars().collect();
+    let at = |index: Option<usize>| index.and_then(|index| text.get(index)).copied().unwrap_or('\n');
+    let outside_ascii = text.iter().enumerate().filter(|(_, c)| !c.is_ascii());
+    let total = outside_ascii.map(|(index, &c)| {
+        let (before, after) = (at(index.checked_sub(1)), at(Some(index + 1)));
+        match &many {
+            Some(many) => many.cost(c, before, after),
+            None => single_byte(c, before, after, at(index.checked_sub(2))),
+        }
+    });
+    let total: u32 = total.sum();
+    Some(total + words(&text))
+}
+
+/// An encoding with many characters, most of which take two bytes.
+struct Many {
+    encoding: &'static Encoding,
+    frequent: &'static [char],
+}
+
+fn sorted(text: &str) -> Vec<char> {
+    let mut chars: Vec<char> = text.chars().collect();
+    chars.sort_unstable();
+    chars
+}
+
+impl Many {
+    fn of(encoding: &'static Encoding) -> Option<Self> {
+        static FREQUENT: LazyLock<[Vec<char>; 4]> = LazyLock::new(|| {
+            [frequent::JAPANESE, frequent::SIMPLIFIED, frequent::TRADITIONAL, frequent::KOREAN].map(sorted)
+        });
+        let language = match encoding {
+            _ if encoding == SHIFT_JIS || encoding == EUC_JP => 0,
+            _ if encoding == GBK || encoding == GB18030 => 1,
+            _ if encoding == BIG5 => 2,
+            _ if encoding == EUC_KR => 3,
+            _ => return None,
+        };
+        Some(Self { encoding, frequent: &FREQUENT[language] })
+    }
+
+    fn cost(&self, c: char, before: char, after: char) -> u32 {
+        let is_japanese = self.encoding == SHIFT_JIS || self.encoding == EUC_JP;
+        let own = match c {
+            '\u{3041}'..='\u{3093}' if is_japanese => 6,
+            '\u{30a1}'..='\u{30f6}' | 'ー' if is_japanese => 7,
+            // One byte each, in runs.
+            '\u{ff61}'..='\u{ff9f}' => {
+                let is_half_width = |c| matches!(c, '\u{ff61}'..='\u{ff9f}');
+                if is_half_width(before) || is_half_width(after) { 6 } else { 14 }
+            }
+            '\u{3041}'..='\u{30f6}' => 14,
+            '、' | '。' | '「' | '」' | '・' | '　' | '，' | '：' | '（' | '）' | '！' | '？' | '；' | '“' | '”'
+            | '《' | '》' => 8,
+            '\u{ff01}'..='\u{ff5e}' | '\u{3000}'..='\u{303f}' | '—' | '…' | '‘' | '’' => 10,
+            '\u{ac00}'..='\u{d7a3}' if self.frequent.binary_search(&c).is_ok() => 8,
+            '\u{4e00}'..='\u{9fff}' if self.frequent.binary_search(&c).is_ok() => 9,
+            '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => self.rarity(c),
+            '\u{e000}'..='\u{f8ff}' | '\u{80}'..='\u{9f}' | '\u{fffd}' => NOT_TEXT,
+            _ => 16,
+        };
+        // A single ideograph in the middle of a Latin word is an accented letter.
+        let beside = u32::from(before.is_ascii_alphabetic()) + u32::from(after.is_ascii_alphabetic());
+        let is_alone = before.is_ascii() && after.is_ascii();
+        own + beside * if is_alone { 5 } else { 1 }
+    }
+
+    /// The cost of an ideograph or a syllable that is not frequent, by where its character set has it: the
+    /// sets begin with a level of those in common use.
+    fn rarity(&self, c: char) -> u32 {
+        let mut buffer = [0; 4];
+        let (bytes, _, _) = self.encoding.encode(c.encode_utf8(&mut buffer));
+        let (lead, trail) = (bytes[0], bytes.get(1).copied().unwrap_or_default());
+        let (common, rare) = match self.encoding {
+            one if one == SHIFT_JIS => ((0x88..=0x97).contains(&lead) || lead == 0x98 && trail <= 0x72, lead <= 0xEA),
+            one if one == EUC_JP => ((0xB0..=0xCF).contains(&lead), (0xD0..=0xF4).contains(&lead)),
+            one if one == BIG5 => ((0xA4..=0xC6).contains(&lead), (0xC9..=0xF9).contains(&lead)),
+            one if one == EUC_KR => {
+                ((0xB0..=0xC8).contains(&lead) && trail >= 0xA1, (0xCA..=0xFD).contains(&lead) && trail >= 0xA1)
+            }
+            _ => (
+                (0xB0..=0xD7).contains(&lead) && trail >= 0xA1 && bytes.len() == 2,
+                (0xD8..=0xF7).contains(&lead) && trail >= 0xA1 && bytes.len() == 2,
+            ),
+        };
+        match (common, rare) {
+            (true, _) => 12,
+            (_, true) => 17,
+            _ => 20,
+        }
+    }
+}
+
+/// How many bits characters of alphabets and the signs beside them cost.
+const FREQUENCIES: [(u32, &str); 9] = [
+    (4, "оеаинтсрвлαοιετσνηυρ\u{627}\u{644}\u{64a}\u{645}\u{648}\u{646}\u{631}\u{629}"),
+    (5, "кмдпуяыьгзбπκμλςωάέήίόύώγδ"),
+    (6, "чйхжшюцІ"),
+    (7, "щэфёіїєβζθξφχψéäöüèàáíóçñãßåê"),
+    (8, "úøæâîôõûùòìïëąęłśżćńčřžšěůýőűğış"),
+    (9, "ъґЁЇЄўÉÄÖÜÀÅØÁÓÇ“”’‘„–—…«»©°€№¿¡\u{a0}"),
+    (10, "źťďňŁŚŻČŘŽŠİŞ"),
+    (11, "®™§•·²½£±×µ"),
+    (12, "¼¾³¹¶÷"),
+];
+
+/// The cost of a character that takes one byte.
+fn single_byte(c: char, before: char, after: char, before_that: char) -> u32 {
+    let script = Script::of(c);
+    let listed = FREQUENCIES.iter().find(|(_, chars)| chars.contains(c)).map(|(bits, _)| *bits);
+    let is_letter = c.is_alphabetic() || script == Script::Thai;
+    let own = listed.unwrap_or(match c {
+        'А'..='Я' | '\u{621}'..='\u{64a}' => 6,
+        'Α'..='Ω' => 7,
+        '\u{5d0}'..='\u{5ea}' | '\u{e01}'..='\u{e4d}' => 5,
+        '\u{80}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fffd}' => NOT_TEXT,
+        '\u{2500}'..='\u{25ff}' => 18,
+        _ if is_letter => 12,
+        _ => 15,
+    });
+    if !is_letter {
+        // Quotes and dashes stand between letters; nothing else does.
+        let is_joining = matches!(c, '’' | '‘' | '–' | '—' | '…' | '·' | '\u{a0}' | '“' | '”');
+        let is_between = before.is_alphabetic() && after.is_alphabetic();
+        return own + if is_between && !is_joining { 8 } else { 0 };
+    }
+    let mut bits = own;
+    if before.is_alphabetic() {
+        if before.is_lowercase() && c.is_uppercase() {
+            bits += 8;
+        }
+        if before.is_uppercase() && c.is_lowercase() && before_that.is_uppercase() {
+            bits += 5;
+        }
+        if Script::of(before) != script {
+            bits += 9;
+        } else if script == Script::Latin && !before.is_ascii() {
+            bits += 3;
+        }
+        if before == 'ς' {
+            bits += 9;
+        }
+    } else if matches!(c, 'ь' | 'ъ' | 'ы' | 'ς' | '\u{e30}'..='\u{e3a}' | '\u{e45}'..='\u{e4d}') {
+        bits += 8;
+    }
+    if after.is_alphabetic() && Script::of(after) != script {
+        bits += 9;
+    }
+    if c == 'σ' && !after.is_alphabetic() {
+        bits += 8;
+    }
+    if script == Script::Latin && !before.is_ascii_alphabetic() && !after.is_ascii_alphabetic() {
+        bits += 5;
+    }
+    bits
+}
+
+/// The cost of words as a whole: runs of letters that nobody can say, and Greek without its accent.
+fn words(text: &[char]) -> u32 {
+    const VOWELS: &str = "аеёиоуыэюяіїєАЕИОУЫЭЮЯІЇЄαεηιουωάέήίόύώΑΕΗΙΟΥΩ";
+    let mut bits = 0;
+    for word in text.split(|&c| !c.is_alphabetic() && Script::of(c) != Script::Thai) {
+        let script = word.first().map_or(Script::Other, |&c| Script::of(c));
+        if !matches!(script, Script::Cyrillic | Script::Greek | Script::Thai) {
+            continue;
+        }
+        let is_vowel: Vec<bool> =
+            word.iter().map(|&c| VOWELS.contains(c) || matches!(c, '\u{e30}'..='\u{e4d}')).collect();
+        let runs = |of: bool, most: usize| -> u32 {
+            is_vowel.split(|&vowel| vowel != of).map(|run| run.len().saturating_sub(most) as u32).sum()
+        };
+        bits += 3 * (runs(true, 2) + runs(false, 3));
+        let is_capital = word.iter().all(|c| c.is_uppercase());
+        if script == Script::Greek && word.len() > 2 && !is_capital {
+            let accents = word.iter().filter(|c| "άέήίόύώΆΈΉΊΌΎΏ".contains(**c)).count() as u32;
+            bits += 5 * accents.abs_diff(1);
+        }
+    }
+    bits
+}
+
+/// The script of a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Script {
+    Latin,
+    Greek,
+    Cyrillic,
+    Hebrew,
+    Arabic,
+    Thai,
+    Other,
+}
+
+impl Script {
+    fn of(c: char) -> Self {
+        match c {
+            'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Self::Latin,
+            '\u{370}'..='\u{3ff}' => Self::Greek,
+            '\u{400}'..='\u{4ff}' => Self::Cyrillic,
+            '\u{590}'..='\u{5ff}' => Self::Hebrew,
+            '\u{600}'..='\u{6ff}' => Self::Arabic,
+            '\u{e00}'..='\u{e7f}' => Self::Thai,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Prior, identify_bytes};
+
+    #[test]
+    fn the_locale_decides_between_readings_that_are_as_plausible() {
+        let name =
+            |bytes: &[u8], locale: &str| identify_bytes(bytes, &Prior::of_locale(locale)).unwrap().encoding.name();
+        let bytes = GBK.encode("SELECT * FROM 客户\n").0;
+        assert_eq!((name(&bytes, "zh_CN.UTF-8"), name(&bytes, "ja_JP.UTF-8")), ("GBK", "EUC-JP"));
+        // It does not decide against what is plain.
+        let bytes = SHIFT_JIS.encode("これはテストです\n").0;
+        assert_eq!(name(&bytes, "ru_RU.UTF-8"), "Shift_JIS");
+        let prior = Prior::default().with(crate::Encoding::Legacy(GBK));
+        assert!(prior.favours(GBK) && !prior.favours(BIG5));
+    }
+
+    #[test]
+    fn long_texts_are_left_to_chardetng() {
+        let bytes = SHIFT_JIS.encode("日本語").0.repeat(SHORT);
+        assert_eq!(better(WINDOWS_1252, &bytes, &Prior::default()), None);
+        assert_eq!(better(WINDOWS_1252, &SHIFT_JIS.encode("日本語").0, &Prior::default()), Some(SHIFT_JIS));
+        assert_eq!(better(WINDOWS_1252, b"ascii", &Prior::default()), None);
+        let long = [b"x".repeat(99), vec![0xE9], b"y".repeat(9), vec![0xE9], b"z".repeat(99), vec![0xE9]].concat();
+        assert_eq!(relevant(&long), b"\nxxxxxxxx\xE9yyyyyyyyy\xE9zzzzzzz\nzzzzzzzz\xE9");
+    }
+}

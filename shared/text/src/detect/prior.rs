@@ -1,0 +1,61 @@
+//! What is known of an encoding before the text is looked at.
+
+use std::{env, sync::LazyLock};
+
+use encoding_rs::{
+    BIG5, EUC_JP, EUC_KR, GBK, KOI8_U, SHIFT_JIS, WINDOWS_874, WINDOWS_1250, WINDOWS_1251, WINDOWS_1253, WINDOWS_1254,
+    WINDOWS_1255, WINDOWS_1256,
+};
+
+use crate::Encoding;
+
+/// The encodings that are likely before a text is looked at: those of the user's language, and those that
+/// other files of a project are in. It decides between readings that are about as plausible.
+#[derive(Clone, Debug, Default)]
+pub struct Prior {
+    likely: Vec<&'static encoding_rs::Encoding>,
+}
+
+impl Prior {
+    /// The prior of a locale, such as `ja_JP.UTF-8`.
+    pub fn of_locale(locale: &str) -> Self {
+        let likely: &[&'static encoding_rs::Encoding] = match locale.split(['_', '.', '@']).next().unwrap_or_default() {
+            "ja" => &[SHIFT_JIS, EUC_JP],
+            "zh" if locale.contains("_TW") || locale.contains("_HK") => &[BIG5],
+            "zh" => &[GBK],
+            "ko" => &[EUC_KR],
+            "ru" | "uk" | "be" | "bg" | "sr" | "mk" => &[WINDOWS_1251, KOI8_U],
+            "el" => &[WINDOWS_1253],
+            "pl" | "cs" | "sk" | "hu" | "sl" | "hr" | "ro" => &[WINDOWS_1250],
+            "tr" => &[WINDOWS_1254],
+            "he" => &[WINDOWS_1255],
+            "ar" | "fa" | "ur" => &[WINDOWS_1256],
+            "th" => &[WINDOWS_874],
+            _ => &[],
+        };
+        Self { likely: likely.to_vec() }
+    }
+
+    /// The same prior with one more encoding that is likely, as that of another file in the folder.
+    #[must_use]
+    pub fn with(mut self, encoding: Encoding) -> Self {
+        if let Encoding::Legacy(encoding) = encoding {
+            self.likely.push(encoding);
+        }
+        self
+    }
+
+    /// The prior of this process's locale.
+    pub(crate) fn of_process() -> &'static Self {
+        static PRIOR: LazyLock<Prior> = LazyLock::new(|| {
+            let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
+            let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+            Prior::of_locale(&locale.unwrap_or_default())
+        });
+        &PRIOR
+    }
+
+    pub(crate) fn favours(&self, encoding: &'static encoding_rs::Encoding) -> bool {
+        self.likely.contains(&encoding)
+    }
+}

@@ -1,0 +1,15 @@
+//! What can be wrong with bytes that should be text, as error codes.
+
+use ragmaker_tool::Code;
+
+/// The bytes are not text.
+pub const NOT_TEXT: Code =
+    Code::new("NOT_TEXT", "Use a program for files of this kind; ragmaker-read-file can give the bytes as base64.");
+/// A file has, or would have, more bytes than are changed at once.
+pub const FILE_TOO_LARGE: Code = Code::new(
+    "FILE_TOO_LARGE",
+    "Write another file, or change this one with a program that edits streams, such as sed.",
+);
+/// There is more of it than is read at once.
+pub const INPUT_TOO_LARGE: Code =
+    Code::new("INPUT_TOO_LARGE", "Save it to a file and read that: a file may have any size.");

@@ -1,0 +1,199 @@
+//! The text of a file as UTF-8, decoded as it is read.
+
+use std::io::{self, Read};
+
+use crate::{
+    Decode, Decoder, Encoding, Identified, SAMPLE, Source, Unicode,
+    detect::{decides, identify_head, identify_within},
+    unicode::plain as plain_of,
+};
+
+/// How many bytes are decoded at a time.
+const BLOCK: usize = 64 * 1024;
+
+/// Reads a text of any size and encoding as UTF-8. What is UTF-8 passes as it is, bad bytes and all.
+///
+/// The encoding is found on the way, by the same rule as [`identify`](crate::identify) finds it: what
+/// comes before the first byte that says anything is the same text in all of them.
+pub struct Reader<'a> {
+    source: &'a Source,
+    /// The start of the source, which is read already.
+    head: &'a [u8],
+    at: u64,
+    state: State,
+}
+
+enum State {
+    /// Nothing has said yet what the encoding is.
+    Plain,
+    /// The rest is UTF-8.
+    Utf8,
+    Decoding(Box<Decoding>),
+    NotText,
+}
+
+struct Decoding {
+    decoder: Decoder,
+    block: Vec<u8>,
+    text: String,
+    /// How much of `text` was given out.
+    given: usize,
+    last: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `source`, of which `head` is the start: [`SAMPLE`] bytes, or all that it has.
+    pub fn new(source: &'a Source, head: &'a [u8]) -> Self {
+        let mut reader = Self { source, head, at: 0, state: State::Plain };
+        if decides(head, source) {
+            reader.take_for(identify_head(head));
+        }
+        reader
+    }
+
+    /// The text without any reading, where it is UTF-8 and all of it is in the head.
+    pub fn at_hand(&self) -> Option<&'a [u8]> {
+        let whole = self.source.size() <= self.head.len() as u64;
+        let passes = matches!(self.state, State::Plain | State::Utf8);
+        if whole && passes { self.head.get(usize::try_from(self.at).ok()?..) } else { None }
+    }
+
+    /// Whether reading ended because the source is not text.
+    pub fn is_not_text(&self) -> bool {
+        matches!(self.state, State::NotText)
+    }
+
+    /// Takes what follows for what was found.
+    fn take_for(&mut self, found: Option<Identified>) {
+        self.state = match found {
+            None => State::NotText,
+            Some(Identified { encoding, mark }) => {
+                self.at += mark as u64;
+                if encoding == Encoding::Unicode(Unicode::Utf8) {
+                    State::Utf8
+                } else {
+                    let decoder = encoding.decoder();
+                    let decoding = Decoding { decoder, block: vec![], text: String::new(), given: 0, last: false };
+                    State::Decoding(Box::new(decoding))
+                }
+            }
+        };
+    }
+
+    fn raw(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match usize::try_from(self.at).ok().and_then(|at| self.head.get(at..)) {
+            Some(held) if !held.is_empty() => {
+                let count = held.len().min(buffer.len());
+                buffer[..count].copy_from_slice(&held[..count]);
+                Ok(count)
+            }
+            _ => self.source.read_at(self.at, buffer),
+        }
+    }
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match &mut self.state {
+                State::NotText => return Ok(0),
+                State::Utf8 => {
+                    let count = self.raw(buffer)?;
+                    self.at += count as u64;
+                    return Ok(count);
+                }
+                State::Plain => {
+                    let count = self.raw(buffer)?;
+                    let plain = plain_of(&buffer[..count]);
+                    self.at += plain as u64;
+                    if plain > 0 || count == 0 {
+                        return Ok(plain);
+                    }
+                    let mut sample = vec![0; SAMPLE];
+                    let count = self.source.read_at(self.at, &mut sample)?;
+                    // With what follows, an escape may say nothing after all.
+                    let plain = plain_of(&sample[..count]).min(buffer.len());
+                    if plain > 0 {
+                        buffer[..plain].copy_from_slice(&sample[..plain]);
+                        self.at += plain as u64;
+                        return Ok(plain);
+                    }
+                    self.take_for(identify_within(&sample[..count]));
+                }
+                State::Decoding(decoding) => {
+                    let left = &decoding.text.as_bytes()[decoding.given..];
+                    if !left.is_empty() {
+                        let count = left.len().min(buffer.len());
+                        buffer[..count].copy_from_slice(&left[..count]);
+                        decoding.given += count;
+                        return Ok(count);
+                    }
+                    if decoding.last {
+                        return Ok(0);
+                    }
+                    decoding.block.resize(BLOCK, 0);
+                    let count = self.source.read_at(self.at, &mut decoding.block)?;
+                    self.at += count as u64;
+                    decoding.last = count < BLOCK;
+                    decoding.text.clear();
+                    decoding.given = 0;
+                    decoding.decoder.decode(&decoding.block[..count], decoding.last, &mut decoding.text);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Text;
+    use proptest::prelude::*;
+
+    /// What reading by `step` bytes at a time gives; `None` for no text.
+    fn read(bytes: &[u8], step: usize) -> Option<Vec<u8>> {
+        let source = Source::Memory(bytes.to_vec());
+        let mut reader = Reader::new(&source, &bytes[..bytes.len().min(SAMPLE)]);
+        let (mut out, mut block) = (vec![], vec![0; step]);
+        loop {
+            match reader.read(&mut block).unwrap() {
+                0 => return (!reader.is_not_text()).then_some(out),
+                count => out.extend_from_slice(&block[..count]),
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_turns_out_late_what_it_is() {
+        let ascii = "ascii first\n".repeat(8000);
+        let japanese = "これは日本語の文章です。文字コードを調べるために書きました。\n".repeat(3000);
+        for encoding in ["Shift_JIS", "EUC-JP", "ISO-2022-JP", "UTF-8"] {
+            let encoding = Encoding::named(encoding).unwrap();
+            let bytes = [ascii.as_bytes(), &encoding.encode(&japanese).unwrap()].concat();
+            for step in [1 << 16, 999] {
+                assert!(read(&bytes, step).unwrap() == (ascii.clone() + &japanese).as_bytes(), "{}", encoding.name());
+            }
+        }
+        assert_eq!(read(&[ascii.as_bytes(), &[0, 1, 2, 0xFF].repeat(99)].concat(), 4096), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_says_what_the_whole_text_says(
+            plain in 0_usize..3, bytes: Vec<u8>, text in "[ぁ-ん亜-黑a-z\n\u{1b}]{0,40}", label in 0_usize..6, step in 500_usize..70_000,
+        ) {
+            let label = ["utf-8", "utf-16le", "shift_jis", "euc-jp", "iso-2022-jp", "gb18030"][label];
+            let Ok(encoded) = Encoding::named(label).unwrap().encode(&text) else { return Ok(()) };
+            for rest in [bytes, encoded] {
+                let bytes = [b"plain text\n".repeat(plain * 6000), rest].concat();
+                let whole = Text::decode(bytes.clone()).ok().map(|text| {
+                    let utf8 = text.identified.encoding == Encoding::Unicode(Unicode::Utf8);
+                    if utf8 { bytes[text.identified.mark..].to_vec() } else { text.text.into_bytes() }
+                });
+                prop_assert_eq!(read(&bytes, step), whole);
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A text file written anew in the manner of the old one.
+
+use ragmaker_tool::{Code, Error};
+
+use crate::{Decode, Encoding, Identified, Newline, Text, Unicode};
+
+/// A character cannot be written in the encoding of the file.
+pub const UNENCODABLE: Code = Code::new(
+    "UNENCODABLE",
+    "Nothing was changed. Use characters that the encoding has, or write a new file, which is UTF-8.",
+);
+
+/// `c` cannot be written in `encoding`.
+pub fn unencodable(c: char, encoding: &str) -> Error {
+    UNENCODABLE
+        .error(format!("{c:?} cannot be written in {encoding}, the encoding of the file"))
+        .detail("character", c.to_string())
+        .detail("encoding", encoding)
+}
+
+/// A text file that is about to be written anew, or one that is not there yet.
+///
+/// What is written takes after what was there: the encoding, the byte order mark, the newlines,
+/// and whether the last line ends.
+#[derive(Debug)]
+pub struct Rewrite {
+    /// What was there; `None` for nothing, and for what is not text.
+    old: Option<Text>,
+    bytes: Vec<u8>,
+}
+
+impl Rewrite {
+    /// Takes the bytes of the file as it is; none for a file that is not there.
+    pub fn of(bytes: Vec<u8>) -> Self {
+        match Text::decode(bytes) {
+            Ok(text) if text.bytes.is_empty() => Self { old: None, bytes: vec![] },
+            Ok(text) => Self { old: Some(text), bytes: vec![] },
+            Err(bytes) => Self { old: None, bytes },
+        }
+    }
+
+    /// The encoding that is written.
+    pub fn encoding(&self) -> &'static str {
+        self.identified().encoding.name()
+    }
+
+    /// The bytes of a file that says `content`.
+    pub fn write(&self, content: &str) -> Result<Vec<u8>, Error> {
+        let mut content = self.with_newlines(content);
+        if let Some(old) = &self.old {
+            let ended = old.text.ends_with('\n');
+            if ended && !content.ends_with('\n') && !content.is_empty() {
+                content.push_str(if Newline::of(&old.text) == Newline::CrLf { "\r\n" } else { "\n" });
+            } else if !ended && !old.text.is_empty() {
+                let open = content.strip_suffix("\r\n").or(content.strip_suffix('\n'));
+                content = open.map(str::to_owned).unwrap_or(content);
+            }
+        }
+        let mark = self.old.as_ref().map_or(&[][..], |old| &old.bytes[..old.identified.mark]);
+        Ok([mark, &self.encode(&content)?].concat())
+    }
+
+    /// The bytes of the file as it is with `content` after its end.
+    pub fn append(&self, content: &str) -> Result<Vec<u8>, Error> {
+        let old = self.old.as_ref().map_or(&self.bytes, |old| &old.bytes);
+        Ok([old.as_slice(), &self.encode(&self.with_newlines(content))?].concat())
+    }
+
+    /// How the lines of `bytes`, which were made here, end.
+    pub fn newline_of(&self, bytes: &[u8]) -> Newline {
+        let mut text = String::new();
+        let mark = self.identified().mark.min(bytes.len());
+        self.identified().encoding.decoder().decode(&bytes[mark..], true, &mut text);
+        Newline::of(&text)
+    }
+
+    fn identified(&self) -> Identified {
+        let utf8 = Identified { encoding: Encoding::Unicode(Unicode::Utf8), mark: 0 };
+        self.old.as_ref().map_or(utf8, |old| old.identified)
+    }
+
+    fn encode(&self, text: &str) -> Result<Vec<u8>, Error> {
+        self.identified().encoding.encode(text).map_err(|c| unencodable(c, self.encoding()))
+    }
+
+    fn with_newlines(&self, content: &str) -> String {
+        let unix = || content.replace("\r\n", "\n");
+        match self.old.as_ref().map(|old| Newline::of(&old.text)) {
+            Some(Newline::CrLf) => unix().replace('\n', "\r\n"),
+            Some(Newline::Lf) => unix(),
+            _ => content.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn legacy(label: &str) -> Encoding {
+        Encoding::named(label).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_takes_after_what_was_there() {
+        let shift_jis = legacy("shift_jis");
+        let old = shift_jis.encode("これは日本語の文章です。\r\n二行目もあります。\r\n").unwrap();
+        let rewrite = Rewrite::of(old.clone());
+        assert_eq!(rewrite.write("新しい\n文").unwrap(), shift_jis.encode("新しい\r\n文\r\n").unwrap());
+        assert_eq!(rewrite.append("終\n").unwrap(), [old, shift_jis.encode("終\r\n").unwrap()].concat());
+        assert!(rewrite.write("😀").unwrap_err().is(UNENCODABLE));
+        let marked = Rewrite::of(b"\xEF\xBB\xBFno end".to_vec());
+        assert_eq!(marked.write("new\n").unwrap(), b"\xEF\xBB\xBFnew");
+        assert_eq!(Rewrite::of(vec![]).write("a\r\nb").unwrap(), b"a\r\nb");
+        assert_eq!(Rewrite::of(b"a\nb\n".to_vec()).write("c\r\nd\r\n").unwrap(), b"c\nd\n");
+    }
+}

@@ -1,0 +1,79 @@
+//! One JSON object as the arguments of a call.
+
+use std::{
+    fmt,
+    io::{self, Read},
+};
+
+use serde::{
+    Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::Value;
+
+use crate::{ARGUMENT_ERROR, Error};
+
+/// The most bytes of JSON that are read from standard input.
+const MAX_JSON: u64 = 64 << 20;
+
+/// The members of a JSON object, every one: a map would keep only the last of two with one key and drop
+/// the other silently.
+pub type Members = Vec<(String, Value)>;
+
+/// The JSON object in `text`, or on standard input for `-`. A byte order mark and UTF-16, which
+/// PowerShell's `>` writes, are accepted.
+///
+/// # Errors
+///
+/// [`ARGUMENT_ERROR`] where it is not one JSON object.
+pub fn read_json(text: &str) -> Result<Members, Error> {
+    let fail = |reason: String| {
+        ARGUMENT_ERROR
+            .error(format!("the arguments are not a JSON object: {reason}"))
+            .remedy("Write an object with the arguments as keys, such as {\"path\": \"a b.md\"}.")
+            .detail("argument", "--arguments")
+    };
+    let mut bytes = vec![];
+    if text == "-" {
+        io::stdin().take(MAX_JSON).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
+    } else {
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    let text = match bytes.as_slice() {
+        [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        _ => String::from_utf8(bytes).ok(),
+    };
+    // Invalid bytes are not replaced: they may be part of a path or of the content of a file.
+    let text = text.ok_or_else(|| fail("they are not UTF-8".to_owned()))?;
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Ok(vec![]);
+    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    let members = json.deserialize_map(EachMember).and_then(|members| json.end().map(|()| members));
+    members.map_err(|error| fail(error.to_string()))
+}
+
+struct EachMember;
+
+impl<'de> Visitor<'de> for EachMember {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        let mut members = vec![];
+        while let Some(member) = object.next_entry()? {
+            members.push(member);
+        }
+        Ok(members)
+    }
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
+    let units: Vec<u16> = bytes.as_chunks().0.iter().map(|&pair| unit(pair)).collect();
+    String::from_utf16(&units).ok()
+}

@@ -1,0 +1,344 @@
+//! Rewrites a command line to the form that argh takes: `--name value` for every option.
+
+use argh::{FlagInfo, FlagInfoKind, FromArgs, Optionality};
+use serde_json::Value;
+
+use super::{
+    json::{Members, read_json},
+    names::{bad_value, missing_value, nearest, refused_value, repeated, suggesting, unexpected},
+};
+use crate::{
+    ARGUMENT_ERROR, Caller, Error, Invocation, Tool,
+    host::{HostOptions, NOT_ALLOWED_IN_ARGUMENTS},
+};
+
+/// A key that Gemini CLI adds to the arguments of every call; it means nothing to a tool.
+const IGNORED_KEY: &str = "wait_for_previous";
+
+type Flag = &'static FlagInfo<'static>;
+
+/// The questions that are answered without doing the work.
+const QUESTIONS: [&str; 5] = ["-h", "--help", "-V", "--version", "--describe"];
+
+/// The arguments of one call, as far as they have been read.
+pub(super) struct CommandLine {
+    /// The options of the tool itself.
+    own: Vec<Flag>,
+    /// The host's options that the tool takes.
+    host: Vec<Flag>,
+    json_texts: &'static [&'static str],
+    /// How many words without an option may be given.
+    positionals: usize,
+    takes_json: bool,
+    given: Vec<(Flag, Option<String>)>,
+    words: Vec<String>,
+    /// Options whose value was a number or a boolean in JSON, with the value.
+    not_texts: Vec<(Flag, Value)>,
+    /// The first question asked. What follows it is still checked, so a misspelled option is reported.
+    pub(super) asked: Option<&'static str>,
+    pub(super) caller: Caller,
+}
+
+impl CommandLine {
+    /// The command line of a tool.
+    pub(super) fn of_tool<T: Tool>() -> Self {
+        let own = own_flags(T::get_args_info().flags);
+        let takes = |flag: &Flag| T::HOST_OPTIONS.contains(&flag.long);
+        let host = HostOptions::flags().filter(takes).collect();
+        Self { json_texts: T::JSON_TEXTS, host, takes_json: true, ..Self::of_program(own, 0) }
+    }
+
+    /// The command line of a program that is not a tool.
+    pub(super) fn of_program(own: Vec<Flag>, positionals: usize) -> Self {
+        Self {
+            own,
+            host: vec![],
+            json_texts: &[],
+            positionals,
+            takes_json: false,
+            given: vec![],
+            words: vec![],
+            not_texts: vec![],
+            asked: None,
+            caller: Caller::Person,
+        }
+    }
+
+    /// Takes every argument of `texts`.
+    pub(super) fn push_all(&mut self, texts: Vec<String>) -> Result<(), Error> {
+        let mut texts = texts.into_iter();
+        while let Some(text) = texts.next() {
+            self.push(&text, &mut texts)?;
+        }
+        Ok(())
+    }
+
+    /// Takes one argument, and its value from `rest` where it has one.
+    fn push(&mut self, text: &str, rest: &mut impl Iterator<Item = String>) -> Result<(), Error> {
+        if text == "--" {
+            return rest.try_for_each(|text| self.push_word(text));
+        }
+        if !text.starts_with('-') || text == "-" {
+            return self.push_word(text.to_owned());
+        }
+        let (name, inline) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
+        };
+        let questions = QUESTIONS.into_iter().filter(|asks| self.takes_json || *asks != "--describe");
+        if let Some(asks) = questions.into_iter().find(|asks| *asks == name) {
+            self.asked.get_or_insert(asks);
+            return inline.map_or(Ok(()), |value| Err(bad_value(asks, &value, "it is a switch and takes no value")));
+        }
+        if name == "--arguments" && self.takes_json {
+            let value = inline.or_else(|| rest.next()).ok_or_else(|| missing_value(name))?;
+            return self.push_json(read_json(&value)?);
+        }
+        let flag = self.flag(name)?;
+        if let FlagInfoKind::Switch = flag.kind {
+            match inline.as_deref() {
+                None | Some("true") => self.give(flag, None),
+                Some("false") => Ok(()),
+                Some(other) => Err(bad_value(flag.long, other, "it is a switch and takes no value")),
+            }
+        } else {
+            let value = inline.or_else(|| rest.next()).ok_or_else(|| missing_value(flag.long))?;
+            self.give(flag, Some(value))
+        }
+    }
+
+    fn push_word(&mut self, text: String) -> Result<(), Error> {
+        if self.words.len() < self.positionals {
+            self.words.push(text);
+            return Ok(());
+        }
+        let example = self.own.iter().find(|flag| matches!(flag.kind, FlagInfoKind::Option { .. }));
+        let error = unexpected(&text);
+        Err(match example {
+            Some(flag) => error.remedy(format!(
+                "Every value follows its option, as in {} {}; quote values with spaces.",
+                flag.long,
+                if text.contains([' ', '\'', '"']) { "VALUE" } else { &text }
+            )),
+            None => error,
+        })
+    }
+
+    /// Takes the members of a JSON object.
+    pub(super) fn push_json(&mut self, arguments: Members) -> Result<(), Error> {
+        self.caller = Caller::Model;
+        self.push_members(arguments).map_err(|error| self.as_written_in_json(error))
+    }
+
+    fn push_members(&mut self, arguments: Members) -> Result<(), Error> {
+        let mut keys = vec![];
+        for (key, value) in arguments {
+            if key == IGNORED_KEY {
+                continue;
+            }
+            let (flag, is_positive) = self.key(&key)?;
+            // Even a list, which may come in parts as options, stands under one key.
+            if keys.contains(&flag.long) {
+                return Err(repeated(flag.long));
+            }
+            keys.push(flag.long);
+            let values = match value {
+                Value::Array(values) if is_repeatable(flag) => values,
+                value => vec![value],
+            };
+            for value in values {
+                self.push_value(flag, if is_positive { negated(value) } else { value })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The flag that `key` of a JSON object means, and whether it is the positive form of a `--no-x`.
+    fn key(&self, key: &str) -> Result<(Flag, bool), Error> {
+        let name = key.replace('_', "-");
+        let long = format!("--{name}");
+        if let Some(flag) = self.own.iter().find(|flag| flag.long == long) {
+            return Ok((flag, false));
+        }
+        if let Some(flag) = self.own.iter().find(|flag| flag.long.strip_prefix("--no-") == Some(&name)) {
+            return Ok((flag, true));
+        }
+        if HostOptions::flags().any(|flag| flag.long == long) {
+            return Err(NOT_ALLOWED_IN_ARGUMENTS
+                .error(format!("{key:?} is for the host of this call to decide, not an argument"))
+                .detail("argument", key));
+        }
+        let names: Vec<String> = self.own.iter().map(|flag| json_name(flag.long)).collect();
+        Err(unknown(key, &name.replace('-', "_"), &names.iter().map(String::as_str).collect::<Vec<_>>()))
+    }
+
+    fn push_value(&mut self, flag: Flag, value: Value) -> Result<(), Error> {
+        if value.is_number() || value.is_boolean() {
+            self.not_texts.push((flag, value.clone()));
+        }
+        let text = match value {
+            Value::Null => return Ok(()),
+            Value::Bool(value) => value.to_string(),
+            Value::String(text) => text,
+            // A model may write 5.0 where it means 5.
+            Value::Number(number) => match number.as_f64() {
+                Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).to_string(),
+                _ => number.to_string(),
+            },
+            json if self.json_texts.contains(&flag.long) => json.to_string(),
+            other @ (Value::Array(_) | Value::Object(_)) => {
+                return Err(bad_value(flag.long, &other.to_string(), "expected a single value"));
+            }
+        };
+        match (&flag.kind, text.as_str()) {
+            (FlagInfoKind::Switch, "true") => self.give(flag, None),
+            (FlagInfoKind::Switch, "false" | "") => Ok(()),
+            (FlagInfoKind::Switch, other) => Err(bad_value(flag.long, other, "expected true or false")),
+            (FlagInfoKind::Option { .. }, _) => self.give(flag, Some(text)),
+        }
+    }
+
+    fn give(&mut self, flag: Flag, value: Option<String>) -> Result<(), Error> {
+        if !is_repeatable(flag) && self.given.iter().any(|(given, _)| given.long == flag.long) {
+            return Err(repeated(flag.long));
+        }
+        self.given.push((flag, value));
+        Ok(())
+    }
+
+    fn flag(&self, name: &str) -> Result<Flag, Error> {
+        let short = name.strip_prefix('-').and_then(|rest| rest.parse::<char>().ok());
+        let mut long = name.replace('_', "-");
+        let mut flags = self.own.iter().chain(&self.host);
+        let found = flags.find(|flag| flag.long == long || (short.is_some() && flag.short == short));
+        found.copied().ok_or_else(|| {
+            if !long.starts_with("--") {
+                long.insert(0, '-');
+            }
+            let names: Vec<&str> = self.own.iter().chain(&self.host).map(|flag| flag.long).collect();
+            unknown(name, &long, &names)
+        })
+    }
+
+    /// The tool with its arguments, and how it is called.
+    pub(super) fn finish<T: Tool>(self) -> Result<(T, Invocation), Error> {
+        let parsed = self.parsed::<T>(T::NAME).and_then(|tool| {
+            self.check_texts(&tool)?;
+            let host = HostOptions::from_args(&[T::NAME], &self.words_of(&self.host))
+                .map_err(|early| self.refused(&early.output))?;
+            Ok((tool, Invocation { host, caller: self.caller }))
+        });
+        parsed.map_err(|error| match self.caller {
+            Caller::Person => error,
+            Caller::Model => self.as_written_in_json(error),
+        })
+    }
+
+    /// The program's own arguments.
+    pub(super) fn parsed<T: FromArgs>(&self, name: &str) -> Result<T, Error> {
+        let required = self.own.iter().filter(|flag| matches!(flag.optionality, Optionality::Required));
+        let is_given = |long: &str| self.given.iter().any(|(flag, _)| flag.long == long);
+        let missing: Vec<_> = required.map(|flag| flag.long).filter(|long| !is_given(long)).collect();
+        if !missing.is_empty() {
+            return Err(ARGUMENT_ERROR
+                .error(format!("{} is required", missing.join(" and ")))
+                .remedy(format!("Add {} VALUE.", missing.join(" VALUE and ")))
+                .detail("argument", missing[0])
+                .detail("missing", missing));
+        }
+        let mut words = self.words_of(&self.own);
+        words.extend(self.words.iter().map(String::as_str));
+        T::from_args(&[name], &words).map_err(|early| self.refused(&early.output))
+    }
+
+    /// What was given of `flags`, as argh takes it.
+    fn words_of(&self, flags: &[Flag]) -> Vec<&str> {
+        let mut words = vec![];
+        let given = self.given.iter().filter(|(flag, _)| flags.iter().any(|known| known.long == flag.long));
+        for (flag, value) in given {
+            words.push(flag.long);
+            words.extend(value.as_deref());
+        }
+        words
+    }
+
+    /// The error for what argh says in `prose`: the one failure that is left is a value that its type
+    /// refuses.
+    fn refused(&self, prose: &str) -> Error {
+        let prose = prose.trim();
+        let refused = self.given.iter().find_map(|(flag, value)| {
+            let value = value.as_deref()?;
+            let reason = prose.strip_prefix(&format!("Error parsing option '{}' with value '{value}': ", flag.long))?;
+            Some(refused_value(flag.long, value, reason))
+        });
+        refused.unwrap_or_else(|| ARGUMENT_ERROR.error(prose))
+    }
+
+    /// Refuses a number or a boolean in JSON where the argument is a text: `"1"` and `1` are not the same
+    /// path. The tool's serialized form says which arguments are texts.
+    fn check_texts<T: Tool>(&self, tool: &T) -> Result<(), Error> {
+        if self.not_texts.is_empty() {
+            return Ok(());
+        }
+        let parsed = serde_json::to_value(tool).unwrap_or_default();
+        let is_text = |flag: &Flag| match &parsed[json_name(flag.long)] {
+            Value::String(_) => !self.json_texts.contains(&flag.long),
+            Value::Array(values) => values.iter().any(Value::is_string),
+            _ => false,
+        };
+        self.not_texts.iter().find(|(flag, _)| is_text(flag)).map_or(Ok(()), |(flag, value)| {
+            let value = value.to_string();
+            let reason = format!("expected a text, such as {value:?}");
+            Err(bad_value(flag.long, &value, &reason))
+        })
+    }
+
+    /// `error` as somebody reads it who wrote JSON: `offset` for `--offset`.
+    pub(super) fn as_written_in_json(&self, error: Error) -> Error {
+        in_json_spelling(error, self.own.iter().map(|flag| flag.long))
+    }
+}
+
+/// `error` with the options `longs` spelled as keys of JSON arguments.
+pub(super) fn in_json_spelling(error: Error, longs: impl Iterator<Item = &'static str>) -> Error {
+    let longs: Vec<_> = longs.collect();
+    let error = if error.has_remedy_of(ARGUMENT_ERROR) {
+        error.remedy("See the tool's description for its arguments.")
+    } else {
+        error
+    };
+    error.respelled(|option| longs.contains(&option).then(|| json_name(option)))
+}
+
+/// The flags of a type's own arguments.
+pub(super) fn own_flags(flags: &'static [FlagInfo<'static>]) -> Vec<Flag> {
+    flags.iter().filter(|flag| flag.long != "--help").collect()
+}
+
+/// The key that means the option `long` in JSON arguments.
+pub(crate) fn json_name(long: &str) -> String {
+    long.trim_start_matches('-').replace('-', "_")
+}
+
+fn is_repeatable(flag: Flag) -> bool {
+    matches!(flag.optionality, Optionality::Repeating | Optionality::Greedy)
+}
+
+/// `headless: false` for `no_headless: true`.
+fn negated(value: Value) -> Value {
+    match value {
+        Value::Bool(value) => (!value).into(),
+        Value::String(text) if text == "true" => false.into(),
+        Value::String(text) if text == "false" => true.into(),
+        other => other,
+    }
+}
+
+/// The error for the argument `name`, where there are only `names`.
+fn unknown(name: &str, spelled: &str, names: &[&str]) -> Error {
+    let error = ARGUMENT_ERROR.error(format!("unknown argument {name:?}")).detail("argument", name);
+    match nearest(spelled, names) {
+        Some(nearest) => suggesting(error, nearest),
+        None => error.remedy(format!("The arguments are {}.", names.join(", "))),
+    }
+}

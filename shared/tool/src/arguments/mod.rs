@@ -1,0 +1,164 @@
+//! Arguments in: the command line as GNU users and agents write it, or one JSON object.
+//!
+//! [`argh`] defines and converts; this module brings what people type into the one form that argh takes
+//! (argh itself refuses `--name=value`, `-` as a value, and repeats without saying which option), and
+//! finds mistakes before argh does, so that each is answered with the name of the argument and the nearest
+//! valid one. Both forms end in the same parser: JSON members become options, which is how a number sent
+//! as a string is read as a number.
+
+mod json;
+mod line;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{OsStr, OsString};
+
+use argh::{ArgsInfo, FromArgs};
+use serde::{
+    Deserialize,
+    de::{IntoDeserializer, value},
+};
+
+use crate::{ARGUMENT_ERROR, Error, Invocation, Tool, host::HostOptions};
+
+use line::{CommandLine, own_flags};
+
+pub use json::{Members, read_json};
+pub(crate) use line::json_name;
+pub use names::nearest;
+
+/// What the command line asks for.
+pub enum Parsed<T> {
+    /// The text for `--help`.
+    Help(String),
+    /// The version, for `--version`.
+    Version,
+    /// The tool's entry in discovery.json, for `--describe`.
+    Describe,
+    /// The work.
+    Work(T),
+}
+
+/// A tool with its arguments, and how it is called.
+pub type Called<T> = (T, Invocation);
+
+/// Reads one of an enum's choices as serde spells it; for argh's `from_str_fn`.
+pub fn choice<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, String> {
+    T::deserialize(text.into_deserializer()).map_err(|error: value::Error| error.to_string())
+}
+
+/// Parses the arguments of this process as a tool's.
+pub fn from_process<T: Tool>() -> Result<Parsed<Called<T>>, Error> {
+    parse(std::env::args_os().skip(1))
+}
+
+/// Parses a tool's command line, the name of the program left out.
+pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed<Called<T>>, Error> {
+    let mut line = CommandLine::of_tool::<T>();
+    line.push_all(texts(arguments)?)?;
+    match line.asked {
+        None => line.finish().map(Parsed::Work),
+        Some("-h" | "--help") => Ok(Parsed::Help(help::<T>())),
+        Some("--describe") => Ok(Parsed::Describe),
+        Some(_) => Ok(Parsed::Version),
+    }
+}
+
+/// Parses the arguments of this process as those of a program that is not a tool: a host.
+///
+/// # Errors
+///
+/// [`ARGUMENT_ERROR`], with the advice to run `name --help`.
+pub fn of_program<T: FromArgs + ArgsInfo>(name: &str) -> Result<Parsed<T>, Error> {
+    let info = T::get_args_info();
+    let mut line = CommandLine::of_program(own_flags(info.flags), info.positionals.len());
+    let parsed = texts(std::env::args_os().skip(1)).and_then(|texts| {
+        line.push_all(texts)?;
+        match line.asked {
+            None => line.parsed(name).map(Parsed::Work),
+            Some("-h" | "--help") => Ok(Parsed::Help(help_of::<T>(name) + VERSION_HELP)),
+            Some(_) => Ok(Parsed::Version),
+        }
+    });
+    parsed.map_err(|error| {
+        if error.has_remedy_of(ARGUMENT_ERROR) {
+            error.remedy(format!("Run {name} --help to see its arguments."))
+        } else {
+            error
+        }
+    })
+}
+
+/// Parses arguments that came as a JSON object from a model, beside what its host decided.
+pub fn from_json<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Called<T>, Error> {
+    let mut line = CommandLine::of_tool::<T>();
+    line.push_json(arguments)?;
+    let (tool, invocation) = line.finish()?;
+    Ok((tool, Invocation { host: host.clone(), ..invocation }))
+}
+
+/// `error` of the tool `T` as somebody reads it who wrote JSON: `offset` for `--offset`.
+pub(crate) fn as_written_in_json<T: Tool>(error: Error) -> Error {
+    line::in_json_spelling(error, own_flags(T::get_args_info().flags).into_iter().map(|flag| flag.long))
+}
+
+fn texts(arguments: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, Error> {
+    let mut texts = vec![];
+    for argument in arguments {
+        texts.push(argument.into_string().map_err(|argument| not_utf8(texts.last(), &argument))?);
+    }
+    Ok(texts)
+}
+
+/// The error for an `argument` that follows `before`, which is its option where it is a value.
+fn not_utf8(before: Option<&String>, argument: &OsStr) -> Error {
+    let argument = argument.to_string_lossy();
+    let option = before.map(String::as_str).filter(|before| before.starts_with("--") && !before.contains('='));
+    let (option, value) = match argument.split_once('=') {
+        Some((option, value)) if option.starts_with("--") => (Some(option), value),
+        _ => (option, &*argument),
+    };
+    ARGUMENT_ERROR
+        .error(match option {
+            Some(option) => format!("{option} cannot be {value:?}: it is not UTF-8"),
+            None => format!("the argument {value:?} is not UTF-8"),
+        })
+        .remedy("Rename the file, or name the folder it is in: arguments are UTF-8.")
+        .detail("argument", option.unwrap_or(value))
+}
+
+const VERSION_HELP: &str = "  -V, --version     print the version\n";
+
+/// The options that every tool has beside its own, as `--help` shows them.
+const COMMON_HELP: &str = "  --describe        print this tool's entry in discovery.json
+  --arguments       take the arguments from a JSON object (- reads it from standard
+                    input)
+";
+
+fn help<T: Tool>() -> String {
+    let mut text = help_of::<T>(T::NAME) + VERSION_HELP + COMMON_HELP;
+    if !T::HOST_OPTIONS.is_empty() {
+        text += "\nHost options (not in JSON arguments):\n";
+        let all = help_of::<HostOptions>(T::NAME);
+        let mut is_taken = false;
+        for line in all.lines().skip_while(|line| *line != "Options:") {
+            if let Some(name) = line.trim_start().split(' ').next().filter(|name| name.starts_with('-')) {
+                is_taken = T::HOST_OPTIONS.contains(&name);
+            }
+            if is_taken {
+                text += line;
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+/// What argh prints for `--help`.
+fn help_of<T: FromArgs>(name: &str) -> String {
+    match T::from_args(&[name], &["--help"]) {
+        Err(early) => early.output.trim_end().to_owned() + "\n",
+        Ok(_) => String::new(),
+    }
+}

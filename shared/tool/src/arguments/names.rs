@@ -1,0 +1,64 @@
+//! Names of arguments: the nearest valid one to a mistyped one, and errors that name an argument.
+
+use crate::{ARGUMENT_ERROR, Error};
+
+/// The one of `names` that `name` was likely meant to be.
+pub fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    // A name that starts with what was typed comes first: every short name is near to a single letter.
+    let distance = |known: &&'a str| if known.starts_with(name) { 0 } else { strsim::osa_distance(known, name) };
+    let (distance, known) =
+        names.iter().map(|known| (distance(known), *known)).min_by_key(|(distance, _)| *distance)?;
+    (distance <= 1 + known.len().min(name.len()) / 4 || name.starts_with(known)).then_some(known)
+}
+
+/// `error` with the advice to use `nearest` instead.
+pub(super) fn suggesting(error: Error, nearest: &str) -> Error {
+    error.remedy(format!("Did you mean {nearest}?")).detail("nearest", nearest)
+}
+
+pub(super) fn unexpected(text: &str) -> Error {
+    ARGUMENT_ERROR.error(format!("unexpected argument {text:?}")).detail("argument", text)
+}
+
+pub(super) fn repeated(name: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{name} was given more than once"))
+        .remedy(format!("Give {name} once."))
+        .detail("argument", name)
+}
+
+pub(super) fn missing_value(long: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{long} needs a value"))
+        .remedy(format!("Write {long} VALUE or {long}=VALUE."))
+        .detail("argument", long)
+}
+
+pub(super) fn bad_value(name: &str, value: &str, reason: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{name} cannot be {value:?}: {reason}"))
+        .detail("argument", name)
+        .detail("value", value)
+}
+
+/// The error for a `value` that its type refused, in the words of argh or of serde.
+pub(super) fn refused_value(name: &str, value: &str, reason: &str) -> Error {
+    let error = bad_value(name, value, in_words(reason));
+    // Choices, where there are some, are quoted like this: "unknown variant `x`, expected `a` or `b`".
+    let is_choice = |quoted: &&str| !quoted.is_empty() && !quoted.contains(' ') && *quoted != value;
+    let choices: Vec<&str> = reason.split('`').filter(is_choice).collect();
+    match nearest(value, &choices) {
+        Some(nearest) => suggesting(error, nearest),
+        None => error,
+    }
+}
+
+/// Why a value was refused, in words that do not assume Rust's own parsers are known.
+pub(super) fn in_words(reason: &str) -> &str {
+    match reason {
+        "invalid digit found in string"
+        | "cannot parse integer from empty string"
+        | "number too large to fit in target type" => "expected a whole number from 0 to 18446744073709551615",
+        other => other,
+    }
+}

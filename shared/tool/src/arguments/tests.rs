@@ -1,0 +1,207 @@
+//! Tests of both forms of arguments.
+
+use super::{names::in_words, *};
+use crate::testing::{Fruit, Pick};
+use crate::{Caller, NOT_ALLOWED_IN_ARGUMENTS};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn pick(line: &[&str]) -> Result<Pick, Error> {
+    match parse(line.iter().map(OsString::from))? {
+        Parsed::Work((pick, _)) => Ok(pick),
+        _ => panic!("{line:?} asks for work"),
+    }
+}
+
+fn refused(line: &[&str]) -> (String, Value) {
+    let error = pick(line).err().unwrap();
+    assert!(error.is(ARGUMENT_ERROR));
+    (error.message().to_owned(), error.details()["argument"].clone())
+}
+
+#[test]
+fn gnu_spellings_and_any_order() {
+    let expected = Pick {
+        basket: "a=b c".into(),
+        count: Some(crate::Bounded::new(7)),
+        ripe: true,
+        no_peeled: false,
+        fruit: Fruit::RedApple,
+        tag: vec![],
+    };
+    assert_eq!(pick(&["--ripe", "--basket=a=b c", "--fruit", "red-apple", "--count=7"]).unwrap(), expected);
+    assert_eq!(pick(&["--count", "7", "--fruit=red-apple", "--basket", "a=b c", "--ripe", "--"]).unwrap(), expected);
+    assert_eq!(pick(&["--basket", "-"]).unwrap().basket, "-");
+    assert_eq!(pick(&["--basket", "--ripe"]).unwrap().basket, "--ripe");
+    assert_eq!(pick(&["--basket", "", "--tag=x", "--tag", "-7"]).unwrap().tag, ["x", "-7"]);
+}
+
+#[test]
+fn mistakes_name_the_argument() {
+    for (line, message, argument) in [
+        (&["--basket"][..], "--basket needs a value", "--basket"),
+        (&[], "--basket is required", "--basket"),
+        (&["--basket=a", "--basket=b"], "--basket was given more than once", "--basket"),
+        (&["--baskte=a"], "unknown argument \"--baskte\"", "--baskte"),
+        (&["--basket=a", "stray"], "unexpected argument \"stray\"", "stray"),
+        (&["--basket=a", "--", "stray"], "unexpected argument \"stray\"", "stray"),
+        (&["--describe", "stray"], "unexpected argument \"stray\"", "stray"),
+        (&["--version", "--baskte"], "unknown argument \"--baskte\"", "--baskte"),
+        (&["--help=1"], "--help cannot be \"1\": it is a switch and takes no value", "--help"),
+        (&["-V="], "-V cannot be \"\": it is a switch and takes no value", "-V"),
+        (&["--basket=a", "--count=9"], "--count cannot be \"9\": expected a whole number from 1 to 8", "--count"),
+        (&["--basket=a", "--ripe=maybe"], "--ripe cannot be \"maybe\": it is a switch and takes no value", "--ripe"),
+    ] {
+        assert_eq!(refused(line), (message.to_owned(), argument.into()), "{line:?}");
+    }
+    let (message, argument) = refused(&["--basket=a", "--fruit=kiwi"]);
+    assert_eq!(argument, "--fruit");
+    assert!(message.contains("`pear`") && message.contains("`red-apple`"), "{message}");
+}
+
+#[test]
+fn a_number_is_refused_in_words() {
+    for bad in ["", "-1", "1.5", "x", "99999999999999999999999"] {
+        let reason = bad.parse::<u64>().unwrap_err().to_string();
+        assert_eq!(in_words(&reason), format!("expected a whole number from 0 to {}", u64::MAX), "{bad:?}");
+    }
+}
+
+#[test]
+fn the_nearest_name_is_suggested() {
+    // Two letters make --as of --p, and of --x.
+    assert_eq!(nearest("--p", &["--as", "--path"]), Some("--path"));
+    assert_eq!(nearest("--x", &["--as", "--path"]), None);
+    let nearest = |name: &str| pick(&[name, "x"]).err().unwrap().details().get("nearest").cloned();
+    assert_eq!(nearest("--baskett"), Some("--basket".into()));
+    assert_eq!(nearest("--bask"), Some("--basket".into()));
+    assert_eq!(nearest("-bask"), Some("--basket".into()));
+    assert_eq!(nearest("-c"), Some("--count".into()));
+    assert_eq!(nearest("-x"), None);
+    assert_eq!(nearest("--elephant"), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn not_utf8_is_a_clear_error() {
+    use std::os::unix::ffi::OsStringExt;
+    let odd = |text: &[u8]| OsString::from_vec(text.to_vec());
+    for (line, argument) in [
+        (vec!["--basket".into(), odd(b"a\xFF")], "--basket"),
+        (vec![odd(b"--basket=a\xFF")], "--basket"),
+        (vec!["--basket=a".into(), odd(b"--caf\xE9")], "--caf\u{fffd}"),
+        (vec![odd(b"\xFF")], "\u{fffd}"),
+    ] {
+        let error = parse::<Pick>(line).err().unwrap();
+        assert!(error.message().contains("not UTF-8") && error.details()["argument"] == argument, "{error}");
+    }
+}
+
+#[test]
+fn json_arguments_are_the_same_arguments() {
+    let json = r#"{"basket": "it's \"日本\"", "count": "7", "ripe": true, "fruit": "red-apple", "tag": ["x", "2"], "wait_for_previous": true}"#;
+    let picked = pick(&["--arguments", json]).unwrap();
+    assert_eq!(
+        (picked.basket.as_str(), picked.count, picked.ripe),
+        ("it's \"日本\"", Some(crate::Bounded::new(7)), true)
+    );
+    assert_eq!(picked.tag, ["x", "2"]);
+    assert_eq!(
+        pick(&["--arguments", r#"{"basket":"a","count":5.0,"ripe":"false"}"#]).unwrap().count,
+        Some(crate::Bounded::new(5))
+    );
+    assert_eq!(refused(&["--arguments", r#"{"basket":["a","b"]}"#]).1, "basket");
+    assert_eq!(refused(&["--arguments", "[1]"]).1, "--arguments");
+    assert_eq!(refused(&["--arguments", r#"{"basket":"a","ripe":{}}"#]).1, "ripe");
+    assert_eq!(refused(&["--basket=a", "--arguments", r#"{"basket":"b"}"#]).1, "basket");
+}
+
+#[test]
+fn a_number_is_not_a_text() {
+    for (json, argument) in
+        [(r#"{"basket":1}"#, "basket"), (r#"{"basket":true}"#, "basket"), (r#"{"basket":"a","tag":["x",2]}"#, "tag")]
+    {
+        let (message, named) = refused(&["--arguments", json]);
+        assert!(named == argument && message.contains("expected a text"), "{message}");
+    }
+}
+
+#[test]
+fn a_switch_has_a_positive_form_in_json() {
+    let peeled = |json: &str| pick(&["--arguments", json]).map(|pick| !pick.no_peeled);
+    assert!(peeled(r#"{"basket":"a","peeled":true}"#).unwrap());
+    assert!(!peeled(r#"{"basket":"a","peeled":false}"#).unwrap());
+    assert!(!peeled(r#"{"basket":"a","peeled":"false"}"#).unwrap());
+    assert!(!peeled(r#"{"basket":"a","no_peeled":true}"#).unwrap());
+    assert_eq!(refused(&["--arguments", r#"{"basket":"a","peeled":false,"no_peeled":false}"#]).1, "no_peeled");
+    assert_eq!(refused(&["--basket=a", "--peeled"]).1, "--peeled");
+}
+
+#[test]
+fn the_host_decides_outside_of_json() {
+    let called = |line: &[&str]| -> Result<Invocation, Error> {
+        match parse::<Pick>(line.iter().map(OsString::from))? {
+            Parsed::Work((_, invocation)) => Ok(invocation),
+            _ => panic!("{line:?} asks for work"),
+        }
+    };
+    let flags = ["--basket=a", "--project-root", "/p", "--allow-root=rw=/q", "--allow-root", "/r"];
+    let person = called(&flags).unwrap();
+    assert_eq!(person.caller, Caller::Person);
+    assert_eq!(person.host.project_root.as_deref(), Some("/p"));
+    assert_eq!(person.host.allow_root, ["rw=/q", "/r"]);
+    let model = called(&["--project-root=/p", "--arguments", r#"{"basket":"a"}"#]).unwrap();
+    assert_eq!((model.caller, model.host.project_root.as_deref()), (Caller::Model, Some("/p")));
+    for key in ["allow-root", "allow_root", "kb_root", "project_root", "allow_domain"] {
+        let error = called(&["--arguments", &format!(r#"{{"basket":"a","{key}":["/"]}}"#)]).unwrap_err();
+        assert!(error.is(NOT_ALLOWED_IN_ARGUMENTS) && error.details()["argument"] == key, "{error}");
+    }
+    // A flag of another tool is unknown to this one.
+    assert!(called(&["--basket=a", "--allow-domain=x"]).unwrap_err().is(ARGUMENT_ERROR));
+    assert!(called(&["--basket=a", "--project-root=/p", "--project-root=/q"]).unwrap_err().is(ARGUMENT_ERROR));
+}
+
+#[test]
+fn a_key_stands_once_in_json() {
+    for (json, argument) in [
+        (r#"{"basket":"a","basket":"b"}"#, "basket"),
+        (r#"{"basket":"a","basket":null}"#, "basket"),
+        (r#"{"basket":"a","tag":["x"],"tag":["y"]}"#, "tag"),
+        (r#"{"basket":"a","ripe":true,"r\u0069pe":false}"#, "ripe"),
+    ] {
+        assert_eq!(refused(&["--arguments", json]), (format!("{argument} was given more than once"), argument.into()));
+    }
+}
+
+#[test]
+fn what_is_asked_first_is_answered() {
+    let asked = |line: &[&str]| parse::<Pick>(line.iter().map(OsString::from)).unwrap();
+    assert!(matches!(asked(&["--version", "--help"]), Parsed::Version));
+    assert!(matches!(asked(&["--count=2", "-h", "-V", "--ripe"]), Parsed::Help(_)));
+    assert!(matches!(asked(&["--describe", "--basket", "--version"]), Parsed::Describe));
+    assert_eq!(pick(&["--basket", "--version"]).unwrap().basket, "--version");
+}
+
+#[test]
+fn help_names_every_option() {
+    let Ok(Parsed::Help(text)) = parse::<Pick>(["--help".into()]) else { panic!("help") };
+    for name in ["--basket", "--count", "--ripe", "--fruit", "--describe", "--version", "--arguments", "--allow-root"] {
+        assert!(text.contains(name), "{text}");
+    }
+    assert!(!text.contains("--allow-domain"), "{text}");
+}
+
+proptest! {
+    #[test]
+    fn no_command_line_panics(words in prop::collection::vec("(-{0,2}(basket|count|arguments|x)?=?)?.{0,6}", 0..5)) {
+        let _ = parse::<Pick>(words.into_iter().filter(|word| word != "--arguments").map(OsString::from));
+    }
+
+    #[test]
+    fn any_text_is_a_value(text in ".*") {
+        prop_assert_eq!(&pick(&["--basket", &text]).unwrap().basket, &text);
+        prop_assert_eq!(&pick(&[&format!("--basket={text}")]).unwrap().basket, &text);
+        let json = serde_json::json!({"basket": text}).to_string();
+        prop_assert_eq!(&pick(&["--arguments", &json]).unwrap().basket, &text);
+    }
+}

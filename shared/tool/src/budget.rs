@@ -1,0 +1,251 @@
+//! Pagination: how much one answer may hold, and where the next one starts.
+//!
+//! Clients cut long results in the middle, which breaks the JSON. A tool stops before that and says how
+//! to go on. The part of an answer around its list or text, its frame, is measured by printing it, so
+//! no tool guesses a margin.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    Bounded, Error, OFFSET_BEYOND_END, OUTPUT_LIMIT,
+    json::{self, Charset},
+    run::Success,
+};
+
+/// How many elements to leave out; 0 is the first page.
+pub type Offset = Bounded<0, { u64::MAX }>;
+/// The most elements to return, all of them however long.
+pub type Limit = Bounded<1, { u64::MAX }>;
+
+/// What one element of a top-level array takes beside [`json::cost`], which counts its line break: four
+/// spaces of indent and a comma.
+const ELEMENT: usize = 5;
+/// What a list takes more than an empty one: its last line break and indent, twice where it is nested.
+const LIST: usize = 8;
+/// What a host may add to an answer: a notice that it holds text from the web.
+const NOTICE: usize = 120;
+/// Two quotes and the newline after a printed string.
+const AROUND_TEXT: usize = 3;
+
+/// The arguments that continue a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Next {
+    /// How many elements to leave out.
+    pub offset: usize,
+}
+
+impl Next {
+    /// The longest that it can be printed, for measuring a frame.
+    pub const WIDEST: Self = Self { offset: usize::MAX };
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The elements of this page.
+    pub items: Vec<T>,
+    /// How many elements the whole list has.
+    pub total: usize,
+    /// Where the next page starts; `None` on the last one.
+    pub next: Option<Next>,
+}
+
+/// The characters that are left for the variable part of an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    left: usize,
+    charset: Charset,
+}
+
+impl Budget {
+    /// What [`OUTPUT_LIMIT`] leaves beside `frame`: the answer with its lists and texts empty, and with
+    /// [`Next::WIDEST`] where it has a `next`.
+    pub fn beside(frame: &impl Serialize) -> Self {
+        let charset = Charset::from_env();
+        let frame = json::cost(&Success::of(frame), charset);
+        Self { left: (OUTPUT_LIMIT - 1).saturating_sub(frame + LIST + NOTICE), charset }
+    }
+
+    /// The characters that are left.
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    /// The charset that the answer is printed in.
+    pub fn charset(&self) -> Charset {
+        self.charset
+    }
+
+    /// Takes one element of a top-level array out of the budget, or says that it does not fit.
+    pub fn take(&mut self, item: &impl Serialize) -> bool {
+        let cost = json::cost(item, self.charset) + ELEMENT;
+        let fits = cost <= self.left;
+        if fits {
+            self.left -= cost;
+        }
+        fits
+    }
+
+    /// Takes the longest start of `text` that fits; see [`fitting`].
+    pub fn take_text<'t>(&mut self, text: &'t str) -> &'t str {
+        let fits = fitting(text, self.left, self.charset);
+        self.left -= printed(fits, self.charset);
+        fits
+    }
+
+    /// The first of `items` that fit, taken out of the budget.
+    pub fn take_list<T: Serialize>(&mut self, items: Vec<T>) -> Vec<T> {
+        items.into_iter().take_while(|item| self.take(item)).collect()
+    }
+
+    /// The page of `all` that starts at `offset`: `limit` elements, or without it as many as fit.
+    ///
+    /// # Errors
+    ///
+    /// [`OFFSET_BEYOND_END`] where a page after the first would start after the last element.
+    pub fn page<T: Serialize>(self, all: Vec<T>, offset: Offset, limit: Option<Limit>) -> Result<Page<T>, Error> {
+        let total = all.len();
+        self.page_of(all, total, offset, limit, Some)
+    }
+
+    /// The same for a list of `total` elements of which `start` holds at least what a page takes, each
+    /// made printable by `show`, which gives `None` for one that no longer exists.
+    ///
+    /// One element is always returned, however long it is: otherwise nobody could go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Budget::page`].
+    pub fn page_of<S, T: Serialize>(
+        mut self,
+        start: Vec<S>,
+        total: usize,
+        offset: Offset,
+        limit: Option<Limit>,
+        mut show: impl FnMut(S) -> Option<T>,
+    ) -> Result<Page<T>, Error> {
+        let offset = offset.index();
+        if offset > 0 && offset >= total {
+            return Err(OFFSET_BEYOND_END
+                .error(format!("the list has {total} elements: none is left after the first {offset}"))
+                .detail("argument", "--offset")
+                .detail("total", total));
+        }
+        let (mut items, mut end) = (vec![], offset);
+        for one in start.into_iter().skip(offset).take(limit.map_or(usize::MAX, Bounded::index)) {
+            if let Some(item) = show(one) {
+                if limit.is_none() && !self.take(&item) && !items.is_empty() {
+                    break;
+                }
+                items.push(item);
+            }
+            end += 1;
+        }
+        Ok(Page { items, total, next: (end < total).then_some(Next { offset: end }) })
+    }
+}
+
+/// The longest start of `text` that takes at most `budget` characters within a JSON string. It is cut after a
+/// line, unless that would leave more than half of the budget unused: a long line is cut where the budget ends.
+pub fn fitting(text: &str, budget: usize, charset: Charset) -> &str {
+    let fits = longest(text, budget, charset);
+    if fits == text.len() {
+        return text;
+    }
+    let line = text[..fits].rfind('\n').map_or(0, |end| end + 1);
+    &text[..if line > fits / 2 { line } else { fits }]
+}
+
+/// The number of characters that `text` takes within a JSON string.
+pub fn printed(text: &str, charset: Charset) -> usize {
+    json::cost(&text, charset) - AROUND_TEXT
+}
+
+/// The length in bytes of the longest start of `text` that takes at most `budget` characters.
+fn longest(text: &str, budget: usize, charset: Charset) -> usize {
+    let most = text.char_indices().nth(budget).map_or(text.len(), |(at, _)| at);
+    let (mut fits, mut exceeds) = (0, most + 1);
+    loop {
+        let middle = text.floor_char_boundary(usize::midpoint(fits, exceeds));
+        let middle = if middle > fits { middle } else { text.ceil_char_boundary(fits + 1) };
+        if middle >= exceeds || middle == fits {
+            return fits;
+        }
+        if printed(&text[..middle], charset) <= budget { fits = middle } else { exceeds = middle }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Serialize)]
+    struct Answer {
+        path: String,
+        entries: Vec<String>,
+        total: usize,
+        truncated: bool,
+        next: Option<Next>,
+    }
+
+    fn frame(path: &str, total: usize) -> Answer {
+        Answer { path: path.into(), entries: vec![], total, truncated: false, next: Some(Next::WIDEST) }
+    }
+
+    /// The answer that a tool makes of `all`.
+    fn answer(path: &str, all: &[String], offset: u64, limit: Option<u64>) -> Answer {
+        let frame = frame(path, all.len());
+        let page = Budget::beside(&frame).page(all.to_vec(), Offset::new(offset), limit.map(Limit::new)).unwrap();
+        Answer { entries: page.items, truncated: page.next.is_some(), next: page.next, ..frame }
+    }
+
+    #[test]
+    fn pages_join_to_the_whole() {
+        let all: Vec<String> = (0..5000).map(|n| format!("entry {n} 日本")).collect();
+        let (mut joined, mut offset) = (vec![], 0);
+        loop {
+            let page = answer("/some/where", &all, offset, None);
+            let cost = json::cost(&Success::of(&page), Charset::Utf8);
+            assert!(cost < OUTPUT_LIMIT && (!page.truncated || cost > OUTPUT_LIMIT - 100 - NOTICE), "{cost}");
+            joined.extend(page.entries);
+            let Some(next) = page.next else { break };
+            offset = next.offset as u64;
+        }
+        assert_eq!(joined, all);
+        assert_eq!(answer("", &all, 10, Some(4000)).entries.len(), 4000);
+        assert_eq!(answer("", &[], 0, None).next, None);
+        let beyond = Budget::beside(&frame("", 1)).page(all, Offset::new(5000), None);
+        assert!(beyond.unwrap_err().is(OFFSET_BEYOND_END));
+    }
+
+    proptest! {
+        // Long lists: fewer cases keep this under a second.
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn an_answer_is_bounded_and_goes_on(
+            path in ".{0,40}", all in prop::collection::vec(".{0,400}", 0..300), offset in 0..20_u64,
+        ) {
+            let all: Vec<String> = all;
+            prop_assume!(offset == 0 || (offset as usize) < all.len());
+            let page = answer(&path, &all, offset, None);
+            prop_assert!(json::cost(&Success::of(&page), Charset::Utf8) < OUTPUT_LIMIT);
+            prop_assert!(all.is_empty() || !page.entries.is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_start_that_fits(text in "(?s).{0,60}", budget in 0_usize..80, ascii: bool) {
+            let charset = if ascii { Charset::Ascii } else { Charset::Utf8 };
+            let fits = longest(&text, budget, charset);
+            prop_assert!(printed(&text[..fits], charset) <= budget);
+            if fits < text.len() {
+                let more = text.ceil_char_boundary(fits + 1);
+                prop_assert!(printed(&text[..more], charset) > budget);
+            }
+        }
+    }
+}

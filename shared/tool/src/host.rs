@@ -1,0 +1,73 @@
+//! What the host of a call decides, and never the model that writes the arguments.
+//!
+//! A person sets these as flags on a tool's command line; a program that serves tools to a model (an MCP
+//! server, an agent) sets them once for all calls. They widen what a tool may reach, so they are not
+//! arguments: discovery.json and the schemas that models see do not have them, and a JSON object that
+//! names one is refused with [`NOT_ALLOWED_IN_ARGUMENTS`].
+
+use argh::{ArgsInfo, FlagInfo, FromArgs};
+use serde::{Deserialize, Serialize};
+
+use crate::Code;
+
+/// JSON arguments name an option that only the host of the call may set.
+pub const NOT_ALLOWED_IN_ARGUMENTS: Code = Code::new(
+    "NOT_ALLOWED_IN_ARGUMENTS",
+    "Leave it out. If the access is needed, ask the user to give the option to the tool or its server on the command line.",
+);
+
+/// The options of a host: every one is a flag of the tools that list it in [`crate::Tool::HOST_OPTIONS`].
+#[derive(FromArgs, ArgsInfo, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostOptions {
+    /// directory of the project, where relative paths start (default: the nearest project, else the working directory)
+    #[argh(option)]
+    pub project_root: Option<String>,
+    /// another directory that may be read, and written with rw= before it; may be repeated
+    #[argh(option)]
+    pub allow_root: Vec<String>,
+    /// knowledge base that may be read; may be repeated
+    #[argh(option)]
+    pub kb_root: Vec<String>,
+    /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
+    #[argh(option)]
+    pub allow_domain: Vec<String>,
+}
+
+/// The host options of tools that work in the project's own folders alone.
+pub const PROJECT: &[&str] = &["--project-root"];
+/// The host options of tools that read and write where the caller says.
+pub const SAVING: &[&str] = &["--project-root", "--allow-root"];
+/// The host options of tools that open web pages.
+pub const BROWSING: &[&str] = &["--project-root", "--allow-domain"];
+/// The host options of tools that open web pages and save them.
+pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain"];
+/// The host options of tools that read files: knowledge bases are readable without being writable.
+pub const FILES: &[&str] = &["--project-root", "--allow-root", "--kb-root"];
+
+impl HostOptions {
+    /// Every flag, as argh knows it.
+    pub(crate) fn flags() -> impl Iterator<Item = &'static FlagInfo<'static>> {
+        Self::get_args_info().flags.iter().filter(|flag| flag.long != "--help")
+    }
+}
+
+/// Who wrote the arguments of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Caller {
+    /// A person, as flags on a command line: their word is taken.
+    #[default]
+    Person,
+    /// A model, as JSON: the paths that it names are confined to the project and the allowed roots.
+    Model,
+}
+
+/// How a tool was called, beside its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invocation {
+    /// What the host decided.
+    pub host: HostOptions,
+    /// Who wrote the arguments.
+    pub caller: Caller,
+}

@@ -1,0 +1,100 @@
+//! The log of operations: one JSON line for every call, appended to the file that `RAGMAKER_LOG` names.
+//!
+//! It is off without that variable. A line holds what a host wants to account for: tool, operation, path
+//! and URL, lines, MIME type, extension, bytes, duration, error code. Contents are never logged, nor read
+//! for the log.
+
+mod members;
+
+use std::{
+    env, fs,
+    io::Write,
+    path::Path,
+    time::{Instant, SystemTime},
+};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::{Error, Tool};
+
+/// The variable that names the file.
+const VARIABLE: &str = "RAGMAKER_LOG";
+
+/// The members of answers, arguments and the details of errors that are logged, by the name that they have
+/// in the log: the first one that is there.
+const MEMBERS: [(&str, &[&str]); 5] = [
+    ("path", &["file_path", "path", "from", "source", "catalog_file", "output_dir", "kb_root"]),
+    ("url", &["url"]),
+    ("lines", &["total_lines", "lines"]),
+    ("mime_type", &["mime_type"]),
+    ("bytes", &["bytes", "size", "bytes_written"]),
+];
+
+/// A call that is under way.
+pub(crate) struct Record {
+    file: String,
+    line: Map<String, Value>,
+    arguments: Map<String, Value>,
+    started: Instant,
+}
+
+impl Record {
+    /// Begins the record of a call, where there is a log.
+    pub(crate) fn start<T: Tool>(tool: &T) -> Option<Self> {
+        Some(Self { arguments: logged(tool), ..Self::begin::<T>()? })
+    }
+
+    /// Writes the record of a call whose arguments cannot be used.
+    pub(crate) fn refuse<T: Tool>(error: &Error) {
+        if let Some(record) = Self::begin::<T>() {
+            record.end::<()>(Err(error));
+        }
+    }
+
+    fn begin<T: Tool>() -> Option<Self> {
+        let file = env::var(VARIABLE).ok().filter(|file| !file.is_empty())?;
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let operation = match (T::ANNOTATIONS.read_only_hint, T::ANNOTATIONS.destructive_hint) {
+            (true, _) => "read",
+            (false, true) => "change",
+            (false, false) => "write",
+        };
+        let line = [
+            ("time", json!(since_1970.as_millis() as f64 / 1000.0)),
+            ("tool", T::NAME.into()),
+            ("operation", operation.into()),
+        ];
+        let line = line.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+        Some(Self { file, line, arguments: Map::new(), started: Instant::now() })
+    }
+
+    /// Writes the record. A log that cannot be written does not make the call fail.
+    pub(crate) fn end<A: Serialize>(self, outcome: Result<&A, &Error>) {
+        let Self { file, mut line, arguments, started } = self;
+        let answer = outcome.map_or_else(|error| logged(error.details()), logged);
+        for (name, spellings) in MEMBERS {
+            let values =
+                [&answer, &arguments].into_iter().flat_map(|part| spellings.iter().map(|name| part.get(*name)));
+            if let Some(value) = values.flatten().find(|value| value.is_string() || value.is_number()) {
+                line.insert(name.to_owned(), value.clone());
+            }
+        }
+        let extension = line.get("path").and_then(Value::as_str).and_then(|path| Path::new(path).extension());
+        if let Some(extension) = extension.map(|extension| extension.to_string_lossy().into_owned()) {
+            line.insert("extension".to_owned(), extension.into());
+        }
+        line.insert("milliseconds".to_owned(), (started.elapsed().as_millis() as u64).into());
+        line.insert("error_code".to_owned(), outcome.err().map(Error::code).into());
+        let text = Value::Object(line).to_string() + "\n";
+        let log = fs::OpenOptions::new().append(true).create(true).open(file);
+        // One write per line: calls that run at once append whole lines.
+        let _ = log.and_then(|mut log| log.write_all(text.as_bytes()));
+    }
+}
+
+/// The members of `value` that may be logged.
+fn logged<T: Serialize + ?Sized>(value: &T) -> Map<String, Value> {
+    let names: Vec<&str> = MEMBERS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    members::of(value, &names)
+}

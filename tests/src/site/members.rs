@@ -1,0 +1,30 @@
+//! Forms to sign in, and pages that have one beside their content.
+//!
+//! Their addresses do not say which is which: a page is known by what it is made of.
+
+use super::{ask::Ask, http::Response, server::Reply};
+
+/// The pages, as files in `tests/site/members/`.
+macro_rules! file {
+    ($name:literal) => {
+        include_str!(concat!("../../site/members/", $name))
+    };
+}
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let page = match ask.rest()[..] {
+        ["en"] => file!("en.html"),
+        ["ja"] => file!("ja.html"),
+        ["de"] => file!("de.html"),
+        ["zh"] => file!("zh.html"),
+        ["wiki"] => file!("wiki.html"),
+        ["note"] => file!("note.html"),
+        ["article"] => file!("article.html"),
+        ["join"] => file!("join.html"),
+        ["newsletter"] => file!("newsletter.html"),
+        ["refused"] => return Some(Response::html(file!("de.html")).status(401).into()),
+        ["report"] => return Some(Response::redirect(302, "/members/en").into()),
+        _ => return None,
+    };
+    Some(Response::html(page).into())
+}

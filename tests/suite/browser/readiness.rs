@@ -1,0 +1,193 @@
+//! When a page counts as loaded: late content, endless activity, dialogs, pages that hang or crash.
+
+use std::time::{Duration, Instant};
+
+use ragmaker_tests::visitor::{Saved, Visitor, at_once};
+
+use super::{hrefs, links, owned, seen};
+
+#[test]
+fn what_comes_late_is_waited_for() {
+    let visitor = Visitor::with_browser();
+    let ways = [
+        "import",
+        "script",
+        "body",
+        "stream",
+        "slow",
+        "many",
+        "parts",
+        "again",
+        "animation",
+        "database",
+        "shadow",
+        "transition",
+        "slide",
+        "looked-for",
+        "slices",
+        "reopened",
+        "request",
+        "frame",
+        "inner",
+        "interval",
+        "picture",
+        "worker",
+        "told",
+        "cipher",
+        "task",
+        "rejection",
+    ];
+    at_once(3, &ways, |way| {
+        let answer = seen(&visitor, &format!("/late/{way}"));
+        assert_eq!(answer["ready"], "idle", "{way}");
+        assert_eq!(links(&visitor, &answer), owned([("What came late", "/page/late")]), "{way}");
+    });
+    for page in ["/late/text", "/late/countdown", "/late/pause"] {
+        assert_eq!(seen(&visitor, page)["url"], visitor.site.url("/links/1"), "{page}");
+    }
+}
+
+#[test]
+fn a_page_can_not_get_in_the_way_of_its_reader() {
+    let visitor = Visitor::with_browser();
+    let clobbered = seen(&visitor, "/hostile/clobbered");
+    assert_eq!((&clobbered["title"], &clobbered["http_status"]), (&"Clobbered".into(), &200.into()));
+    assert_eq!(
+        links(&visitor, &clobbered),
+        owned([("Seen", "/page/seen"), ("Area", "/page/area"), ("Field", "/page/field")])
+    );
+    assert_eq!(visitor.save("/hostile/clobbered").field("title"), "Clobbered");
+    assert_eq!(hrefs(&visitor, "/hostile/sandboxed"), ["/page/out"]);
+    seen(&visitor, "/hostile/usher");
+    assert_eq!(seen(&visitor, "/slow/answer/170")["title"], "Slow answer");
+    for (page, title) in [("closing", "Closing"), ("talkative", "Talkative"), ("farewell", "Farewell")] {
+        let answer = seen(&visitor, &format!("/hostile/{page}"));
+        assert_eq!((&answer["title"], &answer["ready"]), (&title.into(), &"idle".into()));
+    }
+    visitor.refuse("/hostile/rootless", "EMPTY_CONTENT");
+    assert_eq!(seen(&visitor, "/page/next")["title"], "next");
+}
+
+#[test]
+fn a_place_on_the_page_that_is_shown_is_loaded_like_any_other() {
+    let visitor = Visitor::with_browser();
+    for (loads, page) in ["/page/shown", "/page/shown#a", "/page/shown#b"].into_iter().enumerate() {
+        assert_eq!(visitor.navigate(page).run().answer()["url"], visitor.site.url(page));
+        assert_eq!(visitor.site.count("/page/shown"), loads + 1, "{page}");
+    }
+}
+
+#[test]
+fn pages_that_are_never_quiet_are_ready_all_the_same() {
+    let visitor = Visitor::with_browser();
+    let pages = [
+        ("/slow/poll/100", "Endless polling", "idle"),
+        ("/slow/again/fetch", "Again and again", "idle"),
+        ("/slow/again/request", "Again and again", "idle"),
+        ("/slow/again/socket", "Again and again", "idle"),
+        ("/slow/again/sleep", "Again and again", "idle"),
+        ("/slow/again/list", "Again and again", "idle"),
+        ("/slow/again/cleared", "Again and again", "idle"),
+        ("/slow/again/slides", "Slides", "idle"),
+        ("/slow/socket", "WebSocket", "idle"),
+        ("/slow/events", "Event stream", "idle"),
+        ("/slow/fetch", "Hanging request", "cap"),
+        ("/slow/clock/20", "Clock", "idle"),
+        ("/slow/image/1500", "Slow image", "idle"),
+        ("/slow/image/100000", "Slow image", "cap"),
+        ("/slow/style/1500", "Slow style sheet", "idle"),
+        ("/slow/answer/3000", "Slow answer", "idle"),
+        ("/slow/body", "Trickled page", "cap"),
+        ("/slow/style/100000", "Slow style sheet", "cap"),
+    ];
+    at_once(3, &pages, |&(page, title, ready)| {
+        let answer = visitor.navigate(page).args(["--timeout", "60"]).run().answer().clone();
+        assert_eq!((answer["title"].as_str(), answer["ready"].as_str()), (Some(title), Some(ready)), "{page}");
+        assert_eq!(answer["http_status"], 200, "{page}");
+        let extracted = visitor.extract(page).args(["--timeout", "60"]).run();
+        assert_eq!(extracted.answer()["ready"], ready, "{page}");
+        if !page.contains("image") && !page.contains("body") {
+            assert!(answer["total"].as_u64() > Some(0), "{page}: {answer}");
+        }
+        assert!(visitor.save_whole(page).has_line(&format!("# {title}")), "{page}");
+    });
+}
+
+#[test]
+fn a_page_that_does_not_answer_ends_in_time_and_the_next_call_works() {
+    let visitor = Visitor::with_browser();
+    for page in ["/slow/first-byte", "/slow/loop/0", "/slow/loop/500"] {
+        for tool in [visitor.navigate(page), visitor.extract(page)] {
+            let start = Instant::now();
+            let run = tool.args(["--timeout", "3"]).within(Duration::from_secs(40)).run();
+            // The loop that begins late may begin when the page was already taken.
+            if page != "/slow/loop/500" || run.stdout_json.is_none() {
+                let error = run.error("TIMEOUT");
+                assert_eq!(error["details"]["url"], visitor.site.url(page));
+            }
+            // Three seconds, and what a busy machine needs to end it.
+            assert!(start.elapsed() < Duration::from_secs(15), "{page} took {:?}", start.elapsed());
+            let next = seen(&visitor, "/page/next");
+            assert_eq!(next["title"], "next", "after {page}");
+        }
+    }
+}
+
+#[test]
+fn a_crashed_page_is_an_error_and_the_next_call_works() {
+    let visitor = Visitor::with_browser();
+    for _ in 0..2 {
+        visitor.refuse("/content/crash", "PAGE_CRASHED");
+        visitor.navigate("/content/crash").run().error("PAGE_CRASHED");
+        assert_eq!(seen(&visitor, "/page/next")["title"], "next");
+    }
+    // Without an open browser, too.
+    visitor.close().run().answer();
+    visitor.refuse("/content/crash", "PAGE_CRASHED");
+    assert_eq!(seen(&visitor, "/page/next")["title"], "next");
+    assert!(visitor.project.left_running(Duration::from_secs(10)).is_empty());
+}
+
+#[test]
+fn dialogs_do_not_stop_a_page() {
+    let visitor = Visitor::with_browser();
+    for (page, shown) in [
+        ("/dialog/alert", ""),
+        ("/dialog/confirm", "Answer: true."),
+        ("/dialog/prompt", "Answer: null."),
+        ("/dialog/chain", "Answer: true. Answer: null."),
+        ("/dialog/frame", ""),
+        ("/dialog/sandbox", ""),
+        ("/dialog/unload", ""),
+    ] {
+        assert_eq!(hrefs(&visitor, page), ["/page/after"], "{page}");
+        let saved = visitor.save_whole(page);
+        assert!(saved.has_line("# Dialogs") && saved.markdown.contains(shown), "{page}: {}", saved.markdown);
+        assert_eq!(seen(&visitor, "/page/next")["title"], "next", "after {page}");
+    }
+}
+
+#[test]
+fn an_element_can_be_waited_for() {
+    let visitor = Visitor::with_browser();
+    for (page, selector) in
+        [("/page/there", "article h1"), ("/links/late/2500", "#list a[href$='20']"), ("/slow/body", "h1")]
+    {
+        let run = visitor.navigate(page).args(["--wait-for", selector]).run();
+        assert_eq!(run.answer()["ready"], "selector", "{page}");
+    }
+    let waited = visitor.navigate("/links/late/2500").args(["--wait-for", "#list a"]).run();
+    assert_eq!(waited.answer()["total"], 20);
+    for tool in [visitor.navigate("/page/never"), visitor.extract("/page/never")] {
+        let start = Instant::now();
+        let run = tool.args(["--wait-for", ".never", "--timeout", "2"]).run();
+        assert_eq!(run.error("SELECTOR_NOT_FOUND")["details"]["selector"], ".never");
+        assert!(start.elapsed() < Duration::from_secs(14), "it took {:?}", start.elapsed());
+    }
+    for tool in [visitor.navigate("/page/bad"), visitor.extract("/page/bad")] {
+        let error = tool.args(["--wait-for", "a[[b"]).run();
+        assert_eq!(error.error("ARGUMENT_ERROR")["details"]["argument"], "--wait-for");
+    }
+    assert!(visitor.saved().is_empty());
+    Saved::by(&visitor.extract("/links/late/2500").args(["--wait-for", "#list a"]).run());
+}

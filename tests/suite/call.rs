@@ -1,0 +1,103 @@
+//! `ragmaker-discover` and `ragmaker-call` from outside.
+
+use ragmaker_tests::{discovery::entries, run::Project};
+use serde_json::{Value, json};
+
+fn discovered(arguments: &[&str]) -> Vec<Value> {
+    let output = Project::new().tool("discover").args(arguments).run_raw();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn tools_are_listed_in_every_clients_form() {
+    let entries = entries();
+    for (format, name, schema) in [
+        ("gemini", "/name", "/parametersJsonSchema"),
+        ("openai", "/function/name", "/function/parameters"),
+        ("anthropic", "/name", "/input_schema"),
+        ("mcp", "/name", "/inputSchema"),
+    ] {
+        let tools = discovered(&["--format", format]);
+        assert_eq!(tools.len(), entries.len());
+        for (tool, entry) in tools.iter().zip(&entries) {
+            assert_eq!(tool.pointer(name), Some(&entry.json["name"]), "{format}");
+            let properties = tool.pointer(schema).map(|schema| &schema["properties"]);
+            assert_eq!(properties, Some(&entry.json["parameters"]["properties"]), "{format}");
+        }
+        assert!(format != "gemini" || discovered(&[]) == tools);
+    }
+}
+
+#[test]
+fn a_client_gets_an_array_whatever_it_asks() {
+    for arguments in [&["--format", "none"][..], &["--format"], &["stray"], &["--no-such-thing"]] {
+        let output = Project::new().tool("discover").args(arguments).run_raw();
+        assert!(output.status.success(), "{arguments:?}");
+        assert_eq!(output.stdout, b"[]\n");
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!(error["error_code"], "ARGUMENT_ERROR");
+    }
+}
+
+#[test]
+fn a_call_is_the_executables() {
+    let project = Project::new();
+    project.write("a b.txt", "one\ntwo\n");
+    for (tool, arguments) in [
+        ("read_file", json!({"path": "a b.txt", "limit": "1", "wait_for_previous": false})),
+        ("read_file", json!({"path": "none"})),
+        ("read_file", json!({"path": "a b.txt", "no_such": 1})),
+        ("list_directory", json!({})),
+    ] {
+        let called = project.tool("call").arg(tool).stdin(arguments.to_string()).run();
+        let ran = project.tool(&tool.replace('_', "-")).args(["--arguments", &arguments.to_string()]).run();
+        assert_eq!((called.code, called.raw.stdout, called.raw.stderr), (ran.code, ran.raw.stdout, ran.raw.stderr));
+    }
+    // Nothing on standard input is no argument.
+    assert_eq!(project.tool("call").arg("ragmaker-project-info").run().code, 0);
+}
+
+#[test]
+fn awkward_arguments_need_no_quoting() {
+    let project = Project::with_odd_name();
+    let content = "it's \"quoted\" $HOME `ls` \\ \u{1F600}\n--content\n";
+    let arguments = json!({"path": "-- odd \"name\".txt", "content": content});
+    project.tool("call").arg("write-file").stdin(arguments.to_string()).run().answer();
+    let read = project.tool("call").arg("read-file").stdin(json!({"path": "-- odd \"name\".txt"}).to_string()).run();
+    assert_eq!(read.answer()["content"], content);
+    project.write("page.html", "<h1>T</h1><p>Some text.");
+    let bare = project.tool("call").arg("html_to_markdown").stdin(r#"{"path": "page.html", "raw": true}"#).run_raw();
+    assert_eq!(String::from_utf8(bare.stdout).unwrap(), "# T\n\nSome text.\n");
+}
+
+#[test]
+fn what_is_no_call_is_refused() {
+    let project = Project::new();
+    let refused =
+        |name: &str, input: &str| project.tool("call").arg(name).stdin(input).run().error("ARGUMENT_ERROR").clone();
+    for (name, nearest) in [("read_fil", "read_file"), ("ragmaker-browser-navigat", "browser_navigate")] {
+        let error = refused(name, "{}");
+        assert_eq!(error["details"], json!({"argument": name, "nearest": nearest}));
+        assert_eq!(error["remediation_suggestion"], format!("Did you mean {nearest}?"));
+    }
+    for name in ["", "ragmaker-", "quite-unlike-anything"] {
+        let error = refused(name, "{}");
+        assert_eq!(error["details"], json!({"argument": name}));
+        assert!(error["remediation_suggestion"].as_str().unwrap().contains("read_file"));
+    }
+    assert_eq!(refused("read_file", r#"{"path": "a", "path": "b"}"#)["details"]["argument"], "path");
+    assert_eq!(refused("read_file", "{}")["details"]["argument"], "path");
+    assert_eq!(refused("read_file", r#"{"path": "-"}"#)["details"]["argument"], "path");
+    assert_eq!(refused("write_file", r#"{"path": "a"}"#)["details"]["argument"], "content");
+    for input in ["[]", "not JSON", "{} {}"] {
+        refused("read_file", input);
+    }
+    project.tool("call").run().error("ARGUMENT_ERROR");
+    project.tool("call").args(["read_file", "--path=a"]).run().error("ARGUMENT_ERROR");
+    for (arguments, argument) in [(["--version", "--bogus"], "--bogus"), (["read_file", "--help=1"], "--help")] {
+        let run = project.tool("call").args(arguments).run();
+        assert_eq!(run.error("ARGUMENT_ERROR")["details"]["argument"], argument);
+    }
+    assert!(!project.path().join("a").exists());
+}

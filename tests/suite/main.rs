@@ -1,0 +1,19 @@
+//! The executables from outside, all tests in one binary: what they share (a web server with TLS, JSON Schema)
+//! is linked once.
+//!
+//! Tests that need more than this repository's own programs are ignored unless asked for: MCP
+//! conformance here, and the agents' clients in a binary of their own (clients/main.rs).
+
+mod browser;
+mod call;
+mod catalog;
+mod codes;
+mod contract;
+mod docs;
+mod files;
+mod log;
+mod mcp;
+mod pipelines;
+mod policy;
+mod roots;
+mod secrets;

@@ -1,0 +1,110 @@
+//! Saved pages that the catalog does not list, or not under their URL, as their front matter says.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    io::Read,
+    path::Path,
+};
+
+use ragmaker_catalog::{Catalog, DocumentName, Entry, Update};
+use ragmaker_tool::Error;
+
+/// How much of a file is read for its front matter, in bytes.
+const HEAD: u64 = 1 << 20;
+
+/// Gives each update of a document that the catalog may lack the entry to add, where there is a saved
+/// page: the file at the path that it names, or the one whose front matter has its URL.
+pub(crate) fn find(catalog: &Catalog, updates: &mut [Update]) -> Result<(), Error> {
+    let mut urls = BTreeSet::new();
+    for update in &mut *updates {
+        match &update.document {
+            DocumentName::Path(path) => {
+                update.new = catalog.find(path).and_then(|file| entry(&file)).map(|(_, new)| new);
+            }
+            DocumentName::Url(url) => {
+                urls.insert(url.clone());
+            }
+        }
+    }
+    if urls.is_empty() {
+        return Ok(());
+    }
+    let contents = catalog.read()?;
+    for listed in contents.documents.iter().filter_map(|document| document.url.as_ref()) {
+        urls.remove(listed);
+    }
+    // Reading every file takes its time: only where a URL is not in the catalog.
+    if urls.is_empty() {
+        return Ok(());
+    }
+    let mut pages = BTreeMap::new();
+    for file in catalog.files(&catalog.listed_files(&contents)) {
+        if !file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
+            continue;
+        }
+        if let Some((url, entry)) = entry(&file).filter(|(url, _)| urls.contains(url)) {
+            pages.entry(url).or_insert(entry);
+        }
+    }
+    for update in updates {
+        if let DocumentName::Url(url) = &update.document {
+            update.new = pages.get(url).cloned();
+        }
+    }
+    Ok(())
+}
+
+/// The URL and the entry of the saved page in `file`; `None` where its front matter names no URL.
+fn entry(file: &Path) -> Option<(String, Entry)> {
+    let mut bytes = vec![];
+    File::open(file).ok()?.take(HEAD).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let parsed = ragmaker_document::parse(&text).ok()?;
+    let url = parsed.field("source_url")?;
+    let entry = Entry::new(url, parsed.field("title").unwrap_or_default(), file);
+    let entry = match parsed.field("fetched_at") {
+        Some(fetched_at) => entry.with("fetched_at", fetched_at),
+        None => entry,
+    };
+    Some((url.to_owned(), entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn pages_are_found_by_path_and_by_the_url_of_their_front_matter() {
+        let folder = tempfile::tempdir().unwrap();
+        let documents = folder.path().join("cache/documents");
+        fs::create_dir_all(&documents).unwrap();
+        for name in ["a", "b"] {
+            let text = format!("---\nsource_url: \"https://x/{name}\"\n---\n");
+            fs::write(documents.join(format!("{name}.md")), text).unwrap();
+        }
+        fs::write(documents.join("c.txt"), "---\nsource_url: \"https://x/c\"\n---\n").unwrap();
+        fs::write(folder.path().join("cache/catalog.json"), "{\"documents\": [{\"url\": \"https://x/b\"}]}").unwrap();
+        let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
+        let names = [
+            (DocumentName::Url("https://x/a".into()), true),
+            (DocumentName::Path("documents/a.md".into()), true),
+            // It is listed, so no file is looked for.
+            (DocumentName::Url("https://x/b".into()), false),
+            (DocumentName::Url("https://x/c".into()), false),
+            (DocumentName::Path("documents/d.md".into()), false),
+        ];
+        let update = |document: &DocumentName| Update {
+            document: document.clone(),
+            title: None,
+            summary: Some("s".into()),
+            new: None,
+        };
+        let mut updates: Vec<Update> = names.iter().map(|(name, _)| update(name)).collect();
+        find(&catalog, &mut updates).unwrap();
+        for (update, (_, found)) in updates.iter().zip(&names) {
+            assert_eq!(update.new.is_some(), *found, "{:?}", update.document);
+        }
+    }
+}

