@@ -1,6 +1,6 @@
 //! When a page counts as loaded: late content, endless activity, dialogs, pages that hang or crash.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ragmaker_tests::visitor::{Saved, Visitor, at_once};
 
@@ -118,15 +118,13 @@ fn a_page_that_does_not_answer_ends_in_time_and_the_next_call_works() {
     let visitor = Visitor::with_browser();
     for page in ["/slow/first-byte", "/slow/loop/0", "/slow/loop/500"] {
         for tool in [visitor.navigate(page), visitor.extract(page)] {
-            let start = Instant::now();
-            let run = tool.args(["--timeout", "3"]).within(Duration::from_secs(40)).run();
+            // Without its own timeout the call would take 30 seconds.
+            let run = tool.args(["--timeout", "3"]).within(Duration::from_secs(25)).run();
             // The loop that begins late may begin when the page was already taken.
             if page != "/slow/loop/500" || run.stdout_json.is_none() {
                 let error = run.error("TIMEOUT");
                 assert_eq!(error["details"]["url"], visitor.site.url(page));
             }
-            // Three seconds, and what a busy machine needs to end it.
-            assert!(start.elapsed() < Duration::from_secs(15), "{page} took {:?}", start.elapsed());
             let next = seen(&visitor, "/page/next");
             assert_eq!(next["title"], "next", "after {page}");
         }
@@ -179,10 +177,8 @@ fn an_element_can_be_waited_for() {
     let waited = visitor.navigate("/links/late/2500").args(["--wait-for", "#list a"]).run();
     assert_eq!(waited.answer()["total"], 20);
     for tool in [visitor.navigate("/page/never"), visitor.extract("/page/never")] {
-        let start = Instant::now();
-        let run = tool.args(["--wait-for", ".never", "--timeout", "2"]).run();
+        let run = tool.args(["--wait-for", ".never", "--timeout", "2"]).within(Duration::from_secs(25)).run();
         assert_eq!(run.error("SELECTOR_NOT_FOUND")["details"]["selector"], ".never");
-        assert!(start.elapsed() < Duration::from_secs(14), "it took {:?}", start.elapsed());
     }
     for tool in [visitor.navigate("/page/bad"), visitor.extract("/page/bad")] {
         let error = tool.args(["--wait-for", "a[[b"]).run();
