@@ -114,6 +114,21 @@ fn a_call_needs_no_handshake() {
 }
 
 #[test]
+fn a_call_with_wrong_parameters_is_told_from_an_unknown_method() {
+    let project = Project::new();
+    let request = |method: &str, params: Value| {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let run = project.tool("mcp").stdin(request.to_string()).run_raw();
+        let answer: Value = serde_json::from_slice(&run.stdout).unwrap();
+        answer["error"]["code"].clone()
+    };
+    for params in [json!(null), json!({}), json!({"name": 7}), json!({"name": "read_file", "arguments": "path"})] {
+        assert_eq!(request("tools/call", params.clone()), -32602, "{params}");
+    }
+    assert_eq!(request("tools/unheard-of", json!({})), -32601);
+}
+
+#[test]
 fn what_is_not_json_is_answered() {
     let project = Project::new();
     let run = project.tool("mcp").stdin("{\"jsonrpc\":\n[7]\n").run_raw();

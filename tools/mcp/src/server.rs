@@ -13,8 +13,9 @@ use ragmaker_tool::{
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+        CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
+        ContentBlock, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
+        ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -149,6 +150,20 @@ impl ServerHandler for Server {
         let peer = context.peer.peer_info();
         let shows_data_alone = peer.is_some_and(|peer| peer.client_info.name.starts_with(CODEX));
         Ok(result(answer, shows_data_alone).into())
+    }
+
+    /// Refuses what the SDK could not read. To it, a call with wrong parameters is a method of another kind.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != CallToolRequestMethod::VALUE {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        let reason = request.params_as::<CallToolRequestParams>().err().map(|error| error.to_string());
+        let reason = reason.unwrap_or_else(|| "params are missing".to_owned());
+        Err(ErrorData::invalid_params(format!("the parameters of tools/call are wrong: {reason}"), None))
     }
 }
 
