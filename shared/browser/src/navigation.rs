@@ -8,14 +8,14 @@ use std::{
 
 use ragmaker_address::Domains;
 use serde_json::Value;
-use url::Url;
+use url::{Host, Url};
 
 use crate::{
     challenge,
     error::{CommandError, Failure, navigation_failed, not_a_page},
     facts::Facts,
     page::{Page, Ready},
-    readiness::{Network, PageScript, Readiness, ReadyPage, limits::LIMITS},
+    readiness::{Network, PageScript, Readiness, ReadyPage, Waited, limits::LIMITS},
     tab::Tab,
 };
 
@@ -48,6 +48,8 @@ pub(crate) struct Navigation<'a> {
     pub(crate) deadline: Instant,
     /// Whether the tab shows what the server sent, and no page of the browser's own.
     pub(crate) shows_page: bool,
+    /// The hosts that are not asked any more, because the page's parser waited for them in vain.
+    pub(crate) blocked: Vec<Host>,
 }
 
 type Taken = (Page, Value);
@@ -183,17 +185,35 @@ impl Navigation<'_> {
 
     /// Waits until the page is ready, and takes it.
     fn wait(&mut self, wait_for: Option<&str>) -> Result<Taken, Failure> {
-        let readiness = Readiness {
-            was_waiting: self.tab.was_waiting(),
-            reused: self.tab.reused,
-            socket: &mut self.tab.socket,
-            network: &mut self.network,
-            script: self.script,
-            url: &self.url,
-            deadline: self.deadline,
-        };
-        let page = { readiness }.wait(wait_for)?;
-        self.checked(page)
+        let mut reloads = 0;
+        loop {
+            let readiness = Readiness {
+                was_waiting: self.tab.was_waiting(),
+                may_reload: reloads < LIMITS.reloads,
+                reused: self.tab.reused,
+                socket: &mut self.tab.socket,
+                network: &mut self.network,
+                script: self.script,
+                url: &self.url,
+                deadline: self.deadline,
+            };
+            match { readiness }.wait(wait_for)? {
+                Waited::Ready(page) => return self.checked(*page),
+                Waited::Blocked(hosts) => self.reload_without(hosts)?,
+            }
+            reloads += 1;
+        }
+    }
+
+    /// Loads the page again without asking `hosts`. A request under way cannot be ended by itself: the
+    /// protocol has only a command that ends the load of the whole page.
+    fn reload_without(&mut self, hosts: Vec<Host>) -> Result<(), Failure> {
+        self.blocked.extend(hosts);
+        let blocked = self.tab.socket.block(&self.blocked);
+        blocked.map_err(|error| self.failure(error))?;
+        self.tab.is_current = false;
+        let url = self.url.clone();
+        self.go(url.as_str()).map(drop)
     }
 
     /// The page, if it is one that may be taken: it may have led elsewhere.

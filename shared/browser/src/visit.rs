@@ -107,6 +107,7 @@ impl Visit<'_> {
                 tab,
                 deadline,
                 shows_page: true,
+                blocked: vec![],
             };
             let result = navigation.run();
             let Navigation { tab, shows_page, .. } = navigation;

@@ -8,10 +8,10 @@ const MAX_HEAD: u64 = 1 << 20;
 /// The most bytes of a body: agents send a whole conversation, images included.
 const MAX_BODY: u64 = 64 << 20;
 
-/// Keeps every page to itself: scripts, frames and images of other hosts are named in the pages
-/// that imitate a vendor's, and never loaded. Other ports of this machine are allowed, for frames.
-const HERMETIC: &str = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; \
-                        frame-src 'self' http://127.0.0.1:* http://localhost:*";
+/// Keeps every page to this machine: scripts, frames and images of other hosts are named in the pages
+/// that imitate a vendor's, and never loaded.
+const HERMETIC: &str = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob: \
+                        http://127.0.0.1:* http://localhost:*";
 
 /// A request as it was received.
 pub struct Request {

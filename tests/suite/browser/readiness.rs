@@ -114,6 +114,26 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
 }
 
 #[test]
+fn what_other_sites_do_not_answer_costs_no_content() {
+    let visitor = Visitor::with_browser();
+    let pages = [
+        ("fetch", "cap", "The end of the page."),
+        ("script", "cap", "The end of the page."),
+        ("frame", "cap", "The end of the page."),
+        ("image", "cap", "The end of the page."),
+        ("blocking", "idle", "The end of the page."),
+        ("style", "idle", "The end of the page."),
+        ("late", "idle", "Words that another site brings"),
+    ];
+    at_once(3, &pages, |&(name, ready, line)| {
+        let page = format!("/other-site/{name}");
+        assert_eq!(visitor.navigate(&page).args(["--timeout", "60"]).run().answer()["ready"], ready, "{name}");
+        let saved = visitor.save_whole(&page);
+        assert!(saved.has_line("# Other site") && saved.has_line(line), "{name}: {}", saved.markdown);
+    });
+}
+
+#[test]
 fn a_page_that_does_not_answer_ends_in_time_and_the_next_call_works() {
     let visitor = Visitor::with_browser();
     for page in ["/slow/first-byte", "/slow/loop/0", "/slow/loop/500"] {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use url::Host;
 
 use super::socket::{Event, Incoming, Socket};
 use crate::{endpoint::Endpoint, error::CommandError};
@@ -106,6 +107,12 @@ impl TabSocket {
     /// Cancels the pending navigation, which delays every command to the page that shows.
     pub(crate) fn stop_loading(&mut self) -> Result<(), CommandError> {
         self.send("Page.stopLoading", &json!({})).map(drop)
+    }
+
+    /// From now on, requests to `hosts` fail at once.
+    pub(crate) fn block(&mut self, hosts: &[Host]) -> Result<(), CommandError> {
+        let patterns = hosts.iter().flat_map(|host| [format!("*://{host}/*"), format!("*://{host}:*/*")]);
+        self.send("Network.setBlockedURLs", &json!({"urls": patterns.collect::<Vec<_>>()})).map(drop)
     }
 
     /// Leaves the page alone for `time`, and receives its events meanwhile.

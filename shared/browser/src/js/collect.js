@@ -19,7 +19,7 @@ if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
   counts = undefined;
   state = didTimeout && doc.visibilityState === "visible" ? "wait" : look(selector);
 }
-if (state === "bad-selector" || (!now && state === "wait")) return [state];
+if (state === "bad-selector" || (!now && (state === "wait" || state === "parsing"))) return [state];
 let content = null;
 try {
   content = take(chosen);

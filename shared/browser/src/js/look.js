@@ -47,7 +47,7 @@ const drawn = () => {
   }
   return globalThis.wasDrawn || doc.visibilityState !== "visible";
 };
-// Is the page's own content there? Answers "wait", "idle", "stalled", "selector" or "bad-selector".
+// Is the page's own content there? Answers "wait", "parsing", "idle", "stalled", "selector" or "bad-selector".
 const look = (selector) => {
   const now = performance.now();
   if (selector !== null) {
@@ -61,7 +61,7 @@ const look = (selector) => {
   const watch = watched();
   const complete = doc.readyState === "complete";
   if (!watch) return complete ? "idle" : "wait";
-  if (doc.readyState === "loading") return "wait";
+  if (doc.readyState === "loading") return "parsing";
   if (!complete) {
     // Everything is parsed; what still loads is an image or the like, which the page may be at work without.
     return watch.quiet > limits.stalledQuiet && watch.timers === 0 && now > (sparse() ? limits.stalledSparse : limits.stalledDense) ? "stalled" : "wait";

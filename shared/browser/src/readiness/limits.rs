@@ -28,6 +28,10 @@ pub(crate) const LIMITS: Limits = Limits {
     code: Patience { dense: Duration::from_millis(2500), sparse: Duration::from_secs(5) },
     style: Patience { dense: Duration::from_millis(2500), sparse: Duration::from_millis(2500) },
     push: Patience { dense: Duration::from_secs(1), sparse: Duration::from_secs(1) },
+    silent_data: Duration::from_millis(1500),
+    silent_code: Duration::from_millis(600),
+    silent_blocker: Duration::from_millis(1500),
+    reloads: 4,
     same_request: 3,
     same_address: 30,
     page: PageLimits {
@@ -38,8 +42,8 @@ pub(crate) const LIMITS: Limits = Limits {
         idle_callback: 200,
         drawn: 1000,
         selector_parsing: 3000,
-        stalled_quiet: 1000,
-        stalled_dense: 2500,
+        stalled_quiet: 400,
+        stalled_dense: 800,
         stalled_sparse: 5000,
         short_timer: 2000,
         long_timer: 5000,
@@ -105,6 +109,16 @@ pub(crate) struct Limits {
     pub(crate) style: Patience,
     /// A WebSocket or an event stream, until its first message.
     pub(crate) push: Patience,
+    /// Data from another site that has not answered anything yet, where the page has something to read
+    /// without it. Where it has little text, the limits above hold.
+    pub(crate) silent_data: Duration,
+    /// The same for scripts, frames and style sheets, which seldom bring a page's own text.
+    pub(crate) silent_code: Duration,
+    /// A script or style sheet of such a site while the document is parsed: until then the parser may wait
+    /// for it. The page is then loaded again without that host.
+    pub(crate) silent_blocker: Duration,
+    /// How often a page is loaded again for that.
+    pub(crate) reloads: usize,
     /// How often a page may make the same request; after that it is polling, and says nothing about its content.
     pub(crate) same_request: u32,
     /// How often it may ask one address for something else each time, as applications do that have one for
@@ -169,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_sparse_page_is_never_given_less_time() {
-        let Limits { data, body, code, style, push, .. } = LIMITS;
+        let Limits { data, body, code, style, push, silent_data, silent_code, .. } = LIMITS;
+        assert!(silent_data < data.dense && silent_code < code.dense && silent_code < style.dense);
         assert!([data, body, code, style, push].iter().all(|patience| patience.sparse >= patience.dense));
         const { assert!(LIMITS.page.stalled_sparse >= LIMITS.page.stalled_dense) };
     }

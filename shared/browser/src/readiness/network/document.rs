@@ -9,6 +9,8 @@ pub(crate) struct Document {
     pub(super) request: String,
     pub(super) url: String,
     pub(super) response: Value,
+    /// Whether all of its body has come.
+    pub(super) is_complete: bool,
     /// Why it could not be loaded, by Chromium's name.
     pub(super) failure: Option<String>,
 }

@@ -15,6 +15,7 @@ use std::{
 };
 
 use serde_json::Value;
+use url::{Host, Url};
 
 pub(crate) use self::requests::NetworkState;
 use self::{
@@ -138,13 +139,22 @@ impl Network {
         self.requests.state(sparse)
     }
 
+    /// The hosts that the parser may be waiting for in vain: their scripts and style sheets are all that the
+    /// document, of which everything has come, can be waiting for.
+    pub(crate) fn silent_blockers(&self) -> Vec<Host> {
+        if self.shown.is_complete && !self.awaits_document() { self.requests.silent_blockers() } else { vec![] }
+    }
+
     /// Handles an event of the tab.
     pub(crate) fn handle(&mut self, method: &str, params: &Value) {
         let text = |key: &str| params[key].as_str().unwrap_or_default();
         let (request, frame) = (text("requestId"), text("frameId"));
+        if let Some(url) = params["response"]["url"].as_str().or_else(|| params["redirectResponse"]["url"].as_str()) {
+            self.requests.heard_of(url);
+        }
         match method {
             "Network.requestWillBeSent" => self.requested(text("type"), request, frame, params),
-            "Network.webSocketCreated" => self.requests.begin(request, "", Kind::Push, text("url"), ""),
+            "Network.webSocketCreated" => self.requests.begin(request, "", Kind::Push, text("url"), "", None),
             "Network.responseReceived" => match self.document(request) {
                 Some(document) => document.response = params["response"].clone(),
                 None => self.requests.answered(request, &params["response"]),
@@ -156,8 +166,11 @@ impl Network {
                     document.failure = params["errorText"].as_str().map(str::to_owned);
                 }
             }
-            "Network.loadingFinished"
-            | "Network.eventSourceMessageReceived"
+            "Network.loadingFinished" => match self.document(request) {
+                Some(document) => document.is_complete = true,
+                None => self.requests.end(request),
+            },
+            "Network.eventSourceMessageReceived"
             | "Network.webSocketFrameReceived"
             | "Network.webSocketFrameError"
             | "Network.webSocketClosed" => self.requests.end(request),
@@ -196,7 +209,8 @@ impl Network {
         let of_a_document = params["loaderId"].as_str().is_some_and(|loader| !loader.is_empty());
         if let Some(kind) = Kind::of(kind).filter(|_| of_a_document) {
             let text = |key: &str| params["request"][key].as_str().unwrap_or_default();
-            self.requests.begin(request, frame, kind, text("url"), text("postData"));
+            let page = Url::parse(&self.url).ok();
+            self.requests.begin(request, frame, kind, text("url"), text("postData"), page.as_ref());
         }
     }
 

@@ -1,8 +1,13 @@
 //! The open requests of a page, and how long each may take.
 
-use std::{collections::HashMap, time::Instant};
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
 
+use ragmaker_address::same_site;
 use serde_json::Value;
+use url::{Host, Url};
 
 use super::document::{headers, media_type};
 use crate::readiness::limits::{LIMITS, Patience};
@@ -55,6 +60,11 @@ impl Kind {
         }
     }
 
+    /// How long another site may take that has not answered anything yet.
+    fn silent_limit(self) -> Duration {
+        if self == Self::Data { LIMITS.silent_data } else { LIMITS.silent_code }
+    }
+
     /// Whether a request that takes too long is worth telling of: a style sheet brings no content, and
     /// a push connection is meant to stay open.
     fn can_stall(self) -> bool {
@@ -72,6 +82,8 @@ pub(super) struct Request {
     /// What is still to come of its body, in bytes as they are sent, where the server said how many.
     left: Option<u64>,
     compressed: bool,
+    /// The host that was asked, where it belongs to another site than the page and had answered nothing.
+    silent: Option<Host>,
 }
 
 impl Request {
@@ -90,9 +102,15 @@ impl Request {
         self.left == Some(0)
     }
 
-    fn is_waited_for(&self, sparse: bool, now: Instant) -> bool {
+    fn is_waited_for(&self, sparse: bool, answered: &HashSet<Host>, now: Instant) -> bool {
         let Patience { dense, sparse: longer } = self.kind.patience();
-        now.duration_since(self.since) < if sparse { longer } else { dense }
+        let is_silent = self.silent.as_ref().is_some_and(|host| !answered.contains(host));
+        let limit = match (sparse, is_silent) {
+            (true, _) => longer,
+            (false, true) => dense.min(self.kind.silent_limit()),
+            (false, false) => dense,
+        };
+        now.duration_since(self.since) < limit
     }
 }
 
@@ -102,11 +120,15 @@ pub(super) struct Requests {
     open: HashMap<String, Request>,
     /// How often each thing was asked for, and each address for anything.
     asked: HashMap<String, u32>,
+    /// The hosts that have answered a request of this page.
+    answered: HashSet<Host>,
 }
 
 impl Requests {
     /// Follows a request from its beginning on, unless it is polling.
-    pub(super) fn begin(&mut self, id: &str, frame: &str, kind: Kind, url: &str, body: &str) {
+    ///
+    /// `page` is the URL of the page, where it is known.
+    pub(super) fn begin(&mut self, id: &str, frame: &str, kind: Kind, url: &str, body: &str, page: Option<&Url>) {
         if self.open.contains_key(id) {
             return;
         }
@@ -115,7 +137,8 @@ impl Requests {
         let of_request = self.count(format!("{url} {body}"));
         if of_request <= LIMITS.same_request && of_address <= LIMITS.same_address {
             let since = Instant::now();
-            let request = Request { kind, frame: frame.to_owned(), since, left: None, compressed: false };
+            let silent = page.and_then(|page| other_site(page, url));
+            let request = Request { kind, frame: frame.to_owned(), since, left: None, compressed: false, silent };
             self.open.insert(id.to_owned(), request);
         }
     }
@@ -130,6 +153,11 @@ impl Requests {
         if let Some(request) = self.open.get_mut(id) {
             request.answered(response);
         }
+    }
+
+    /// The host of `url` has answered something, be it an image or a redirect.
+    pub(super) fn heard_of(&mut self, url: &str) {
+        self.answered.extend(Url::parse(url).ok().and_then(|url| url.host().map(|host| host.to_owned())));
     }
 
     /// A part of the body came.
@@ -153,7 +181,7 @@ impl Requests {
     pub(super) fn state(&self, sparse: bool) -> NetworkState {
         let now = Instant::now();
         let mut open = self.open.values().filter(|request| !request.is_complete());
-        if open.clone().any(|request| request.is_waited_for(sparse, now)) {
+        if open.clone().any(|request| request.is_waited_for(sparse, &self.answered, now)) {
             NetworkState::Busy
         } else if open.any(|request| request.kind.can_stall()) {
             NetworkState::Stalled
@@ -162,8 +190,25 @@ impl Requests {
         }
     }
 
+    /// The hosts of other sites that have not answered a request for a script or a style sheet in time.
+    pub(super) fn silent_blockers(&self) -> Vec<Host> {
+        let now = Instant::now();
+        let blocks = |request: &&Request| {
+            matches!(request.kind, Kind::Code | Kind::Style)
+                && now.duration_since(request.since) >= LIMITS.silent_blocker
+        };
+        let hosts = self.open.values().filter(blocks).filter_map(|request| request.silent.clone());
+        hosts.filter(|host| !self.answered.contains(host)).collect()
+    }
+
     #[cfg(test)]
     pub(super) fn open_mut(&mut self) -> impl Iterator<Item = &mut Request> {
         self.open.values_mut()
     }
+}
+
+/// The host of `url`, if it belongs to another site than the page.
+fn other_site(page: &Url, url: &str) -> Option<Host> {
+    let url = Url::parse(url).ok()?;
+    if same_site(page, &url) { None } else { url.host().map(|host| host.to_owned()) }
 }

@@ -191,6 +191,31 @@ fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
 }
 
 #[test]
+fn another_site_is_waited_for_briefly_until_it_has_answered_something() {
+    let ask = |network: &mut Network, kind: &str, id: &str, url: &str| {
+        let request = json!({"url": url});
+        let params = json!({"type": kind, "requestId": id, "frameId": "F", "loaderId": "1", "request": request});
+        network.handle("Network.requestWillBeSent", &params);
+        for request in network.requests.open_mut() {
+            request.since = request.since.checked_sub(LIMITS.silent_data).unwrap();
+        }
+    };
+    for kind in ["Fetch", "XHR", "Script", "Document"] {
+        let mut network = shown();
+        ask(&mut network, kind, "a", "https://docs.x.example/a");
+        assert_eq!(network.state(false), NetworkState::Busy, "{kind} of the same site");
+        ends(&mut network, "a");
+        ask(&mut network, kind, "b", "https://y.example/b");
+        assert_eq!((network.state(false), network.state(true)), (NetworkState::Stalled, NetworkState::Busy), "{kind}");
+        // What answers once may bring content again.
+        ask(&mut network, kind, "c", "https://y.example/c");
+        assert_eq!(network.state(false), NetworkState::Stalled, "{kind}");
+        answers(&mut network, "image", &json!({"url": "https://y.example/image", "mimeType": "image/png"}));
+        assert_eq!(network.state(false), NetworkState::Busy, "{kind}");
+    }
+}
+
+#[test]
 fn polling_is_not_waited_for_and_data_in_parts_is() {
     let mut network = shown();
     let ask = |network: &mut Network, url: &str, body: &str| {

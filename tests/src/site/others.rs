@@ -1,0 +1,42 @@
+//! Pages that ask another site: this server as `localhost`, which is another host than the page's.
+
+use std::time::Duration;
+
+use super::{
+    ask::Ask,
+    html,
+    http::Response,
+    server::{Peer, Reply},
+};
+
+/// What the other site's API brings.
+const LATE: &str = "Words that another site brings";
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let other = format!("http://localhost:{}/other-site", ask.port);
+    let silent = format!("{other}/silent");
+    let (head, body) = match ask.rest()[..] {
+        ["silent"] => return Some(Reply::bytes(|peer: &mut Peer<'_>| peer.hold())),
+        ["api"] => {
+            let answer = Response::new("application/json", format!("\"{LATE}\""));
+            return Some(Reply::after(Duration::from_secs(1), answer.header("Access-Control-Allow-Origin", "*")));
+        }
+        ["fetch"] => (String::new(), format!("<script>fetch('{silent}').catch(() => {{}});</script>")),
+        ["script"] => (String::new(), format!("<script async src=\"{silent}\"></script>")),
+        ["frame"] => (String::new(), format!("<iframe src=\"{silent}\"></iframe><script>1</script>")),
+        ["image"] => (String::new(), format!("<img src=\"{silent}\" alt=\"\"><script>1</script>")),
+        ["blocking"] => (format!("<script src=\"{silent}\"></script>\n"), String::new()),
+        ["style"] => (format!("<link rel=\"stylesheet\" href=\"{silent}\">\n"), "<script>1</script>".to_owned()),
+        ["late"] => (
+            String::new(),
+            format!(
+                "<p id=\"late\"></p><script>fetch('{other}/api').then(answer => answer.json())\
+                 .then(text => {{ document.getElementById('late').textContent = text; }});</script>"
+            ),
+        ),
+        _ => return None,
+    };
+    let text = html::prose("other site", 20);
+    let body = format!("<main>\n<h1>Other site</h1>\n{text}<p>The end of the page.</p>\n{body}\n</main>");
+    Some(Response::html(html::document("Other site", &head, &body)).into())
+}
