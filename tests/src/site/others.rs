@@ -19,7 +19,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["silent"] => return Some(Reply::bytes(|peer: &mut Peer<'_>| peer.hold())),
         ["api"] => {
             let answer = Response::new("application/json", format!("\"{LATE}\""));
-            return Some(Reply::after(Duration::from_secs(1), answer.header("Access-Control-Allow-Origin", "*")));
+            return Some(Reply::after(Duration::from_millis(500), answer.header("Access-Control-Allow-Origin", "*")));
         }
         ["fetch"] => (String::new(), format!("<script>fetch('{silent}').catch(() => {{}});</script>")),
         ["script"] => (String::new(), format!("<script async src=\"{silent}\"></script>")),
