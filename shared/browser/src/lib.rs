@@ -8,14 +8,27 @@
 //! | [`visit`] | one call: browser, tab, page | `session`, `tab`, `navigation` |
 //! | [`navigation`] | sends a tab to a page, and returns the page or the failure | `readiness`, `page` |
 //! | [`readiness`] | waits until the page is ready; all time limits | `cdp` |
-//! | [`page`], [`facts`], [`challenge`], [`login`] | what a page is: content, an error, a bot challenge, a sign-in form | |
+//! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`tab`] | lends tabs to calls | `webdriver`, `cdp` |
 //! | [`webdriver`], [`cdp`], [`endpoint`] | the two protocols, and where they are spoken | |
-//! | [`profile`], [`process`], [`find`] | files, locks, processes, programs | |
+//! | [`profile`], [`process`] | a profile's files and locks; processes | |
+//! | [`codes`], [`error`] | error codes; the errors of failed commands | |
 //!
-//! Nothing here knows of Markdown or catalogs.
+//! Nothing here knows of Markdown or catalogs. The terms:
+//!
+//! - **Profile**: the folder with a browser's cookies and our files about it. **Session**: its name, given
+//!   by the caller.
+//! - **Supervisor**: the process that starts a profile's browser, watches it, and closes it when it is idle.
+//! - **Tab**: a page target of the browser that calls borrow, one call at a time. An **idle** tab was given
+//!   back and keeps its page for the next call. An **abandoned** tab was borrowed by a process that died;
+//!   an **orphan** was opened by one that died before it recorded the tab. The supervisor closes both.
+//! - **Navigation target**: the page that a call asks for: a URL to load, a URL that a tab may show already,
+//!   or the page that the session used last.
+//! - **Current document**: the document that the tab shows. **Pending document**: the one that was requested
+//!   and has not replaced it yet.
+//! - **Ready**: the page's content is there, by the rules of [`readiness`].
 
 mod cdp;
 mod challenge;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use ragmaker_address::Domains;
+use ragmaker_tool::Error;
 use serde_json::Value;
 use url::{Host, Url};
 
@@ -116,7 +117,7 @@ impl Navigation<'_> {
         self.without_document(url, error, is_download)
     }
 
-    /// What to answer where the browser shows no document of the server's.
+    /// The answer for a load after which the browser shows no document of the server's.
     fn without_document(&mut self, url: &Url, error: Option<&str>, is_download: bool) -> Result<Taken, Failure> {
         let known = self.tab.socket.receive_known_events(self.deadline);
         known.map_err(|error| self.failure(error))?;
@@ -131,29 +132,17 @@ impl Navigation<'_> {
             let facts = Facts::of_status(self.url.clone(), status);
             return Ok((Page::new(facts, &self.url, &headers, Ready::Idle), Value::Null));
         }
-        let error = match error {
-            Some("net::ERR_ABORTED") | None => match (status, media) {
-                (204 | 205, media) => {
-                    not_a_page("the server answered that there is nothing to show", &self.url, media, status)
-                }
-                (_, Some(media)) => {
-                    let message = format!("the URL is a download of type {media}, not a page");
-                    not_a_page(&message, &self.url, Some(media), status)
-                }
-                (_, None) => navigation_failed(url.as_str(), "net::ERR_ABORTED"),
-            },
-            Some(error) => navigation_failed(url.as_str(), error),
-        };
+        let error = refused_load(&self.url, url, status, media, error);
         Err(error.into())
     }
 
-    /// Waits until what was asked of the tab is done: what is not by the time that it shows a page of
-    /// another process comes too late for that page.
+    /// Waits until the tab has done what it was asked. A command that is still pending when the tab
+    /// changes to a page of another process has no effect on that page.
     fn wait_for_ping(&mut self) -> Result<(), Failure> {
         self.tab.socket.wait_for_ping().map_err(|error| self.failure(error))
     }
 
-    /// Sends the tab to `url`, and returns what the browser says to that.
+    /// Sends the tab to `url`, and returns the browser's answer.
     fn go(&mut self, url: &str) -> Result<Value, Failure> {
         let (socket, deadline) = (&mut self.tab.socket, self.deadline);
         let answer = socket.navigate(url).and_then(|navigation| {
@@ -216,7 +205,7 @@ impl Navigation<'_> {
         self.go(url.as_str()).map(drop)
     }
 
-    /// The page, if it is one that may be taken: it may have led elsewhere.
+    /// The page, if it may be opened: a redirect or a script may have led to another URL.
     fn checked(&mut self, page: ReadyPage) -> Result<Taken, Failure> {
         let ReadyPage { ready, facts, content } = page;
         self.handle_events();
@@ -273,7 +262,32 @@ impl Navigation<'_> {
     }
 }
 
-/// Tells when the person at the terminal presses Enter; nothing where nobody sits there.
+/// The error for a load that brought no document.
+///
+/// `requested` is the URL of the call and `sent_to` the one that the tab was sent to. `status` and
+/// `media_type` are of the server's answer, as far as there was one; `net_error` is Chromium's name of
+/// the cause, and absent for a download.
+fn refused_load(
+    requested: &Url,
+    sent_to: &Url,
+    status: u16,
+    media_type: Option<&str>,
+    net_error: Option<&str>,
+) -> Error {
+    match (net_error, status, media_type) {
+        // Chromium aborts the load of an answer without content and of a download.
+        (Some("net::ERR_ABORTED") | None, 204 | 205, _) => {
+            not_a_page("the server answered that there is nothing to show", requested, media_type, status)
+        }
+        (Some("net::ERR_ABORTED") | None, _, Some(media_type)) => {
+            let message = format!("the URL is a download of type {media_type}, not a page");
+            not_a_page(&message, requested, Some(media_type), status)
+        }
+        (net_error, ..) => navigation_failed(sent_to.as_str(), net_error.unwrap_or("net::ERR_ABORTED")),
+    }
+}
+
+/// A receiver that is told when the person at the terminal presses Enter; nothing without a terminal.
 fn enter_pressed() -> Option<mpsc::Receiver<()>> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return None;
@@ -286,4 +300,53 @@ fn enter_pressed() -> Option<mpsc::Receiver<()>> {
         }
     });
     Some(receive)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::{NAVIGATION_FAILED, NOT_A_PAGE};
+
+    fn refused(status: u16, media_type: Option<&str>, net_error: Option<&str>) -> Error {
+        let requested = Url::parse("https://x.example/short").unwrap();
+        let sent_to = Url::parse("https://x.example/long").unwrap();
+        refused_load(&requested, &sent_to, status, media_type, net_error)
+    }
+
+    #[test]
+    fn an_answer_without_content_is_not_a_page() {
+        for (status, media_type) in [(204, None), (205, None), (204, Some("text/html"))] {
+            for net_error in [None, Some("net::ERR_ABORTED")] {
+                let error = refused(status, media_type, net_error);
+                assert!(error.is(NOT_A_PAGE) && error.message().contains("nothing to show"), "{error}");
+                assert_eq!(error.details()["url"], "https://x.example/short");
+                assert_eq!(error.details()["http_status"], status);
+            }
+        }
+    }
+
+    #[test]
+    fn a_download_is_named_by_its_type() {
+        for net_error in [None, Some("net::ERR_ABORTED")] {
+            let error = refused(200, Some("application/zip"), net_error);
+            assert!(error.is(NOT_A_PAGE) && error.message().contains("application/zip"), "{error}");
+            assert_eq!(error.details()["content_type"], "application/zip");
+        }
+    }
+
+    #[test]
+    fn any_other_failure_names_the_url_that_failed_and_the_cause() {
+        for (media_type, net_error, named) in [
+            (None, None, "net::ERR_ABORTED"),
+            (None, Some("net::ERR_ABORTED"), "net::ERR_ABORTED"),
+            (None, Some("net::ERR_CONNECTION_REFUSED"), "net::ERR_CONNECTION_REFUSED"),
+            // The connection broke in the middle of the answer.
+            (Some("text/html"), Some("net::ERR_CONTENT_LENGTH_MISMATCH"), "net::ERR_CONTENT_LENGTH_MISMATCH"),
+        ] {
+            let error = refused(0, media_type, net_error);
+            assert!(error.is(NAVIGATION_FAILED), "{error}");
+            assert_eq!(error.details()["url"], "https://x.example/long");
+            assert_eq!(error.details()["net_error"], named);
+        }
+    }
 }
