@@ -30,8 +30,12 @@ impl Listening {
 
     /// Posts a message with `headers`; the status of the answer, and the answer.
     fn post(&self, path: &str, headers: &str, message: &Value) -> (u16, String) {
+        self.post_text(path, headers, &message.to_string())
+    }
+
+    fn post_text(&self, path: &str, headers: &str, body: &str) -> (u16, String) {
         let mut connection = TcpStream::connect(("127.0.0.1", self.1)).unwrap();
-        let (body, port) = (message.to_string(), self.1);
+        let port = self.1;
         let host = if headers.contains("Host:") { String::new() } else { format!("Host: localhost:{port}\r\n") };
         let authorization = if headers.contains("Authorization:") { "" } else { &self.2 };
         write!(
@@ -70,6 +74,19 @@ fn a_session_calls_tools() {
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
     let (status, answer) = server.post("/mcp", &headers, &call);
     assert!(status == 200 && answer.contains("one\\ntwo\\nthree"), "{answer}");
+}
+
+#[test]
+fn a_body_that_is_no_message_is_answered_as_on_standard_input() {
+    let project = project_with_files();
+    let server = Listening::start(&project);
+    let headers = session(&server);
+    for body in ["{\"jsonrpc\": \"2.0\", \"id\"", "7", ""] {
+        let (status, answer) = server.post_text("/mcp", &headers, body);
+        assert!(status == 400 && answer.contains("\"code\":-32700"), "{body}: {answer}");
+    }
+    let (status, answer) = server.post("/mcp", &headers, &json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}));
+    assert!(status == 200 && answer.contains("read_file"), "{answer}");
 }
 
 /// Opens a session, and returns the headers that name it.

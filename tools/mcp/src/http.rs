@@ -14,10 +14,11 @@ use std::{
     time::Duration,
 };
 
+use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use hyper::{
     HeaderMap, Request, Response, StatusCode,
-    body::Incoming,
-    header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE},
+    body::{Bytes, Incoming},
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE},
     server::conn::http1,
     service::service_fn,
 };
@@ -28,10 +29,10 @@ use ragmaker_tool::{
     json::{self, Charset},
 };
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::{server::Server, sessions::Sessions, token::Token};
+use crate::{server::Server, sessions::Sessions, stdio, token::Token};
 
 /// The only address there is something at.
 const PATH: &str = "/mcp";
@@ -124,7 +125,11 @@ pub(crate) async fn serve(
                 if let Some(id) = session(request.headers()) {
                     sessions.used(id).await;
                 }
-                let answer = service.handle(request).await;
+                let is_json = is_json(request.headers());
+                let mut answer = service.handle(request).await;
+                if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+                    answer = not_a_message();
+                }
                 // It is said once: when it is opened.
                 if let Some(id) = session(answer.headers()) {
                     sessions.opened(id).await;
@@ -136,6 +141,22 @@ pub(crate) async fn serve(
             http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(connection), answer);
         tokio::spawn(connection);
     }
+}
+
+/// Whether the request says that its body is JSON.
+fn is_json(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(CONTENT_TYPE).and_then(|header| header.to_str().ok()).unwrap_or_default();
+    media_type.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// The answer to a body of JSON that is not a message: a JSON-RPC error with status 400. The SDK answers
+/// 415, which blames the media type, and no error object.
+fn not_a_message() -> Response<BoxBody<Bytes, Infallible>> {
+    let error = stdio::error(&Value::Null, stdio::PARSE_ERROR, "the body is not a JSON-RPC message");
+    let mut answer = Response::new(Full::from(error.to_string()).boxed());
+    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
 }
 
 fn session(headers: &HeaderMap) -> Option<&str> {

@@ -31,7 +31,7 @@ const OLDEST_REVISION: &str = "2024-11-05";
 const IMPLIED: &str = "ragmaker-implied-initialize";
 
 /// JSON-RPC: the line is not JSON.
-const PARSE_ERROR: i32 = -32700;
+pub(crate) const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC: the JSON is not a message.
 const INVALID_REQUEST: i32 = -32600;
 
@@ -210,7 +210,7 @@ fn implied_handshake() -> Option<ClientJsonRpcMessage> {
     serde_json::from_value(request).ok()
 }
 
-fn error(id: &Value, code: i32, message: &str) -> Value {
+pub(crate) fn error(id: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
