@@ -2,15 +2,16 @@
 //! list of them all that agents read, from the tools' own definitions.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use argh::FromArgs;
 use serde_json::{Value, json};
 
-use crate::process::root;
+use crate::{generated, process::root};
 
 /// Write every discovery.json from the tools' own argument definitions.
 #[derive(FromArgs)]
@@ -29,23 +30,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {
         return check();
     }
-    for (path, text) in files()? {
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    generated::write(files()?)
 }
 
 /// Fails where a discovery.json is not what the tools' definitions make it.
 pub(crate) fn check() -> anyhow::Result<()> {
-    for (path, text) in files()? {
-        let found = fs::read_to_string(&path).unwrap_or_default();
-        ensure!(found == text, "{} is stale: run `cargo xtask discovery` and commit what it writes", path.display());
-    }
-    Ok(())
+    generated::check(&files()?, "discovery")
 }
 
 /// Every discovery.json, and what it has to hold.
-fn files() -> anyhow::Result<Vec<(PathBuf, String)>> {
+fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let tools = root().join("tools");
     let entries = ragmaker_registry::entries();
     let listed: Vec<_> = entries.iter().filter_map(|entry| entry["command"].as_str()).collect();
@@ -56,8 +50,8 @@ fn files() -> anyhow::Result<Vec<(PathBuf, String)>> {
         bail!("registry/src/list.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders");
     }
     let own = |(folder, entry): (&String, &Value)| (tools.join(folder).join("discovery.json"), format!("{entry:#}\n"));
-    let mut files: Vec<_> = folders.iter().zip(&entries).map(own).collect();
-    files.push((root().join("discovery.json"), format!("{:#}\n", json!({"tools": entries}))));
+    let mut files: BTreeMap<_, _> = folders.iter().zip(&entries).map(own).collect();
+    files.insert(root().join("discovery.json"), format!("{:#}\n", json!({"tools": entries})));
     Ok(files)
 }
 

@@ -4,16 +4,16 @@
 //! ([`ragmaker_registry::manuals`]), and of `examples.md` beside it, which is written by hand and whose
 //! examples the tests run.
 
-use std::{fmt::Write, fs, path::PathBuf};
+use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use argh::FromArgs;
 use ragmaker_project::{VARIABLES, Variable};
 use ragmaker_registry::TOOLS;
 use ragmaker_tool::{Manual, Toolset};
 use serde_json::Value;
 
-use crate::process::root;
+use crate::{generated, process::root};
 
 /// Write tools/*/README.md and the generated tables in docs/.
 #[derive(FromArgs)]
@@ -31,36 +31,29 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {
         return check();
     }
-    for (path, text) in files()? {
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    generated::write(files()?)
 }
 
 /// Fails where a page is not what the code and its examples make it.
 pub(crate) fn check() -> anyhow::Result<()> {
-    for (path, text) in files()? {
-        let found = fs::read_to_string(&path).unwrap_or_default();
-        ensure!(found == text, "{} is stale: run `cargo xtask docs` and commit what it writes", path.display());
-    }
-    Ok(())
+    generated::check(&files()?, "docs")
 }
 
 /// Every generated document, and what it has to hold.
-fn files() -> anyhow::Result<Vec<(PathBuf, String)>> {
+fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let entries = ragmaker_registry::entries();
-    let mut files = vec![];
+    let mut files = BTreeMap::new();
     for (entry, manual) in entries.iter().zip(ragmaker_registry::manuals()) {
         let folder = root().join("tools").join(manual.command.trim_start_matches("ragmaker-"));
         let source = folder.join("examples.md");
         let examples = fs::read_to_string(&source).with_context(|| format!("cannot read {}", source.display()))?;
-        files.push((folder.join("README.md"), page(entry, &manual, &examples)));
+        files.insert(folder.join("README.md"), page(entry, &manual, &examples));
     }
     for (document, name, table) in [("contract", "variables", variables(VARIABLES)), ("mcp", "profiles", profiles())] {
         let path = root().join("docs").join(document).with_extension("md");
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let text = with_region(&text, name, &table).with_context(|| format!("{} has no {name}", path.display()))?;
-        files.push((path, text));
+        files.insert(path, text);
     }
     Ok(files)
 }

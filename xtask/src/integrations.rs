@@ -15,7 +15,7 @@ use argh::FromArgs;
 use ragmaker_project::VARIABLES;
 use serde_json::{Value, json};
 
-use crate::process::root;
+use crate::{generated, process::root};
 
 /// Write integrations/ for Gemini CLI, Claude Code, Codex and opencode from its workflows.
 #[derive(FromArgs)]
@@ -118,24 +118,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for path in stray(&files)? {
         fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     }
-    for (path, text) in files {
-        let folder = path.parent().context("a file is in a folder")?;
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    generated::write(files)
 }
 
 /// Fails where integrations/ is not what the workflows make it.
 pub(crate) fn check() -> anyhow::Result<()> {
-    const STALE: &str = "run `cargo xtask integrations` and commit what it writes";
     let files = files()?;
-    for (path, text) in &files {
-        let found = fs::read_to_string(path).unwrap_or_default();
-        ensure!(found == *text, "{} is stale: {STALE}", path.display());
-    }
+    generated::check(&files, "integrations")?;
     if let Some(path) = stray(&files)?.first() {
-        bail!("{} is made by nothing: {STALE}", path.display());
+        bail!("{} is made by nothing: run `cargo xtask integrations`, which removes it", path.display());
     }
     Ok(())
 }

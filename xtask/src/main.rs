@@ -7,6 +7,7 @@ mod demo;
 mod deny;
 mod discovery;
 mod docs;
+mod generated;
 mod integrations;
 mod new_tool;
 mod process;

@@ -23,6 +23,12 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// A Word document with one paragraph: "Spring tide at Brest".
+pub const LETTER: &[u8] = include_bytes!("letter.docx");
+
+/// A PDF of one page, which names the Tidemark handbook. The tests' site serves the same file.
+pub const HANDBOOK: &[u8] = include_bytes!("../../../tests/site/wiki/handbook.pdf");
+
 /// Environment variables of the person who runs the tests that would change what a tool does.
 const VARIABLES: [&str; 5] = [
     "RAGMAKER_PROJECT_ROOT",

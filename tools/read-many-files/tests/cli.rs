@@ -1,8 +1,8 @@
 //! `ragmaker-read-many-files` from outside.
 
-use std::{fs, io::Write};
+use std::fs;
 
-use ragmaker_testkit::Tree;
+use ragmaker_testkit::{HANDBOOK, LETTER, Tree};
 use serde_json::{Value, json};
 
 /// The tool's executable.
@@ -55,26 +55,11 @@ fn pages_join_to_the_texts() {
     assert!(pages > 5);
 }
 
-/// A Word document with one paragraph.
-fn docx(text: &str) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
-    zip.start_file("word/document.xml", zip::write::SimpleFileOptions::default()).unwrap();
-    let xml =
-        format!("<w:document xmlns:w=\"w\"><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>");
-    zip.write_all(xml.as_bytes()).unwrap();
-    zip.finish().unwrap().into_inner()
-}
-
-/// A PDF from the site that the tests serve.
-fn handbook() -> Vec<u8> {
-    fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/site/wiki/handbook.pdf")).unwrap()
-}
-
 #[test]
 fn documents_are_converted_and_never_shown_as_bytes() {
     let tree = Tree::new(TOOL);
-    tree.write("docs/handbook.pdf", handbook());
-    tree.write("docs/letter.docx", docx("Spring tide at Brest"));
+    tree.write("docs/handbook.pdf", HANDBOOK);
+    tree.write("docs/letter.docx", LETTER);
     tree.write("docs/archive.zip", [&b"PK\x03\x04"[..], &[0; 60]].concat());
     let answer = tree.run(&["--path", "docs"]);
     let file = |index: usize, key: &str| answer["files"][index][key].as_str().unwrap().to_owned();

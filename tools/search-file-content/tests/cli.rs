@@ -1,8 +1,6 @@
 //! `ragmaker-search-file-content` from outside.
 
-use std::{fs, io::Write};
-
-use ragmaker_testkit::Tree;
+use ragmaker_testkit::{HANDBOOK, LETTER, Tree};
 use serde_json::{Value, json};
 
 /// The tool's executable.
@@ -113,26 +111,11 @@ fn a_file_of_any_size_is_searched_as_it_is_read() {
     assert_eq!((&found["total"], &found["files_searched"]), (&json!(6000), &json!(1)));
 }
 
-/// A Word document with one paragraph.
-fn docx(text: &str) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
-    zip.start_file("word/document.xml", zip::write::SimpleFileOptions::default()).unwrap();
-    let xml =
-        format!("<w:document xmlns:w=\"w\"><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>");
-    zip.write_all(xml.as_bytes()).unwrap();
-    zip.finish().unwrap().into_inner()
-}
-
-/// A PDF from the site that the tests serve.
-fn handbook() -> Vec<u8> {
-    fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/site/wiki/handbook.pdf")).unwrap()
-}
-
 #[test]
 fn documents_are_searched_by_their_text() {
     let tree = Tree::new(TOOL);
-    let pdf = tree.write("handbook.pdf", handbook());
-    let letter = tree.write("letter.docx", docx("Spring tide at Brest"));
+    let pdf = tree.write("handbook.pdf", HANDBOOK);
+    let letter = tree.write("letter.docx", LETTER);
     tree.write("archive.zip", [&b"PK\x03\x04"[..], b"Brest", &[0; 60]].concat());
     let found = tree.run(&["--pattern", "Brest"]);
     let paths: Vec<_> = found["matches"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
