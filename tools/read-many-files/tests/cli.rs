@@ -1,7 +1,5 @@
 //! `ragmaker-read-many-files` from outside.
 
-use std::fs;
-
 use ragmaker_testkit::{HANDBOOK, LETTER, Tree};
 use serde_json::{Value, json};
 
