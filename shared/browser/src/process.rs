@@ -1,8 +1,8 @@
-//! Our own processes, told from all others by what they were started with.
+//! The processes of a profile, identified by an environment variable.
 //!
-//! The supervisor, the driver and the browser all carry the profile's path in an environment variable.
-//! So they are found again when every file about them is lost, whichever of them was killed, and a
-//! process that reuses one of their process ids is never taken for one.
+//! The supervisor, the driver and the browser have the profile's path in an environment variable. So they
+//! are found when the files about them are lost and whichever of them was killed, and a process that
+//! reuses one of their process ids is not mistaken for one of them.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -17,13 +17,15 @@ pub(crate) const MARK: &str = "RAGMAKER_BROWSER_PROFILE";
 
 /// The processes of a profile.
 struct Found {
-    /// Those that carry the mark.
+    /// The processes with the environment variable [`MARK`].
     marked: Vec<u32>,
-    /// The helpers of its browser: they write their title over their environment, and are told by it.
+    /// Helper processes of its browser. They overwrite their environment with their title, and are
+    /// identified by that title.
     helpers: Vec<u32>,
 }
 
-/// What runs for the profile in `folder`. A browser that somebody else has started on it keeps its helpers.
+/// The processes of the profile in `folder`, without the helpers of a browser that another program has
+/// started on the profile.
 fn of_profile(folder: &Path) -> Found {
     let mut mark = OsString::from(MARK);
     mark.push("=");
@@ -33,7 +35,7 @@ fn of_profile(folder: &Path) -> Found {
     let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).with_cmd(UpdateKind::Always);
     system.refresh_processes_specifics(ProcessesToUpdate::All, true, what.without_tasks());
     let mut found = Found { marked: vec![], helpers: vec![] };
-    let mut is_other_s = false;
+    let mut is_foreign = false;
     for process in system.processes().values().filter(|process| process.pid().as_u32() != std::process::id()) {
         let pid = process.pid().as_u32();
         if process.environ().contains(&mark) {
@@ -46,16 +48,16 @@ fn of_profile(folder: &Path) -> Found {
         if is_on_it && line.contains(" --type=") {
             found.helpers.push(pid);
         }
-        is_other_s |= is_on_it && !line.contains(" --type=");
+        is_foreign |= is_on_it && !line.contains(" --type=");
     }
-    if is_other_s {
+    if is_foreign {
         found.helpers.clear();
     }
     found
 }
 
-/// How long the helpers of a browser that is gone get to end by themselves, which may be to write something.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long helpers of a closed browser may take to end by themselves: they may have data to write.
+const HELPER_GRACE: Duration = Duration::from_secs(1);
 
 /// Ends every process of the profile in `folder` but `except`, and waits until they are gone.
 /// Returns whether there were any.
@@ -66,21 +68,21 @@ pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
         let Found { mut marked, helpers } = of_profile(folder);
         marked.retain(|&pid| Some(pid) != except);
         any |= !marked.is_empty();
-        // One that is becoming another program at this very moment has no environment: look twice.
+        // During exec, a process has no environment: an empty result is checked twice.
         looks = if marked.is_empty() && helpers.is_empty() { looks + 1 } else { 0 };
         if looks > usize::from(any) || begun.elapsed() > Duration::from_secs(5) {
             return any;
         }
         marked.into_iter().for_each(end);
-        if begun.elapsed() > LAST_WORDS {
+        if begun.elapsed() > HELPER_GRACE {
             helpers.into_iter().for_each(end);
         }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Whether a process with this number runs: it is not merely waiting to be reaped, nor giving back its
-/// memory, which takes a browser a while, and its command line goes first.
+/// Whether the process `pid` runs. A zombie does not, nor does a process that is releasing its memory, which
+/// takes a browser some time; its command line is empty by then.
 pub(crate) fn runs(pid: u32) -> bool {
     let lives = |process: &Process| {
         let is_ending = cfg!(target_os = "linux") && process.cmd().is_empty();
@@ -89,7 +91,7 @@ pub(crate) fn runs(pid: u32) -> bool {
     with(pid, ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always), lives).unwrap_or_default()
 }
 
-/// The folder of the profile that the process with this number was started for, if it is one of ours.
+/// The folder of the profile that the process `pid` was started for, if it is one of ours.
 pub(crate) fn profile_of(pid: u32) -> Option<PathBuf> {
     let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always);
     let mark = |process: &Process| {
@@ -106,7 +108,7 @@ pub(crate) fn end(pid: u32) {
     with(pid, ProcessRefreshKind::nothing(), Process::kill);
 }
 
-/// What `ask` has to say of the process with this number, if there is one.
+/// The result of `ask` for the process `pid`, if there is one.
 fn with<T>(pid: u32, what: ProcessRefreshKind, ask: impl FnOnce(&Process) -> T) -> Option<T> {
     let pid = Pid::from_u32(pid);
     let mut system = System::new();

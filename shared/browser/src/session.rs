@@ -1,4 +1,4 @@
-//! A session's browser: reaching the one that runs or starting one, leaving it open, closing it.
+//! A session's browser: connecting to the running one or starting one, keeping it open, closing it.
 
 use std::{
     env,
@@ -22,17 +22,17 @@ pub const IDLE_SECONDS: u64 = 30 * 60;
 /// How long closing may wait for another call that starts or closes the same browser.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(70);
 
-/// A browser in use; it is not closed for being idle while this lives.
+/// A browser in use. While this value lives, the browser is not closed for being idle.
 pub(crate) struct InUse {
     pub(crate) running: Running,
-    /// Whether it ran before.
+    /// Whether the browser ran before the call.
     pub(crate) was_open: bool,
     profile: Profile,
     lock: Option<Lock>,
 }
 
 impl InUse {
-    /// Reaches the browser on `profile`, or starts one that goes when its last user goes.
+    /// Connects to the browser on `profile`, or starts one that closes when its last user leaves.
     pub(crate) fn enter(profile: &Profile, visible: bool, deadline: Instant) -> Result<Self, Error> {
         let launch = Launch { headless: !visible, stays: false, idle_seconds: IDLE_SECONDS };
         profile.create()?;
@@ -45,20 +45,20 @@ impl InUse {
     }
 
     fn start(profile: &Profile, mut launch: Launch, deadline: Instant) -> Result<Self, Error> {
-        // What is missing is said before anything else is done.
+        // Missing programs are reported before anything is changed.
         Program::Chromium.find()?;
         Program::ChromeDriver.find()?;
         if !launch.headless && !has_display() {
             return Err(NO_DISPLAY.error("there is no screen to show a window on"));
         }
         let start = profile.lock_start(deadline)?;
-        // Somebody else may have been faster.
+        // Another call may have started it meanwhile.
         if let Some(running) = usable(profile, !launch.headless) {
             let lock = profile.lock_use(deadline)?;
             return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
         }
         if let Some(old) = profile.running() {
-            // What broke, or lacks a window, comes back the way it was meant to stay.
+            // A browser that replaces a broken or a headless one keeps that one's settings.
             launch.stays |= old.stays;
             launch.idle_seconds = if old.stays { old.idle_seconds } else { launch.idle_seconds };
             if supervisor::is_alive(profile, &old) {
@@ -67,7 +67,7 @@ impl InUse {
                     let running = supervisor::start(profile, None, deadline)?;
                     return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
                 }
-                // Others may work in it: it is not closed while they do.
+                // Other calls may use it: it is not closed before they end.
                 while profile.lock_unused().is_none() {
                     if Instant::now() >= deadline {
                         return Err(BROWSER_BUSY
@@ -79,14 +79,14 @@ impl InUse {
             }
         }
         supervisor::close(profile, None);
-        // Taken before there is a browser, so that its supervisor never sees it unused.
+        // Taken before the browser starts, so that its supervisor never sees it unused.
         let lock = profile.lock_use(deadline)?;
         let running = supervisor::start(profile, Some(launch), deadline)?;
         drop(start);
         Ok(Self { running, was_open: false, profile: profile.clone(), lock: Some(lock) })
     }
 
-    /// Stops using the browser. One that was started for calls alone is closed by the last of them.
+    /// Stops using the browser. The last call closes a browser that `browser-open` did not open.
     pub(crate) fn leave(mut self) {
         if let Some(lock) = self.lock.take() {
             lock.touch(SystemTime::now());
@@ -94,7 +94,7 @@ impl InUse {
         if self.profile.running().is_none_or(|running| running.stays) {
             return;
         }
-        // Where another call holds the lock, it is the one that starts, uses or closes.
+        // A call that holds the lock starts, uses or closes the browser itself.
         let Ok(_start) = self.profile.lock_start(Instant::now() + CLOSE_PATIENCE) else { return };
         let ours = self
             .profile
@@ -106,22 +106,22 @@ impl InUse {
     }
 }
 
-/// A browser that was left open.
+/// A browser that stays open.
 #[derive(Debug)]
 pub struct Opened {
-    /// Whether it ran before.
+    /// Whether the browser ran before the call.
     pub already_open: bool,
-    /// Its name and version.
+    /// The name and version of the browser.
     pub browser: String,
-    /// Its main process.
+    /// The process id of the browser.
     pub pid: Option<u32>,
     /// Whether Chromium's sandbox is on.
     pub sandbox: bool,
-    /// Whether it has no window.
+    /// Whether the browser has no window.
     pub headless: bool,
 }
 
-/// Leaves a browser running on `profile`, which closes itself after `idle_seconds` without use.
+/// Keeps a browser running on `profile`. It closes after `idle_seconds` without use.
 pub fn open(profile: &Profile, visible: bool, idle_seconds: u64) -> Result<Opened, Error> {
     let deadline = Instant::now() + CLOSE_PATIENCE;
     profile.create()?;
@@ -141,11 +141,11 @@ pub fn open(profile: &Profile, visible: bool, idle_seconds: u64) -> Result<Opene
     Ok(Opened { already_open: in_use.was_open, browser, pid: browser_pid, sandbox, headless })
 }
 
-/// Closes the browser on `profile` and ends all that is left of earlier ones. Returns whether
-/// anything was open.
+/// Closes the browser on `profile` and ends the remaining processes of earlier ones. Returns whether
+/// anything ran.
 pub fn close(profile: &Profile) -> Result<bool, Error> {
     if !profile.folder().is_dir() {
-        // Somebody may have deleted it under a browser.
+        // The folder may have been deleted while a browser ran on it.
         return Ok(process::end_all(profile.folder(), None));
     }
     profile.create()?;
@@ -153,15 +153,14 @@ pub fn close(profile: &Profile) -> Result<bool, Error> {
     Ok(supervisor::close(profile, None))
 }
 
-/// Whether a window can be shown. Only the systems of X11 and Wayland say so beforehand.
+/// Whether a window can be shown. Only X11 and Wayland say so beforehand.
 fn has_display() -> bool {
     let named = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     !cfg!(all(unix, not(target_os = "macos"))) || named("DISPLAY") || named("WAYLAND_DISPLAY")
 }
 
-/// The browser that runs on `profile`, if it can be used as it is. Its supervisor has to live: what is left
-/// of a session tells of ports that others may have by now, and a browser without a supervisor would stay
-/// for ever.
+/// The browser that runs on `profile`, if it can be used as it is. Its supervisor has to live: a recorded
+/// port may belong to another program by now, and a browser without a supervisor would never be closed.
 fn usable(profile: &Profile, visible: bool) -> Option<Running> {
     let running = profile.running().filter(|running| !(visible && running.headless))?;
     (profile.is_supervised() && running.endpoint.accepts_connections()).then_some(running)
@@ -182,7 +181,7 @@ mod tests {
         }))
         .unwrap();
         profile.record(&running).unwrap();
-        // The call began long ago.
+        // The call started an hour ago.
         lock.touch(SystemTime::now() - Duration::from_hours(1));
         assert!(profile.unused_for() > Duration::from_mins(59));
         InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) }.leave();
