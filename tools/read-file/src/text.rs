@@ -1,4 +1,4 @@
-//! A text file: its encoding, the lines that are wanted, the answer.
+//! Text files: the encoding, the requested lines, the answer.
 
 use std::{io, path::Path};
 
@@ -21,22 +21,22 @@ use crate::{
 /// Lines are counted in files up to this size (256 MiB); a larger one is read only as far as needed.
 const COUNT_UP_TO: u64 = 256 << 20;
 
-/// A text and how to read it.
+/// A text with its encoding.
 struct Text {
     source: Source,
     decoder: Box<dyn Fn() -> Box<dyn Decode>>,
-    /// What a newline is in it.
+    /// The bytes of a newline in this encoding.
     newline: &'static [u8],
-    /// Where it begins, after a byte order mark.
+    /// The offset of the first character, after a byte order mark.
     begin: u64,
-    /// The name of the encoding it is in, or was in before it was decoded.
+    /// The name of the encoding; for a decoded text, that of the original.
     encoding: String,
-    /// Whether it was lossy to decode it.
+    /// Whether decoding replaced characters.
     lossy: bool,
 }
 
-/// Reads what is wanted of `source`, of which `answer` says what is known. Gives them back if it is
-/// no text in one of Unicode's encodings.
+/// Reads the requested part of `source` into `answer`. Returns both unchanged if the source is not a text in
+/// a Unicode encoding.
 pub(crate) fn read(
     source: Source,
     encoding: Option<&str>,
@@ -50,14 +50,14 @@ pub(crate) fn read(
         Err(source) => return Ok(Err((source, answer))),
     };
     let found = text.find(wanted).map_err(fail)?;
-    if encoding.is_none() && text.is_older_than_it_began(&found.1).map_err(fail)? {
+    if encoding.is_none() && text.is_legacy_after_ascii(&found.1).map_err(fail)? {
         return Ok(Err((text.source, answer)));
     }
     let answer = answer.measured(&text.source).map_err(fail)?;
     text.page(wanted, found, answer).map(Ok)
 }
 
-/// Reads what is wanted of a text that is in the encoding `identified`, the lines of which stand alone.
+/// Reads the requested part of a text in the encoding `identified`, in which a line can be decoded by itself.
 pub(crate) fn read_legacy(
     source: Source,
     Identified { encoding, mark }: Identified,
@@ -76,7 +76,7 @@ pub(crate) fn read_legacy(
     text.page(wanted, found, answer)
 }
 
-/// Reads what is wanted of a text that was decoded.
+/// Reads the requested part of a decoded text.
 pub(crate) fn read_decoded(decoded: Decoded, wanted: &Wanted, answer: Answer) -> Result<Answer, Error> {
     let text = Text::from(decoded);
     let found = text.find(wanted).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
@@ -161,7 +161,7 @@ impl Text {
         Self { source, decoder, newline: unicode.newline(), begin, encoding, lossy: false }
     }
 
-    /// Where the lines that are wanted are.
+    /// The number of lines and the span of the requested ones.
     fn find(&self, wanted: &Wanted) -> io::Result<(Option<u64>, Span)> {
         let lines = Lines { source: &self.source, begin: self.begin, newline: self.newline };
         match wanted.lines {
@@ -170,13 +170,12 @@ impl Text {
         }
     }
 
-    /// Whether a text that began as ASCII is in another encoding from where it stops being that,
-    /// as far as it was read.
-    fn is_older_than_it_began(&self, span: &Span) -> io::Result<bool> {
+    /// Whether the first bytes beyond ASCII, in the part that was read, belong to a legacy encoding.
+    fn is_legacy_after_ascii(&self, span: &Span) -> io::Result<bool> {
         if self.encoding != "UTF-8" || self.begin > 0 {
             return Ok(false);
         }
-        // Of a text that was read from its end alone, that end has to say it.
+        // Where only the end of a text was read, that end decides.
         let read_to = if span.total.is_some() { self.source.size() } else { span.end };
         let at = match span.before {
             None => span.start,
@@ -255,7 +254,7 @@ impl Text {
 
     /// How the lines in the first sample end.
     fn newline_style(text: &str) -> Newline {
-        // A carriage return that the sample cuts from its newline says nothing.
+        // The sample may end between a carriage return and its newline.
         Newline::of(if text.len() + 8 < SAMPLE { text } else { text.trim_end_matches('\r') })
     }
 }
