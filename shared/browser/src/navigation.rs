@@ -15,7 +15,7 @@ use crate::{
     challenge,
     error::{CommandError, Failure, navigation_failed, not_a_page},
     facts::Facts,
-    page::{Page, Ready},
+    page::{Outcome, Page},
     readiness::{Network, PageScript, Readiness, ReadyPage, Waited, limits::LIMITS},
     tab::Tab,
 };
@@ -130,7 +130,7 @@ impl Navigation<'_> {
             let headers = document.headers();
             self.shows_page = false;
             let facts = Facts::of_status(self.url.clone(), status);
-            return Ok((Page::new(facts, &self.url, &headers, Ready::Idle), Value::Null));
+            return Ok((Page::new(facts, &self.url, &headers, Outcome::IDLE), Value::Null));
         }
         let error = refused_load(&self.url, url, status, media, error);
         Err(error.into())
@@ -177,7 +177,7 @@ impl Navigation<'_> {
         let mut reloads = 0;
         loop {
             let readiness = Readiness {
-                was_waiting: self.tab.was_waiting(),
+                earlier: self.tab.outcome().cloned(),
                 may_reload: reloads < LIMITS.reloads,
                 reused: self.tab.reused,
                 socket: &mut self.tab.socket,
@@ -207,7 +207,7 @@ impl Navigation<'_> {
 
     /// The page, if it may be opened: a redirect or a script may have led to another URL.
     fn checked(&mut self, page: ReadyPage) -> Result<Taken, Failure> {
-        let ReadyPage { ready, facts, content } = page;
+        let ReadyPage { outcome, facts, content } = page;
         self.handle_events();
         if facts.url.scheme() == "chrome-error" {
             // It is what the page has led to that could not be loaded.
@@ -222,7 +222,7 @@ impl Navigation<'_> {
             return Err(not_a_page(error, &self.url, Some(&facts.media_type), facts.status).into());
         }
         let headers = self.network.shown().headers();
-        Ok((Page::new(facts, &self.url, &headers, ready), content))
+        Ok((Page::new(facts, &self.url, &headers, outcome), content))
     }
 
     fn handle_events(&mut self) {

@@ -17,12 +17,37 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ready {
-    /// The page is loaded and quiet.
+    /// The page is loaded and quiet, and nothing is open.
     Idle,
-    /// It still waited for something when its time was up; what was there was taken.
+    /// Its content rests; what is still open, to the hosts in `pending`, brings none.
+    Content,
+    /// It still waited for what could bring content when its time was up; what was there was taken.
     Cap,
     /// The element that was waited for is there.
     Selector,
+}
+
+/// How the wait for a page ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) ready: Ready,
+    /// The hosts of what was open then, 10 at most.
+    pub(crate) pending: Vec<String>,
+}
+
+impl Outcome {
+    /// Nothing was open.
+    pub(crate) const IDLE: Self = Self { ready: Ready::Idle, pending: vec![] };
+
+    /// What holds of a page that rests now, if the wait for it ended like this before: what was open then
+    /// cannot be asked any more.
+    pub(crate) fn later(&self) -> Ready {
+        match self.ready {
+            Ready::Selector if self.pending.is_empty() => Ready::Idle,
+            Ready::Selector => Ready::Content,
+            ready => ready,
+        }
+    }
 }
 
 /// A link: its accessible name and its absolute address.
@@ -57,6 +82,8 @@ pub struct Page {
     pub content_type: String,
     /// What ended the wait for its content.
     pub ready: Ready,
+    /// The hosts of what was open then, in the order of their names; 10 at most.
+    pub pending: Vec<String>,
     /// The vendor of the bot challenge that is shown instead of the page, if one is.
     pub challenge: Option<&'static str>,
     /// Whether its main content is a form to sign in.
@@ -66,7 +93,7 @@ pub struct Page {
 
 impl Page {
     /// The page with `facts`, to which the tab was sent by `requested`.
-    pub(crate) fn new(facts: Facts, requested: &Url, headers: &Value, ready: Ready) -> Self {
+    pub(crate) fn new(facts: Facts, requested: &Url, headers: &Value, outcome: Outcome) -> Self {
         Self {
             challenge: challenge::vendor(&facts, headers),
             is_login: facts.sign_in.as_ref().is_some_and(|form| looks_like_login(form, requested, &facts.url)),
@@ -75,7 +102,8 @@ impl Page {
             title: facts.title,
             http_status: facts.status,
             content_type: facts.media_type,
-            ready,
+            ready: outcome.ready,
+            pending: outcome.pending,
             broken: facts.broken,
         }
     }
@@ -115,7 +143,7 @@ mod tests {
         let form = SignIn { passwords: 1, fields: 2, beside: 10, ..SignIn::default() };
         facts.sign_in = login.then_some(form);
         let url = facts.url.clone();
-        Page::new(facts, &url, &json!({}), Ready::Idle).refusal().map(|error| error.code())
+        Page::new(facts, &url, &json!({}), Outcome::IDLE).refusal().map(|error| error.code())
     }
 
     #[test]

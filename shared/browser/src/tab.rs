@@ -22,6 +22,7 @@ use crate::{
     cdp::{self, BrowserSocket, TabSocket},
     codes::{BROWSER_BUSY, BROWSER_LOST},
     error::CommandError,
+    page::Outcome,
     profile::{Profile, Running, private},
     readiness::watch_script,
     webdriver::Driver,
@@ -49,8 +50,8 @@ pub(crate) struct ShownPage {
     pub(crate) requested: Url,
     /// The one it led to.
     pub(crate) url: Url,
-    /// Whether the page still waited for something, which it cannot be asked later.
-    pub(crate) was_waiting: bool,
+    /// How the wait for it ended.
+    pub(crate) outcome: Outcome,
 }
 
 impl ShownPage {
@@ -230,9 +231,9 @@ impl Tab {
         self.memory.shown.as_ref()
     }
 
-    /// Whether the page that it shows still waited for something when the last call gave it back.
-    pub(crate) fn was_waiting(&self) -> bool {
-        self.is_current && self.memory.shown.as_ref().is_some_and(|page| page.was_waiting)
+    /// How the wait ended for the page that it shows, if that is still the one of an earlier call.
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        self.memory.shown.as_ref().filter(|_| self.is_current).map(|page| &page.outcome)
     }
 }
 
@@ -373,7 +374,7 @@ mod tests {
 
     /// Writes the file of an idle tab that was given back `at` and shows `page`.
     fn idle(profile: &Profile, handle: &str, at: u64, page: Option<&str>) {
-        let shown = page.map(|page| ShownPage { requested: url(page), url: url("led-to"), was_waiting: false });
+        let shown = page.map(|page| ShownPage { requested: url(page), url: url("led-to"), outcome: Outcome::IDLE });
         let text = serde_json::to_vec(&Memory { shown, at }).unwrap();
         fs::write(profile.tabs_folder().join(handle), text).unwrap();
     }

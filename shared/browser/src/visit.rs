@@ -10,7 +10,7 @@ use crate::{
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     error::{Failure, not_a_page},
     navigation::{Navigation, Target},
-    page::{Link, Page, Ready},
+    page::{Link, Outcome, Page},
     profile::Profile,
     readiness::{Network, PageScript, Wanted, limits::LIMITS},
     session::InUse,
@@ -116,7 +116,7 @@ impl Visit<'_> {
                     let shown = shows_page.then(|| ShownPage {
                         requested: url,
                         url: page.url.clone(),
-                        was_waiting: page.ready == Ready::Cap,
+                        outcome: Outcome { ready: page.ready, pending: page.pending.clone() },
                     });
                     tab.give_back(shown, self.profile);
                     return Ok((page, content));
@@ -135,7 +135,7 @@ impl Visit<'_> {
             if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) {
                 tab.give_back(None, self.profile);
             } else if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) {
-                tab.give_back(Some(ShownPage { requested: url.clone(), url, was_waiting: false }), self.profile);
+                tab.give_back(Some(ShownPage { requested: url.clone(), url, outcome: Outcome::IDLE }), self.profile);
             } else {
                 // A page that failed to answer may go on failing: its tab is not kept.
                 tab.dispose();

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use ragmaker_tests::visitor::{Saved, Visitor, at_once};
 
+use serde_json::{Value, json};
+
 use super::{hrefs, links, owned, seen};
 
 #[test]
@@ -89,23 +91,28 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
         ("/slow/again/list", "Again and again", "idle"),
         ("/slow/again/cleared", "Again and again", "idle"),
         ("/slow/again/slides", "Slides", "idle"),
-        ("/slow/socket", "WebSocket", "idle"),
-        ("/slow/events", "Event stream", "idle"),
+        ("/slow/socket", "WebSocket", "content"),
+        ("/slow/events", "Event stream", "content"),
         ("/slow/fetch", "Hanging request", "cap"),
         ("/slow/clock/20", "Clock", "idle"),
         ("/slow/image/1500", "Slow image", "idle"),
-        ("/slow/image/100000", "Slow image", "cap"),
+        ("/slow/image/100000", "Slow image", "content"),
         ("/slow/style/1500", "Slow style sheet", "idle"),
         ("/slow/answer/3000", "Slow answer", "idle"),
         ("/slow/body", "Trickled page", "cap"),
-        ("/slow/style/100000", "Slow style sheet", "cap"),
+        ("/slow/style/100000", "Slow style sheet", "content"),
     ];
     at_once(3, &pages, |&(page, title, ready)| {
         let answer = visitor.navigate(page).args(["--timeout", "60"]).run().answer().clone();
         assert_eq!((answer["title"].as_str(), answer["ready"].as_str()), (Some(title), Some(ready)), "{page}");
         assert_eq!(answer["http_status"], 200, "{page}");
         let extracted = visitor.extract(page).args(["--timeout", "60"]).run();
-        assert_eq!(extracted.answer()["ready"], ready, "{page}");
+        assert_eq!(
+            (&extracted.answer()["ready"], &extracted.answer()["pending"]),
+            (&answer["ready"], &answer["pending"]),
+            "{page}"
+        );
+        assert_eq!(answer["pending"].is_null(), ready == "idle", "{page}: {answer}");
         if !page.contains("image") && !page.contains("body") {
             assert!(answer["total"].as_u64() > Some(0), "{page}: {answer}");
         }
@@ -117,18 +124,23 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
 fn what_other_sites_do_not_answer_costs_no_content() {
     let visitor = Visitor::with_browser();
     let pages = [
-        ("fetch", "cap", "The end of the page."),
-        ("script", "cap", "The end of the page."),
-        ("frame", "cap", "The end of the page."),
-        ("image", "cap", "The end of the page."),
+        ("fetch", "content", "The end of the page."),
+        ("script", "content", "The end of the page."),
+        ("frame", "content", "The end of the page."),
+        ("image", "content", "The end of the page."),
         ("blocking", "idle", "The end of the page."),
         ("style", "idle", "The end of the page."),
         ("late", "idle", "Words that another site brings"),
     ];
     at_once(3, &pages, |&(name, ready, line)| {
         let page = format!("/other-site/{name}");
-        assert_eq!(visitor.navigate(&page).args(["--timeout", "60"]).run().answer()["ready"], ready, "{name}");
-        let saved = visitor.save_whole(&page);
+        let answer = visitor.navigate(&page).args(["--timeout", "60"]).run().answer().clone();
+        let extracted = visitor.extract(&page).args(["--selector", "body"]).run();
+        let pending = if ready == "content" { json!(["localhost"]) } else { Value::Null };
+        for answer in [&answer, extracted.answer()] {
+            assert_eq!((&answer["ready"], &answer["pending"]), (&json!(ready), &pending), "{name}");
+        }
+        let saved = Saved::by(&extracted);
         assert!(saved.has_line("# Other site") && saved.has_line(line), "{name}: {}", saved.markdown);
     });
 }

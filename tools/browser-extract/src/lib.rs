@@ -67,6 +67,9 @@ pub struct Answer {
     pub words: usize,
     /// What ended the wait for the content; after a cap, more of it may have been on its way.
     pub ready: Ready,
+    /// The hosts that had not answered yet; left out where nothing was open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<String>,
 }
 
 impl Tool for Args {
@@ -149,6 +152,7 @@ impl Tool for Args {
             catalog_file: catalog.file().to_string_lossy().into_owned(),
             words: saved.words,
             ready: page.ready,
+            pending: page.pending,
         })
     }
 }

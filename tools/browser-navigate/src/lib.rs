@@ -77,6 +77,9 @@ pub struct Answer {
     pub obstacle: Option<&'static str>,
     /// What ended the wait for the page's content.
     pub ready: Ready,
+    /// The hosts that had not answered yet; left out where nothing was open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<String>,
 }
 
 impl Tool for Args {
@@ -131,6 +134,7 @@ impl Tool for Args {
             next: Some(Next::WIDEST),
             is_bot_detected: page.challenge.is_some(),
             ready: page.ready,
+            pending: page.pending,
         };
         let page = Budget::beside(&frame).page(links, self.offset, self.limit);
         let page = page.map_err(|error| error.detail("url", frame.url.as_str()))?;

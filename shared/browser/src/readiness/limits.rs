@@ -32,6 +32,7 @@ pub(crate) const LIMITS: Limits = Limits {
     silent_code: Duration::from_millis(600),
     silent_blocker: Duration::from_millis(1500),
     reloads: 4,
+    pending: 10,
     same_request: 3,
     same_address: 30,
     page: PageLimits {
@@ -119,6 +120,8 @@ pub(crate) struct Limits {
     pub(crate) silent_blocker: Duration,
     /// How often a page is loaded again for that.
     pub(crate) reloads: usize,
+    /// How many of the hosts that something is still open to are named.
+    pub(crate) pending: usize,
     /// How often a page may make the same request; after that it is polling, and says nothing about its content.
     pub(crate) same_request: u32,
     /// How often it may ask one address for something else each time, as applications do that have one for

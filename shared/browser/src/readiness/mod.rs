@@ -4,8 +4,13 @@
 //!
 //! - `selector`: an element matches the selector that the call waits for; nothing else counts then.
 //! - `idle`: document and network are idle, and nothing that could bring content is due.
-//! - `cap`: something still goes on, but the page has had its time ([`limits`]), or what goes on has
-//!   taken longer than content should.
+//! - `content`: the content rests. What is still open brings none: images, fonts, connections for news, or
+//!   a silent host of another site beside a page with text.
+//! - `cap`: the page has had its time ([`limits`]), or something that could bring content has taken longer
+//!   than content should.
+//!
+//! [`Outcome`] also names the hosts of what is open. Polling does not count: between two requests
+//! nothing is open.
 //!
 //! ```text
 //!            navigate                      first report, or a look at the page
@@ -17,7 +22,7 @@
 //!     |            network busy, page to be replaced                         v
 //!     +<--------------------------------------------------------- state of the network
 //!                                                                            |
-//!                                                              idle, or stalled as `cap`
+//!                                                       idle, open as `content`, stalled as `cap`
 //!                                                                            v
 //!                                                                   facts and content
 //! ```
@@ -28,7 +33,7 @@
 //! |---|---|---|
 //! | `js/watch.js`, in the page's own world | timers, workers, mutations, animations | counts of what is due, how long nothing has happened |
 //! | `js/look.js`, in an isolated world | the document, its text, those counts | `wait`, `idle`, `stalled`, `selector` |
-//! | [`network`], from the tab's events | requests, redirects, refreshes | idle, busy, stalled |
+//! | [`network`], from the tab's events | requests, redirects, refreshes | idle, open, busy, stalled |
 //!
 //! What another site is asked for holds a page with text only briefly, until that site has answered
 //! something. A script or style sheet of such a site may hold the parser, so that the page's own text is
@@ -61,12 +66,12 @@ use crate::{
     codes::SELECTOR_NOT_FOUND,
     error::{CommandError, Failure, navigation_failed},
     facts::Facts,
-    page::Ready,
+    page::{Outcome, Ready},
 };
 
 /// A page that is ready.
 pub(crate) struct ReadyPage {
-    pub(crate) ready: Ready,
+    pub(crate) outcome: Outcome,
     pub(crate) facts: Facts,
     /// What the page script took.
     pub(crate) content: Value,
@@ -126,8 +131,8 @@ pub(crate) struct Readiness<'a> {
     pub(crate) deadline: Instant,
     /// Whether an earlier call used the tab: its page may hang.
     pub(crate) reused: bool,
-    /// Whether the page was already seen to wait for something, which it cannot be asked any more.
-    pub(crate) was_waiting: bool,
+    /// How an earlier call's wait for this page ended, which it cannot be asked any more.
+    pub(crate) earlier: Option<Outcome>,
     /// Whether the page may be loaded again without hosts that do not answer.
     pub(crate) may_reload: bool,
 }
@@ -152,7 +157,7 @@ impl Readiness<'_> {
             let Some((look, leaving)) = self.look(wait_for, times, capped, answered)? else { continue };
             let ready = match look.state {
                 Some(State::Idle) => Some(Ready::Idle),
-                Some(State::Stalled) => Some(Ready::Cap),
+                Some(State::Stalled) => Some(Ready::Content),
                 Some(State::Selector) => Some(Ready::Selector),
                 Some(State::BadSelector) => return Err(not_css("--wait-for", wait_for).into()),
                 Some(State::BadContentSelector) => {
@@ -171,15 +176,12 @@ impl Readiness<'_> {
                 self.wait_for_load(look.says("refreshes"))?;
             }
             let sparse = look.says("sparse");
-            let ready = match (ready, self.network().state(sparse)) {
-                (Some(Ready::Idle | Ready::Cap), NetworkState::Busy) if !capped => {
-                    self.wait_for_network(sparse, times.cap)?;
-                    continue;
-                }
-                (Some(Ready::Idle), NetworkState::Busy | NetworkState::Stalled) => Some(Ready::Cap),
-                (Some(Ready::Idle), NetworkState::Idle) if leaving || self.was_waiting => Some(Ready::Cap),
-                (ready, _) => ready,
-            };
+            let network = self.network().state(sparse);
+            if matches!(ready, Some(Ready::Idle | Ready::Content)) && network == NetworkState::Busy && !capped {
+                self.wait_for_network(sparse, times.cap)?;
+                continue;
+            }
+            let ready = ready.map(|ready| self.with_network(ready, network, leaving));
             if let Some(ready) = ready.filter(|_| !look.facts.is_null()) {
                 return Ok(Waited::Ready(Box::new(self.taken(ready, look)?)));
             }
@@ -248,6 +250,24 @@ impl Readiness<'_> {
         Ok(Some((Look::of(answer), leaving)))
     }
 
+    /// What ended the wait, by what the page says and what its network does.
+    fn with_network(&self, page: Ready, network: NetworkState, leaving: bool) -> Ready {
+        if matches!(page, Ready::Cap | Ready::Selector) {
+            return page;
+        }
+        match (network, &self.earlier) {
+            (NetworkState::Busy | NetworkState::Stalled, _) => Ready::Cap,
+            _ if leaving => Ready::Cap,
+            (_, Some(Outcome { ready: Ready::Cap, .. })) => Ready::Cap,
+            (NetworkState::Open, _) => Ready::Content,
+            (NetworkState::Idle, Some(earlier)) if page == Ready::Idle => earlier.later(),
+            (NetworkState::Idle, Some(earlier)) if !earlier.pending.is_empty() => Ready::Content,
+            // It does not load to its end, and nobody can tell why.
+            (NetworkState::Idle, _) if page == Ready::Content => Ready::Cap,
+            (NetworkState::Idle, _) => Ready::Idle,
+        }
+    }
+
     fn taken(&mut self, ready: Ready, look: Look) -> Result<ReadyPage, Failure> {
         self.check_arrival()?;
         let facts = serde_json::from_value(look.facts).map_err(|error| {
@@ -257,7 +277,11 @@ impl Readiness<'_> {
                     .detail("url", self.url.as_str()),
             )
         })?;
-        Ok(ReadyPage { ready, facts, content: look.content })
+        let mut pending = if ready == Ready::Idle { vec![] } else { self.network().pending() };
+        if pending.is_empty() && ready != Ready::Idle {
+            pending = self.earlier.take().map(|earlier| earlier.pending).unwrap_or_default();
+        }
+        Ok(ReadyPage { outcome: Outcome { ready, pending }, facts, content: look.content })
     }
 
     /// Waits until the load event of a page that has reported to be loaded is over, and what the browser does

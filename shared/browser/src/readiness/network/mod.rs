@@ -10,6 +10,7 @@ mod requests;
 mod tests;
 
 use std::{
+    collections::BTreeSet,
     mem,
     time::{Duration, Instant},
 };
@@ -145,6 +146,17 @@ impl Network {
         if self.shown.is_complete && !self.awaits_document() { self.requests.silent_blockers() } else { vec![] }
     }
 
+    /// The hosts of what is open, in the order of their names, and of a document of which more is to come.
+    pub(crate) fn pending(&self) -> Vec<String> {
+        let shown = Some(&self.shown).filter(|shown| !shown.request.is_empty() && !shown.is_complete);
+        let documents = shown.into_iter().chain(&self.coming).filter(|document| document.failure.is_none());
+        let documents =
+            documents.filter_map(|document| Url::parse(&document.url).ok()?.host().map(|host| host.to_owned()));
+        let hosts: BTreeSet<_> =
+            self.requests.pending().cloned().chain(documents).map(|host| host.to_string()).collect();
+        hosts.into_iter().take(LIMITS.pending).collect()
+    }
+
     /// Handles an event of the tab.
     pub(crate) fn handle(&mut self, method: &str, params: &Value) {
         let text = |key: &str| params[key].as_str().unwrap_or_default();
@@ -170,10 +182,8 @@ impl Network {
                 Some(document) => document.is_complete = true,
                 None => self.requests.end(request),
             },
-            "Network.eventSourceMessageReceived"
-            | "Network.webSocketFrameReceived"
-            | "Network.webSocketFrameError"
-            | "Network.webSocketClosed" => self.requests.end(request),
+            "Network.eventSourceMessageReceived" | "Network.webSocketFrameReceived" => self.requests.begun(request),
+            "Network.webSocketFrameError" | "Network.webSocketClosed" => self.requests.end(request),
             "Page.frameDetached" => self.requests.end_frame(frame),
             // By a timer of the browser's, or at once by a script.
             "Page.frameScheduledNavigation" if frame == self.frame => {

@@ -15,15 +15,18 @@ use crate::readiness::limits::{LIMITS, Patience};
 /// What a page is doing, as far as its network shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkState {
-    /// It waits for nothing.
+    /// Nothing is open.
     Idle,
+    /// What is open brings no content: an image, a connection for news, or another site that is silent
+    /// beside a page with text.
+    Open,
     /// It waits for content, or is about to be left.
     Busy,
-    /// It waits for something that takes longer than content should.
+    /// It waits for something that could bring content, and takes longer than content should.
     Stalled,
 }
 
-/// What a page asks for that may bring content.
+/// What a page asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// What its scripts fetch.
@@ -36,6 +39,8 @@ pub(super) enum Kind {
     Style,
     /// A WebSocket or an event stream: until its first message, and not for long.
     Push,
+    /// What brings no text, and is not waited for: images, fonts, media, beacons.
+    Asset,
 }
 
 impl Kind {
@@ -46,6 +51,7 @@ impl Kind {
             "Script" | "Document" => Self::Code,
             "Stylesheet" => Self::Style,
             "EventSource" => Self::Push,
+            "Image" | "Font" | "Media" | "TextTrack" | "Ping" => Self::Asset,
             _ => return None,
         })
     }
@@ -57,6 +63,7 @@ impl Kind {
             Self::Code => LIMITS.code,
             Self::Style => LIMITS.style,
             Self::Push => LIMITS.push,
+            Self::Asset => Patience { dense: Duration::ZERO, sparse: Duration::ZERO },
         }
     }
 
@@ -65,10 +72,10 @@ impl Kind {
         if self == Self::Data { LIMITS.silent_data } else { LIMITS.silent_code }
     }
 
-    /// Whether a request that takes too long is worth telling of: a style sheet brings no content, and
+    /// Whether a request that takes too long may have brought content: a style sheet brings none, and
     /// a push connection is meant to stay open.
     fn can_stall(self) -> bool {
-        !matches!(self, Self::Style | Self::Push)
+        matches!(self, Self::Data | Self::Body | Self::Code)
     }
 }
 
@@ -82,8 +89,12 @@ pub(super) struct Request {
     /// What is still to come of its body, in bytes as they are sent, where the server said how many.
     left: Option<u64>,
     compressed: bool,
-    /// The host that was asked, where it belongs to another site than the page and had answered nothing.
-    silent: Option<Host>,
+    /// The host that was asked.
+    host: Option<Host>,
+    /// Whether it belongs to another site than the page.
+    elsewhere: bool,
+    /// Whether a first message has come, after which a connection stays open for news.
+    has_begun: bool,
 }
 
 impl Request {
@@ -102,15 +113,26 @@ impl Request {
         self.left == Some(0)
     }
 
-    fn is_waited_for(&self, sparse: bool, answered: &HashSet<Host>, now: Instant) -> bool {
+    /// The host, if it is another site's that has not answered anything yet.
+    fn silent_host(&self, answered: &HashSet<Host>) -> Option<&Host> {
+        self.host.as_ref().filter(|host| self.elsewhere && !answered.contains(host))
+    }
+
+    fn state(&self, sparse: bool, answered: &HashSet<Host>, now: Instant) -> NetworkState {
         let Patience { dense, sparse: longer } = self.kind.patience();
-        let is_silent = self.silent.as_ref().is_some_and(|host| !answered.contains(host));
+        let is_silent = self.silent_host(answered).is_some();
         let limit = match (sparse, is_silent) {
             (true, _) => longer,
             (false, true) => dense.min(self.kind.silent_limit()),
             (false, false) => dense,
         };
-        now.duration_since(self.since) < limit
+        if !self.has_begun && now.duration_since(self.since) < limit {
+            NetworkState::Busy
+        } else if self.kind.can_stall() && (sparse || !is_silent) {
+            NetworkState::Stalled
+        } else {
+            NetworkState::Open
+        }
     }
 }
 
@@ -132,15 +154,29 @@ impl Requests {
         if self.open.contains_key(id) {
             return;
         }
+        // What is part of the page is not asked for; it may be a megabyte.
+        let Some(there) = (!url.starts_with("data:")).then(|| Url::parse(url).ok()).flatten() else { return };
+        if kind != Kind::Asset && self.is_polling(url, body) {
+            return;
+        }
+        let request = Request {
+            kind,
+            frame: frame.to_owned(),
+            since: Instant::now(),
+            left: None,
+            compressed: false,
+            elsewhere: page.is_some_and(|page| !same_site(page, &there)),
+            host: there.host().map(|host| host.to_owned()),
+            has_begun: false,
+        };
+        self.open.insert(id.to_owned(), request);
+    }
+
+    fn is_polling(&mut self, url: &str, body: &str) -> bool {
         let address = url.split(['?', '#']).next().unwrap_or_default();
         let of_address = self.count(address.to_owned());
         let of_request = self.count(format!("{url} {body}"));
-        if of_request <= LIMITS.same_request && of_address <= LIMITS.same_address {
-            let since = Instant::now();
-            let silent = page.and_then(|page| other_site(page, url));
-            let request = Request { kind, frame: frame.to_owned(), since, left: None, compressed: false, silent };
-            self.open.insert(id.to_owned(), request);
-        }
+        of_request > LIMITS.same_request || of_address > LIMITS.same_address
     }
 
     fn count(&mut self, key: String) -> u32 {
@@ -169,6 +205,13 @@ impl Requests {
         }
     }
 
+    /// A message came over a connection that stays open.
+    pub(super) fn begun(&mut self, id: &str) {
+        if let Some(request) = self.open.get_mut(id) {
+            request.has_begun = true;
+        }
+    }
+
     pub(super) fn end(&mut self, id: &str) {
         self.open.remove(id);
     }
@@ -180,14 +223,21 @@ impl Requests {
     /// What the page waits for; `sparse` says whether it has little text.
     pub(super) fn state(&self, sparse: bool) -> NetworkState {
         let now = Instant::now();
-        let mut open = self.open.values().filter(|request| !request.is_complete());
-        if open.clone().any(|request| request.is_waited_for(sparse, &self.answered, now)) {
-            NetworkState::Busy
-        } else if open.any(|request| request.kind.can_stall()) {
-            NetworkState::Stalled
-        } else {
-            NetworkState::Idle
+        let open = self.open.values().filter(|request| !request.is_complete());
+        let mut worst = NetworkState::Idle;
+        for state in open.map(|request| request.state(sparse, &self.answered, now)) {
+            match (worst, state) {
+                (_, NetworkState::Busy) => return NetworkState::Busy,
+                (_, NetworkState::Stalled) | (NetworkState::Idle, NetworkState::Open) => worst = state,
+                _ => {}
+            }
         }
+        worst
+    }
+
+    /// The hosts of what is open.
+    pub(super) fn pending(&self) -> impl Iterator<Item = &Host> {
+        self.open.values().filter(|request| !request.is_complete()).filter_map(|request| request.host.as_ref())
     }
 
     /// The hosts of other sites that have not answered a request for a script or a style sheet in time.
@@ -197,18 +247,11 @@ impl Requests {
             matches!(request.kind, Kind::Code | Kind::Style)
                 && now.duration_since(request.since) >= LIMITS.silent_blocker
         };
-        let hosts = self.open.values().filter(blocks).filter_map(|request| request.silent.clone());
-        hosts.filter(|host| !self.answered.contains(host)).collect()
+        self.open.values().filter(blocks).filter_map(|request| request.silent_host(&self.answered).cloned()).collect()
     }
 
     #[cfg(test)]
     pub(super) fn open_mut(&mut self) -> impl Iterator<Item = &mut Request> {
         self.open.values_mut()
     }
-}
-
-/// The host of `url`, if it belongs to another site than the page.
-fn other_site(page: &Url, url: &str) -> Option<Host> {
-    let url = Url::parse(url).ok()?;
-    if same_site(page, &url) { None } else { url.host().map(|host| host.to_owned()) }
 }

@@ -19,6 +19,7 @@ fn shown() -> Network {
     let mut network = underway();
     answers(&mut network, "1", &json!({"status": 200, "mimeType": "text/html", "headers": {"Server": "x"}}));
     commits(&mut network, "1");
+    ends(&mut network, "1");
     network
 }
 
@@ -149,8 +150,16 @@ fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
         assert_eq!(network.state(false), NetworkState::Idle, "{kind}");
     }
     let mut network = shown();
-    asks(&mut network, "Image", "a", "T");
-    assert_eq!(network.state(false), NetworkState::Idle);
+    for kind in ["Image", "Font", "Media", "Ping"] {
+        asks(&mut network, kind, kind, "T");
+        assert_eq!(
+            (network.state(true), network.pending()),
+            (NetworkState::Open, vec!["x.example".to_owned()]),
+            "{kind}"
+        );
+        ends(&mut network, kind);
+    }
+    assert_eq!((network.state(false), network.pending()), (NetworkState::Idle, vec![]));
     for (headers, length) in [
         (json!({"Content-Length": "5"}), "dataLength"),
         (json!({"Content-Length": "5", "Content-Encoding": "br"}), "encodedDataLength"),
@@ -175,8 +184,8 @@ fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
     for (kind, dense, sparse) in [
         ("Fetch", NetworkState::Stalled, NetworkState::Busy),
         ("Script", NetworkState::Stalled, NetworkState::Stalled),
-        ("Stylesheet", NetworkState::Idle, NetworkState::Idle),
-        ("EventSource", NetworkState::Idle, NetworkState::Idle),
+        ("Stylesheet", NetworkState::Open, NetworkState::Open),
+        ("EventSource", NetworkState::Open, NetworkState::Open),
     ] {
         let mut network = shown();
         asks(&mut network, kind, "a", "T");
@@ -187,7 +196,7 @@ fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
     asks(&mut network, "Fetch", "a", "T");
     answers(&mut network, "a", &json!({"mimeType": "text/event-stream"}));
     past(&mut network);
-    assert_eq!(network.state(true), NetworkState::Idle);
+    assert_eq!(network.state(true), NetworkState::Open);
 }
 
 #[test]
@@ -206,13 +215,52 @@ fn another_site_is_waited_for_briefly_until_it_has_answered_something() {
         assert_eq!(network.state(false), NetworkState::Busy, "{kind} of the same site");
         ends(&mut network, "a");
         ask(&mut network, kind, "b", "https://y.example/b");
-        assert_eq!((network.state(false), network.state(true)), (NetworkState::Stalled, NetworkState::Busy), "{kind}");
+        assert_eq!((network.state(false), network.state(true)), (NetworkState::Open, NetworkState::Busy), "{kind}");
         // What answers once may bring content again.
         ask(&mut network, kind, "c", "https://y.example/c");
-        assert_eq!(network.state(false), NetworkState::Stalled, "{kind}");
+        assert_eq!(
+            (network.state(false), network.pending()),
+            (NetworkState::Open, vec!["y.example".to_owned()]),
+            "{kind}"
+        );
         answers(&mut network, "image", &json!({"url": "https://y.example/image", "mimeType": "image/png"}));
         assert_eq!(network.state(false), NetworkState::Busy, "{kind}");
     }
+}
+
+#[test]
+fn a_connection_for_news_stays_open_after_its_first_message() {
+    for (kind, message) in
+        [("EventSource", "Network.eventSourceMessageReceived"), ("WebSocket", "Network.webSocketFrameReceived")]
+    {
+        let mut network = shown();
+        match kind {
+            "WebSocket" => {
+                network.handle("Network.webSocketCreated", &json!({"requestId": "a", "url": "wss://x.example/a"}));
+            }
+            kind => asks(&mut network, kind, "a", "T"),
+        }
+        assert_eq!(network.state(false), NetworkState::Busy, "{kind}");
+        network.handle(message, &json!({"requestId": "a"}));
+        assert_eq!(
+            (network.state(false), network.pending()),
+            (NetworkState::Open, vec!["x.example".to_owned()]),
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn no_more_hosts_are_named_than_an_answer_can_use() {
+    let mut network = underway();
+    assert_eq!(network.pending(), ["x.example"]);
+    commits(&mut network, "1");
+    for n in 0..50 {
+        let params = json!({"type": "Image", "requestId": n.to_string(), "frameId": "T", "loaderId": "1",
+            "request": {"url": format!("https://y{n:02}.example/")}});
+        network.handle("Network.requestWillBeSent", &params);
+    }
+    assert_eq!((network.pending().len(), &*network.pending()[0]), (LIMITS.pending, "x.example"));
 }
 
 #[test]
