@@ -14,16 +14,16 @@ pub fn same_page(a: &Url, b: &Url) -> bool {
 }
 
 /// Whether both URLs are of one host, or of hosts of which one is above the other (`docs.example.com`
-/// and `example.com`); a leading `www.` does not count. An IP address, or `localhost`, is one site
-/// only with its port.
+/// and `example.com`); a leading `www.` does not count. Ports do not count either: an application and its API
+/// are often two ports of one IP address or of `localhost`.
 pub fn same_site(a: &Url, b: &Url) -> bool {
     match (a.host(), b.host()) {
-        (Some(Host::Domain(x)), Some(Host::Domain(y))) if x != "localhost" => {
+        (Some(Host::Domain(x)), Some(Host::Domain(y))) => {
             let (x, y) = (x.trim_start_matches("www."), y.trim_start_matches("www."));
             let below = |low: &str, high: &str| low.strip_suffix(high).is_some_and(|rest| rest.ends_with('.'));
             x == y || below(x, y) || below(y, x)
         }
-        (x, y) => x == y && a.port_or_known_default() == b.port_or_known_default(),
+        (x, y) => x == y,
     }
 }
 
@@ -94,8 +94,10 @@ mod tests {
         assert!(!same("https://example.com/", "https://notexample.com/"));
         assert!(!same("https://example.com/", "https://example.com.evil.test/"));
         assert!(same("http://127.0.0.1:8000/", "http://127.0.0.1:8000/x"));
-        assert!(!same("http://127.0.0.1:8000/", "http://127.0.0.1:8001/x"));
-        assert!(!same("http://localhost:1/", "http://localhost:2/"));
+        assert!(same("http://127.0.0.1:8000/", "http://127.0.0.1:8001/x"));
+        assert!(same("http://localhost:1/", "http://localhost:2/"));
+        assert!(!same("http://localhost:1/", "http://127.0.0.1:1/"));
+        assert!(!same("http://127.0.0.1:1/", "http://127.0.0.2:1/"));
     }
 
     proptest! {

@@ -49,8 +49,6 @@ pub(crate) struct Navigation<'a> {
     pub(crate) deadline: Instant,
     /// Whether the tab shows what the server sent, and no page of the browser's own.
     pub(crate) shows_page: bool,
-    /// The hosts that are not asked any more, because the page's parser waited for them in vain.
-    pub(crate) blocked: Vec<Host>,
 }
 
 type Taken = (Page, Value);
@@ -106,6 +104,11 @@ impl Navigation<'_> {
         let arguments = self.script.arguments(self.wait_for, false);
         let prepared = self.tab.socket.run_in_next_document(&self.script.body, &arguments);
         prepared.map_err(|error| self.failure(error))?;
+        let silent = self.network.give_up(&[]);
+        if !silent.is_empty() {
+            let blocked = self.tab.socket.block(&silent);
+            blocked.map_err(|error| self.failure(error))?;
+        }
         self.tab.socket.start_ping(LIMITS.ping);
         self.wait_for_ping()?;
         let answer = self.go(url.as_str())?;
@@ -188,17 +191,16 @@ impl Navigation<'_> {
             };
             match { readiness }.wait(wait_for)? {
                 Waited::Ready(page) => return self.checked(*page),
-                Waited::Blocked(hosts) => self.reload_without(hosts)?,
+                Waited::Blocked(hosts) => self.reload_without(&hosts)?,
             }
             reloads += 1;
         }
     }
 
-    /// Loads the page again without asking `hosts`. A request under way cannot be ended by itself: the
+    /// Loads the page again without asking `hosts`, which the tab's next pages do not ask either. A request under way cannot be ended by itself: the
     /// protocol has only a command that ends the load of the whole page.
-    fn reload_without(&mut self, hosts: Vec<Host>) -> Result<(), Failure> {
-        self.blocked.extend(hosts);
-        let blocked = self.tab.socket.block(&self.blocked);
+    fn reload_without(&mut self, hosts: &[Host]) -> Result<(), Failure> {
+        let blocked = self.tab.socket.block(&self.network.give_up(hosts));
         blocked.map_err(|error| self.failure(error))?;
         self.tab.is_current = false;
         let url = self.url.clone();

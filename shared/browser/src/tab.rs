@@ -24,7 +24,7 @@ use crate::{
     error::CommandError,
     page::Outcome,
     profile::{Profile, Running, private},
-    readiness::watch_script,
+    readiness::{SilentHosts, watch_script},
     webdriver::Driver,
 };
 
@@ -67,6 +67,8 @@ struct Memory {
     shown: Option<ShownPage>,
     /// When it was given back, in milliseconds since 1970.
     at: u64,
+    /// The hosts that did not answer on its pages.
+    silent: SilentHosts,
 }
 
 impl Memory {
@@ -231,6 +233,16 @@ impl Tab {
         self.memory.shown.as_ref()
     }
 
+    /// The hosts that did not answer on its pages lately.
+    pub(crate) fn silent_hosts(&self) -> SilentHosts {
+        self.memory.silent.clone().current()
+    }
+
+    /// Remembers them for the next call.
+    pub(crate) fn remember_silent(&mut self, hosts: SilentHosts) {
+        self.memory.silent = hosts;
+    }
+
     /// How the wait ended for the page that it shows, if that is still the one of an earlier call.
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.memory.shown.as_ref().filter(|_| self.is_current).map(|page| &page.outcome)
@@ -375,7 +387,7 @@ mod tests {
     /// Writes the file of an idle tab that was given back `at` and shows `page`.
     fn idle(profile: &Profile, handle: &str, at: u64, page: Option<&str>) {
         let shown = page.map(|page| ShownPage { requested: url(page), url: url("led-to"), outcome: Outcome::IDLE });
-        let text = serde_json::to_vec(&Memory { shown, at }).unwrap();
+        let text = serde_json::to_vec(&Memory { shown, at, silent: SilentHosts::default() }).unwrap();
         fs::write(profile.tabs_folder().join(handle), text).unwrap();
     }
 

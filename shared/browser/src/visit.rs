@@ -103,14 +103,14 @@ impl Visit<'_> {
                 domains: self.domains,
                 script,
                 url: url.clone(),
-                network: Network::new(tab.socket.frame()),
+                network: Network::new(tab.socket.frame(), tab.silent_hosts()),
                 tab,
                 deadline,
                 shows_page: true,
-                blocked: vec![],
             };
             let result = navigation.run();
-            let Navigation { tab, shows_page, .. } = navigation;
+            let Navigation { mut tab, shows_page, network, .. } = navigation;
+            tab.remember_silent(network.silent_hosts());
             let error = match result {
                 Ok((page, content)) => {
                     let shown = shows_page.then(|| ShownPage {

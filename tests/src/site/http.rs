@@ -11,7 +11,8 @@ const MAX_BODY: u64 = 64 << 20;
 /// Keeps every page to this machine: scripts, frames and images of other hosts are named in the pages
 /// that imitate a vendor's, and never loaded.
 const HERMETIC: &str = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob: \
-                        http://127.0.0.1:* http://localhost:*";
+                        http://127.0.0.1:* http://localhost:* http://*.localhost:* \
+                        ws://127.0.0.1:* ws://*.localhost:*";
 
 /// A request as it was received.
 pub struct Request {

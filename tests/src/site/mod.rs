@@ -37,7 +37,7 @@
 //! | `/slow/first-byte` | a server that never answers |
 //! | `/slow/clock/MS` | changes its text every MS, for ever |
 //! | `/slow/loop/MS` | a script that starts MS after the page and never ends; 0 is while it loads |
-//! | `/other-site/fetch` | a page with text that asks another site, which never answers; `/other-site/script`, `/other-site/frame` and `/other-site/image` likewise |
+//! | `/other-site/fetch` | a page with text that asks another site, which never answers; `/other-site/script`, `/other-site/frame` and `/other-site/image` likewise; `/other-site/thin` is one with hardly any text |
 //! | `/other-site/blocking` | a script of another site that never answers stands before the text; `/other-site/style` a style sheet |
 //! | `/other-site/late` | a page with text, to which another site adds a sentence after half a second |
 //! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker`, `/late/told`, `/late/cipher`, `/late/task`, `/late/database` likewise; `/late/interval` after 1.5 s, `/late/animation`, `/late/shadow` and `/late/transition` after 1.2 s of moving, `/late/slide` in 25 steps, `/late/again` 700 ms after the third answer of one address, `/late/picture` after 2 s, when a picture is there, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |

@@ -1,4 +1,5 @@
-//! Pages that ask another site: this server as `localhost`, which is another host than the page's.
+//! Pages that ask another site: this server by other names of this machine, `NAME.localhost`. Each page asks a
+//! host of its own: a tab remembers the ones that did not answer.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use super::{
 const LATE: &str = "Words that another site brings";
 
 pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
-    let other = format!("http://localhost:{}/other-site", ask.port);
+    let name = ask.rest.first().map_or("", String::as_str);
+    let other = format!("http://{name}.localhost:{}/other-site", ask.port);
     let silent = format!("{other}/silent");
     let (head, body) = match ask.rest()[..] {
         ["silent"] => return Some(Reply::bytes(|peer: &mut Peer<'_>| peer.hold())),
@@ -25,6 +27,11 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["script"] => (String::new(), format!("<script async src=\"{silent}\"></script>")),
         ["frame"] => (String::new(), format!("<iframe src=\"{silent}\"></iframe><script>1</script>")),
         ["image"] => (String::new(), format!("<img src=\"{silent}\" alt=\"\"><script>1</script>")),
+        ["thin"] => {
+            let thin =
+                format!("<h1>Thin</h1>\n<p>A few words.</p>\n<script>fetch('{silent}').catch(() => {{}});</script>");
+            return Some(html::page("Thin", &thin).into());
+        }
         ["blocking"] => (format!("<script src=\"{silent}\"></script>\n"), String::new()),
         ["style"] => (format!("<link rel=\"stylesheet\" href=\"{silent}\">\n"), "<script>1</script>".to_owned()),
         ["late"] => (

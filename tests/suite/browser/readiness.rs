@@ -136,13 +136,32 @@ fn what_other_sites_do_not_answer_costs_no_content() {
         let page = format!("/other-site/{name}");
         let answer = visitor.navigate(&page).args(["--timeout", "60"]).run().answer().clone();
         let extracted = visitor.extract(&page).args(["--selector", "body"]).run();
-        let pending = if ready == "content" { json!(["localhost"]) } else { Value::Null };
+        let pending = if ready == "content" { json!([format!("{name}.localhost")]) } else { Value::Null };
         for answer in [&answer, extracted.answer()] {
             assert_eq!((&answer["ready"], &answer["pending"]), (&json!(ready), &pending), "{name}");
         }
         let saved = Saved::by(&extracted);
         assert!(saved.has_line("# Other site") && saved.has_line(line), "{name}: {}", saved.markdown);
     });
+}
+
+#[test]
+fn a_page_with_little_text_says_that_another_site_may_have_had_more() {
+    let visitor = Visitor::with_browser();
+    let answer = visitor.navigate("/other-site/thin").args(["--timeout", "60"]).run().answer().clone();
+    assert_eq!((&answer["ready"], &answer["pending"]), (&json!("cap"), &json!(["thin.localhost"])));
+}
+
+#[test]
+fn a_host_that_held_up_the_parser_is_not_asked_for_the_next_page() {
+    let visitor = Visitor::with_browser();
+    let page = "/other-site/blocking";
+    // What is waited for comes after the script that holds up the parser.
+    let waited = visitor.navigate(page).args(["--wait-for", "main > p:nth-of-type(20)", "--timeout", "60"]).run();
+    assert_eq!(waited.answer()["ready"], "selector");
+    let asked = visitor.site.count("/other-site/silent");
+    assert_eq!(visitor.navigate(page).args(["--timeout", "60"]).run().answer()["ready"], "idle");
+    assert_eq!((asked, visitor.site.count("/other-site/silent")), (1, 1));
 }
 
 #[test]

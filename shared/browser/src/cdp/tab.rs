@@ -6,7 +6,6 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use url::Host;
 
 use super::socket::{Event, Incoming, Socket};
 use crate::{endpoint::Endpoint, error::CommandError};
@@ -110,7 +109,7 @@ impl TabSocket {
     }
 
     /// From now on, requests to `hosts` fail at once.
-    pub(crate) fn block(&mut self, hosts: &[Host]) -> Result<(), CommandError> {
+    pub(crate) fn block(&mut self, hosts: &[&str]) -> Result<(), CommandError> {
         let patterns = hosts.iter().flat_map(|host| [format!("*://{host}/*"), format!("*://{host}:*/*")]);
         self.send("Network.setBlockedURLs", &json!({"urls": patterns.collect::<Vec<_>>()})).map(drop)
     }

@@ -30,7 +30,11 @@ pub(crate) const LIMITS: Limits = Limits {
     push: Patience { dense: Duration::from_secs(1), sparse: Duration::from_secs(1) },
     silent_data: Duration::from_millis(1500),
     silent_code: Duration::from_millis(600),
+    silent_sparse: Duration::from_secs(3),
+    silent_again: Duration::from_millis(100),
     silent_blocker: Duration::from_millis(1500),
+    silent_memory: Duration::from_mins(5),
+    silent_hosts: 50,
     reloads: 4,
     pending: 10,
     same_request: 3,
@@ -111,13 +115,22 @@ pub(crate) struct Limits {
     /// A WebSocket or an event stream, until its first message.
     pub(crate) push: Patience,
     /// Data from another site that has not answered anything yet, where the page has something to read
-    /// without it. Where it has little text, the limits above hold.
+    /// without it.
     pub(crate) silent_data: Duration,
     /// The same for scripts, frames and style sheets, which seldom bring a page's own text.
     pub(crate) silent_code: Duration,
+    /// Anything of such a site where the page has little text. Where it also shows that more is to come, by a
+    /// skeleton or a spinner, the limits above hold.
+    pub(crate) silent_sparse: Duration,
+    /// Anything of such a site, beside something to read, if it was silent on an earlier page as well.
+    pub(crate) silent_again: Duration,
     /// A script or style sheet of such a site while the document is parsed: until then the parser may wait
     /// for it. The page is then loaded again without that host.
     pub(crate) silent_blocker: Duration,
+    /// How long a tab remembers that a host was silent.
+    pub(crate) silent_memory: Duration,
+    /// How many such hosts it remembers.
+    pub(crate) silent_hosts: usize,
     /// How often a page is loaded again for that.
     pub(crate) reloads: usize,
     /// How many of the hosts that something is still open to are named.
@@ -186,7 +199,10 @@ mod tests {
 
     #[test]
     fn a_sparse_page_is_never_given_less_time() {
-        let Limits { data, body, code, style, push, silent_data, silent_code, .. } = LIMITS;
+        let Limits { data, body, code, style, push, silent_data, silent_code, silent_sparse, silent_again, .. } =
+            LIMITS;
+        assert!(silent_again < silent_code && silent_code < silent_data && silent_data < silent_sparse);
+        assert!(silent_sparse < code.sparse && silent_sparse < LIMITS.load);
         assert!(silent_data < data.dense && silent_code < code.dense && silent_code < style.dense);
         assert!([data, body, code, style, push].iter().all(|patience| patience.sparse >= patience.dense));
         const { assert!(LIMITS.page.stalled_sparse >= LIMITS.page.stalled_dense) };

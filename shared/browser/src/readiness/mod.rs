@@ -36,7 +36,8 @@
 //! | [`network`], from the tab's events | requests, redirects, refreshes | idle, open, busy, stalled |
 //!
 //! What another site is asked for holds a page with text only briefly, until that site has answered
-//! something. A script or style sheet of such a site may hold the parser, so that the page's own text is
+//! something, and one with little text only somewhat longer, unless it shows a skeleton or a spinner. The tab
+//! remembers such hosts for some minutes ([`SilentHosts`]). A script or style sheet of such a site may hold the parser, so that the page's own text is
 //! missing: the page is then loaded again without that host ([`Waited::Blocked`]). On loopback, beside a host that
 //! accepts connections and never answers, a page of 720 words took 10.1 s and had no text with such a
 //! script before; it takes 2.0 s and has all of it.
@@ -56,9 +57,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::{Host, Url};
 
-use self::{limits::LIMITS, network::NetworkState};
+use self::{
+    limits::LIMITS,
+    network::{NetworkState, Text},
+};
 pub(crate) use self::{
-    network::Network,
+    network::{Network, SilentHosts},
     script::{PageScript, Wanted, watch_script},
 };
 use crate::{
@@ -119,6 +123,15 @@ impl Look {
     fn says(&self, fact: &str) -> bool {
         self.facts[fact] == true
     }
+
+    /// What there is to read.
+    fn text(&self) -> Text {
+        match (self.says("sparse"), self.says("announces")) {
+            (false, _) => Text::Dense,
+            (true, false) => Text::Sparse,
+            (true, true) => Text::Announced,
+        }
+    }
 }
 
 /// The wait for the page in one tab.
@@ -175,10 +188,10 @@ impl Readiness<'_> {
             if ready == Some(Ready::Idle) {
                 self.wait_for_load(look.says("refreshes"))?;
             }
-            let sparse = look.says("sparse");
-            let network = self.network().state(sparse);
+            let text = look.text();
+            let network = self.network().state(text);
             if matches!(ready, Some(Ready::Idle | Ready::Content)) && network == NetworkState::Busy && !capped {
-                self.wait_for_network(sparse, times.cap)?;
+                self.wait_for_network(text, times.cap)?;
                 continue;
             }
             let ready = ready.map(|ready| self.with_network(ready, network, leaving));
@@ -224,7 +237,7 @@ impl Readiness<'_> {
         let looked = match report {
             Some(report) => Ok(report),
             None if leaving && !capped => {
-                self.wait_for_network(true, times.cap)?;
+                self.wait_for_network(Text::Announced, times.cap)?;
                 return Ok(None);
             }
             None => {
@@ -297,8 +310,8 @@ impl Readiness<'_> {
     }
 
     /// Leaves a page alone that waits for something, until it has that and had time to use it.
-    fn wait_for_network(&mut self, sparse: bool, cap: Instant) -> Result<(), Failure> {
-        while self.network().state(sparse) == NetworkState::Busy && Instant::now() < cap {
+    fn wait_for_network(&mut self, text: Text, cap: Instant) -> Result<(), Failure> {
+        while self.network().state(text) == NetworkState::Busy && Instant::now() < cap {
             self.listen(LIMITS.pause)?;
             self.check_arrival()?;
         }
@@ -347,7 +360,9 @@ mod tests {
     fn an_answer_has_a_state_and_may_have_a_page() {
         let look = Look::of(json!(["idle", {"sparse": true, "refreshes": false}, "text"]));
         assert_eq!((look.state, &look.content), (Some(State::Idle), &json!("text")));
-        assert!(look.says("sparse") && !look.says("refreshes"));
+        assert!(look.text() == Text::Sparse && !look.says("refreshes"));
+        assert_eq!(Look::of(json!(["idle", {"sparse": true, "announces": true}, ""])).text(), Text::Announced);
+        assert_eq!(Look::of(json!(["wait"])).text(), Text::Dense);
         let look = Look::of(json!(["wait"]));
         assert_eq!((look.state, &look.facts), (Some(State::Wait), &Value::Null));
         assert_eq!(Look::of(json!(["bad-content-selector"])).state, Some(State::BadContentSelector));

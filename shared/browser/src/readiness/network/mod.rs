@@ -6,6 +6,7 @@
 
 mod document;
 mod requests;
+mod silent;
 #[cfg(test)]
 mod tests;
 
@@ -18,10 +19,13 @@ use std::{
 use serde_json::Value;
 use url::{Host, Url};
 
-pub(crate) use self::requests::NetworkState;
 use self::{
     document::Document,
     requests::{Kind, Requests},
+};
+pub(crate) use self::{
+    requests::{NetworkState, Text},
+    silent::SilentHosts,
 };
 use crate::readiness::limits::LIMITS;
 
@@ -71,11 +75,13 @@ pub(crate) struct Network {
     /// The page has said that it will be left, and until when it may take for that.
     leaves_by: Option<Instant>,
     requests: Requests,
+    silent: SilentHosts,
 }
 
 impl Network {
-    /// The network of the tab whose outermost frame is `frame`.
-    pub(crate) fn new(frame: &str) -> Self {
+    /// The network of the tab whose outermost frame is `frame`, and on whose earlier pages the hosts `silent` did
+    /// not answer.
+    pub(crate) fn new(frame: &str, silent: SilentHosts) -> Self {
         Self {
             frame: frame.to_owned(),
             shown: Document::default(),
@@ -86,6 +92,7 @@ impl Network {
             stopped: false,
             leaves_by: None,
             requests: Requests::default(),
+            silent,
         }
     }
 
@@ -132,18 +139,31 @@ impl Network {
         self.coming.as_ref().is_some_and(|document| document.failure.is_none())
     }
 
-    /// Whether the page waits for something, or is to be left; `sparse` says whether it has little text.
-    pub(crate) fn state(&self, sparse: bool) -> NetworkState {
+    /// Whether the page waits for something, or is to be left, by what it has to read without that.
+    pub(crate) fn state(&self, text: Text) -> NetworkState {
         if self.awaits_document() || self.leaves_by.is_some_and(|until| Instant::now() < until) {
             return NetworkState::Busy;
         }
-        self.requests.state(sparse)
+        self.requests.state(text)
     }
 
     /// The hosts that the parser may be waiting for in vain: their scripts and style sheets are all that the
     /// document, of which everything has come, can be waiting for.
     pub(crate) fn silent_blockers(&self) -> Vec<Host> {
         if self.shown.is_complete && !self.awaits_document() { self.requests.silent_blockers() } else { vec![] }
+    }
+
+    /// The hosts that are known to be silent, with those of what is open.
+    pub(crate) fn silent_hosts(&self) -> SilentHosts {
+        let mut hosts = self.silent.clone();
+        self.requests.silent().for_each(|host| hosts.add(host, false));
+        hosts
+    }
+
+    /// Notes that `hosts` are not asked any more, and returns all such.
+    pub(crate) fn give_up(&mut self, hosts: &[Host]) -> Vec<&str> {
+        hosts.iter().for_each(|host| self.silent.add(host, true));
+        self.silent.blocked()
     }
 
     /// The hosts of what is open, in the order of their names, and of a document of which more is to come.
@@ -162,11 +182,13 @@ impl Network {
         let text = |key: &str| params[key].as_str().unwrap_or_default();
         let (request, frame) = (text("requestId"), text("frameId"));
         if let Some(url) = params["response"]["url"].as_str().or_else(|| params["redirectResponse"]["url"].as_str()) {
-            self.requests.heard_of(url);
+            self.heard_of(url);
         }
         match method {
             "Network.requestWillBeSent" => self.requested(text("type"), request, frame, params),
-            "Network.webSocketCreated" => self.requests.begin(request, "", Kind::Push, text("url"), "", None),
+            "Network.webSocketCreated" => {
+                self.requests.begin((request, "", Kind::Push), (text("url"), ""), None, &self.silent);
+            }
             "Network.responseReceived" => match self.document(request) {
                 Some(document) => document.response = params["response"].clone(),
                 None => self.requests.answered(request, &params["response"]),
@@ -200,7 +222,8 @@ impl Network {
                 let came = self.coming.take().filter(|coming| coming.request == loader);
                 let url = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
                 let course = mem::take(&mut self.course).committed(loader);
-                *self = Self { shown: came.unwrap_or_default(), url, course, ..Self::new(&self.frame) };
+                let silent = mem::take(&mut self.silent);
+                *self = Self { shown: came.unwrap_or_default(), url, course, ..Self::new(&self.frame, silent) };
             }
             _ => {}
         }
@@ -220,7 +243,16 @@ impl Network {
         if let Some(kind) = Kind::of(kind).filter(|_| of_a_document) {
             let text = |key: &str| params["request"][key].as_str().unwrap_or_default();
             let page = Url::parse(&self.url).ok();
-            self.requests.begin(request, frame, kind, text("url"), text("postData"), page.as_ref());
+            let asked = (text("url"), text("postData"));
+            self.requests.begin((request, frame, kind), asked, page.as_ref(), &self.silent);
+        }
+    }
+
+    /// The host of `url` has answered something.
+    fn heard_of(&mut self, url: &str) {
+        if let Some(host) = Url::parse(url).ok().and_then(|url| url.host().map(|host| host.to_owned())) {
+            self.silent.forget(&host);
+            self.requests.heard_of(host);
         }
     }
 

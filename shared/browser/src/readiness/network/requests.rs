@@ -9,7 +9,10 @@ use ragmaker_address::same_site;
 use serde_json::Value;
 use url::{Host, Url};
 
-use super::document::{headers, media_type};
+use super::{
+    document::{headers, media_type},
+    silent::SilentHosts,
+};
 use crate::readiness::limits::{LIMITS, Patience};
 
 /// What a page is doing, as far as its network shows.
@@ -24,6 +27,17 @@ pub(crate) enum NetworkState {
     Busy,
     /// It waits for something that could bring content, and takes longer than content should.
     Stalled,
+}
+
+/// What a page has to read without what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Text {
+    /// Something.
+    Dense,
+    /// Little.
+    Sparse,
+    /// Little, and it shows that more is to come.
+    Announced,
 }
 
 /// What a page asks for.
@@ -72,6 +86,11 @@ impl Kind {
         if self == Self::Data { LIMITS.silent_data } else { LIMITS.silent_code }
     }
 
+    /// Whether what brings a page's content may be of this kind, or hold that up.
+    fn brings_content(self) -> bool {
+        self.can_stall() || self == Self::Style
+    }
+
     /// Whether a request that takes too long may have brought content: a style sheet brings none, and
     /// a push connection is meant to stay open.
     fn can_stall(self) -> bool {
@@ -93,6 +112,8 @@ pub(super) struct Request {
     host: Option<Host>,
     /// Whether it belongs to another site than the page.
     elsewhere: bool,
+    /// Whether that was silent on an earlier page.
+    silent_before: bool,
     /// Whether a first message has come, after which a connection stays open for news.
     has_begun: bool,
 }
@@ -118,21 +139,33 @@ impl Request {
         self.host.as_ref().filter(|host| self.elsewhere && !answered.contains(host))
     }
 
-    fn state(&self, sparse: bool, answered: &HashSet<Host>, now: Instant) -> NetworkState {
-        let Patience { dense, sparse: longer } = self.kind.patience();
+    fn state(&self, text: Text, answered: &HashSet<Host>, now: Instant) -> NetworkState {
         let is_silent = self.silent_host(answered).is_some();
-        let limit = match (sparse, is_silent) {
-            (true, _) => longer,
-            (false, true) => dense.min(self.kind.silent_limit()),
-            (false, false) => dense,
-        };
-        if !self.has_begun && now.duration_since(self.since) < limit {
+        if !self.has_begun && now.duration_since(self.since) < self.limit(text, is_silent) {
             NetworkState::Busy
-        } else if self.kind.can_stall() && (sparse || !is_silent) {
+        } else if self.kind.can_stall() && !(is_silent && text == Text::Dense) {
             NetworkState::Stalled
         } else {
             NetworkState::Open
         }
+    }
+
+    fn limit(&self, text: Text, is_silent: bool) -> Duration {
+        let Patience { dense, sparse } = self.kind.patience();
+        match (text, is_silent) {
+            (Text::Dense, false) => dense,
+            (Text::Dense, true) if self.silent_before => dense.min(LIMITS.silent_again),
+            (Text::Dense, true) => dense.min(self.kind.silent_limit()),
+            (Text::Sparse, true) if self.silent_before => sparse.min(LIMITS.silent_data),
+            (Text::Sparse, true) => sparse.min(LIMITS.silent_sparse),
+            (Text::Sparse, false) | (Text::Announced, _) => sparse,
+        }
+    }
+
+    /// Whether the parser may wait for it in vain by now.
+    fn blocks_parser(&self, now: Instant) -> bool {
+        let limit = if self.silent_before { LIMITS.silent_again } else { LIMITS.silent_blocker };
+        matches!(self.kind, Kind::Code | Kind::Style) && now.duration_since(self.since) >= limit
     }
 }
 
@@ -149,8 +182,14 @@ pub(super) struct Requests {
 impl Requests {
     /// Follows a request from its beginning on, unless it is polling.
     ///
-    /// `page` is the URL of the page, where it is known.
-    pub(super) fn begin(&mut self, id: &str, frame: &str, kind: Kind, url: &str, body: &str, page: Option<&Url>) {
+    /// `page` is the URL of the page, where it is known, and `before` are the hosts that were silent before.
+    pub(super) fn begin(
+        &mut self,
+        (id, frame, kind): (&str, &str, Kind),
+        (url, body): (&str, &str),
+        page: Option<&Url>,
+        before: &SilentHosts,
+    ) {
         if self.open.contains_key(id) {
             return;
         }
@@ -159,6 +198,7 @@ impl Requests {
         if kind != Kind::Asset && self.is_polling(url, body) {
             return;
         }
+        let host = there.host().map(|host| host.to_owned());
         let request = Request {
             kind,
             frame: frame.to_owned(),
@@ -166,7 +206,8 @@ impl Requests {
             left: None,
             compressed: false,
             elsewhere: page.is_some_and(|page| !same_site(page, &there)),
-            host: there.host().map(|host| host.to_owned()),
+            silent_before: host.as_ref().is_some_and(|host| before.contains(host)),
+            host,
             has_begun: false,
         };
         self.open.insert(id.to_owned(), request);
@@ -191,9 +232,9 @@ impl Requests {
         }
     }
 
-    /// The host of `url` has answered something, be it an image or a redirect.
-    pub(super) fn heard_of(&mut self, url: &str) {
-        self.answered.extend(Url::parse(url).ok().and_then(|url| url.host().map(|host| host.to_owned())));
+    /// The host has answered something, be it an image or a redirect.
+    pub(super) fn heard_of(&mut self, host: Host) {
+        self.answered.insert(host);
     }
 
     /// A part of the body came.
@@ -220,12 +261,12 @@ impl Requests {
         self.open.retain(|_, request| request.frame != frame);
     }
 
-    /// What the page waits for; `sparse` says whether it has little text.
-    pub(super) fn state(&self, sparse: bool) -> NetworkState {
+    /// What the page waits for, by what it has to read without that.
+    pub(super) fn state(&self, text: Text) -> NetworkState {
         let now = Instant::now();
         let open = self.open.values().filter(|request| !request.is_complete());
         let mut worst = NetworkState::Idle;
-        for state in open.map(|request| request.state(sparse, &self.answered, now)) {
+        for state in open.map(|request| request.state(text, &self.answered, now)) {
             match (worst, state) {
                 (_, NetworkState::Busy) => return NetworkState::Busy,
                 (_, NetworkState::Stalled) | (NetworkState::Idle, NetworkState::Open) => worst = state,
@@ -243,11 +284,17 @@ impl Requests {
     /// The hosts of other sites that have not answered a request for a script or a style sheet in time.
     pub(super) fn silent_blockers(&self) -> Vec<Host> {
         let now = Instant::now();
-        let blocks = |request: &&Request| {
-            matches!(request.kind, Kind::Code | Kind::Style)
-                && now.duration_since(request.since) >= LIMITS.silent_blocker
-        };
-        self.open.values().filter(blocks).filter_map(|request| request.silent_host(&self.answered).cloned()).collect()
+        let blocking = self.open.values().filter(|request| request.blocks_parser(now));
+        blocking.filter_map(|request| request.silent_host(&self.answered).cloned()).collect()
+    }
+
+    /// The hosts of other sites that have not answered a request within the time that a page with text gives them.
+    pub(super) fn silent(&self) -> impl Iterator<Item = &Host> {
+        let now = Instant::now();
+        let late = self.open.values().filter(move |request| {
+            request.kind.brings_content() && now.duration_since(request.since) >= request.kind.silent_limit()
+        });
+        late.filter_map(|request| request.silent_host(&self.answered))
     }
 
     #[cfg(test)]

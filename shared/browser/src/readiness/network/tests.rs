@@ -9,7 +9,7 @@ use crate::readiness::limits::LIMITS;
 
 /// The network of the tab `T`, which goes to the document `1`.
 fn underway() -> Network {
-    let mut network = Network::new("T");
+    let mut network = Network::new("T", SilentHosts::default());
     asks(&mut network, "Document", "1", "T");
     network
 }
@@ -53,7 +53,7 @@ fn leaves(network: &mut Network, url: &str, delay: f64) {
 #[test]
 fn only_the_tab_s_own_document_is_the_page() {
     let mut network = underway();
-    assert_eq!((network.state(false), network.latest().status()), (NetworkState::Busy, 0));
+    assert_eq!((network.state(Text::Dense), network.latest().status()), (NetworkState::Busy, 0));
     asks(&mut network, "Document", "inner", "F");
     answers(&mut network, "inner", &json!({"status": 404}));
     answers(&mut network, "1", &json!({"status": 403, "mimeType": "text/html", "headers": {"Server": "x"}}));
@@ -61,7 +61,7 @@ fn only_the_tab_s_own_document_is_the_page() {
     commits(&mut network, "1");
     let document = network.shown();
     assert_eq!((document.media_type(), document.headers()), (Some("text/html"), json!({"server": "x"})));
-    assert_eq!((document.broke_off(), network.state(false)), (None, NetworkState::Idle));
+    assert_eq!((document.broke_off(), network.state(Text::Dense)), (None, NetworkState::Idle));
     assert_eq!(network.shown().failure(), None);
     fails(&mut network, "1", "net::ERR_CONNECTION_RESET");
     assert_eq!(network.shown().broke_off(), Some("net::ERR_CONNECTION_RESET"));
@@ -80,7 +80,7 @@ fn the_page_before_may_supersede_the_navigation_until_it_is_gone() {
         (&[(asked("1"), ""), (asked("2"), ""), (came, "1"), (came, "2")], true),
         (&[(asked("1"), ""), (asked("2"), ""), (came, "1"), (came, "2"), (asked("3"), ""), (came, "3")], true),
     ] {
-        let mut network = Network::new("T");
+        let mut network = Network::new("T", SilentHosts::default());
         network.sent_to(Some("1"));
         for (asked, came) in events {
             match asked {
@@ -96,13 +96,13 @@ fn the_page_before_may_supersede_the_navigation_until_it_is_gone() {
 fn what_leads_to_no_page_leaves_the_one_that_is_there() {
     let mut network = shown();
     leaves(&mut network, "https://x.example/next", 0.0);
-    assert_eq!(network.state(false), NetworkState::Busy);
+    assert_eq!(network.state(Text::Dense), NetworkState::Busy);
     asks(&mut network, "Document", "2", "T");
     network.handle("Page.frameClearedScheduledNavigation", &json!({"frameId": "T"}));
-    assert_eq!(network.state(false), NetworkState::Busy);
+    assert_eq!(network.state(Text::Dense), NetworkState::Busy);
     answers(&mut network, "2", &json!({"status": 204}));
     fails(&mut network, "2", "net::ERR_ABORTED");
-    assert_eq!((network.state(false), network.shown().status()), (NetworkState::Idle, 200));
+    assert_eq!((network.state(Text::Dense), network.shown().status()), (NetworkState::Idle, 200));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_page_is_left_soon_for_another_one_of_the_web_or_not_at_all() {
     ] {
         let mut network = shown();
         leaves(&mut network, url, delay);
-        assert_eq!(network.state(false), rest, "{url} {delay}");
+        assert_eq!(network.state(Text::Dense), rest, "{url} {delay}");
     }
 }
 
@@ -142,24 +142,24 @@ fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
     for kind in ["Fetch", "XHR", "Script", "Stylesheet", "Document", "EventSource"] {
         let mut network = shown();
         asks(&mut network, kind, "a", "F");
-        assert_eq!(network.state(false), NetworkState::Busy, "{kind}");
+        assert_eq!(network.state(Text::Dense), NetworkState::Busy, "{kind}");
         ends(&mut network, "a");
-        assert_eq!(network.state(false), NetworkState::Idle, "{kind}");
+        assert_eq!(network.state(Text::Dense), NetworkState::Idle, "{kind}");
         asks(&mut network, kind, "b", "F");
         network.handle("Page.frameDetached", &json!({"frameId": "F"}));
-        assert_eq!(network.state(false), NetworkState::Idle, "{kind}");
+        assert_eq!(network.state(Text::Dense), NetworkState::Idle, "{kind}");
     }
     let mut network = shown();
     for kind in ["Image", "Font", "Media", "Ping"] {
         asks(&mut network, kind, kind, "T");
         assert_eq!(
-            (network.state(true), network.pending()),
+            (network.state(Text::Announced), network.pending()),
             (NetworkState::Open, vec!["x.example".to_owned()]),
             "{kind}"
         );
         ends(&mut network, kind);
     }
-    assert_eq!((network.state(false), network.pending()), (NetworkState::Idle, vec![]));
+    assert_eq!((network.state(Text::Dense), network.pending()), (NetworkState::Idle, vec![]));
     for (headers, length) in [
         (json!({"Content-Length": "5"}), "dataLength"),
         (json!({"Content-Length": "5", "Content-Encoding": "br"}), "encodedDataLength"),
@@ -168,7 +168,7 @@ fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
         answers(&mut network, "a", &json!({"headers": headers}));
         for (came, rest) in [(4, NetworkState::Busy), (1, NetworkState::Idle)] {
             network.handle("Network.dataReceived", &json!({"requestId": "a", length: came}));
-            assert_eq!(network.state(false), rest, "{headers}");
+            assert_eq!(network.state(Text::Dense), rest, "{headers}");
         }
         ends(&mut network, "a");
     }
@@ -190,13 +190,13 @@ fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
         let mut network = shown();
         asks(&mut network, kind, "a", "T");
         past(&mut network);
-        assert_eq!((network.state(false), network.state(true)), (dense, sparse), "{kind}");
+        assert_eq!((network.state(Text::Dense), network.state(Text::Announced)), (dense, sparse), "{kind}");
     }
     let mut network = shown();
     asks(&mut network, "Fetch", "a", "T");
     answers(&mut network, "a", &json!({"mimeType": "text/event-stream"}));
     past(&mut network);
-    assert_eq!(network.state(true), NetworkState::Open);
+    assert_eq!(network.state(Text::Announced), NetworkState::Open);
 }
 
 #[test]
@@ -212,19 +212,23 @@ fn another_site_is_waited_for_briefly_until_it_has_answered_something() {
     for kind in ["Fetch", "XHR", "Script", "Document"] {
         let mut network = shown();
         ask(&mut network, kind, "a", "https://docs.x.example/a");
-        assert_eq!(network.state(false), NetworkState::Busy, "{kind} of the same site");
+        assert_eq!(network.state(Text::Dense), NetworkState::Busy, "{kind} of the same site");
         ends(&mut network, "a");
         ask(&mut network, kind, "b", "https://y.example/b");
-        assert_eq!((network.state(false), network.state(true)), (NetworkState::Open, NetworkState::Busy), "{kind}");
+        assert_eq!(
+            (network.state(Text::Dense), network.state(Text::Announced)),
+            (NetworkState::Open, NetworkState::Busy),
+            "{kind}"
+        );
         // What answers once may bring content again.
         ask(&mut network, kind, "c", "https://y.example/c");
         assert_eq!(
-            (network.state(false), network.pending()),
+            (network.state(Text::Dense), network.pending()),
             (NetworkState::Open, vec!["y.example".to_owned()]),
             "{kind}"
         );
         answers(&mut network, "image", &json!({"url": "https://y.example/image", "mimeType": "image/png"}));
-        assert_eq!(network.state(false), NetworkState::Busy, "{kind}");
+        assert_eq!(network.state(Text::Dense), NetworkState::Busy, "{kind}");
     }
 }
 
@@ -240,10 +244,10 @@ fn a_connection_for_news_stays_open_after_its_first_message() {
             }
             kind => asks(&mut network, kind, "a", "T"),
         }
-        assert_eq!(network.state(false), NetworkState::Busy, "{kind}");
+        assert_eq!(network.state(Text::Dense), NetworkState::Busy, "{kind}");
         network.handle(message, &json!({"requestId": "a"}));
         assert_eq!(
-            (network.state(false), network.pending()),
+            (network.state(Text::Dense), network.pending()),
             (NetworkState::Open, vec!["x.example".to_owned()]),
             "{kind}"
         );
@@ -264,13 +268,46 @@ fn no_more_hosts_are_named_than_an_answer_can_use() {
 }
 
 #[test]
+fn what_is_silent_again_is_hardly_waited_for() {
+    let (page, silent) = (shown(), Host::parse("y.example").unwrap());
+    assert_eq!(page.silent_hosts().blocked(), Vec::<&str>::new());
+    let ask = |network: &mut Network, age: Duration| {
+        let request = json!({"url": "https://y.example/api"});
+        let params = json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": request});
+        network.handle("Network.requestWillBeSent", &params);
+        network.requests.open_mut().for_each(|request| request.since = request.since.checked_sub(age).unwrap());
+        [Text::Dense, Text::Sparse, Text::Announced].map(|text| network.state(text))
+    };
+    let (busy, open, stalled) = (NetworkState::Busy, NetworkState::Open, NetworkState::Stalled);
+    for (known, age, states) in [
+        (false, LIMITS.silent_again, [busy, busy, busy]),
+        (true, LIMITS.silent_again, [open, busy, busy]),
+        (false, LIMITS.silent_data, [open, busy, busy]),
+        (true, LIMITS.silent_data, [open, stalled, busy]),
+        (false, LIMITS.silent_sparse, [open, stalled, busy]),
+    ] {
+        let mut network = shown();
+        if known {
+            network.silent.add(&silent, false);
+        }
+        assert_eq!(ask(&mut network, age), states, "{known} {age:?}");
+        assert_eq!(network.silent_hosts().contains(&silent), known || age >= LIMITS.silent_data, "{known} {age:?}");
+        // It is remembered on the next page, until it answers.
+        commits(&mut network, "2");
+        assert_eq!(network.silent_hosts().contains(&silent), known);
+        answers(&mut network, "image", &json!({"url": "https://y.example/image"}));
+        assert!(!network.silent_hosts().contains(&silent));
+    }
+}
+
+#[test]
 fn polling_is_not_waited_for_and_data_in_parts_is() {
     let mut network = shown();
     let ask = |network: &mut Network, url: &str, body: &str| {
         let request = json!({"url": url, "postData": body});
         let params = json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": request});
         network.handle("Network.requestWillBeSent", &params);
-        let rest = network.state(false);
+        let rest = network.state(Text::Dense);
         ends(network, "a");
         rest
     };
@@ -294,7 +331,7 @@ fn what_the_page_before_was_waiting_for_is_forgotten() {
     asks(&mut network, "Document", "2", "T");
     answers(&mut network, "2", &json!({"status": 201}));
     commits(&mut network, "2");
-    assert_eq!((network.state(true), network.shown().status()), (NetworkState::Idle, 201));
+    assert_eq!((network.state(Text::Announced), network.shown().status()), (NetworkState::Idle, 201));
     // A page that nobody has asked for, such as the browser's own.
     commits(&mut network, "3");
     assert_eq!(network.shown().status(), 0);

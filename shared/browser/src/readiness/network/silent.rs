@@ -1,0 +1,104 @@
+//! The hosts of other sites that did not answer, as a tab remembers them between calls.
+//!
+//! Each page of a site asks the same third parties. Without a memory, each page would wait anew for one that is
+//! dead. A host gets another chance after some minutes, and as soon as it answers anything.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use serde::{Deserialize, Serialize};
+use url::Host;
+
+use crate::readiness::limits::LIMITS;
+
+/// Hosts that did not answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SilentHosts(BTreeMap<String, Silence>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Silence {
+    /// When it was last found silent, in milliseconds since 1970.
+    at: u64,
+    /// Whether a parser waited for it in vain, so that it is not asked any more.
+    blocked: bool,
+}
+
+impl SilentHosts {
+    /// Those that are still to be remembered.
+    pub(crate) fn current(mut self) -> Self {
+        let (now, memory) = (now(), LIMITS.silent_memory);
+        self.0.retain(|_, silence| Duration::from_millis(now.saturating_sub(silence.at)) < memory);
+        self
+    }
+
+    /// Remembers that `host` did not answer; `blocked` says that a parser waited for it.
+    ///
+    /// One that is blocked is not asked, and so is not found silent again.
+    pub(crate) fn add(&mut self, host: &Host, blocked: bool) {
+        let name = host.to_string();
+        let is_new = !self.0.contains_key(&name);
+        if is_new && self.0.len() >= LIMITS.silent_hosts {
+            return;
+        }
+        let silence = self.0.entry(name).or_insert(Silence { at: now(), blocked });
+        if blocked || !silence.blocked {
+            *silence = Silence { at: now(), blocked };
+        }
+    }
+
+    /// Forgets a host that has answered.
+    pub(crate) fn forget(&mut self, host: &Host) {
+        if !self.0.is_empty() {
+            self.0.remove(&host.to_string());
+        }
+    }
+
+    /// Whether `host` is remembered.
+    pub(crate) fn contains(&self, host: &Host) -> bool {
+        !self.0.is_empty() && self.0.contains_key(&host.to_string())
+    }
+
+    /// Those that are not asked.
+    pub(crate) fn blocked(&self) -> Vec<&str> {
+        self.0.iter().filter(|(_, silence)| silence.blocked).map(|(host, _)| host.as_str()).collect()
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(name: &str) -> Host {
+        Host::parse(name).unwrap()
+    }
+
+    #[test]
+    fn a_host_is_remembered_until_it_answers_or_its_time_is_over() {
+        let mut hosts = SilentHosts::default();
+        hosts.add(&host("a.example"), false);
+        hosts.add(&host("b.example"), true);
+        hosts.add(&host("b.example"), false);
+        assert!(hosts.contains(&host("a.example")) && !hosts.contains(&host("c.example")));
+        assert_eq!(hosts.blocked(), ["b.example"]);
+        hosts.forget(&host("a.example"));
+        assert!(!hosts.contains(&host("a.example")));
+        assert_eq!(hosts.clone().current(), hosts);
+        hosts.0.values_mut().for_each(|silence| silence.at -= LIMITS.silent_memory.as_millis() as u64);
+        assert_eq!(hosts.current(), SilentHosts::default());
+    }
+
+    #[test]
+    fn a_page_cannot_fill_the_memory() {
+        let mut hosts = SilentHosts::default();
+        for n in 0..1000 {
+            hosts.add(&host(&format!("x{n}.example")), false);
+        }
+        assert_eq!(hosts.0.len(), LIMITS.silent_hosts);
+    }
+}
