@@ -40,6 +40,7 @@
 //! | `/other-site/fetch` | a page with text that asks another site, which never answers; `/other-site/script`, `/other-site/frame` and `/other-site/image` likewise; `/other-site/thin` is one with hardly any text |
 //! | `/other-site/blocking` | a script of another site that never answers stands before the text; `/other-site/style` a style sheet |
 //! | `/other-site/late` | a page with text, to which another site adds a sentence after half a second |
+//! | `/ready/dead-fetch` | one of some 60 pages with late content, noise that does not end, or both: the table in `fixtures.rs` |
 //! | `/late/import` | a link that comes 700 ms after the page, with a module; `/late/script`, `/late/body`, `/late/stream`, `/late/many`, `/late/parts`, `/late/looked-for`, `/late/slices`, `/late/reopened`, `/late/request`, `/late/frame`, `/late/worker`, `/late/told`, `/late/cipher`, `/late/task`, `/late/database` likewise; `/late/interval` after 1.5 s, `/late/animation`, `/late/shadow` and `/late/transition` after 1.2 s of moving, `/late/slide` in 25 steps, `/late/again` 700 ms after the third answer of one address, `/late/picture` after 2 s, when a picture is there, `/late/inner` the same in a frame, `/late/slow` after 4.5 s, and `/late/rejection` at once, when nobody deals with a failure |
 //! | `/late/text` | leads to another page by a timer whose work is a text; `/late/countdown` after four seconds that it counts, `/late/pause` after three |
 //! | `/hostile/forged` | leads to `localhost`, where scripts say that the page is another one |
@@ -125,6 +126,7 @@ mod broken;
 mod challenges;
 mod contents;
 mod dialogs;
+mod fixtures;
 mod hostile;
 mod html;
 pub(crate) mod http;
@@ -145,7 +147,10 @@ use self::{
     server::{Reply, Server},
 };
 
-pub use self::http::Request;
+pub use self::{
+    fixtures::{END, FIXTURES, Fixture, LATE},
+    http::Request,
+};
 
 /// The running site; dropping it stops it, whatever its visitors are doing.
 pub struct Site {
@@ -224,6 +229,7 @@ fn page(ask: &Ask<'_>) -> Option<Reply> {
         "slow" => slow::reply(ask),
         "dialog" => dialogs::reply(ask),
         "other-site" => others::reply(ask),
+        "ready" => fixtures::reply(ask),
         "redirect" => redirects::reply(ask),
         "challenge" | "innocent" | "cdn-cgi" => challenges::reply(ask),
         "members" => members::reply(ask),

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use ragmaker_tests::visitor::{Saved, Visitor, at_once};
+use ragmaker_tests::{
+    site::{END, FIXTURES, LATE},
+    visitor::{Saved, Visitor, at_once},
+};
 
 use serde_json::{Value, json};
 
@@ -143,6 +146,25 @@ fn what_other_sites_do_not_answer_costs_no_content() {
         let saved = Saved::by(&extracted);
         assert!(saved.has_line("# Other site") && saved.has_line(line), "{name}: {}", saved.markdown);
     });
+}
+
+#[test]
+fn late_content_is_not_missed_and_noise_does_not_hold() {
+    assert!(FIXTURES.len() >= 40 && FIXTURES.iter().filter(|fixture| fixture.is_late()).count() >= 20);
+    let visitor = Visitor::with_browser();
+    let wrong = at_once(3, FIXTURES, |fixture| {
+        let run =
+            visitor.extract(&format!("/ready/{}", fixture.name)).args(["--selector", "body", "--timeout", "60"]).run();
+        let (answer, saved) = (run.answer(), Saved::by(&run));
+        let pending = answer["pending"].as_array().map_or(0, Vec::len);
+        let right = answer["ready"] == fixture.ready
+            && (pending == 0) == (fixture.ready == "idle")
+            && (fixture.thin || saved.has_line(END))
+            && (!fixture.is_late() || saved.has_line(LATE));
+        (!right).then(|| format!("{}: {answer}\n{}", fixture.name, saved.markdown))
+    });
+    let wrong: Vec<_> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

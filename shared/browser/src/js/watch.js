@@ -144,6 +144,16 @@
       });
     }
   }
+  // A service worker answers for the page once it is active, which the page may wait for.
+  replace(window.ServiceWorkerContainer?.prototype, "register", {
+    apply(target, self, args) {
+      const promise = Reflect.apply(target, self, args);
+      if (count(asked, target) > limits.repeats) return promise;
+      const done = outwait();
+      Reflect.apply(then, Reflect.apply(then, promise, [() => self.ready]), [done, done]);
+      return promise;
+    },
+  });
   // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
   // it is over when the document is interactive, and costs too much to be told of.
   // What a script moves it moves in steps, which are no news.

@@ -162,7 +162,9 @@ impl Network {
 
     /// Notes that `hosts` are not asked any more, and returns all such.
     pub(crate) fn give_up(&mut self, hosts: &[Host]) -> Vec<&str> {
-        hosts.iter().for_each(|host| self.silent.add(host, true));
+        for host in hosts {
+            self.silent.add(host, true);
+        }
         self.silent.blocked()
     }
 

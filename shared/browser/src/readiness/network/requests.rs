@@ -98,6 +98,17 @@ impl Kind {
     }
 }
 
+/// Whose host is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Party {
+    /// The page's own site.
+    First,
+    /// Another site.
+    Third,
+    /// Another site that was silent on an earlier page.
+    SilentThird,
+}
+
 /// A request under way.
 #[derive(Debug)]
 pub(super) struct Request {
@@ -110,10 +121,7 @@ pub(super) struct Request {
     compressed: bool,
     /// The host that was asked.
     host: Option<Host>,
-    /// Whether it belongs to another site than the page.
-    elsewhere: bool,
-    /// Whether that was silent on an earlier page.
-    silent_before: bool,
+    party: Party,
     /// Whether a first message has come, after which a connection stays open for news.
     has_begun: bool,
 }
@@ -136,7 +144,7 @@ impl Request {
 
     /// The host, if it is another site's that has not answered anything yet.
     fn silent_host(&self, answered: &HashSet<Host>) -> Option<&Host> {
-        self.host.as_ref().filter(|host| self.elsewhere && !answered.contains(host))
+        self.host.as_ref().filter(|host| self.party != Party::First && !answered.contains(host))
     }
 
     fn state(&self, text: Text, answered: &HashSet<Host>, now: Instant) -> NetworkState {
@@ -154,9 +162,9 @@ impl Request {
         let Patience { dense, sparse } = self.kind.patience();
         match (text, is_silent) {
             (Text::Dense, false) => dense,
-            (Text::Dense, true) if self.silent_before => dense.min(LIMITS.silent_again),
+            (Text::Dense, true) if self.party == Party::SilentThird => dense.min(LIMITS.silent_again),
             (Text::Dense, true) => dense.min(self.kind.silent_limit()),
-            (Text::Sparse, true) if self.silent_before => sparse.min(LIMITS.silent_data),
+            (Text::Sparse, true) if self.party == Party::SilentThird => sparse.min(LIMITS.silent_data),
             (Text::Sparse, true) => sparse.min(LIMITS.silent_sparse),
             (Text::Sparse, false) | (Text::Announced, _) => sparse,
         }
@@ -164,7 +172,7 @@ impl Request {
 
     /// Whether the parser may wait for it in vain by now.
     fn blocks_parser(&self, now: Instant) -> bool {
-        let limit = if self.silent_before { LIMITS.silent_again } else { LIMITS.silent_blocker };
+        let limit = if self.party == Party::SilentThird { LIMITS.silent_again } else { LIMITS.silent_blocker };
         matches!(self.kind, Kind::Code | Kind::Style) && now.duration_since(self.since) >= limit
     }
 }
@@ -205,8 +213,16 @@ impl Requests {
             since: Instant::now(),
             left: None,
             compressed: false,
-            elsewhere: page.is_some_and(|page| !same_site(page, &there)),
-            silent_before: host.as_ref().is_some_and(|host| before.contains(host)),
+            party: match page {
+                Some(page) if !same_site(page, &there) => {
+                    if host.as_ref().is_some_and(|host| before.contains(host)) {
+                        Party::SilentThird
+                    } else {
+                        Party::Third
+                    }
+                }
+                _ => Party::First,
+            },
             host,
             has_begun: false,
         };
