@@ -1,6 +1,6 @@
 //! The facts about a page, as `js/facts.js` measures them in it.
 //!
-//! Three more, `sparse`, `announces` and `refreshes`, matter only while the page is waited for: `readiness` reads them.
+//! Two more, `sparse` and `refreshes`, matter only while the page is waited for: `readiness` reads them.
 
 use serde::Deserialize;
 use url::Url;

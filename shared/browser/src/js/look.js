@@ -1,5 +1,5 @@
 // `look`: the state of the page, from what the document shows and what watch.js has counted; `sparse`:
-// whether it has little text; `announces`: whether such a page shows that more is to come; `watched`: those counts. `limits` comes from collect.js.
+// whether it has little text; `watched`: those counts. `limits` comes from collect.js.
 //
 // watch.js runs in the world of the page's own scripts: an event is how to ask it. The counts are those of
 // the page and its frames of the same origin; null where the page may not run scripts. Asked once, until
@@ -35,15 +35,6 @@ const sparse = (much = limits.littleText) => {
     if (!/^(script|style|noscript|template)$/.test(walker.currentNode.parentNode?.localName)) length += walker.currentNode.data.trim().length;
   }
   return length < much;
-};
-// Whether a page with little text shows that more is to come: a skeleton, a spinner, or words that say so.
-const announces = () => {
-  if (!sparse()) return false;
-  const signs = "[aria-busy=true],[role=progressbar],progress:not([value])," + ["skeleton", "spinner", "shimmer", "loader", "loading"].map((name) => `[class*=${name} i]`);
-  const shows = (element) => (element.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true) && element.getClientRects().length > 0;
-  if ([...doc.querySelectorAll(signs)].slice(0, limits.animations).some(shows)) return true;
-  const words = doc.body?.innerText.trim() ?? "";
-  return words.length < limits.hardlyAnyText && /\b(loading|please wait)\b|(…|\.\.\.)$/im.test(words);
 };
 // Whether it has been drawn: what a page brings when it comes into view, it asks for after that.
 const drawn = () => {

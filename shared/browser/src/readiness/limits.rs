@@ -30,7 +30,6 @@ pub(crate) const LIMITS: Limits = Limits {
     push: Patience { dense: Duration::from_secs(1), sparse: Duration::from_secs(1) },
     silent_data: Duration::from_millis(1500),
     silent_code: Duration::from_millis(600),
-    silent_sparse: Duration::from_secs(3),
     silent_again: Duration::from_millis(100),
     silent_blocker: Duration::from_millis(1500),
     silent_memory: Duration::from_mins(5),
@@ -119,9 +118,6 @@ pub(crate) struct Limits {
     pub(crate) silent_data: Duration,
     /// The same for scripts, frames and style sheets, which seldom bring a page's own text.
     pub(crate) silent_code: Duration,
-    /// Anything of such a site where the page has little text. Where it also shows that more is to come, by a
-    /// skeleton or a spinner, the limits above hold.
-    pub(crate) silent_sparse: Duration,
     /// Anything of such a site, beside something to read, if it was silent on an earlier page as well.
     pub(crate) silent_again: Duration,
     /// A script or style sheet of such a site while the document is parsed: until then the parser may wait
@@ -199,10 +195,8 @@ mod tests {
 
     #[test]
     fn a_sparse_page_is_never_given_less_time() {
-        let Limits { data, body, code, style, push, silent_data, silent_code, silent_sparse, silent_again, .. } =
-            LIMITS;
-        assert!(silent_again < silent_code && silent_code < silent_data && silent_data < silent_sparse);
-        assert!(silent_sparse < code.sparse && silent_sparse < LIMITS.load);
+        let Limits { data, body, code, style, push, silent_data, silent_code, silent_again, .. } = LIMITS;
+        assert!(silent_again < silent_code && silent_code < silent_data && silent_data < code.sparse);
         assert!(silent_data < data.dense && silent_code < code.dense && silent_code < style.dense);
         assert!([data, body, code, style, push].iter().all(|patience| patience.sparse >= patience.dense));
         const { assert!(LIMITS.page.stalled_sparse >= LIMITS.page.stalled_dense) };

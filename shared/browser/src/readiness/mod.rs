@@ -36,11 +36,11 @@
 //! | [`network`], from the tab's events | requests, redirects, refreshes | idle, open, busy, stalled |
 //!
 //! What another site is asked for holds a page with text only briefly, until that site has answered
-//! something, and one with little text only somewhat longer, unless it shows a skeleton or a spinner. The tab
-//! remembers such hosts for some minutes ([`SilentHosts`]). A script or style sheet of such a site may hold the parser, so that the page's own text is
-//! missing: the page is then loaded again without that host ([`Waited::Blocked`]). On loopback, beside a host that
-//! accepts connections and never answers, a page of 720 words took 10.1 s and had no text with such a
-//! script before; it takes 2.0 s and has all of it.
+//! something; a page with little text is held by all that could bring some. The tab remembers silent hosts for
+//! some minutes ([`SilentHosts`]). A script or style sheet of such a site may hold the parser, so that the
+//! page's own text is missing: the page is then loaded again without that host ([`Waited::Blocked`]). On
+//! loopback, beside a host that accepts connections and never answers, a page of 720 words took 10.1 s and had
+//! no text with such a script before; it takes 2.0 s and has all of it.
 //!
 //! All their limits are in one table, [`limits`]; the scripts are given theirs as arguments. The content is
 //! taken by the look that finds the page ready, in the same script: a page cannot change in between.
@@ -126,11 +126,7 @@ impl Look {
 
     /// What there is to read.
     fn text(&self) -> Text {
-        match (self.says("sparse"), self.says("announces")) {
-            (false, _) => Text::Dense,
-            (true, false) => Text::Sparse,
-            (true, true) => Text::Announced,
-        }
+        if self.says("sparse") { Text::Sparse } else { Text::Dense }
     }
 }
 
@@ -237,7 +233,7 @@ impl Readiness<'_> {
         let looked = match report {
             Some(report) => Ok(report),
             None if leaving && !capped => {
-                self.wait_for_network(Text::Announced, times.cap)?;
+                self.wait_for_network(Text::Sparse, times.cap)?;
                 return Ok(None);
             }
             None => {
@@ -361,7 +357,6 @@ mod tests {
         let look = Look::of(json!(["idle", {"sparse": true, "refreshes": false}, "text"]));
         assert_eq!((look.state, &look.content), (Some(State::Idle), &json!("text")));
         assert!(look.text() == Text::Sparse && !look.says("refreshes"));
-        assert_eq!(Look::of(json!(["idle", {"sparse": true, "announces": true}, ""])).text(), Text::Announced);
         assert_eq!(Look::of(json!(["wait"])).text(), Text::Dense);
         let look = Look::of(json!(["wait"]));
         assert_eq!((look.state, &look.facts), (Some(State::Wait), &Value::Null));

@@ -7,7 +7,7 @@
 //! | part | gives |
 //! |---|---|
 //! | `document.js` | `doc`, `own`, `rootOf`, `isForm`, `ask`, `shadowOf`: the document by names that no element of the page can take |
-//! | `look.js` | `look(selector)`: the state of the page; `sparse()`, `announces()`, `watched()` |
+//! | `look.js` | `look(selector)`: the state of the page; `sparse()`, `watched()` |
 //! | `sign-in.js` | `signIn()`: the form to sign in |
 //! | `facts.js` | `facts()`: what the page is, as [`Facts`](crate::facts::Facts) |
 //! | `names.js` and `links.js`, or `html.js` | `take(selector)`: the content |

@@ -36,8 +36,6 @@ pub(crate) enum Text {
     Dense,
     /// Little.
     Sparse,
-    /// Little, and it shows that more is to come.
-    Announced,
 }
 
 /// What a page asks for.
@@ -164,9 +162,7 @@ impl Request {
             (Text::Dense, false) => dense,
             (Text::Dense, true) if self.party == Party::SilentThird => dense.min(LIMITS.silent_again),
             (Text::Dense, true) => dense.min(self.kind.silent_limit()),
-            (Text::Sparse, true) if self.party == Party::SilentThird => sparse.min(LIMITS.silent_data),
-            (Text::Sparse, true) => sparse.min(LIMITS.silent_sparse),
-            (Text::Sparse, false) | (Text::Announced, _) => sparse,
+            (Text::Sparse, _) => sparse,
         }
     }
 

@@ -153,7 +153,7 @@ fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
     for kind in ["Image", "Font", "Media", "Ping"] {
         asks(&mut network, kind, kind, "T");
         assert_eq!(
-            (network.state(Text::Announced), network.pending()),
+            (network.state(Text::Sparse), network.pending()),
             (NetworkState::Open, vec!["x.example".to_owned()]),
             "{kind}"
         );
@@ -190,13 +190,13 @@ fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
         let mut network = shown();
         asks(&mut network, kind, "a", "T");
         past(&mut network);
-        assert_eq!((network.state(Text::Dense), network.state(Text::Announced)), (dense, sparse), "{kind}");
+        assert_eq!((network.state(Text::Dense), network.state(Text::Sparse)), (dense, sparse), "{kind}");
     }
     let mut network = shown();
     asks(&mut network, "Fetch", "a", "T");
     answers(&mut network, "a", &json!({"mimeType": "text/event-stream"}));
     past(&mut network);
-    assert_eq!(network.state(Text::Announced), NetworkState::Open);
+    assert_eq!(network.state(Text::Sparse), NetworkState::Open);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn another_site_is_waited_for_briefly_until_it_has_answered_something() {
         ends(&mut network, "a");
         ask(&mut network, kind, "b", "https://y.example/b");
         assert_eq!(
-            (network.state(Text::Dense), network.state(Text::Announced)),
+            (network.state(Text::Dense), network.state(Text::Sparse)),
             (NetworkState::Open, NetworkState::Busy),
             "{kind}"
         );
@@ -276,15 +276,14 @@ fn what_is_silent_again_is_hardly_waited_for() {
         let params = json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": request});
         network.handle("Network.requestWillBeSent", &params);
         network.requests.open_mut().for_each(|request| request.since = request.since.checked_sub(age).unwrap());
-        [Text::Dense, Text::Sparse, Text::Announced].map(|text| network.state(text))
+        [Text::Dense, Text::Sparse].map(|text| network.state(text))
     };
-    let (busy, open, stalled) = (NetworkState::Busy, NetworkState::Open, NetworkState::Stalled);
+    let (busy, open) = (NetworkState::Busy, NetworkState::Open);
     for (known, age, states) in [
-        (false, LIMITS.silent_again, [busy, busy, busy]),
-        (true, LIMITS.silent_again, [open, busy, busy]),
-        (false, LIMITS.silent_data, [open, busy, busy]),
-        (true, LIMITS.silent_data, [open, stalled, busy]),
-        (false, LIMITS.silent_sparse, [open, stalled, busy]),
+        (false, LIMITS.silent_again, [busy, busy]),
+        (true, LIMITS.silent_again, [open, busy]),
+        (false, LIMITS.silent_data, [open, busy]),
+        (true, LIMITS.silent_data, [open, busy]),
     ] {
         let mut network = shown();
         if known {
@@ -331,7 +330,7 @@ fn what_the_page_before_was_waiting_for_is_forgotten() {
     asks(&mut network, "Document", "2", "T");
     answers(&mut network, "2", &json!({"status": 201}));
     commits(&mut network, "2");
-    assert_eq!((network.state(Text::Announced), network.shown().status()), (NetworkState::Idle, 201));
+    assert_eq!((network.state(Text::Sparse), network.shown().status()), (NetworkState::Idle, 201));
     // A page that nobody has asked for, such as the browser's own.
     commits(&mut network, "3");
     assert_eq!(network.shown().status(), 0);
