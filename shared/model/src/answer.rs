@@ -1,0 +1,133 @@
+//! An answer, as it is collected from its events.
+
+use std::collections::HashSet;
+
+use ragmaker_tool::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Call, MODEL_ANSWER_INVALID, Message, message::parsed};
+
+/// The most bytes of text and arguments in an answer: one that never ends is given up here.
+const ANSWER_LIMIT: usize = 8 << 20;
+/// The most calls in an answer.
+const CALLS: usize = 128;
+
+/// What a model answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// Its text.
+    pub text: String,
+    /// Its calls, each with an id that no other call of the conversation has.
+    pub calls: Vec<Call>,
+    /// What it cost.
+    pub usage: Usage,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+/// The tokens of an answer as the provider counts them; 0 where it does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Those of the request.
+    pub input_tokens: u64,
+    /// Those of the answer.
+    pub output_tokens: u64,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// The model was done.
+    #[default]
+    End,
+    /// It reached the most tokens of an answer.
+    Length,
+    /// The provider withheld the rest.
+    Filtered,
+}
+
+/// What an event did to an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fed {
+    /// It belongs to the answer.
+    Taken,
+    /// The endpoint reports a failure of its own: a new request may succeed.
+    Failed(String),
+}
+
+/// A call whose parts are still coming.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) key: u64,
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+    pub(crate) signature: Option<String>,
+}
+
+/// An answer whose events are still coming.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub(crate) text: String,
+    pub(crate) drafts: Vec<Draft>,
+    pub(crate) usage: Usage,
+    pub(crate) stop: Option<Stop>,
+    bytes: usize,
+}
+
+impl Collected {
+    /// Counts `bytes` more of text or arguments.
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Error> {
+        self.bytes += bytes;
+        if self.bytes > ANSWER_LIMIT || self.drafts.len() > CALLS {
+            let message = format!("the answer is longer than {ANSWER_LIMIT} bytes or {CALLS} calls");
+            return Err(MODEL_ANSWER_INVALID.error(message).remedy("Ask for less, or use another model."));
+        }
+        Ok(())
+    }
+
+    /// Adds text.
+    pub(crate) fn say(&mut self, text: &str, show: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        self.grow(text.len())?;
+        self.text += text;
+        if !text.is_empty() {
+            show(text);
+        }
+        Ok(())
+    }
+
+    /// The answer, with an id for every call that differs from those in `messages` and from each other: providers
+    /// leave ids out or use one twice.
+    pub(crate) fn finish(self, messages: &[Message]) -> Answer {
+        let mut taken: HashSet<String> = messages
+            .iter()
+            .filter_map(|message| match message {
+                Message::Assistant { calls, .. } => Some(calls),
+                _ => None,
+            })
+            .flatten()
+            .map(|call| call.id.clone())
+            .collect();
+        let mut number = taken.len();
+        let mut unique = |id: String| {
+            let mut id = id;
+            while id.is_empty() || !taken.insert(id.clone()) {
+                id = format!("call_{number}");
+                number += 1;
+            }
+            id
+        };
+        let calls = self.drafts.into_iter().map(|Draft { id, name, arguments, signature, .. }| {
+            let arguments = parsed(&arguments);
+            Call { id: unique(id), name, arguments, signature }
+        });
+        Answer { calls: calls.collect(), text: self.text, usage: self.usage, stop: self.stop.unwrap_or_default() }
+    }
+}
+
+/// The message of an `error` member, where an event has one.
+pub(crate) fn reported(event: &Value) -> Option<String> {
+    let error = event.get("error").filter(|error| !error.is_null())?;
+    Some(error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned))
+}

@@ -1,0 +1,143 @@
+//! Anthropic's messages.
+
+use ragmaker_tool::Error;
+use serde_json::{Value, json};
+
+use crate::{
+    Endpoint, Message, Request, Stop,
+    answer::{Collected, Draft, Fed, reported},
+    message::as_object,
+};
+
+/// The most tokens of an answer where the configuration names none: the format has no default.
+const MAX_TOKENS: u64 = 8_192;
+
+pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>) -> Value {
+    let mut messages: Vec<Value> = vec![];
+    for message in request.messages {
+        let (role, blocks) = blocks(message);
+        // Roles alternate, and the results of one answer stand in one message.
+        match messages.last_mut() {
+            Some(last) if last["role"] == role => {
+                if let Some(all) = last["content"].as_array_mut() {
+                    all.extend(blocks);
+                }
+            }
+            _ => messages.push(json!({"role": role, "content": blocks})),
+        }
+    }
+    let mut body = json!({
+        "model": endpoint.model,
+        "max_tokens": endpoint.max_output_tokens.unwrap_or(MAX_TOKENS),
+        "system": [{"type": "text", "text": request.system}],
+        "messages": messages,
+        "stream": true,
+    });
+    if !request.tools.is_empty() {
+        let tool = |tool: &crate::Declaration| {
+            let mut schema = tool.parameters.clone();
+            // The API refuses these at the top.
+            for name in ["oneOf", "anyOf", "allOf"] {
+                schema.as_object_mut().and_then(|members| members.shift_remove(name));
+            }
+            json!({"name": tool.name, "description": tool.description, "input_schema": schema})
+        };
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if let Some(temperature) = endpoint.temperature {
+        body["temperature"] = temperature.into();
+    }
+    body
+}
+
+fn blocks(message: &Message) -> (&'static str, Vec<Value>) {
+    match message {
+        Message::User { text } => ("user", vec![json!({"type": "text", "text": text})]),
+        Message::Assistant { text, calls } => {
+            // Empty text is refused; an answer without any still needs a block.
+            let said = if text.trim().is_empty() && calls.is_empty() { "(no answer)" } else { text.as_str() };
+            let said = (!said.trim().is_empty()).then(|| json!({"type": "text", "text": said}));
+            let calls = calls.iter().map(|call| {
+                json!({"type": "tool_use", "id": call.id, "name": call.name, "input": as_object(&call.arguments)})
+            });
+            ("assistant", said.into_iter().chain(calls).collect())
+        }
+        Message::Result { id, text, is_error, .. } => {
+            ("user", vec![json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error})])
+        }
+    }
+}
+
+pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
+    if let Some(message) = reported(event) {
+        return Ok(Fed::Failed(message));
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match event["type"].as_str().unwrap_or_default() {
+        "message_start" => count(&event["message"]["usage"], answer),
+        // A server that does not stream sends the whole message.
+        "message" => {
+            count(&event["usage"], answer);
+            for (at, block) in event["content"].as_array().into_iter().flatten().enumerate() {
+                start(at as u64, block, answer, show)?;
+            }
+            stop(&event["stop_reason"], answer);
+        }
+        "content_block_start" => {
+            start(event["index"].as_u64().unwrap_or_default(), &event["content_block"], answer, show)?;
+        }
+        "content_block_delta" => {
+            let delta = &event["delta"];
+            answer.say(&text(&delta["text"]), show)?;
+            if let Some(json) = delta["partial_json"].as_str() {
+                answer.grow(json.len())?;
+                let key = event["index"].as_u64().unwrap_or_default();
+                if let Some(draft) = answer.drafts.iter_mut().rev().find(|draft| draft.key == key) {
+                    draft.arguments += json;
+                }
+            }
+        }
+        "message_delta" => {
+            count(&event["usage"], answer);
+            stop(&event["delta"]["stop_reason"], answer);
+        }
+        _ => {}
+    }
+    Ok(Fed::Taken)
+}
+
+fn start(key: u64, block: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    answer.say(&text(&block["text"]), show)?;
+    if block["type"] == "tool_use" {
+        let given = block["input"].as_object().filter(|input| !input.is_empty());
+        let arguments = given.map(|input| json!(input).to_string()).unwrap_or_default();
+        answer.grow(arguments.len())?;
+        answer.drafts.push(Draft {
+            key,
+            id: text(&block["id"]),
+            name: text(&block["name"]),
+            arguments,
+            signature: None,
+        });
+    }
+    Ok(())
+}
+
+fn stop(reason: &Value, answer: &mut Collected) {
+    match reason.as_str() {
+        None => {}
+        Some("max_tokens") => answer.stop = Some(Stop::Length),
+        Some("refusal") => answer.stop = Some(Stop::Filtered),
+        Some(_) => answer.stop = Some(Stop::End),
+    }
+}
+
+fn count(usage: &Value, answer: &mut Collected) {
+    if let Some(tokens) = usage["input_tokens"].as_u64() {
+        answer.usage.input_tokens = tokens;
+    }
+    if let Some(tokens) = usage["output_tokens"].as_u64() {
+        answer.usage.output_tokens = tokens;
+    }
+}

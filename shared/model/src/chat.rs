@@ -1,0 +1,105 @@
+//! `OpenAI`'s chat completions.
+
+use ragmaker_tool::Error;
+use serde_json::{Value, json};
+
+use crate::{
+    Endpoint, Message, Provider, Request, Stop,
+    answer::{Collected, Draft, Fed, reported},
+};
+
+pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>) -> Value {
+    let mut messages = vec![json!({"role": "system", "content": request.system})];
+    messages.extend(request.messages.iter().map(message));
+    let mut body = json!({
+        "model": endpoint.model,
+        "messages": messages,
+        "stream": true,
+        "stream_options": {"include_usage": true},
+    });
+    if !request.tools.is_empty() {
+        let tool = |tool: &crate::Declaration| json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}});
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if let Some(temperature) = endpoint.temperature {
+        body["temperature"] = temperature.into();
+    }
+    if let Some(most) = endpoint.max_output_tokens {
+        // Newer models refuse the old name, other servers know it alone.
+        let name = if endpoint.provider == Provider::Compatible { "max_tokens" } else { "max_completion_tokens" };
+        body[name] = most.into();
+    }
+    body
+}
+
+fn message(message: &Message) -> Value {
+    match message {
+        Message::User { text } => json!({"role": "user", "content": text}),
+        Message::Assistant { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),
+        Message::Assistant { text, calls } => {
+            let content = if text.is_empty() { Value::Null } else { text.as_str().into() };
+            let calls: Vec<_> = calls
+                .iter()
+                .map(|call| {
+                    // Servers parse the arguments again, and fail as a whole where they are no object.
+                    let arguments = crate::message::as_object(&call.arguments).to_string();
+                    json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+                })
+                .collect();
+            json!({"role": "assistant", "content": content, "tool_calls": calls})
+        }
+        Message::Result { id, text, .. } => json!({"role": "tool", "tool_call_id": id, "content": text}),
+    }
+}
+
+pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
+    if let Some(message) = reported(event) {
+        return Ok(Fed::Failed(message));
+    }
+    let usage = &event["usage"];
+    if usage.is_object() {
+        answer.usage.input_tokens = usage["prompt_tokens"].as_u64().unwrap_or_default();
+        answer.usage.output_tokens = usage["completion_tokens"].as_u64().unwrap_or_default();
+    }
+    let Some(choice) = event["choices"].as_array().and_then(|choices| choices.first()) else {
+        return Ok(Fed::Taken);
+    };
+    // A server that does not stream sends the whole message.
+    let delta = if choice["message"].is_object() { &choice["message"] } else { &choice["delta"] };
+    answer.say(delta["content"].as_str().unwrap_or_default(), show)?;
+    for (at, call) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
+        let function = &call["function"];
+        let (id, name) = (call["id"].as_str().unwrap_or_default(), function["name"].as_str().unwrap_or_default());
+        let arguments = match &function["arguments"] {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            // Ollama once sent the object itself.
+            other => other.to_string(),
+        };
+        let key = call["index"].as_u64();
+        let is_of = |draft: &Draft| match key {
+            // Some servers give every call the index 0, but a new id.
+            Some(key) => {
+                draft.key == key
+                    && (id.is_empty() || draft.id == id || draft.id.is_empty())
+                    && (name.is_empty() || draft.name == name && draft.id == id && !id.is_empty())
+            }
+            None => !id.is_empty() && draft.id == id,
+        };
+        answer.grow(arguments.len() + name.len())?;
+        if let Some(draft) = answer.drafts.iter_mut().rev().find(|draft| is_of(draft)) {
+            draft.arguments += &arguments;
+        } else {
+            let key = key.unwrap_or(at as u64);
+            let draft = Draft { key, id: id.to_owned(), name: name.to_owned(), arguments, signature: None };
+            answer.drafts.push(draft);
+        }
+    }
+    match choice["finish_reason"].as_str() {
+        None => {}
+        Some("length") => answer.stop = Some(Stop::Length),
+        Some("content_filter") => answer.stop = Some(Stop::Filtered),
+        Some(_) => answer.stop = Some(Stop::End),
+    }
+    Ok(Fed::Taken)
+}

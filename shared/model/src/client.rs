@@ -1,0 +1,465 @@
+//! One request, tried again where that may help, and its answer as it streams.
+//!
+//! A thread reads the connection and hands its bytes over a channel, so that a person who cancels does not wait for
+//! the endpoint. The thread ends at its next read, or when the request's whole time is over.
+
+use std::{
+    collections::hash_map::RandomState,
+    hash::{BuildHasher, Hasher},
+    io::Read,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use ragmaker_tool::{Code, Error};
+use serde_json::Value;
+
+use crate::{
+    Answer, CANCELLED, CONTEXT_TOO_LONG, Endpoint, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED,
+    MODEL_UNREACHABLE, Protocol, Provider, Request,
+    answer::{Collected, Fed, reported},
+    anthropic, chat, gemini,
+    sse::{EVENT_LIMIT, Events},
+    text,
+};
+
+/// How often a wait looks whether a person cancelled.
+const POLL: Duration = Duration::from_millis(10);
+/// How long the count of tokens, which follows the end of an answer, is waited for.
+const AFTER_STOP: Duration = Duration::from_secs(2);
+/// The longest wait that a person is kept for; an endpoint that asks for more has failed.
+const LONGEST_WAIT: Duration = Duration::from_mins(2);
+/// How many times the longest silence a whole answer may take.
+const WHOLE: u32 = 10;
+
+/// Ends a request from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Ends the request that is under way.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Lets the next request through.
+    pub fn reset(&self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
+/// What happens while an answer is waited for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// The next text of the answer.
+    Text(&'a str),
+    /// The request is sent once more after `wait`; the text so far does not count.
+    Retry {
+        /// Which repetition it is, from 1.
+        number: u32,
+        /// How long it is waited.
+        wait: Duration,
+        /// What failed.
+        reason: &'a str,
+    },
+}
+
+/// When a request that failed is sent again: on 429, 5xx and lost connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Retries {
+    /// How many times.
+    pub most: u32,
+    /// How long is waited before the first; it doubles.
+    pub first: Duration,
+    /// The longest wait that doubling leads to.
+    pub longest: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { most: 4, first: Duration::from_secs(1), longest: Duration::from_secs(30) }
+    }
+}
+
+/// A client of one endpoint.
+#[derive(Debug)]
+pub struct Client {
+    endpoint: Endpoint,
+    retries: Retries,
+    agent: ureq::Agent,
+    uses_text: AtomicBool,
+}
+
+/// What the thread that reads the connection hands over.
+enum Part {
+    Head { status: u16, retry_after: Option<Duration>, is_json: bool },
+    Bytes(Vec<u8>),
+    End,
+    Failed(String),
+}
+
+/// Why one attempt failed.
+enum Failure {
+    Final(Error),
+    Again { code: Code, reason: String, wait: Option<Duration> },
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Final(error)
+    }
+}
+
+impl Client {
+    /// A client of `endpoint`. It opens no connection before the first request.
+    pub fn new(endpoint: Endpoint) -> Self {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            // A key goes where the configuration says, and nowhere else.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(Some(endpoint.timeout.min(Duration::from_secs(20))))
+            .timeout_global(Some(endpoint.timeout * WHOLE))
+            .user_agent(concat!("ragmaker/", env!("CARGO_PKG_VERSION")));
+        let uses_text = AtomicBool::new(endpoint.protocol == Protocol::Text);
+        Self { agent: config.build().into(), retries: Retries::default(), uses_text, endpoint }
+    }
+
+    /// The same client with other waits.
+    #[must_use]
+    pub fn with_retries(self, retries: Retries) -> Self {
+        Self { retries, ..self }
+    }
+
+    /// The model that is asked.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The answer to `request`; `show` sees its text as it comes, and every repetition.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`crate::ERRORS`].
+    pub fn complete(
+        &self,
+        request: &Request<'_>,
+        cancel: &Cancel,
+        show: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Answer, Error> {
+        let mut number = 0;
+        loop {
+            let (code, reason, wait) = match self.attempt(request, cancel, &mut |text| show(Progress::Text(text))) {
+                Ok(answer) => return Ok(answer),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Again { code, reason, wait }) => (code, self.endpoint.key.blanked(&reason), wait),
+            };
+            number += 1;
+            if number > self.retries.most || wait.is_some_and(|wait| wait > LONGEST_WAIT) {
+                let error = code.error(reason).detail("attempts", number);
+                return Err(match wait {
+                    Some(wait) => error.detail("retry_after_s", wait.as_secs()),
+                    None => error,
+                });
+            }
+            let wait = wait.unwrap_or_else(|| self.retries.wait(number));
+            show(Progress::Retry { number, wait, reason: &reason });
+            let until = Instant::now() + wait;
+            while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+                cancelled(cancel)?;
+                thread::sleep(left.min(POLL));
+            }
+        }
+    }
+
+    fn attempt(&self, request: &Request<'_>, cancel: &Cancel, show: &mut dyn FnMut(&str)) -> Result<Answer, Failure> {
+        cancelled(cancel)?;
+        let uses_text = self.uses_text.load(Ordering::Relaxed);
+        let mut collected = if uses_text {
+            let (system, messages) = text::rendered(request);
+            let plain = Request { system: &system, messages: &messages, tools: &[] };
+            self.collect(&plain, cancel, &mut |_| ())?
+        } else {
+            self.collect(request, cancel, show)?
+        };
+        if collected.drafts.is_empty()
+            && self.endpoint.protocol != Protocol::Native
+            && let Some((left, drafts)) = text::calls(&collected.text, request.tools)
+        {
+            self.uses_text.store(true, Ordering::Relaxed);
+            collected.text = left;
+            collected.drafts = drafts;
+        }
+        if uses_text && !collected.text.is_empty() {
+            show(&collected.text);
+        }
+        Ok(collected.finish(request.messages))
+    }
+
+    /// Sends the request once and collects the events of the answer.
+    fn collect(
+        &self,
+        request: &Request<'_>,
+        cancel: &Cancel,
+        show: &mut dyn FnMut(&str),
+    ) -> Result<Collected, Failure> {
+        let parts = self.send(request)?;
+        let (mut answer, mut events, mut whole) = (Collected::default(), Events::default(), vec![]);
+        let mut head = None;
+        let mut reader = Reader { provider: self.endpoint.provider, done: false, any: false };
+        let whole_end = Instant::now() + self.endpoint.timeout * WHOLE;
+        let mut silent_until = Instant::now() + self.endpoint.timeout;
+        let lost = |reason: String| Failure::Again { code: MODEL_UNREACHABLE, reason, wait: None };
+        loop {
+            cancelled(cancel)?;
+            let part = match parts.recv_timeout(POLL) {
+                Ok(part) => part,
+                Err(RecvTimeoutError::Timeout) if Instant::now() < silent_until.min(whole_end) => continue,
+                Err(RecvTimeoutError::Timeout) if answer.stop.is_some() => return Ok(answer),
+                Err(RecvTimeoutError::Timeout) => {
+                    let seconds = self.endpoint.timeout.as_secs();
+                    return Err(lost(format!("the endpoint sent nothing for {seconds} s, or did not come to an end")));
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(lost("the reading thread ended".to_owned())),
+            };
+            silent_until = Instant::now() + if answer.stop.is_some() { AFTER_STOP } else { self.endpoint.timeout };
+            match part {
+                Part::Head { status, retry_after, is_json } => head = Some((status, retry_after, is_json)),
+                Part::Bytes(bytes) if head.is_some_and(|(status, _, is_json)| status != 200 || is_json) => {
+                    whole.extend(bytes);
+                    if whole.len() > EVENT_LIMIT {
+                        return Err(too_long().into());
+                    }
+                }
+                Part::Bytes(bytes) => {
+                    let mut outcome = Ok(());
+                    let fed = events.feed(&bytes, |data| {
+                        if outcome.is_ok() {
+                            outcome = reader.take(data, &mut answer, show);
+                        }
+                    });
+                    outcome?;
+                    fed.map_err(|_| too_long())?;
+                }
+                Part::Failed(_) if answer.stop.is_some() => return Ok(answer),
+                Part::Failed(reason) => return Err(lost(reason)),
+                Part::End => {
+                    let (status, retry_after, is_json) = head.unwrap_or_default();
+                    if status != 200 {
+                        return Err(self.refused(status, retry_after, &whole));
+                    }
+                    if is_json {
+                        reader.take_whole(&whole, &mut answer, show)?;
+                    } else {
+                        let mut outcome = Ok(());
+                        events.end(|data| outcome = reader.take(data, &mut answer, show));
+                        outcome?;
+                    }
+                    return match answer.stop {
+                        Some(_) => Ok(answer),
+                        None if reader.any => Err(lost("the connection ended before the answer did".to_owned())),
+                        None => Err(MODEL_ANSWER_INVALID.error("the endpoint sent no event of an answer").into()),
+                    };
+                }
+            }
+            if reader.done {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Starts the thread that sends the request and reads the answer.
+    fn send(&self, request: &Request<'_>) -> Result<Receiver<Part>, Error> {
+        let body = match self.endpoint.provider {
+            Provider::Gemini => gemini::body(&self.endpoint, request),
+            Provider::Anthropic => anthropic::body(&self.endpoint, request),
+            _ => chat::body(&self.endpoint, request),
+        };
+        let mut post = self.agent.post(self.endpoint.url()).header("content-type", "application/json");
+        for (name, value) in self.endpoint.headers() {
+            post = post.header(name, value);
+        }
+        let (sender, receiver) = sync_channel(16);
+        let body = body.to_string();
+        let started = thread::Builder::new().name("model".to_owned()).spawn(move || {
+            let last = match post.send(body) {
+                Ok(response) => read(response, &sender),
+                Err(error) => Part::Failed(format!("the endpoint cannot be reached: {error}")),
+            };
+            // Nobody waits for an answer that was cancelled.
+            let _ = sender.send(last);
+        });
+        started.map_err(|error| MODEL_UNREACHABLE.error(format!("no thread for the request: {error}")))?;
+        Ok(receiver)
+    }
+
+    /// The failure that a status other than 200 stands for.
+    fn refused(&self, status: u16, wait: Option<Duration>, body: &[u8]) -> Failure {
+        let text = String::from_utf8_lossy(body);
+        let said = serde_json::from_str::<Value>(&text).ok().and_then(|body| {
+            // Gemini sends a list.
+            reported(body.as_array().and_then(|all| all.first()).unwrap_or(&body))
+        });
+        let said: String = said.unwrap_or_else(|| text.into_owned()).chars().take(500).collect();
+        let reason = self.endpoint.key.blanked(&format!("the endpoint answered {status}: {said}"));
+        let code = match status {
+            429 => return Failure::Again { code: MODEL_RATE_LIMITED, reason, wait },
+            408 | 500.. => return Failure::Again { code: MODEL_UNREACHABLE, reason, wait },
+            401 | 403 => MODEL_AUTH_FAILED,
+            // Gemini's answer to a wrong key.
+            400 if said.contains("API key not valid") => MODEL_AUTH_FAILED,
+            400 | 413 if is_about_length(&said) || status == 413 => CONTEXT_TOO_LONG,
+            _ => MODEL_ANSWER_INVALID,
+        };
+        Failure::Final(code.error(reason).detail("http_status", status))
+    }
+}
+
+impl Retries {
+    /// The wait before repetition `number`: 50 to 100 % of the doubled one, so that clients which failed together
+    /// do not return together.
+    fn wait(self, number: u32) -> Duration {
+        let doubled = self.first.saturating_mul(1 << (number - 1).min(16)).min(self.longest);
+        let random = RandomState::new().build_hasher().finish() % 512;
+        doubled.mul_f64(0.5 + random as f64 / 1024.0)
+    }
+}
+
+/// Turns the data of events into an answer.
+struct Reader {
+    provider: Provider,
+    /// Nothing more comes.
+    done: bool,
+    /// Something came.
+    any: bool,
+}
+
+impl Reader {
+    fn take(&mut self, data: &str, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+        if data.trim().is_empty() || self.done {
+            return Ok(());
+        }
+        if data.trim() == "[DONE]" {
+            self.done = answer.stop.is_some();
+            return Ok(());
+        }
+        let event = serde_json::from_str(data)
+            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("an event of the answer is no JSON: {error}")))?;
+        self.feed(&event, answer, show)
+    }
+
+    /// An answer that did not stream: one value, or a list of them.
+    fn take_whole(&mut self, body: &[u8], answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+        let value: Value = serde_json::from_slice(body)
+            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("the answer is no JSON: {error}")))?;
+        match value {
+            Value::Array(events) => events.iter().try_for_each(|event| self.feed(event, answer, show)),
+            event => self.feed(&event, answer, show),
+        }
+    }
+
+    fn feed(&mut self, event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+        self.any = true;
+        let fed = match self.provider {
+            Provider::Gemini => gemini::feed(event, answer, show),
+            Provider::Anthropic => {
+                self.done = event["type"] == "message_stop" && answer.stop.is_some();
+                anthropic::feed(event, answer, show)
+            }
+            _ => chat::feed(event, answer, show),
+        };
+        match fed? {
+            Fed::Taken => Ok(()),
+            Fed::Failed(said) if is_about_length(&said) => Err(CONTEXT_TOO_LONG.error(said).into()),
+            Fed::Failed(said) => {
+                let reason = format!("the endpoint reports: {}", said.chars().take(500).collect::<String>());
+                Err(Failure::Again { code: MODEL_UNREACHABLE, reason, wait: None })
+            }
+        }
+    }
+}
+
+/// Reads the answer to its end, which is returned.
+fn read(response: ureq::http::Response<ureq::Body>, sender: &SyncSender<Part>) -> Part {
+    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let head = Part::Head {
+        status: response.status().as_u16(),
+        retry_after: header("retry-after").and_then(|value| retry_after(&value)),
+        is_json: header("content-type").is_some_and(|kind| kind.contains("json")),
+    };
+    if sender.send(head).is_err() {
+        return Part::End;
+    }
+    let mut body = response.into_body().into_reader();
+    let mut buffer = vec![0; 16 * 1024];
+    loop {
+        match body.read(&mut buffer) {
+            Ok(0) => return Part::End,
+            Ok(read) => {
+                if sender.send(Part::Bytes(buffer[..read].to_vec())).is_err() {
+                    return Part::End;
+                }
+            }
+            Err(error) => return Part::Failed(format!("the connection was lost: {error}")),
+        }
+    }
+}
+
+/// The wait of a `Retry-After` header: seconds, or a date.
+fn retry_after(value: &str) -> Option<Duration> {
+    let date = || httpdate::parse_http_date(value).ok();
+    let seconds = value.trim().parse().map(Duration::from_secs).ok();
+    seconds.or_else(|| Some(date()?.duration_since(SystemTime::now()).unwrap_or_default()))
+}
+
+/// Whether an endpoint's message says that the context is too long: there is no common code for it.
+fn is_about_length(said: &str) -> bool {
+    let said = said.to_lowercase();
+    ["context length", "context_length", "context window", "context size", "maximum context", "too many tokens"]
+        .into_iter()
+        .chain(["prompt is too long", "input is too long", "token count exceeds", "exceeds the available context"])
+        .any(|words| said.contains(words))
+        || said.contains("input token count") && said.contains("exceed")
+}
+
+fn cancelled(cancel: &Cancel) -> Result<(), Error> {
+    if cancel.is_cancelled() { Err(CANCELLED.error("the request was cancelled")) } else { Ok(()) }
+}
+
+fn too_long() -> Error {
+    MODEL_ANSWER_INVALID.error(format!("the endpoint sent more than {EVENT_LIMIT} bytes in one event"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let retries = Retries::default();
+        for (number, most) in [(1, 1), (2, 2), (3, 4), (6, 30), (40, 30)] {
+            let wait = retries.wait(number);
+            let most = Duration::from_secs(most);
+            assert!(wait >= most / 2 && wait <= most, "{number}: {wait:?}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        assert_eq!(retry_after("7"), Some(Duration::from_secs(7)));
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        let hour = httpdate::fmt_http_date(SystemTime::now() + Duration::from_hours(1));
+        assert!(retry_after(&hour).is_some_and(|wait| wait > Duration::from_mins(59)));
+        assert_eq!(retry_after("soon"), None);
+    }
+}

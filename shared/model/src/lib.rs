@@ -1,0 +1,36 @@
+//! Clients of language models: one request, one streamed answer, three wire formats.
+//!
+//! `OpenAI`'s chat completions (Azure, Ollama, llama.cpp, vLLM and `OpenRouter` speak it, too), Gemini's
+//! `generateContent` and Anthropic's messages. The crate knows neither tools nor prompts: it is given their
+//! declarations, and returns the calls. Every fault of an endpoint becomes an error with a code ([`ERRORS`]) or a
+//! call whose arguments are no object; nothing of the conversation is changed by it.
+//!
+//! ```no_run
+//! use ragmaker_model::{Cancel, Client, Endpoint, Key, Message, Provider, Request};
+//!
+//! let endpoint = Endpoint::new(Provider::OpenAi, "gpt-5", "", Key::new("sk-…"));
+//! let messages = [Message::User { text: "Hello".to_owned() }];
+//! let request = Request { system: "Answer in short.", messages: &messages, tools: &[] };
+//! let answer = Client::new(endpoint).complete(&request, &Cancel::default(), &mut |_| ())?;
+//! println!("{}", answer.text);
+//! # Ok::<(), ragmaker_tool::Error>(())
+//! ```
+
+mod answer;
+mod anthropic;
+mod chat;
+mod client;
+mod endpoint;
+mod error;
+mod gemini;
+mod message;
+mod sse;
+mod text;
+
+pub use answer::{Answer, Stop, Usage};
+pub use client::{Cancel, Client, Progress, Retries};
+pub use endpoint::{Endpoint, Key, Protocol, Provider};
+pub use error::{
+    CANCELLED, CONTEXT_TOO_LONG, ERRORS, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE,
+};
+pub use message::{Call, Declaration, Message, Request};

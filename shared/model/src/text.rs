@@ -1,0 +1,123 @@
+//! Calls in the text of an answer, for models that do not know the native form.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use crate::{Declaration, Message, Request, answer::Draft};
+
+const RULES: &str = "\n\nTo call a tool, answer with nothing but one JSON object:\n\
+    {\"tool\": NAME, \"arguments\": {...}}\nThe tools, each with the schema of its arguments:\n";
+
+/// The request with its tools and calls written as text.
+///
+/// Results come as messages of the person that ask for the answer: with messages of the native form, a model of
+/// 1.5 B parameters repeated the same call in 2 of 2 tasks; with these it did 5 of 6 tasks.
+pub(crate) fn rendered(request: &Request<'_>) -> (String, Vec<Message>) {
+    let mut system = request.system.to_owned();
+    if !request.tools.is_empty() {
+        system += RULES;
+        for Declaration { name, description, parameters } in request.tools {
+            let _ = writeln!(system, "- {name}: {description} {parameters}");
+        }
+    }
+    let mut messages: Vec<Message> = vec![];
+    for message in request.messages {
+        let message = match message {
+            Message::User { .. } => message.clone(),
+            Message::Assistant { text, calls } => {
+                let calls =
+                    calls.iter().map(|call| json!({"tool": call.name, "arguments": call.arguments}).to_string());
+                let parts: Vec<_> =
+                    Some(text.clone()).filter(|text| !text.is_empty()).into_iter().chain(calls).collect();
+                Message::Assistant { text: parts.join("\n"), calls: vec![] }
+            }
+            Message::Result { name, text, .. } => Message::User {
+                text: format!("Result of {name}: {text}\nNow answer in plain text, or call the next tool."),
+            },
+        };
+        match (messages.last_mut(), &message) {
+            (Some(Message::User { text: before }), Message::User { text }) => *before = format!("{before}\n\n{text}"),
+            _ => messages.push(message),
+        }
+    }
+    (system, messages)
+}
+
+/// The calls of known tools in `text`, and the text that is left beside them.
+pub(crate) fn calls(text: &str, tools: &[Declaration]) -> Option<(String, Vec<Draft>)> {
+    let (mut left, mut drafts, mut rest) = (String::new(), vec![], text);
+    while let Some(at) = rest.find('{') {
+        let mut values = serde_json::Deserializer::from_str(&rest[at..]).into_iter::<Map<String, Value>>();
+        let call = values.next().and_then(Result::ok).and_then(|object| call(&object, tools));
+        let end = if call.is_some() { at + values.byte_offset() } else { at + 1 };
+        left += &rest[..if call.is_some() { at } else { end }];
+        drafts.extend(call);
+        rest = &rest[end..];
+    }
+    left += rest;
+    if drafts.is_empty() {
+        return None;
+    }
+    // What stood around the calls.
+    for mark in ["<tool_call>", "</tool_call>", "```json", "```"] {
+        left = left.replace(mark, "");
+    }
+    let left = left.trim_matches(|c: char| c.is_whitespace() || "[],;".contains(c)).to_owned();
+    Some((left, drafts))
+}
+
+/// The call that `object` is, in one of the forms that models write.
+fn call(object: &Map<String, Value>, tools: &[Declaration]) -> Option<Draft> {
+    let name = ["tool", "name", "function"].into_iter().find_map(|key| object.get(key)?.as_str())?;
+    let tool = tools.iter().find(|tool| tool.name == name)?;
+    let arguments = ["arguments", "parameters", "args", "input"].into_iter().find_map(|key| object.get(key))?;
+    let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+    Some(Draft { name: tool.name.clone(), arguments, ..Draft::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tools() -> Vec<Declaration> {
+        vec![Declaration {
+            name: "read_file".into(),
+            description: "Read.".into(),
+            parameters: json!({"type": "object"}),
+        }]
+    }
+
+    #[test]
+    fn calls_are_recognised_in_every_form_that_models_write() {
+        for text in [
+            r#"{"tool": "read_file", "arguments": {"path": "a{b"}}"#,
+            "```json\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"a{b\"}}\n```",
+            "<tool_call>\n{\"name\": \"read_file\", \"parameters\": {\"path\": \"a{b\"}}\n</tool_call>",
+            r#"[{"name": "read_file", "arguments": "{\"path\": \"a{b\"}"}]"#,
+        ] {
+            let (left, drafts) = calls(text, &tools()).unwrap();
+            assert_eq!(left, "", "{text}");
+            assert_eq!(drafts.len(), 1);
+            assert_eq!(crate::message::parsed(&drafts[0].arguments), json!({"path": "a{b"}));
+        }
+        let two = "First { this:\n{\"tool\": \"read_file\", \"args\": {}}{\"tool\": \"read_file\", \"args\": {}}";
+        let (left, drafts) = calls(two, &tools()).unwrap();
+        assert_eq!((left.as_str(), drafts.len()), ("First { this:", 2));
+    }
+
+    #[test]
+    fn an_answer_that_shows_json_is_no_call() {
+        for text in ["", "{", r#"{"name": "Brest", "arguments": {}}"#, r#"{"name": "read_file"}"#, "read_file(a)"] {
+            assert!(calls(text, &tools()).is_none(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "[{}\"a:潮\\\\,\\[\\] ]{0,60}") {
+            prop_assert!(calls(&text, &tools()).is_none());
+        }
+    }
+}
