@@ -281,6 +281,8 @@ pub(crate) struct Fields<'a> {
     pub(crate) title: Option<&'a RawValue>,
     pub(crate) summary: Option<&'a RawValue>,
     pub(crate) path: Option<&'a RawValue>,
+    pub(crate) fetched_at: Option<&'a RawValue>,
+    pub(crate) status: Option<&'a RawValue>,
 }
 
 impl<'de> Deserialize<'de> for Fields<'de> {
@@ -296,6 +298,9 @@ enum Key {
     Title,
     Summary,
     Path,
+    #[serde(rename = "fetched_at")]
+    FetchedAt,
+    Status,
     #[serde(other)]
     Other,
 }
@@ -317,6 +322,8 @@ impl<'de> Visitor<'de> for FieldsVisitor {
                 Key::Title => &mut fields.title,
                 Key::Summary => &mut fields.summary,
                 Key::Path => &mut fields.path,
+                Key::FetchedAt => &mut fields.fetched_at,
+                Key::Status => &mut fields.status,
                 Key::Other => {
                     map.next_value::<IgnoredAny>()?;
                     continue;

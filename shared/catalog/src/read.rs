@@ -32,6 +32,10 @@ pub struct Listed {
     pub summary: Option<String>,
     /// Its file, as seen from the folder of the catalog.
     pub path: Option<String>,
+    /// When it was fetched (RFC 3339, UTC).
+    pub fetched_at: Option<String>,
+    /// What the last refresh found: `changed` or `gone` where the text is no longer the source's.
+    pub status: Option<String>,
 }
 
 impl Catalog {
@@ -73,11 +77,13 @@ fn contents(outline: &Outline<'_>) -> Result<Contents, Corrupt> {
 /// The documents that `outline` lists.
 pub(crate) fn documents(outline: &Outline<'_>) -> Result<Vec<Listed>, Corrupt> {
     let text = |field: Option<&RawValue>| field.and_then(|json| text(json.get()));
-    let listed = |Fields { url, title, summary, path }: Fields<'_>| Listed {
+    let listed = |Fields { url, title, summary, path, fetched_at, status }: Fields<'_>| Listed {
         url: text(url),
         title: text(title),
         summary: text(summary),
         path: text(path),
+        fetched_at: text(fetched_at),
+        status: text(status),
     };
     outline.documents.items.iter().map(|document| outline.fields_of(document).map(listed)).collect()
 }

@@ -1,0 +1,214 @@
+//! A Markdown document cut at its headings, in whole lines.
+
+/// A part of a document: whole lines below one heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    /// First and last byte (exclusive) in the file.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// First and last line in the file, from 1.
+    pub(crate) first_line: usize,
+    pub(crate) last_line: usize,
+    /// The headings that lead to it, joined with ` > `.
+    pub(crate) heading: String,
+    /// The anchor of the last of them as GitHub makes it; empty before the first heading.
+    pub(crate) slug: String,
+}
+
+/// Sections longer than this are cut at the next empty line outside code.
+const LONG: usize = 2_000;
+/// Nothing is longer than this, unless one line is.
+const LONGEST: usize = 8_000;
+
+struct Heading {
+    level: usize,
+    text: String,
+    slug: String,
+}
+
+/// The chunks of the file `text`, whose first `body` bytes are front matter.
+pub(crate) fn chunks(text: &str, body: usize) -> Vec<Chunk> {
+    let mut chunks: Vec<Chunk> = vec![];
+    let mut path: Vec<Heading> = vec![];
+    let mut slugs: Vec<(String, usize)> = vec![];
+    let mut fence: Option<(char, usize)> = None;
+    let first = text[..body].matches('\n').count() + 1;
+    let mut at = body;
+    let mut open: Option<Open> = None;
+    for (line, piece) in (first..).zip(text[body..].split_inclusive('\n')) {
+        let content = piece.trim_end_matches(['\n', '\r']);
+        let heading = if fence.is_none() { heading(content) } else { None };
+        if let Some((level, raw)) = heading {
+            if let Some(open) = open.take() {
+                // A heading right before a deeper one is said by the path of what follows.
+                let is_only_heading = !open.has_body && path.last().is_some_and(|last| last.level < level);
+                if !is_only_heading {
+                    chunks.extend(open.close(text, &path));
+                }
+            }
+            path.retain(|above| above.level < level);
+            let (title, anchor) = anchor(raw);
+            let slug = anchor.unwrap_or_else(|| numbered(slugify(&title), &mut slugs));
+            path.push(Heading { level, text: title, slug });
+        }
+        if let Some(full) = open.take_if(|open| {
+            let length = at - open.start;
+            (length > LONG && content.trim().is_empty() && fence.is_none()) || length + piece.len() > LONGEST
+        }) {
+            chunks.extend(full.close(text, &path));
+        }
+        toggle(&mut fence, content);
+        let current = open.get_or_insert(Open { start: at, end: at, line, last: line, has_body: false });
+        current.has_body |= heading.is_none() && content.contains(char::is_alphanumeric);
+        at += piece.len();
+        if !content.trim().is_empty() {
+            (current.end, current.last) = (at - (piece.len() - content.len()), line);
+        }
+    }
+    if let Some(open) = open {
+        chunks.extend(open.close(text, &path));
+    }
+    chunks
+}
+
+struct Open {
+    start: usize,
+    end: usize,
+    line: usize,
+    last: usize,
+    has_body: bool,
+}
+
+impl Open {
+    fn close(self, text: &str, path: &[Heading]) -> Option<Chunk> {
+        let whole = &text[self.start..self.end];
+        if !whole.contains(char::is_alphanumeric) {
+            return None;
+        }
+        // Empty lines before the text are left out.
+        let mut skipped = 0;
+        let mut lines = 0;
+        for piece in whole.split_inclusive('\n').take_while(|piece| piece.trim().is_empty()) {
+            skipped += piece.len();
+            lines += 1;
+        }
+        let names: Vec<&str> = path.iter().map(|heading| heading.text.as_str()).collect();
+        Some(Chunk {
+            start: self.start + skipped,
+            end: self.end,
+            first_line: self.line + lines,
+            last_line: self.last,
+            heading: names.join(" > "),
+            slug: path.last().map(|heading| heading.slug.clone()).unwrap_or_default(),
+        })
+    }
+}
+
+/// The level and the text of an ATX heading.
+fn heading(line: &str) -> Option<(usize, &str)> {
+    let trimmed = line.trim_start_matches(' ');
+    if line.len() - trimmed.len() > 3 {
+        return None;
+    }
+    let level = trimmed.len() - trimmed.trim_start_matches('#').len();
+    let rest = &trimmed[level..];
+    ((1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t'])))
+        .then(|| (level, rest.trim().trim_end_matches('#').trim_end()))
+}
+
+/// Opens or closes a fenced code block.
+fn toggle(fence: &mut Option<(char, usize)>, line: &str) {
+    let trimmed = line.trim_start();
+    let Some(mark) = trimmed.chars().next().filter(|c| matches!(c, '`' | '~')) else { return };
+    let length = trimmed.len() - trimmed.trim_start_matches(mark).len();
+    match *fence {
+        None if length >= 3 && !(mark == '`' && trimmed[length..].contains('`')) => *fence = Some((mark, length)),
+        Some((open, least)) if open == mark && length >= least && trimmed[length..].trim().is_empty() => *fence = None,
+        _ => {}
+    }
+}
+
+/// The text of a heading without Markdown, and the anchor that `{#id}` gives it.
+fn anchor(raw: &str) -> (String, Option<String>) {
+    let (text, id) = match raw.strip_suffix('}').and_then(|rest| rest.rsplit_once("{#")) {
+        Some((text, id)) if !id.is_empty() && !id.contains(char::is_whitespace) => (text.trim_end(), Some(id.to_owned())),
+        _ => (raw, None),
+    };
+    (plain(text), id)
+}
+
+/// `text` without the marks of links, emphasis and code.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let Some((label, target)) = rest[open + 1..].split_once("](") else { break };
+        let Some(end) = target.find(')') else { break };
+        plain.push_str(rest[..open].trim_end_matches('!'));
+        plain.push_str(label);
+        rest = &target[end + 1..];
+    }
+    plain.push_str(rest);
+    plain.retain(|c| !matches!(c, '`' | '*'));
+    plain.replace('\\', "").trim().to_owned()
+}
+
+/// The anchor of a heading as GitHub makes it.
+fn slugify(title: &str) -> String {
+    let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// `slug`, with a number where the document had it before.
+fn numbered(slug: String, seen: &mut Vec<(String, usize)>) -> String {
+    if let Some((_, count)) = seen.iter_mut().find(|(other, _)| *other == slug) {
+        *count += 1;
+        return format!("{slug}-{count}");
+    }
+    seen.push((slug.clone(), 0));
+    slug
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_document_is_cut_at_its_headings() {
+        let text = "---\na: 1\n---\n\nBefore.\n\n# Top\n\n## `One` [link](x) {#own}\n\ntext\n\n```\n# no heading\n```\n\n## A b, c!\nx\n## A b, c!\ny\n";
+        let found = chunks(text, 13);
+        let seen: Vec<_> = found.iter().map(|c| (c.heading.as_str(), c.slug.as_str(), c.first_line, c.last_line)).collect();
+        assert_eq!(
+            seen,
+            [
+                ("", "", 5, 5),
+                ("Top > One link", "own", 9, 15),
+                ("Top > A b, c!", "a-b-c", 17, 18),
+                ("Top > A b, c!", "a-b-c-1", 19, 20)
+            ]
+        );
+    }
+
+    #[test]
+    fn long_sections_are_cut_and_code_is_not() {
+        let text = format!("# T\n\n```\n{}```\n\n{}", "code\n\n".repeat(900), "word\n\n".repeat(900));
+        let found = chunks(&text, 0);
+        assert!(found[0].end - found[0].start > 5_400 && text[found[0].start..found[0].end].ends_with("```"));
+        assert!(found.len() >= 3 && found.iter().all(|c| c.end - c.start <= LONGEST));
+    }
+
+    proptest! {
+        #[test]
+        fn every_chunk_is_its_lines(text in "([#`~ a潮\n]|## |```\n|\n\n|\r\n){0,60}") {
+            let mut last = 0;
+            for chunk in chunks(&text, 0) {
+                let lines: Vec<&str> = text.split_inclusive('\n').collect();
+                let span = lines[chunk.first_line - 1..chunk.last_line].concat();
+                prop_assert_eq!(span.trim_end_matches(['\n', '\r']), &text[chunk.start..chunk.end]);
+                prop_assert!(chunk.first_line > last);
+                last = chunk.last_line;
+            }
+        }
+    }
+}

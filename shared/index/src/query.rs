@@ -1,0 +1,89 @@
+//! What is searched for: words, phrases in quotes, `-word` for what must not be there.
+
+use crate::tokens::{Term, Tokenizer};
+
+/// The most terms that are ranked by: coverage keeps one bit for each.
+const MOST_TERMS: usize = 64;
+
+/// A query that was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Query {
+    /// What ranks, each term once.
+    pub(crate) terms: Vec<Term>,
+    /// Sequences of terms that a hit must hold.
+    pub(crate) phrases: Vec<Vec<Term>>,
+    /// A hit that holds all terms of one of these is left out.
+    pub(crate) without: Vec<Vec<Term>>,
+}
+
+impl Query {
+    /// Reads `text`. Every text is a query; one without words has no terms.
+    pub(crate) fn parse(text: &str, tokenizer: &mut Tokenizer) -> Self {
+        let mut query = Self::default();
+        let mut rest = text;
+        while let Some(start) = rest.find(|c: char| !c.is_whitespace()) {
+            let at_word = &rest[start..];
+            let excluded = at_word.strip_prefix('-').filter(|word| word.starts_with(|c: char| is_quote(c) || c.is_alphanumeric()));
+            let word = excluded.unwrap_or(at_word);
+            let quoted = word.strip_prefix(is_quote).and_then(|inner| inner.split_once(is_quote));
+            let (part, after) = match quoted {
+                Some((inner, after)) => (inner, after),
+                // A quote within a word ends it: `a"b c"` is a word and a phrase.
+                None => word.split_at(
+                    word.char_indices().skip(1).find(|(_, c)| c.is_whitespace() || is_quote(*c)).map_or(word.len(), |(at, _)| at),
+                ),
+            };
+            rest = after;
+            let terms = tokenizer.list(part);
+            if terms.is_empty() {
+                continue;
+            }
+            if excluded.is_some() {
+                query.without.push(terms);
+                continue;
+            }
+            for term in &terms {
+                if query.terms.len() < MOST_TERMS && !query.terms.contains(term) {
+                    query.terms.push(*term);
+                }
+            }
+            if quoted.is_some() {
+                query.phrases.push(terms);
+            }
+        }
+        query
+    }
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '”' | '＂')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> (usize, usize, usize) {
+        let query = Query::parse(text, &mut Tokenizer::new());
+        (query.terms.len(), query.phrases.len(), query.without.len())
+    }
+
+    #[test]
+    fn words_phrases_and_exclusions() {
+        assert_eq!(parse("spring tide"), (2, 0, 0));
+        assert_eq!(parse("\"spring tide\" -neap"), (2, 1, 1));
+        assert_eq!(parse("tide -\"low water\" well-known"), (3, 0, 1));
+        assert_eq!(parse("\"open"), (1, 0, 0));
+        assert_eq!(parse("  - \"\" -- "), (0, 0, 0));
+        assert_eq!(parse("“潮の満ち引き” 税"), (9, 1, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_a_query(text in "[\"“” \\-a潮か\\PC]{0,40}") {
+            let query = Query::parse(&text, &mut Tokenizer::new());
+            prop_assert!(query.terms.len() <= MOST_TERMS);
+        }
+    }
+}
