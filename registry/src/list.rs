@@ -65,6 +65,7 @@ tools! {
     ragmaker_read_file,
     ragmaker_read_many_files,
     ragmaker_search_file_content,
+    ragmaker_search_knowledge_base,
     ragmaker_verify,
     ragmaker_write_file,
 }

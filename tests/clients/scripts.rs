@@ -110,19 +110,10 @@ pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'sta
 /// Follows the workflow `ask` as a good model would.
 pub(crate) fn ask() -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
     move |heard| match heard.results.len() {
-        0 => {
-            let glob = json!({"glob": "**/cache/catalog.json", "ignore": false, "hidden": true});
-            call(heard, "find_files", glob)
-        }
-        1 => call(heard, "read_file", json!({"path": answer(heard, 0)["paths"][0], "ignore": false})),
-        2 => {
-            let search =
-                json!({"pattern": "spring|neap", "path": "kb/tidemark", "include": ["*.md"], "ignore_case": true});
-            call(heard, "search_file_content", search)
-        }
-        3 => {
-            let found = &answer(heard, 2)["matches"][0];
-            call(heard, "read_file", json!({"path": found["path"], "offset": found["line"], "limit": 80}))
+        0 => call(heard, "search_knowledge_base", json!({"query": "How often do spring and neap tides come?"})),
+        1 => {
+            let found = &answer(heard, 0)["hits"][0];
+            call(heard, "read_file", json!({"path": found["path"], "offset": found["start_line"], "limit": 80}))
         }
         _ => Say::Text("Every 14.77 days.".to_owned()),
     }

@@ -42,8 +42,9 @@ fn host_options_are_not_arguments() {
         for option in ["project_root", "allow_root", "allow_domain"] {
             assert!(!own(option), "{}: {option}", entry.command);
         }
-        // As an argument it is a place to save to, or to read from, and is one place.
-        assert!(entry.arguments.get("kb_root").is_none_or(|schema| schema["type"] == "string"), "{}", entry.command);
+        // As an argument it is a place to save to, or places to read from.
+        let is_place = |schema: &Value| schema["type"] == "string" || schema["items"]["type"] == "string";
+        assert!(entry.arguments.get("kb_root").is_none_or(is_place), "{}", entry.command);
         let tool = entry.command.trim_start_matches("ragmaker-");
         for option in HOST_OPTIONS.into_iter().filter(|option| !own(option)) {
             for key in [option.to_owned(), option.replace('_', "-")] {

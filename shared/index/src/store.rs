@@ -127,7 +127,7 @@ fn write(place: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::write(ignore, "# Made by ragmaker: derived from the documents.\n*\n")?;
     }
     let replace = Replace { replace_link: true, sync_directory: false, mode: 0o600, ..Replace::default() };
-    write_atomically(&place.join(FILE), replace, |file| file.write_all(bytes))
+    write_atomically(&place.join(FILE), replace, |file| file.write_all(bytes)).map(|_| ())
 }
 
 /// The bytes of a new index.
@@ -139,6 +139,11 @@ fn build(catalog: &Catalog, folder: &Path, root: &Path, stamp: Stamp) -> Result<
         let Some(given) = listed.path.as_deref() else { continue };
         // A document outside the knowledge base is none of it, wherever a link leads.
         let Ok(file) = fs::canonicalize(folder.join(given)) else {
+            // It is looked for again: joining an absolute path gives that path.
+            let path = builder.text(&folder.join(given).to_string_lossy());
+            let none = builder.text("");
+            let missing = Stamp::NONE;
+            builder.document(&Document { path, url: none, title: none, fetched_at: none, stamp: missing, stale: false });
             continue;
         };
         let Some(path) = file.strip_prefix(root).ok().and_then(Path::to_str) else { continue };

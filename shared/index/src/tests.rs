@@ -49,7 +49,7 @@ fn the_best_section_comes_first_and_is_verbatim() {
     for query in ["弁", "税", "弁護士", "申告とは何か"] {
         assert_eq!(base.find(query), ["tax.md#税の話"], "{query}");
     }
-    let hit = &base.found("neap")  .hits[0];
+    let hit = &base.found("neap").hits[0];
     assert_eq!((hit.text.as_str(), hit.start_line, hit.end_line), ("## Neap tide\n\nThe sun pulls across.", 7, 9));
     let nothing = base.found("zebra");
     assert_eq!((nothing.hits.len(), nothing.total), (0, 0));

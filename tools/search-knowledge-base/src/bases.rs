@@ -1,0 +1,62 @@
+//! Which knowledge bases there are.
+
+use std::{fs, path::Path};
+
+use ragmaker_catalog::{Access, CATALOG_NOT_FOUND, Catalog};
+use ragmaker_files::Roots;
+use ragmaker_project::knowledge_base;
+use ragmaker_tool::{Error, Invocation};
+
+use crate::Args;
+
+/// How many levels of folders below a root are looked at.
+const DEPTH: usize = 3;
+/// The most folders that are looked at.
+const FOLDERS: usize = 10_000;
+/// What programs fill with folders that are no knowledge bases.
+const SKIPPED: [&str; 2] = ["node_modules", "target"];
+
+/// The catalogs that the call names, or all of the project and of the roots that the host allows.
+pub(crate) fn catalogs(args: &Args, invocation: &Invocation) -> Result<Vec<Catalog>, Error> {
+    if !args.kb_root.is_empty() {
+        let named = args.kb_root.iter().map(|root| Catalog::locate(Some(root), None, Access::Read, invocation));
+        return named.collect();
+    }
+    let roots = Roots::discover(&invocation.host)?;
+    let mut found = vec![];
+    let mut left = FOLDERS;
+    find(&roots.project().root().join(knowledge_base::IN_PROJECT), 0, &mut left, &mut found);
+    for root in roots.all() {
+        find(&root.path, DEPTH, &mut left, &mut found);
+    }
+    found.sort();
+    found.dedup();
+    if found.is_empty() {
+        return Err(CATALOG_NOT_FOUND
+            .error("there is no knowledge base in the project and its roots")
+            .remedy("Gather one with /rag, or name one with --kb-root."));
+    }
+    found.iter().map(Catalog::at).collect()
+}
+
+/// Adds the catalogs of the knowledge bases in `folder`; one within another is not looked for.
+fn find(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<std::path::PathBuf>) {
+    if knowledge_base::is_knowledge_base(folder) {
+        found.push(knowledge_base::catalog_of(folder));
+        return;
+    }
+    if depth == 0 {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_hidden = name.as_encoded_bytes().starts_with(b".");
+        if is_hidden || SKIPPED.iter().any(|skipped| name == *skipped) || *left == 0 {
+            continue;
+        }
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            *left -= 1;
+            find(&entry.path(), depth - 1, left, found);
+        }
+    }
+}

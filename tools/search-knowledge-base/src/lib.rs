@@ -1,0 +1,231 @@
+//! `ragmaker-search-knowledge-base`: the parts of documents that answer a question best.
+
+mod bases;
+
+use std::{cell::RefCell, error::Error as _, path::PathBuf};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_files::shown;
+use ragmaker_index::{Filter, Found, INDEX_NOT_USABLE, QUERY_EMPTY};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
+    Next, OFFSET_BEYOND_END, Offset, Tool, Toolset, host,
+};
+use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
+use serde::Serialize;
+
+/// How many hits are returned where the call does not say.
+const HITS: usize = 10;
+/// The most characters of a query.
+const LONGEST_QUERY: usize = 2_000;
+/// The most memory in bytes that the expression of `--match` may take.
+const LARGEST_EXPRESSION: usize = 1 << 20;
+
+/// Search knowledge bases for a question or words, in any language, best first. Returns verbatim parts of
+/// documents with heading, lines, source and citation; coverage near 0 means that they do not answer it.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// question or words; "a phrase" must be there, -word must not
+    #[argh(option)]
+    pub query: String,
+    /// folder of a knowledge base; may be repeated (default: all)
+    #[argh(option)]
+    pub kb_root: Vec<PathBuf>,
+    /// how many hits to leave out, as `next` says
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
+    /// most hits to return (default: 10, or fewer where they are long)
+    #[argh(option)]
+    pub limit: Option<Limit>,
+    /// regular expression that path, heading or URL must match
+    #[argh(option)]
+    pub r#match: Option<String>,
+    /// earliest date of fetching, such as 2026-01-31
+    #[argh(option)]
+    pub since: Option<String>,
+    /// return how the ranking came about, too
+    #[argh(switch)]
+    pub explain: bool,
+}
+
+/// What was found.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The query.
+    pub query: String,
+    /// The best parts of documents, best first.
+    pub hits: Vec<Hit>,
+    /// How many parts hold a word of the query.
+    pub total: usize,
+    /// Whether there are more than were returned.
+    pub truncated: bool,
+    /// The arguments that continue; null when nothing is left.
+    pub next: Option<Next>,
+    /// The share of the query's terms, from 0 to 1, that the best three hits hold.
+    pub coverage: f64,
+    /// What was ranked, with --explain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<Ranking>,
+    /// What to try where nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<&'static str>,
+}
+
+/// How a ranking came about.
+#[derive(Serialize, JsonSchema)]
+pub struct Ranking {
+    /// The formula and its parameters.
+    pub method: &'static str,
+    /// How many knowledge bases were searched.
+    pub knowledge_bases: usize,
+    /// How many documents they have.
+    pub documents: usize,
+}
+
+/// A part of a document.
+#[derive(Serialize, JsonSchema)]
+pub struct Hit {
+    /// The document's absolute path.
+    pub path: String,
+    /// The headings that lead to it.
+    pub heading: String,
+    /// path#slug, as seen from the root of the knowledge base.
+    pub citation: String,
+    /// BM25; larger is better.
+    pub score: f64,
+    /// Verbatim from the document.
+    pub text: String,
+    /// First line of text, from 1.
+    pub start_line: u32,
+    /// Last line, inclusive.
+    pub end_line: u32,
+    /// The document's title.
+    pub title: String,
+    /// The knowledge base that lists it.
+    pub knowledge_base: KnowledgeBase,
+    /// Where the document came from; null where it is not known.
+    pub url: Option<String>,
+    /// When it was fetched.
+    pub fetched_at: Option<String>,
+    /// Whether the last refresh found the source changed or gone.
+    pub stale: bool,
+}
+
+/// A knowledge base.
+#[derive(Serialize, JsonSchema)]
+pub struct KnowledgeBase {
+    /// Its title.
+    pub title: String,
+    /// Its absolute folder.
+    pub root: String,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Files;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[QUERY_EMPTY, INDEX_NOT_USABLE, OFFSET_BEYOND_END],
+        ragmaker_catalog::READ_ERRORS,
+        ragmaker_files::PATH_ERRORS,
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        if self.query.chars().count() > LONGEST_QUERY {
+            return Err(ARGUMENT_ERROR
+                .error(format!("--query has more than {LONGEST_QUERY} characters"))
+                .detail("argument", "--query"));
+        }
+        let expression = self.r#match.as_deref().map(expression).transpose()?;
+        let matches = expression.as_ref().map(|machine| {
+            let cache = RefCell::new(machine.create_cache());
+            move |text: &str| machine.is_match(&mut cache.borrow_mut(), text)
+        });
+        if let Some(since) = &self.since {
+            check_date(since)?;
+        }
+        let catalogs = bases::catalogs(&self, invocation)?;
+        let limit = self.limit.map_or(HITS, Bounded::index);
+        let filter = Filter {
+            matches: matches.as_ref().map(|matches| matches as &dyn Fn(&str) -> bool),
+            since: self.since.as_deref(),
+        };
+        let most = self.offset.index().saturating_add(limit);
+        let Found { hits, total, coverage, documents } = ragmaker_index::search(&catalogs, &self.query, &filter, most)?;
+        let ranking = self.explain.then_some(Ranking {
+            method: "BM25, k1 1.2, b 0.75; title weight 2, heading weight 1",
+            knowledge_bases: catalogs.len(),
+            documents,
+        });
+        let answer = Answer {
+            query: self.query,
+            hits: vec![],
+            total,
+            truncated: false,
+            next: Some(Next::WIDEST),
+            coverage: rounded(coverage),
+            ranking,
+            suggestion: (total == 0)
+                .then_some("Try other words, the language of the documents, or leave out --match, --since and phrases."),
+        };
+        let page = Budget::beside(&answer).page_of(hits, total, self.offset, self.limit, |hit| Some(shown_hit(hit)))?;
+        Ok(Answer { hits: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
+    }
+}
+
+fn shown_hit(hit: ragmaker_index::Hit) -> Hit {
+    let known = |text: String| Some(text).filter(|text| !text.is_empty());
+    Hit {
+        path: shown(hit.path).0,
+        heading: hit.heading,
+        citation: hit.citation,
+        score: rounded(hit.score),
+        text: hit.text,
+        start_line: hit.start_line,
+        end_line: hit.end_line,
+        title: hit.title,
+        knowledge_base: KnowledgeBase { title: hit.knowledge_base, root: shown(hit.root).0 },
+        url: known(hit.url),
+        fetched_at: known(hit.fetched_at),
+        stale: hit.stale,
+    }
+}
+
+/// Two decimals.
+fn rounded(value: f32) -> f64 {
+    (f64::from(value) * 100.0).round() / 100.0
+}
+
+/// The expression of `--match`, searched for in time that grows with the text alone.
+fn expression(text: &str) -> Result<PikeVM, Error> {
+    let limits = thompson::Config::new().nfa_size_limit(Some(LARGEST_EXPRESSION));
+    PikeVM::builder().thompson(limits).build(text).map_err(|error| {
+        // The parser's own words are in several lines, what is wrong in the last.
+        let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        ARGUMENT_ERROR
+            .error(format!("--match cannot be {text:?}: {reason}"))
+            .remedy("Write a regular expression in the syntax of Rust's regex crate.")
+            .detail("argument", "--match")
+    })
+}
+
+/// A date, alone or as the start of a time in RFC 3339: texts of this form are in the order of time.
+fn check_date(since: &str) -> Result<(), Error> {
+    let form = "dddd-dd-ddTdd:dd:ddZ";
+    let fits = |(c, form): (char, char)| if form == 'd' { c.is_ascii_digit() } else { c == form };
+    let is_date = matches!(since.len(), 4 | 7 | 10 | 20) && since.chars().zip(form.chars()).all(fits);
+    if is_date {
+        return Ok(());
+    }
+    Err(ARGUMENT_ERROR
+        .error(format!("--since cannot be {since:?}"))
+        .remedy("Give a date such as 2026-01-31, or a time such as 2026-01-31T00:00:00Z.")
+        .detail("argument", "--since"))
+}

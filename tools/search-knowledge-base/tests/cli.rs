@@ -1,0 +1,56 @@
+//! `ragmaker-search-knowledge-base` from outside.
+
+use ragmaker_testkit::Tree;
+use serde_json::json;
+
+/// The tool's executable.
+const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-search-knowledge-base");
+
+fn tree() -> Tree {
+    let tree = Tree::new(TOOL);
+    for (kb, text) in [("one", "# Tides\n\nThe moon pulls the sea.\n"), ("two", "# 潮\n\n月が海を引く。\n")] {
+        tree.write(&format!("kb/{kb}/cache/doc.md"), text);
+        let catalog = json!({"title": kb, "documents": [{"url": format!("https://{kb}.example/"), "title": kb,
+            "path": "doc.md", "fetched_at": "2026-03-04T00:00:00Z", "status": "changed"}]});
+        tree.write(&format!("kb/{kb}/cache/catalog.json"), catalog.to_string());
+    }
+    tree
+}
+
+#[test]
+fn all_knowledge_bases_are_searched() {
+    let tree = tree();
+    let answer = tree.run(&["--query", "moon 月", "--explain"]);
+    assert_eq!((&answer["total"], &answer["coverage"]), (&json!(2), &json!(1.0)));
+    assert_eq!(answer["ranking"]["knowledge_bases"], 2);
+    let one = tree.run(&["--query", "moon", "--kb-root", "kb/one"]);
+    let hit = &one["hits"][0];
+    assert_eq!((&hit["citation"], &hit["stale"]), (&json!("cache/doc.md#tides"), &json!(true)));
+    assert_eq!((&hit["start_line"], &hit["end_line"]), (&json!(1), &json!(3)));
+    assert_eq!(hit["knowledge_base"]["title"], "one");
+    assert_eq!(tree.run(&["--query", "moon", "--kb-root", "kb/two"])["hits"], json!([]));
+}
+
+#[test]
+fn filters_leave_out() {
+    let tree = tree();
+    let total = |arguments: &[&str]| tree.run(&[&["--query", "moon 月"], arguments].concat())["total"].clone();
+    assert_eq!(total(&["--match", "two\\.example"]), 1);
+    assert_eq!((total(&["--since", "2026-03-04"]), total(&["--since", "2026-04"])), (json!(2), json!(0)));
+    let second = tree.run(&["--query", "moon 月", "--limit", "1", "--offset", "1"]);
+    assert_eq!((second["hits"].as_array().unwrap().len(), &second["next"]), (1, &json!(null)));
+}
+
+#[test]
+fn what_cannot_be_searched_is_an_error() {
+    let tree = tree();
+    for (arguments, code) in [
+        (&["--query", " !"][..], "QUERY_EMPTY"),
+        (&["--query", "a", "--match", "("], "ARGUMENT_ERROR"),
+        (&["--query", "a", "--since", "soon"], "ARGUMENT_ERROR"),
+        (&["--query", "a", "--kb-root", "none"], "CATALOG_NOT_FOUND"),
+        (&["--query", "moon", "--offset", "9"], "OFFSET_BEYOND_END"),
+    ] {
+        assert_eq!(tree.error(arguments).0, code, "{arguments:?}");
+    }
+}
