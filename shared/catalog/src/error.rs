@@ -13,10 +13,8 @@ pub const CATALOG_CORRUPT: Code = Code::new(
 pub const CATALOG_LOCKED: Code =
     Code::new("CATALOG_LOCKED", "Another process is writing the catalog: let it end, then call again.");
 /// There is no catalog.
-pub const CATALOG_NOT_FOUND: Code = Code::new(
-    "CATALOG_NOT_FOUND",
-    "Check --kb-root or --catalog-path; ragmaker-browser-extract and ragmaker-entry-discovery make a catalog.",
-);
+pub const CATALOG_NOT_FOUND: Code =
+    Code::new("CATALOG_NOT_FOUND", "Name the folder of a knowledge base with --kb-root, or gather one first.");
 /// There is something in the catalog's place that cannot be read as a file.
 pub const CATALOG_NOT_READABLE: Code =
     Code::new("CATALOG_NOT_READABLE", "Give the path of a catalog.json that is a regular file, or of none yet.");

@@ -131,7 +131,9 @@ fn toggle(fence: &mut Option<(char, usize)>, line: &str) {
 /// The text of a heading without Markdown, and the anchor that `{#id}` gives it.
 fn anchor(raw: &str) -> (String, Option<String>) {
     let (text, id) = match raw.strip_suffix('}').and_then(|rest| rest.rsplit_once("{#")) {
-        Some((text, id)) if !id.is_empty() && !id.contains(char::is_whitespace) => (text.trim_end(), Some(id.to_owned())),
+        Some((text, id)) if !id.is_empty() && !id.contains(char::is_whitespace) => {
+            (text.trim_end(), Some(id.to_owned()))
+        }
         _ => (raw, None),
     };
     (plain(text), id)
@@ -178,7 +180,8 @@ mod tests {
     fn a_document_is_cut_at_its_headings() {
         let text = "---\na: 1\n---\n\nBefore.\n\n# Top\n\n## `One` [link](x) {#own}\n\ntext\n\n```\n# no heading\n```\n\n## A b, c!\nx\n## A b, c!\ny\n";
         let found = chunks(text, 13);
-        let seen: Vec<_> = found.iter().map(|c| (c.heading.as_str(), c.slug.as_str(), c.first_line, c.last_line)).collect();
+        let seen: Vec<_> =
+            found.iter().map(|c| (c.heading.as_str(), c.slug.as_str(), c.first_line, c.last_line)).collect();
         assert_eq!(
             seen,
             [

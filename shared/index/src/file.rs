@@ -423,7 +423,10 @@ mod tests {
         let reader = Reader::open(Source::Memory(built())).unwrap();
         assert_eq!((reader.chunks(), reader.total, reader.title().unwrap().as_str()), (300, 2100, "T"));
         assert!(reader.documents().unwrap()[0].stale);
-        assert_eq!(reader.postings(1).unwrap().map(|(chunk, _)| chunk).collect::<Vec<_>>(), (1..300).step_by(2).collect::<Vec<_>>());
+        assert_eq!(
+            reader.postings(1).unwrap().map(|(chunk, _)| chunk).collect::<Vec<_>>(),
+            (1..300).step_by(2).collect::<Vec<_>>()
+        );
         assert_eq!(reader.postings(9).unwrap().last(), Some((299, 299)));
         assert_eq!(reader.postings(5).unwrap().count, 0);
         let chunk = reader.chunk(7).unwrap();

@@ -185,9 +185,8 @@ fn ranked(indexes: &[Index], query: &Query, filter: &Filter<'_>, most: usize) ->
         documents += index.reader.documents()?.len();
     }
     let total = found.len();
-    let order = |a: &Candidate, b: &Candidate| {
-        b.score.total_cmp(&a.score).then((a.index, a.chunk).cmp(&(b.index, b.chunk)))
-    };
+    let order =
+        |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then((a.index, a.chunk).cmp(&(b.index, b.chunk)));
     let kept = most.max(BEST).min(total);
     if kept > 0 && kept < total {
         found.select_nth_unstable_by(kept - 1, order);

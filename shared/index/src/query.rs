@@ -23,14 +23,18 @@ impl Query {
         let mut rest = text;
         while let Some(start) = rest.find(|c: char| !c.is_whitespace()) {
             let at_word = &rest[start..];
-            let excluded = at_word.strip_prefix('-').filter(|word| word.starts_with(|c: char| is_quote(c) || c.is_alphanumeric()));
+            let excluded =
+                at_word.strip_prefix('-').filter(|word| word.starts_with(|c: char| is_quote(c) || c.is_alphanumeric()));
             let word = excluded.unwrap_or(at_word);
             let quoted = word.strip_prefix(is_quote).and_then(|inner| inner.split_once(is_quote));
             let (part, after) = match quoted {
                 Some((inner, after)) => (inner, after),
                 // A quote within a word ends it: `a"b c"` is a word and a phrase.
                 None => word.split_at(
-                    word.char_indices().skip(1).find(|(_, c)| c.is_whitespace() || is_quote(*c)).map_or(word.len(), |(at, _)| at),
+                    word.char_indices()
+                        .skip(1)
+                        .find(|(_, c)| c.is_whitespace() || is_quote(*c))
+                        .map_or(word.len(), |(at, _)| at),
                 ),
             };
             rest = after;

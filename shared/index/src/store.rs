@@ -95,9 +95,8 @@ fn is_current(reader: &Reader, root: &Path, file: &Path) -> bool {
     if documents.len() > MANY && age.is_some_and(|age| age < HOLDS) {
         return true;
     }
-    let same = |document: &Document| {
-        reader.text(document.path).is_ok_and(|path| stamp(&root.join(path)) == document.stamp)
-    };
+    let same =
+        |document: &Document| reader.text(document.path).is_ok_and(|path| stamp(&root.join(path)) == document.stamp);
     let current = documents.iter().all(same);
     if current && documents.len() > MANY {
         // A file that cannot be touched is checked again.
@@ -143,7 +142,14 @@ fn build(catalog: &Catalog, folder: &Path, root: &Path, stamp: Stamp) -> Result<
             let path = builder.text(&folder.join(given).to_string_lossy());
             let none = builder.text("");
             let missing = Stamp::NONE;
-            builder.document(&Document { path, url: none, title: none, fetched_at: none, stamp: missing, stale: false });
+            builder.document(&Document {
+                path,
+                url: none,
+                title: none,
+                fetched_at: none,
+                stamp: missing,
+                stale: false,
+            });
             continue;
         };
         let Some(path) = file.strip_prefix(root).ok().and_then(Path::to_str) else { continue };

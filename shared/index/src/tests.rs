@@ -26,7 +26,8 @@ impl Base {
     fn add(&self, name: &str, text: &str) {
         let file = self.folder.path().join(name);
         fs::write(&file, text).unwrap();
-        let entry = Entry::new(format!("https://x.example/{name}"), name, file).with("fetched_at", "2026-01-02T00:00:00Z");
+        let entry =
+            Entry::new(format!("https://x.example/{name}"), name, file).with("fetched_at", "2026-01-02T00:00:00Z");
         self.catalog.record(&entry).unwrap();
     }
 
@@ -39,7 +40,8 @@ impl Base {
     }
 }
 
-const TIDES: &str = "# Tides\n\n## Spring tide\n\nSun and moon pull together.\n\n## Neap tide\n\nThe sun pulls across.\n";
+const TIDES: &str =
+    "# Tides\n\n## Spring tide\n\nSun and moon pull together.\n\n## Neap tide\n\nThe sun pulls across.\n";
 const TAX: &str = "# 税の話\n\n弁護士は税の申告を助けます。\n";
 
 #[test]

@@ -90,7 +90,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NOT_A_DIRECTORY, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
         ragmaker_files::PATH_ERRORS,

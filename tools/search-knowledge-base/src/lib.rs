@@ -171,8 +171,9 @@ impl Tool for Args {
             next: Some(Next::WIDEST),
             coverage: rounded(coverage),
             ranking,
-            suggestion: (total == 0)
-                .then_some("Try other words, the language of the documents, or leave out --match, --since and phrases."),
+            suggestion: (total == 0).then_some(
+                "Try other words, the language of the documents, or leave out --match, --since and phrases.",
+            ),
         };
         let page = Budget::beside(&answer).page_of(hits, total, self.offset, self.limit, |hit| Some(shown_hit(hit)))?;
         Ok(Answer { hits: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
