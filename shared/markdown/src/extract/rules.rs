@@ -109,12 +109,34 @@ pub(super) fn choose_images(blocks: &Blocks, chosen: &mut [bool]) {
     }
 }
 
-/// Chooses code right after a chosen block: a line of it has too few words for the model.
+/// Chooses code right after a chosen block: a line of it has too few words for the model, and on pages that the
+/// model takes for another kind than documentation it is seldom content. The innermost element that holds the code
+/// and anything else holds that block as well.
 pub(super) fn choose_code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
-    for at in 1..chosen.len() {
-        let [before, container] = [at - 1, at].map(|at| blocks.list[at].container);
-        let follows = tree.tag(container) == Tag::Pre && tree.parent(container) == tree.parent(before);
-        chosen[at] |= follows && chosen[at - 1];
+    let worded = |at: &usize| blocks.list[*at].counts.words > 0.0;
+    // How many blocks with words begin before each node, so that those in an element are counted at once.
+    let mut before = vec![0_u32; tree.len() + 1];
+    for at in (0..chosen.len()).filter(worded) {
+        before[blocks.list[at].container + 1] += 1;
+    }
+    for id in 0..tree.len() {
+        before[id + 1] += before[id];
+    }
+    let count = |id: Id| before[tree.subtree(id).end] - before[tree.subtree(id).start];
+    let mut previous = None;
+    for at in (0..chosen.len()).filter(worded) {
+        let container = blocks.list[at].container;
+        let mut upwards = std::iter::once(container).chain(tree.ancestors(container));
+        if !chosen[at]
+            && !is_unseen(tree, container)
+            && let Some(previous) = previous
+            && let Some(code) = upwards.find(|&id| tree.tag(id) == Tag::Pre)
+        {
+            let alone = count(code);
+            let around = tree.ancestors(code).find(|&id| id == ROOT || count(id) > alone).unwrap_or(ROOT);
+            chosen[at] = around != ROOT && tree.subtree(around).contains(&previous);
+        }
+        previous = chosen[at].then_some(container);
     }
 }
 
@@ -194,6 +216,28 @@ mod tests {
         let mut chosen = chosen.to_vec();
         choose_headings(&tree, &Blocks::new(&tree), &mut chosen);
         chosen
+    }
+
+    #[test]
+    fn code_goes_with_the_text_before_it() {
+        let code = |page: &str, chosen: &[bool]| {
+            let tree = Tree::parse(page, None);
+            let blocks = Blocks::new(&tree);
+            assert_eq!(blocks.list.len(), chosen.len(), "{page}");
+            let mut chosen = chosen.to_vec();
+            choose_code(&tree, &blocks, &mut chosen);
+            chosen
+        };
+        assert_eq!(code("<div><p>a</p><pre>b</pre><p>c</div>", &[true, false, false]), [true, true, false]);
+        // However deep it is, as long as it is alone there.
+        let wrapped = "<main><blockquote><p>a</blockquote><div class=x><div><pre>b</pre></div></div></main>";
+        assert_eq!(code(wrapped, &[true, false]), [true, true]);
+        assert_eq!(code("<main><p>a<pre>b</pre><pre>c</pre></main>", &[true, false, false]), [true, true, true]);
+        // That of a comment that is not chosen, and what comes before the text.
+        let comment = "<main><p>a<div><p>b<pre>c</pre></div></main>";
+        assert_eq!(code(comment, &[true, false, false]), [true, false, false]);
+        assert_eq!(code("<main><pre>a</pre><p>b</main>", &[false, true]), [false, true]);
+        assert_eq!(code("<main><p>a<pre hidden>b</pre></main>", &[true, false]), [true, false]);
     }
 
     #[test]

@@ -6,7 +6,10 @@ use super::{
     inline::{Inline, Mark},
     lines::Container,
 };
-use crate::{tag::Tag, tree::Id};
+use crate::{
+    tag::{Attr, Tag},
+    tree::Id,
+};
 
 impl Renderer<'_> {
     /// Writes a block element.
@@ -59,11 +62,18 @@ impl Renderer<'_> {
         }
     }
 
-    /// Writes a disclosure element as HTML around Markdown; one without a summary or content as blocks.
+    /// Writes a disclosure element as HTML around Markdown; one without a summary or content as blocks, and one
+    /// whose summary is a heading as a section.
     fn details(&mut self, id: Id) {
         let summary = self.children(id).find(|&child| self.tree.tag(child) == Tag::Summary && self.has_content(child));
         let has_rest = self.children(id).any(|child| Some(child) != summary && self.shows(child));
         match summary {
+            Some(summary) if !self.everything && self.holds_heading(summary) => {
+                let (inside, summary_nodes) = (self.tree.descendants(id), self.tree.subtree(summary));
+                self.flow(inside.start..summary_nodes.start);
+                self.blocks(summary);
+                self.flow(summary_nodes.end..inside.end);
+            }
             Some(summary) if has_rest => {
                 // Text between tags is HTML until a blank line.
                 let text = self.plain_text(summary).replace('&', "&amp;").replace('<', "&lt;");
@@ -77,6 +87,10 @@ impl Renderer<'_> {
         }
     }
 
+    fn holds_heading(&self, id: Id) -> bool {
+        self.tree.descendants(id).any(|id| self.visible(id) && self.tree.tag(id).heading_level().is_some())
+    }
+
     /// Writes the content of a node in a container.
     fn contain(&mut self, container: &Container<'_>, id: Id) {
         if self.everything || self.has_content(id) {
@@ -88,11 +102,42 @@ impl Renderer<'_> {
     }
 
     fn heading(&mut self, id: Id, level: u8) {
-        let text = self.inline_text(self.tree.descendants(id), Place::Heading);
+        let text = if self.is_signature(id) {
+            let mut inline = Inline::new();
+            inline.code(&self.signature(id), false);
+            self.write(inline, Place::Heading)
+        } else {
+            self.inline_text(self.tree.descendants(id), Place::Heading)
+        };
         if self.everything || !text.is_empty() {
             let marks = "#".repeat(usize::from(level));
             self.lines_of(format!("{marks} {text}").trim_end());
         }
+    }
+
+    /// Whether a heading is the signature of what is documented, as rustdoc marks it. With the links in it, it would
+    /// be several times as long and hardly readable.
+    fn is_signature(&self, id: Id) -> bool {
+        let class = self.tree.attr(id, Attr::Class).unwrap_or_default();
+        !self.everything && class.split_ascii_whitespace().any(|class| class == "code-header") && self.has_content(id)
+    }
+
+    /// The visible text of a signature, on one line; blocks in it are separate words.
+    fn signature(&self, id: Id) -> String {
+        let mut text = String::new();
+        let mut at = id + 1;
+        while at < self.tree.subtree(id).end {
+            if self.visible(at) && self.tree.tag(at) != Tag::Button {
+                if self.tree.tag(at).is_block() || self.tree.tag(at) == Tag::Br {
+                    text.push(' ');
+                }
+                text.push_str(self.tree.text(at));
+                at += 1;
+            } else {
+                at = self.tree.subtree(at).end;
+            }
+        }
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -113,6 +158,21 @@ mod tests {
             "<details>\n<summary>a &amp; b</summary>\n\nc\n\n</details>\n"
         );
         assert_eq!(rendered("<details>c</details>"), "c\n");
+    }
+
+    #[test]
+    fn a_signature_is_code() {
+        let page =
+            "<h4 class=code-header>fn <a href=x>a</a>&lt;T&gt;()<div class=where>where T: <a href=y>B</a></div></h4>";
+        assert_eq!(rendered_content(page), "#### `fn a<T>() where T: B`\n");
+        assert!(rendered(page).contains("[a](x)"));
+    }
+
+    #[test]
+    fn details_under_a_heading_are_a_section() {
+        let page = "<details><summary><section><a href=x>1.0</a><h4>fn a()</h4></section></summary><p>b</details>";
+        assert_eq!(rendered_content(page), "[1.0](x)\n\n#### fn a()\n\nb\n");
+        assert!(rendered(page).starts_with("<details>\n<summary>"));
     }
 
     #[test]

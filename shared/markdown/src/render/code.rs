@@ -100,9 +100,16 @@ impl Renderer<'_> {
                     .or_else(|| attr(Attr::DataLanguage))
                     .map(str::to_owned)
                     .or_else(|| self.tree.attr(id, Attr::Class).and_then(language_in))
+                    .or_else(|| self.plain_language(id))
                     .or_else(|| attr(Attr::Lang).filter(|_| self.tree.tag(id) == Tag::Pre).map(str::to_owned))
             })
             .unwrap_or_default()
+    }
+
+    /// The language that is a class of the code itself, without a prefix.
+    fn plain_language(&self, id: Id) -> Option<String> {
+        let classes = self.tree.attr(id, Attr::Class).filter(|_| matches!(self.tree.tag(id), Tag::Pre | Tag::Code))?;
+        classes.split_ascii_whitespace().find(|class| PLAIN.contains(class)).map(str::to_owned)
     }
 
     /// Whether `outer` has hardly more content than `inner`.
@@ -111,6 +118,41 @@ impl Renderer<'_> {
             && self.tree.descendants(outer).filter(|&id| self.tree.tag(id) == Tag::Pre).count() <= 2
     }
 }
+
+/// The languages whose names are taken as classes of code, as rustdoc (`rust rust-example-rendered`) and older
+/// highlighters write them.
+const PLAIN: [&str; 30] = [
+    "bash",
+    "c",
+    "clojure",
+    "cpp",
+    "csharp",
+    "css",
+    "dart",
+    "elixir",
+    "erlang",
+    "go",
+    "haskell",
+    "html",
+    "java",
+    "javascript",
+    "json",
+    "kotlin",
+    "lua",
+    "perl",
+    "php",
+    "python",
+    "r",
+    "ruby",
+    "rust",
+    "scala",
+    "sql",
+    "swift",
+    "toml",
+    "typescript",
+    "xml",
+    "yaml",
+];
 
 /// Whether `text` is a column of line numbers.
 pub(super) fn is_gutter(text: &str) -> bool {
@@ -176,6 +218,14 @@ mod tests {
         {
             assert_eq!(language_in(class).unwrap_or_default(), language, "{class}");
         }
+    }
+
+    #[test]
+    fn a_class_may_be_the_language_itself() {
+        assert_eq!(rendered("<pre class='rust rust-example-rendered'><code>x</code></pre>"), "```rust\nx\n```\n");
+        assert_eq!(rendered("<pre class='code wide'>x</pre>"), "```\nx\n```\n");
+        // A page may be called so.
+        assert_eq!(rendered("<div class=python><pre>x</pre></div>"), "```\nx\n```\n");
     }
 
     #[test]

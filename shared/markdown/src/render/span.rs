@@ -26,6 +26,25 @@ impl Renderer<'_> {
         }
     }
 
+    /// Whether it is such an anchor by its class, which stands beside its heading.
+    fn is_marked_anchor(&self, id: Id) -> bool {
+        let class = self.tree.attr(id, Attr::Class).unwrap_or_default();
+        let marked = class.split_ascii_whitespace().any(|class| matches!(class, "anchor" | "headerlink" | "permalink"));
+        !self.everything && marked && self.is_anchor(id)
+    }
+
+    /// Whether a link in a heading leads to a place on the same page, which is that heading as a rule.
+    fn leads_to_own_page(&self, id: Id) -> bool {
+        !self.everything && self.tree.attr(id, Attr::Href).is_some_and(|href| href.trim_start().starts_with('#'))
+    }
+
+    /// Whether a button stands beside the text of its heading, such as "Copy link". One that is all of a heading
+    /// unfolds what follows.
+    fn is_beside_heading(&self, button: Id) -> bool {
+        let heading = self.tree.ancestors(button).find(|&id| self.tree.tag(id).heading_level().is_some());
+        !self.everything && heading.is_some_and(|heading| self.plain_text(heading) != self.plain_text(button))
+    }
+
     pub(super) fn inline_children(&mut self, id: Id, inline: &mut Inline, place: Place) {
         for child in self.children(id) {
             self.inline(child, inline, place);
@@ -76,8 +95,8 @@ impl Renderer<'_> {
             Tag::A | Tag::Other if self.inline_html(id, inline, place) => {}
             Tag::A => {
                 let in_link = inline.open.iter().any(|mark| matches!(mark, Mark::Link(_)));
-                if self.is_anchor(id) && place == Place::Heading {
-                } else if in_link || !self.is_link(id) {
+                if (self.is_anchor(id) && place == Place::Heading) || self.is_marked_anchor(id) {
+                } else if in_link || !self.is_link(id) || (place == Place::Heading && self.leads_to_own_page(id)) {
                     self.inline_children(id, inline, place);
                 } else {
                     self.marked(Mark::Link(id as u32), id, inline, place);
@@ -111,6 +130,7 @@ impl Renderer<'_> {
                 inline.text(")");
             }
             Tag::Wbr | Tag::Input => {}
+            Tag::Button if place == Place::Heading && self.is_beside_heading(id) => {}
             Tag::Li if place == Place::Cell => {
                 inline.fresh_line();
                 inline.text("- ");
@@ -167,6 +187,26 @@ mod tests {
     #[test]
     fn the_anchor_of_a_heading_is_left_out() {
         assert_eq!(rendered("<h2>a<a href=#a>#</a></h2><p><a href=#a>#</a>"), "## a\n\n[#](#a)\n");
+    }
+
+    #[test]
+    fn an_anchor_beside_its_heading_is_left_out() {
+        let page = "<section><a class=src href=x>Source</a><a class=anchor href=#a>§</a><h4>a</h4></section>";
+        assert_eq!(rendered_content(page), "[Source](x)\n\n#### a\n");
+    }
+
+    #[test]
+    fn a_heading_is_not_linked_to_itself() {
+        let page = "<h2 id=a><a href=#a>Tides <b>of</b> a bay</a></h2><p><a href=#a>a</a>";
+        assert_eq!(rendered_content(page), "## Tides **of** a bay\n\n[a](#a)\n");
+        assert_eq!(rendered(page), "## [Tides **of** a bay](#a)\n\n[a](#a)\n");
+        assert_eq!(rendered_content("<h2><a href=/b#a>Tides</a></h2>"), "## [Tides](/b#a)\n");
+    }
+
+    #[test]
+    fn a_button_is_no_part_of_a_heading_unless_it_is_all_of_it() {
+        assert_eq!(rendered_content("<h1>Struct Vec <button>Copy item path</button></h1>"), "# Struct Vec\n");
+        assert_eq!(rendered_content("<h3><button>Why?</button></h3>"), "### Why?\n");
     }
 
     #[test]
