@@ -3,6 +3,7 @@
 //! Each test opens one browser and takes it through pages of one kind.
 
 mod content;
+mod documentation;
 mod kills;
 mod links;
 mod readiness;

@@ -43,7 +43,15 @@ struct Start {}
 /// navigation and extraction, beside the browser's own time and other programs
 #[derive(FromArgs)]
 #[argh(subcommand, name = "browser", help_triggers("-h", "--help"))]
-struct Browser {}
+struct Browser {
+    /// folder of saved pages of the web, pages/*.html.gz and truth.jsonl.gz, to measure as well: third parties do not
+    /// answer there
+    #[argh(option)]
+    pages: Option<PathBuf>,
+    /// use only every Nth of them (default: 1)
+    #[argh(option, default = "1")]
+    every: usize,
+}
 
 /// an append to the catalog, beside writing the same bytes; then writers that are killed
 #[derive(FromArgs)]
@@ -76,7 +84,7 @@ struct Mcp {}
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         What::Start(Start {}) => start::run(),
-        What::Browser(Browser {}) => browser::run(),
+        What::Browser(Browser { pages, every }) => browser::run(pages.as_deref(), *every),
         What::Catalog(Catalog {}) => catalog::run(),
         What::Files(Files {}) => files::run(),
         What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),

@@ -107,6 +107,11 @@ impl Response {
         Self { status: 200, headers, body: body.into() }
     }
 
+    /// A file of a site that others wrote, whose other hosts may be asked.
+    pub(crate) fn of_others(content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self { status: 200, headers: vec![("Content-Type", content_type.to_owned())], body: body.into() }
+    }
+
     pub(crate) fn html(body: impl Into<Vec<u8>>) -> Self {
         Self::new("text/html; charset=utf-8", body)
     }

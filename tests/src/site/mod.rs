@@ -132,6 +132,7 @@ mod html;
 pub(crate) mod http;
 mod links;
 mod members;
+mod mirror;
 mod others;
 mod redirects;
 pub(crate) mod server;
@@ -150,6 +151,7 @@ use self::{
 pub use self::{
     fixtures::{END, FIXTURES, Fixture, LATE},
     http::Request,
+    mirror::{Manual, Mirror, toolchain_documentation},
 };
 
 /// The running site; dropping it stops it, whatever its visitors are doing.

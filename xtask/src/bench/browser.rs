@@ -1,5 +1,8 @@
 //! The browser tools on a plain page of 500 links: warm beside the time that Chromium itself takes
-//! for it, cold beside `chromium --dump-dom`, and both beside agent-browser where npm has it.
+//! for it, cold beside `chromium --dump-dom`, and both beside agent-browser where npm has it. Then pages
+//! that others wrote.
+
+mod pages;
 
 use std::{
     env, fs,
@@ -33,15 +36,17 @@ const MEMORY: u64 = 8_000_000;
 /// The script with which agent-browser lists a page's links in few bytes.
 const LINKS: &str = "JSON.stringify([...document.querySelectorAll('a[href]')].map(a => [a.innerText, a.href]))";
 
-pub(crate) fn run() -> anyhow::Result<()> {
+/// Measures; with `saved`, also on every `every`th of the saved pages in that folder.
+pub(crate) fn run(saved: Option<&Path>, every: usize) -> anyhow::Result<()> {
     let programs = setup::programs()?;
-    let built = release_build(&["browser-open", "browser-navigate", "browser-extract", "browser-close"])?;
+    let tools = ["browser-open", "browser-navigate", "browser-extract", "browser-close", "html-to-markdown"];
+    let built = release_build(&tools)?;
     let folder = root().join("target/bench/browser");
     fs::create_dir_all(&folder)?;
     let site = Site::start();
     let bench = Bench { built, page: site.url("/links/500"), folder, programs };
     bench.cold()?;
-    bench.warm()
+    bench.warm(saved.map(|folder| (folder, every)))
 }
 
 struct Bench {
@@ -67,17 +72,20 @@ impl Bench {
         compare("cold", 1, COLD_ROUNDS, PAUSE, subjects).map(drop)
     }
 
-    fn warm(&self) -> anyhow::Result<()> {
+    fn warm(&self, saved: Option<(&Path, usize)>) -> anyhow::Result<()> {
         let floor = Floor::start(&self.programs, &self.folder.join("floor"))?;
         let peer = AgentBrowser::find(&self.folder, &self.programs.chromium);
         if let Err(error) = &peer {
             println!("agent-browser is left out: {error:#}");
         }
         done(&mut self.tool("open", &[]))?;
-        let measured = self.warm_rounds(&floor, peer.as_ref().ok());
-        let peak = measured.and_then(|()| self.memory());
+        let peer = peer.as_ref().ok();
+        let measured = self.warm_rounds(&floor, peer).and_then(|()| self.memory()).and_then(|()| {
+            pages::documentation(self, &floor, peer)?;
+            saved.map_or(Ok(()), |(folder, every)| pages::saved(self, &floor, peer, folder, every))
+        });
         done(&mut self.tool("close", &[]))?;
-        peak
+        measured
     }
 
     fn warm_rounds(&self, floor: &Floor, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 
 use std::{
     cell::RefCell,
-    fs,
+    fs, io,
     net::TcpStream,
     path::Path,
     process::{Child, Command, Stdio},
@@ -16,6 +16,12 @@ use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
 use crate::{process::is_root, setup::Programs};
+
+/// How long the browser may be silent.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long a page whose load event has come gets for what it does then.
+const AFTER_LOAD: Duration = Duration::from_secs(1);
 
 /// A Chromium of its own, driven directly.
 pub(super) struct Floor {
@@ -57,6 +63,30 @@ impl Floor {
         Ok(begun.elapsed())
     }
 
+    /// Loads the page at `url` and returns its HTML: a second after its load event, or after `patience`.
+    pub(super) fn html(&self, url: &str, patience: Duration) -> anyhow::Result<String> {
+        let end = Instant::now() + patience;
+        self.send("Page.navigate", &json!({"url": url}))?;
+        self.socket.borrow().get_ref().set_read_timeout(Some(Duration::from_millis(100)))?;
+        let mut until = end;
+        while Instant::now() < until {
+            match self.receive() {
+                Ok(event) if event["method"] == "Page.loadEventFired" => {
+                    until = end.min(Instant::now() + AFTER_LOAD);
+                }
+                Ok(_) => {}
+                Err(error) if is_late(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.socket.borrow().get_ref().set_read_timeout(Some(PATIENCE))?;
+        let expression = json!({"expression": "document.documentElement.outerHTML", "returnByValue": true});
+        let html = self.command("Runtime.evaluate", &expression)?;
+        // A parser that a script holds would go on doing so on the next page.
+        self.command("Page.stopLoading", &json!({}))?;
+        Ok(html["result"]["value"].as_str().unwrap_or_default().to_owned())
+    }
+
     fn command(&self, method: &str, params: &Value) -> anyhow::Result<Value> {
         self.send(method, params)?;
         loop {
@@ -80,6 +110,12 @@ impl Floor {
     }
 }
 
+/// Whether nothing came in the time that the socket was given.
+fn is_late(error: &anyhow::Error) -> bool {
+    let Some(tungstenite::Error::Io(error)) = error.downcast_ref() else { return false };
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
 /// Connects to the browser that starts on `profile`.
 fn connect(profile: &Path) -> anyhow::Result<WebSocket<TcpStream>> {
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -88,7 +124,7 @@ fn connect(profile: &Path) -> anyhow::Result<WebSocket<TcpStream>> {
         if let Some((port, path)) = text.trim_end().split_once('\n') {
             let stream = TcpStream::connect(format!("127.0.0.1:{port}"))?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+            stream.set_read_timeout(Some(PATIENCE))?;
             return Ok(tungstenite::client(format!("ws://127.0.0.1:{port}{path}"), stream)?.0);
         }
         if Instant::now() > deadline {

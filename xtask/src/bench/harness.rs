@@ -80,14 +80,14 @@ pub(crate) fn compare(
 
 /// The order in which `count` subjects run in `round`: another one each time, so that no subject
 /// always follows the same other one, and the same in every run.
-fn order(round: usize, count: usize) -> Vec<usize> {
+pub(crate) fn order(round: usize, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_cached_key(|at| BuildHasherDefault::<DefaultHasher>::default().hash_one((round, at)));
     order
 }
 
 /// Runs `command` until it has ended with exit status `code`, and returns the time it took.
-fn timed(command: &mut Command, code: i32) -> anyhow::Result<Duration> {
+pub(crate) fn timed(command: &mut Command, code: i32) -> anyhow::Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let started = Instant::now();
     let status = command.status().with_context(|| format!("cannot run {}", line(command)))?;
@@ -112,6 +112,14 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
+/// The smallest of `values` that `percent` of a hundred do not exceed (nearest rank).
+pub(crate) fn percentile(values: &[f64], percent: usize) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let rank = (percent * values.len()).div_ceil(100);
+    values.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +129,15 @@ mod tests {
         assert!((median([3.0, 1.0, 2.0].into_iter()) - 2.0).abs() < 1e-9);
         assert!((median([4.0, 1.0, 2.0, 3.0].into_iter()) - 2.5).abs() < 1e-9);
         assert!(median(std::iter::empty()).is_nan());
+    }
+
+    #[test]
+    fn a_percentile_is_one_of_the_values() {
+        let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        for (percent, wanted) in [(50, 100.0), (90, 180.0), (99, 198.0), (100, 200.0)] {
+            assert!((percentile(&values, percent) - wanted).abs() < 1e-9, "{percent}");
+        }
+        assert!(percentile(&[], 50).is_nan());
     }
 
     #[test]

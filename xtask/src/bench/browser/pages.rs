@@ -1,0 +1,221 @@
+//! Pages that others wrote, beside third parties that do not answer: the toolchain's documentation, and
+//! saved pages of the web.
+
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use flate2::read::MultiGzDecoder;
+use ragmaker_tests::site::{Mirror, toolchain_documentation};
+use serde_json::Value;
+
+use super::{AgentBrowser, Bench, LINKS, PAUSE, done};
+use crate::{
+    bench::{
+        floor::Floor,
+        harness::{median, order, percentile, timed, verdict},
+    },
+    process::ticking,
+};
+
+/// The most that a call may take of a page's own time to its load event, in the median.
+const BOOK_RATIO: f64 = 1.6;
+/// The most that one of a hundred calls for a page of the book may take, in milliseconds.
+const BOOK_P99: f64 = 1000.0;
+/// The same for saved pages: the median and one of ten.
+const SAVED_MEDIAN: f64 = 1000.0;
+const SAVED_P90: f64 = 2500.0;
+/// How much of the words may be missing.
+const WORDS_LOST: f64 = 0.01;
+
+/// How long the browser gets for everything that a page could still do, where its load event never comes.
+const EVERYTHING: Duration = Duration::from_secs(12);
+
+/// The script with which agent-browser reads a page's text.
+const TEXT: &str = "document.body ? document.body.innerText : ''";
+
+/// One call for each page of each manual in the toolchain's documentation, warm.
+pub(super) fn documentation(bench: &Bench, floor: &Floor, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
+    let manuals = toolchain_documentation();
+    if manuals.is_empty() {
+        println!("the toolchain's documentation is left out: it is not installed (rustup component add rust-docs)");
+    }
+    for manual in manuals {
+        let mirror = Mirror::of_folder(manual.folder)?;
+        let mut rows: Vec<(&str, Vec<f64>)> =
+            vec![("Chromium: navigation to load", vec![]), ("browser-navigate", vec![])];
+        rows.extend(peer.map(|peer| (peer.version.as_str(), vec![])));
+        ticking(&format!("{}: {} pages", manual.name, manual.pages.len()), || {
+            for (round, page) in manual.pages.iter().enumerate() {
+                let url = mirror.url(page);
+                for at in order(round, rows.len()) {
+                    std::thread::sleep(PAUSE);
+                    let took = match (at, peer) {
+                        (0, _) => floor.load(&url)?,
+                        (1, _) => timed(&mut bench.tool("navigate", &["--url", &url]), 0)?,
+                        (_, Some(peer)) => peer.links(&url)?,
+                        (_, None) => continue,
+                    };
+                    rows[at].1.push(took.as_secs_f64() * 1e3);
+                }
+            }
+            anyhow::Ok(())
+        })?;
+        println!("\n| {}, {} pages | median ms | p90 | p99 | ratio |", manual.name, manual.pages.len());
+        println!("|---|---:|---:|---:|---:|");
+        let base = rows[0].1.clone();
+        for (name, own) in &rows {
+            let ratio = median(own.iter().zip(&base).map(|(own, base)| own / base));
+            println!("| {name} | {} | {ratio:.2}x |", times(own));
+        }
+        if manual.name == "book" {
+            let ratio = median(rows[1].1.iter().zip(&base).map(|(own, base)| own / base));
+            let p99 = percentile(&rows[1].1, 99);
+            println!("\nmedian at most {BOOK_RATIO}x: {}", verdict(ratio <= BOOK_RATIO));
+            println!("p99 at most {BOOK_P99} ms: {}", verdict(p99 <= BOOK_P99));
+        }
+    }
+    Ok(())
+}
+
+/// A saved page.
+struct SavedPage {
+    name: String,
+    html: Vec<u8>,
+    /// Its own host.
+    host: String,
+}
+
+/// One call for each of the saved pages in `folder`; every `every`th of them.
+pub(super) fn saved(
+    bench: &Bench,
+    floor: &Floor,
+    peer: Option<&AgentBrowser>,
+    folder: &Path,
+    every: usize,
+) -> anyhow::Result<()> {
+    let pages = read(folder, every)?;
+    let (mut own, mut theirs, mut kept) = (vec![], vec![], vec![]);
+    let mut endings = std::collections::BTreeMap::<String, usize>::new();
+    ticking(&format!("{} saved pages", pages.len()), || {
+        for page in &pages {
+            let mirror = Mirror::of_page(page.html.clone(), &page.host)?;
+            let url = mirror.url("/");
+            let call = bench.extracted(&url)?;
+            own.push(call.took.as_secs_f64() * 1e3);
+            *endings.entry(call.ending).or_default() += 1;
+            let whole = bench.converted(&floor.html(&url, EVERYTHING)?)?;
+            kept.push((page.name.as_str(), call.words, whole));
+            if let Some(peer) = peer {
+                theirs.push(peer.text(&url)?.as_secs_f64() * 1e3);
+            }
+        }
+        anyhow::Ok(())
+    })?;
+    println!("\n| {} saved pages, dead third parties | median ms | p90 | p99 |", pages.len());
+    println!("|---|---:|---:|---:|\n| browser-extract | {} |", times(&own));
+    if let Some(peer) = peer {
+        println!("| {} open, then text | {} |", peer.version, times(&theirs));
+    }
+    println!("\nended by {endings:?}");
+    for (name, ours, whole) in kept.iter().filter(|(_, ours, whole)| lost(*ours, *whole) > WORDS_LOST) {
+        println!("{name}: {ours} of {whole} words");
+    }
+    let (ours, whole) = kept.iter().fold((0, 0), |(ours, whole), (_, one, all)| (ours + one.min(all), whole + all));
+    println!("median at most {SAVED_MEDIAN} ms: {}", verdict(percentile(&own, 50) <= SAVED_MEDIAN));
+    println!("p90 at most {SAVED_P90} ms: {}", verdict(percentile(&own, 90) <= SAVED_P90));
+    let met = lost(ours, whole) <= WORDS_LOST;
+    println!("words kept: {ours} of {whole}, at least {}: {}", 1.0 - WORDS_LOST, verdict(met));
+    Ok(())
+}
+
+/// The share of `whole` that is not in `ours`.
+fn lost(ours: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 1.0 - ours.min(whole) as f64 / whole as f64 }
+}
+
+fn times(values: &[f64]) -> String {
+    [50, 90, 99].map(|percent| format!("{:.0}", percentile(values, percent))).join(" | ")
+}
+
+/// The pages `pages/*.html.gz` of a folder whose `truth.jsonl.gz` says where each is from.
+fn read(folder: &Path, every: usize) -> anyhow::Result<Vec<SavedPage>> {
+    let truth = String::from_utf8(unpacked(&folder.join("truth.jsonl.gz"))?)?;
+    let records = truth.lines().step_by(every).map(|line| {
+        let record: Value = serde_json::from_str(line)?;
+        let name = record["id"].as_str().context("a page has an id")?.to_owned();
+        let url = record["url"].as_str().unwrap_or_default();
+        let host = url.split('/').nth(2).unwrap_or_default().to_owned();
+        let html = unpacked(&folder.join("pages").join(format!("{name}.html.gz")))?;
+        Ok(SavedPage { name, html, host })
+    });
+    records.collect()
+}
+
+fn unpacked(path: &PathBuf) -> anyhow::Result<Vec<u8>> {
+    let file = fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut bytes = vec![];
+    MultiGzDecoder::new(file).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// How a call of browser-extract ended.
+struct Call {
+    took: Duration,
+    words: u64,
+    /// What `ready` says, or the error's code.
+    ending: String,
+}
+
+impl Bench {
+    fn extracted(&self, url: &str) -> anyhow::Result<Call> {
+        let base = self.folder.join("saved");
+        let mut tool = self.tool("extract", &["--url", url, "--kb-root"]);
+        tool.arg(&base).arg("--output-dir").arg(base.join("cache/documents")).stdin(Stdio::null());
+        let begun = Instant::now();
+        let output = tool.output()?;
+        let time = begun.elapsed();
+        if output.status.success() {
+            let answer: Value = serde_json::from_slice(&output.stdout)?;
+            let ending = answer["ready"].as_str().unwrap_or_default().to_owned();
+            return Ok(Call { took: time, words: answer["words"].as_u64().unwrap_or_default(), ending });
+        }
+        let error: Value = serde_json::from_slice(&output.stderr)?;
+        Ok(Call { took: time, words: 0, ending: error["error_code"].as_str().unwrap_or_default().to_owned() })
+    }
+
+    /// How many words html-to-markdown finds in the same page as HTML; none where it finds no content.
+    fn converted(&self, html: &str) -> anyhow::Result<u64> {
+        let file = self.folder.join("whole.html");
+        fs::write(&file, html)?;
+        let mut tool = Command::new(self.built.join("ragmaker-html-to-markdown"));
+        let output = tool.arg("--path").arg(&file).args(["--limit", "1"]).current_dir(&self.folder).output()?;
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        ensure!(output.status.code() != Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(answer["words"].as_u64().unwrap_or_default())
+    }
+}
+
+impl AgentBrowser {
+    fn links(&self, url: &str) -> anyhow::Result<Duration> {
+        self.open_and(url, LINKS)
+    }
+
+    fn text(&self, url: &str) -> anyhow::Result<Duration> {
+        self.open_and(url, TEXT)
+    }
+
+    /// Opens a page and evaluates a script in it. A page that does not load in agent-browser's own time is
+    /// an error of its own, after which the text that is there can still be read.
+    fn open_and(&self, url: &str, script: &str) -> anyhow::Result<Duration> {
+        let begun = Instant::now();
+        let _ = self.command(&["open", url]).stdin(Stdio::null()).output()?;
+        done(&mut self.command(&["eval", script]))?;
+        Ok(begun.elapsed())
+    }
+}
