@@ -58,5 +58,8 @@ fn fault(visitor: &Visitor, mirror: &Mirror, folder: &Path, page: &str) -> Optio
     let lost = |(word, count): (&&str, &usize)| count.saturating_sub(own.get(word).copied().unwrap_or(0));
     let missing: Vec<_> = wanted.iter().filter(|&entry| lost(entry) > 0).map(|(word, _)| *word).collect();
     let (lost, all): (usize, usize) = (wanted.iter().map(lost).sum(), wanted.values().sum());
-    (lost * 100 > all).then(|| format!("{page}: {lost} of {all} words are missing, such as {missing:.20?}"))
+    // Scripts of the reference add a switch to the head of a grammar, which changes a few words. Of a page that is
+    // little more than its title, the file shows a help on keys that the browser hides.
+    (all >= 100 && lost > 5 + all / 100)
+        .then(|| format!("{page}: {lost} of {all} words are missing, such as {missing:.20?}"))
 }
