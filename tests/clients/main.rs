@@ -11,7 +11,7 @@ use ragmaker_tests::{
     model::{Heard, Say},
     run::Output,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     clients::{Client, Seat},
@@ -67,17 +67,19 @@ fn gathers(client: &Client, source: &str) {
 /// What the person asks.
 const QUESTION: &str = "How long from one spring tide to the next?";
 
-/// A whole `/ask`, from the catalog to the line that answers it; `before` is typed before the question,
+/// A whole `/ask`, from the search to the line that answers it; `before` is typed before the question,
 /// and the workflow that the model gets names it as `question`.
 fn answers(client: &Client, before: &str, question: &str) {
     let seat = Seat::new();
-    seat.project.write("kb/tidemark/cache/catalog.json", r#"{"title": "Tidemark", "documents": []}"#);
     seat.project.write("kb/tidemark/cache/documents/tides.md", "# Tides\n\nA spring tide comes\nevery 14.77 days.\n");
+    let listed = json!({"url": "https://tidemark.example/tides", "title": "Tides", "path": "documents/tides.md"});
+    let catalog = json!({"title": "Tidemark", "documents": [listed]});
+    seat.project.write("kb/tidemark/cache/catalog.json", catalog.to_string());
     let heard = client.run(&seat, &format!("{before}{QUESTION}"), ask());
     let asked = format!("and from nothing else: {question}");
     assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
-    let [_, catalog, found, read] = &heard.results[..] else { panic!("four results: {heard:#?}") };
-    assert!(catalog.text.contains("Tidemark"), "{catalog:?}");
+    let [found, read] = &heard.results[..] else { panic!("two results: {heard:#?}") };
+    assert!(found.text.contains("Tidemark"), "{found:?}");
     assert!(found.text.contains("A spring tide comes"), "{found:?}");
     assert!(read.text.contains("14.77 days"), "{read:?}");
 }
