@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 
 use anyhow::Context;
 use argh::FromArgs;
+use ragmaker_config::{ConfigKey, KEY_VARIABLES, KEYS, Kind};
 use ragmaker_project::{VARIABLES, Variable};
 use ragmaker_registry::TOOLS;
 use ragmaker_tool::{Manual, Toolset};
@@ -49,9 +50,18 @@ fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
         let examples = fs::read_to_string(&source).with_context(|| format!("cannot read {}", source.display()))?;
         files.insert(folder.join("README.md"), page(entry, &manual, &examples));
     }
-    for (document, name, table) in [("contract", "variables", variables(VARIABLES)), ("mcp", "profiles", profiles())] {
+    for (document, name, table) in [
+        ("contract", "variables", variables(VARIABLES)),
+        ("mcp", "profiles", profiles()),
+        ("configuration", "keys", keys()),
+        ("configuration", "key variables", key_variables()),
+    ] {
         let path = root().join("docs").join(document).with_extension("md");
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        // A document may have several regions.
+        let text = match files.remove(&path) {
+            Some(text) => text,
+            None => fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?,
+        };
         let text = with_region(&text, name, &table).with_context(|| format!("{} has no {name}", path.display()))?;
         files.insert(path, text);
     }
@@ -161,6 +171,30 @@ fn kind(schema: &Value) -> String {
 fn variables(variables: &[Variable]) -> String {
     let row = |variable: &Variable| vec![code(variable.name), escaped(variable.meaning), escaped(variable.default)];
     table(&["Variable", "Meaning", "Without it"], variables.iter().map(row).collect())
+}
+
+/// The keys of the configuration.
+fn keys() -> String {
+    let row = |key: &ConfigKey| {
+        let variables = key.variables.iter().map(code).collect::<Vec<_>>().join(", ");
+        let allowed = match key.kind {
+            Kind::Text => String::new(),
+            kind => format!(" {}{}.", kind.expected()[..1].to_uppercase(), &kind.expected()[1..]),
+        };
+        // A choice is among its names, which its meaning may explain.
+        let meaning = format!("{}{}", key.meaning, escaped(&allowed));
+        vec![code(key.name), meaning, code(key.default), variables]
+    };
+    table(&["Key", "Meaning", "Default", "Variables"], KEYS.iter().map(row).collect())
+}
+
+/// The variables that hold keys.
+fn key_variables() -> String {
+    let row = |(service, variables): &(&str, &[&str])| {
+        let variables = variables.iter().map(code).collect::<Vec<_>>().join(", else ");
+        vec![code(service), if variables.is_empty() { "none: no key is sent".to_owned() } else { variables }]
+    };
+    table(&["Service", "Variable"], KEY_VARIABLES.iter().map(row).collect())
 }
 
 /// The tools of each profile.

@@ -1,13 +1,14 @@
-//! What no file tool reads, lists or changes: browser profiles with their cookies and passwords, and the token
-//! of an MCP server. Nor do they change what guards these, or Git's own directory: its hooks and its
-//! configuration run programs.
+//! What no file tool reads, lists or changes: browser profiles with their cookies and passwords, the token of an
+//! MCP server, and `.env` files with their keys. Nor do they change what guards these, `ragmaker.toml`, which says
+//! where keys are sent and which programs are started, or Git's own directory: its hooks and its configuration run
+//! programs.
 //!
 //! A profile is recognised by its place in a cache folder, `.tmp/cache/browser_profile`, and wherever it
 //! was copied to by what is in it. So it does not matter which root leads there.
 
 use std::path::{Component, Path};
 
-use ragmaker_project::{BROWSER_PROFILE, MCP_TOKEN, knowledge_base};
+use ragmaker_project::{BROWSER_PROFILE, CONFIGURATION, MCP_TOKEN, knowledge_base};
 use ragmaker_tool::Error;
 
 use crate::{PATH_NOT_ALLOWED, PATH_NOT_WRITABLE};
@@ -35,9 +36,16 @@ fn has_profile_path(directory: &Path) -> bool {
     in_cache_folder(directory, |name| name.starts_with(BROWSER_PROFILE))
 }
 
-/// Whether `path` is that of a server's token.
-pub(crate) fn is_token(path: &Path) -> bool {
-    in_cache_folder(path, |name| name == MCP_TOKEN)
+/// Whether `path` is that of a file with keys: a server's token, or a `.env`.
+pub(crate) fn is_key_file(path: &Path) -> bool {
+    in_cache_folder(path, |name| name == MCP_TOKEN) || is_dotenv(path)
+}
+
+/// Whether `path` is named `.env` or, for one of several environments, `.env.local`; examples have no keys.
+fn is_dotenv(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let examples = ["example", "sample", "template", "dist"];
+    name == ".env" || name.strip_prefix(".env.").is_some_and(|rest| !examples.contains(&rest))
 }
 
 /// Whether `path` is that of an entry of a cache folder whose name `is_it`.
@@ -53,9 +61,10 @@ fn in_cache_folder(path: &Path, is_it: impl Fn(&str) -> bool) -> bool {
 
 /// Refuses `path`, which is absolute and without links, where it is a browser profile or in one.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
-    if is_token(path) {
+    if is_key_file(path) {
+        let what = if is_dotenv(path) { "may hold keys" } else { "is the token of an MCP server" };
         return Err(PATH_NOT_ALLOWED
-            .error(format!("{} is the token of an MCP server: it is closed to the file tools", path.display()))
+            .error(format!("{} {what}: it is closed to the file tools", path.display()))
             .remedy("Choose another path.")
             .detail("path", path.to_string_lossy()));
     }
@@ -79,6 +88,9 @@ pub(crate) fn check_write(path: &Path) -> Result<(), Error> {
     if path.components().any(|component| component.as_os_str() == ".git") {
         return Err(guarded(path, "it belongs to Git, whose hooks and configuration run programs"));
     }
+    if path.file_name().is_some_and(|name| name == CONFIGURATION) {
+        return Err(guarded(path, "it says where keys are sent and which programs are started: the user edits it"));
+    }
     if in_cache_folder(path, |name| name == ".gitignore") {
         return Err(guarded(path, "it keeps cookies and tokens out of the repository"));
     }
@@ -95,12 +107,12 @@ pub(crate) fn check_entry(path: &Path) -> Result<(), Error> {
     check_write(path)?;
     let profiles = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).any(|entry| has_profile_path(&entry) || is_token(&entry))
+        entries.map(|entry| entry.path()).any(|entry| has_profile_path(&entry) || is_key_file(&entry))
     };
     let inner = [knowledge_base::IN_PROJECT, knowledge_base::CACHE].map(|name| path.join(name));
     let folders = [path.to_owned(), inner[1].clone(), inner[0].join(knowledge_base::CACHE)];
     if folders.iter().any(|folder| profiles(folder)) {
-        return Err(guarded(path, "it holds browser profiles or a token"));
+        return Err(guarded(path, "it holds browser profiles, a token or a .env"));
     }
     Ok(())
 }
@@ -129,9 +141,15 @@ mod tests {
             (".tmp/cache/catalog.json", false),
             ("docs/browser_profile/a.md", false),
             ("src/Login Data.md", false),
+            (".env", true),
+            ("web/.env.local", true),
+            (".env.example", false),
+            ("a.env", false),
         ] {
             assert_eq!(check(&top.join(file)).is_err(), is_secret, "{file}");
         }
+        let error = check_write(&top.join("ragmaker.toml")).unwrap_err();
+        assert!(error.is(PATH_NOT_WRITABLE) && check(&top.join("ragmaker.toml")).is_ok(), "{error}");
         for (name, marker) in [("a", "Local State"), ("b", "Login Data"), ("c", "ragmaker/start.lock")] {
             let marker = top.join(name).join(marker);
             assert!(check_write(&marker).is_err());

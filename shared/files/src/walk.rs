@@ -74,7 +74,7 @@ pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
         // Git's own directory is not content.
         entry.file_name() != ".git"
             && !(is_directory && secrets::is_profile(entry.path()))
-            && !secrets::is_token(entry.path())
+            && !secrets::is_key_file(entry.path())
             && (entry.depth() == 0
                 || ignored.as_ref().is_none_or(|tree| tree.ignoring(entry.path(), is_directory).is_none()))
     });

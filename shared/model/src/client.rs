@@ -162,7 +162,7 @@ impl Client {
             let (code, reason, wait) = match self.attempt(request, cancel, &mut |text| show(Progress::Text(text))) {
                 Ok(answer) => return Ok(answer),
                 Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Again { code, reason, wait }) => (code, self.endpoint.key.blanked(&reason), wait),
+                Err(Failure::Again { code, reason, wait }) => (code, self.endpoint.blanks().blanked(&reason), wait),
             };
             number += 1;
             if number > self.retries.most || wait.is_some_and(|wait| wait > LONGEST_WAIT) {
@@ -311,7 +311,7 @@ impl Client {
             reported(body.as_array().and_then(|all| all.first()).unwrap_or(&body))
         });
         let said: String = said.unwrap_or_else(|| text.into_owned()).chars().take(500).collect();
-        let reason = self.endpoint.key.blanked(&format!("the endpoint answered {status}: {said}"));
+        let reason = self.endpoint.blanks().blanked(&format!("the endpoint answered {status}: {said}"));
         let code = match status {
             429 => return Failure::Again { code: MODEL_RATE_LIMITED, reason, wait },
             408 | 500.. => return Failure::Again { code: MODEL_UNREACHABLE, reason, wait },

@@ -1,95 +1,9 @@
 //! Where a model is, and how it is asked.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
-/// Who serves the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provider {
-    /// `OpenAI`.
-    OpenAi,
-    /// Azure `OpenAI`: the model is the name of a deployment.
-    Azure,
-    /// Anthropic.
-    Anthropic,
-    /// Google's Gemini API.
-    Gemini,
-    /// Any server that speaks `OpenAI`'s chat completions, such as Ollama or llama.cpp.
-    Compatible,
-}
-
-impl FromStr for Provider {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "openai" => Ok(Self::OpenAi),
-            "azure" => Ok(Self::Azure),
-            "anthropic" => Ok(Self::Anthropic),
-            "gemini" => Ok(Self::Gemini),
-            "compatible" => Ok(Self::Compatible),
-            _ => Err("expected openai, azure, anthropic, gemini or compatible".to_owned()),
-        }
-    }
-}
-
-/// How the model calls tools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Protocol {
-    /// Native until an answer holds a call in its text, then text.
-    #[default]
-    Auto,
-    /// The provider's own form.
-    Native,
-    /// JSON in the text of the answer. Small local models write calls no other way: with Qwen2.5-Coder-1.5B, 20 of
-    /// 20 prompts led to the right call by text and none by the native form.
-    Text,
-}
-
-impl FromStr for Protocol {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "native" => Ok(Self::Native),
-            "text" => Ok(Self::Text),
-            _ => Err("expected auto, native or text".to_owned()),
-        }
-    }
-}
-
-/// A key, which no debug output shows.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// The key with this value; empty for endpoints that need none.
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into().trim().to_owned())
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn value(&self) -> &str {
-        &self.0
-    }
-
-    /// `text` without the key: endpoints quote it in their errors.
-    pub fn blanked(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_empty() { "no key" } else { "[key]" })
-    }
-}
+use ragmaker_config::{Blanks, Key, ModelSettings, Protocol, Provider};
 
 /// A model and how it is reached.
 #[derive(Clone, Debug)]
@@ -134,6 +48,31 @@ impl Endpoint {
             timeout: Duration::from_mins(2),
             protocol: Protocol::Auto,
         }
+    }
+
+    /// The model that the configuration names.
+    pub fn configured(settings: ModelSettings) -> Self {
+        Self {
+            provider: settings.provider,
+            model: settings.name,
+            base_url: settings.base_url,
+            key: settings.key,
+            headers: settings.headers,
+            query: settings.query,
+            temperature: Some(settings.temperature),
+            max_output_tokens: Some(settings.max_output_tokens).filter(|most| *most > 0),
+            timeout: Duration::from_secs(settings.timeout_s),
+            protocol: settings.protocol,
+        }
+    }
+
+    /// What no text of an answer or an error may hold.
+    pub fn blanks(&self) -> Blanks {
+        let mut blanks = Blanks::default();
+        blanks.add(self.key.value());
+        blanks.add_pairs(&self.headers);
+        blanks.add_pairs(&self.query);
+        blanks
     }
 
     /// The URL of a streamed answer.
@@ -225,7 +164,6 @@ mod tests {
     fn a_key_is_not_shown() {
         let endpoint = Endpoint::new(Provider::Gemini, "m", "", Key::new("abc-123\n"));
         assert!(!format!("{endpoint:?}").contains("abc"));
-        assert_eq!(endpoint.key.blanked("key abc-123 is wrong"), "key [key] is wrong");
-        assert_eq!(Key::default().blanked("as it is"), "as it is");
+        assert_eq!(endpoint.blanks().blanked("key abc-123 is wrong"), "key [key] is wrong");
     }
 }

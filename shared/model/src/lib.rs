@@ -29,8 +29,9 @@ mod text;
 
 pub use answer::{Answer, Stop, Usage};
 pub use client::{Cancel, Client, Progress, Retries};
-pub use endpoint::{Endpoint, Key, Protocol, Provider};
+pub use endpoint::Endpoint;
 pub use error::{
     CANCELLED, CONTEXT_TOO_LONG, ERRORS, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE,
 };
 pub use message::{Call, Declaration, Message, Request};
+pub use ragmaker_config::{Key, Protocol, Provider};

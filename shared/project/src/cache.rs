@@ -13,6 +13,9 @@ pub const BROWSER_PROFILE: &str = "browser_profile";
 /// The folder of the profiles of named sessions, in the cache folder.
 pub const BROWSER_PROFILES: &str = "browser_profiles";
 
+/// The configuration in the project root, and in the user's configuration folder.
+pub const CONFIGURATION: &str = "ragmaker.toml";
+
 /// The file with the bearer token of an MCP server, in the cache folder.
 pub const MCP_TOKEN: &str = "mcp_token";
 

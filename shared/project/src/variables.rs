@@ -31,6 +31,20 @@ pub const CHROMEDRIVER: &str = "RAGMAKER_CHROMEDRIVER";
 pub const ASCII_JSON: &str = "RAGMAKER_ASCII_JSON";
 /// The log of operations.
 pub const LOG: &str = "RAGMAKER_LOG";
+/// Who serves the model.
+pub const PROVIDER: &str = "RAGMAKER_PROVIDER";
+/// The model's name.
+pub const MODEL: &str = "RAGMAKER_MODEL";
+/// The root of the model's provider.
+pub const BASE_URL: &str = "RAGMAKER_BASE_URL";
+/// The name of the variable that holds the key of the model's provider.
+pub const API_KEY_ENV: &str = "RAGMAKER_API_KEY_ENV";
+/// Whether the agent logs what it does.
+pub const DEBUG: &str = "RAGMAKER_DEBUG";
+/// What runs without a question.
+pub const APPROVE: &str = "RAGMAKER_APPROVE";
+/// The conversation whose working state a call is about.
+pub const CONVERSATION: &str = "RAGMAKER_CONVERSATION";
 /// The browser profile that a process works for.
 pub const BROWSER_PROFILE: &str = "RAGMAKER_BROWSER_PROFILE";
 /// The weights of the extraction model.
@@ -54,15 +68,40 @@ pub const VARIABLES: &[Variable] = &[
         default: "0: they are refused",
     },
     Variable {
+        name: API_KEY_ENV,
+        meaning: "The name of the variable that holds the key of the model's provider.",
+        default: "the provider's own variable",
+    },
+    Variable {
+        name: APPROVE,
+        meaning: "ask, read, never or all: what runs without a person's approval.",
+        default: "ask; without a terminal never",
+    },
+    Variable {
         name: ASCII_JSON,
         meaning: "1 escapes everything outside ASCII in the JSON that is printed.",
         default: "0: UTF-8",
+    },
+    Variable {
+        name: BASE_URL,
+        meaning: "The root of the model's provider, with or without /v1.",
+        default: "the provider's own",
     },
     Variable { name: CHROMEDRIVER, meaning: "The ChromeDriver executable.", default: "found on PATH" },
     Variable {
         name: CHROMIUM,
         meaning: "The Chromium or Chrome executable.",
         default: "found on PATH and where installers put it",
+    },
+    Variable {
+        name: CONVERSATION,
+        meaning: "The conversation whose working state think and work keep; a name of letters, digits, - and _.",
+        default: "default",
+    },
+    Variable {
+        name: DEBUG,
+        meaning: "1 logs requests, answers and decisions of the agent, without keys.",
+        default: "0: no log",
     },
     Variable {
         name: KB_ROOTS,
@@ -74,10 +113,16 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "A file to which every call of a tool appends one line of JSON: tool, operation, path or URL, sizes, duration, error code.",
         default: "no log",
     },
+    Variable { name: MODEL, meaning: "The model's name.", default: "model.name of ragmaker.toml" },
     Variable {
         name: PROJECT_ROOT,
         meaning: "The project root: relative paths and .tmp/cache start there.",
         default: "the nearest directory upwards with .git, .ragmaker, Cargo.toml or the like, else the working directory",
+    },
+    Variable {
+        name: PROVIDER,
+        meaning: "Who serves the model: gemini, openai, azure, anthropic or compatible.",
+        default: "model.provider of ragmaker.toml, else gemini",
     },
 ];
 

@@ -1,0 +1,210 @@
+//! Every key of the configuration, in one table.
+//!
+//! The file is checked against [`KEYS`], the defaults come from it, and the reference in docs/configuration.md is
+//! rendered from it.
+
+use ragmaker_project::variables::{API_KEY_ENV, APPROVE, BASE_URL, DEBUG, MODEL, PROVIDER};
+
+use crate::{Language, Protocol, Provider, SearchEngine, value::Kind};
+
+/// A key of the configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name, with its table: `model.name`. `NAME` stands for any name.
+    pub name: &'static str,
+    /// What its value may be.
+    pub kind: Kind,
+    /// What holds without it, as TOML.
+    pub default: &'static str,
+    /// The environment variables that come before the files, the first one first.
+    pub variables: &'static [&'static str],
+    /// Whether it widens what a model or a server can reach, or decides where a key is sent.
+    pub widens: bool,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+impl Key {
+    const fn new(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Self {
+        Self { name, kind, default, variables: &[], widens: false, meaning }
+    }
+
+    const fn variables(self, variables: &'static [&'static str]) -> Self {
+        Self { variables, ..self }
+    }
+
+    const fn widens(self) -> Self {
+        Self { widens: true, ..self }
+    }
+
+    /// Whether this is the key `name`, which has a name of a person's choice where the key has `NAME`.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        let (mut own, mut given) = (self.name.split('.'), name.split('.'));
+        loop {
+            match (own.next(), given.next()) {
+                (None, None) => return true,
+                (Some(own), Some(given)) if own == given || own == "NAME" => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// All keys, by table.
+pub const KEYS: &[Key] = &[
+    Key::new(
+        "model.provider",
+        Kind::Choice(Provider::NAMES),
+        "\"gemini\"",
+        "Who serves the model. `compatible` is any server of OpenAI's chat completions, such as Ollama, llama.cpp, vLLM, LM Studio or OpenRouter.",
+    )
+    .variables(&[PROVIDER])
+    .widens(),
+    Key::new("model.name", Kind::Text, "\"\"", "The model's name; with Azure, the name of the deployment. Required.")
+        .variables(&[MODEL]),
+    Key::new(
+        "model.api_key_env",
+        Kind::Variable,
+        "\"\"",
+        "The name of the environment variable that holds the key. Without it, the provider's own (see below).",
+    )
+    .variables(&[API_KEY_ENV])
+    .widens(),
+    Key::new(
+        "model.base_url",
+        Kind::Url,
+        "\"\"",
+        "The provider's root, with or without `/v1` or `/v1beta`. Without it, the provider's own; with `compatible`, Ollama's on this machine. Azure needs it: `AZURE_OPENAI_ENDPOINT` is taken as well.",
+    )
+    .variables(&[BASE_URL])
+    .widens(),
+    Key::new(
+        "model.headers",
+        Kind::Pairs,
+        "{}",
+        "Further headers of each request. `${NAME}` in a value is the environment variable NAME.",
+    )
+    .widens(),
+    Key::new(
+        "model.query",
+        Kind::Pairs,
+        "{}",
+        "Further parameters of the URL, such as Azure's `api-version`; with `${NAME}` as in headers.",
+    )
+    .widens(),
+    Key::new("model.temperature", Kind::Number { most: 2 }, "0", "0 for the likeliest answer, up to 2."),
+    Key::new(
+        "model.max_output_tokens",
+        Kind::Whole { least: 0, most: 10_000_000 },
+        "0",
+        "The most tokens of an answer; 0 is the provider's default.",
+    ),
+    Key::new(
+        "model.context_tokens",
+        Kind::Whole { least: 0, most: 100_000_000 },
+        "0",
+        "The model's context window; 0 where it is not known: only the number of turns then leads to a summary.",
+    ),
+    Key::new(
+        "model.timeout_s",
+        Kind::Whole { least: 1, most: 3_600 },
+        "120",
+        "How many seconds the endpoint may send nothing.",
+    ),
+    Key::new("model.language", Kind::Choice(Language::NAMES), "\"ja\"", "The language of the instructions; answers follow the person's."),
+    Key::new(
+        "model.tool_protocol",
+        Kind::Choice(Protocol::NAMES),
+        "\"auto\"",
+        "How the model calls tools: in the provider's own form, as JSON in its text, as text that the server holds to a JSON schema, or native until an answer holds a call in its text.",
+    ),
+    Key::new("agent.max_steps", Kind::Whole { least: 1, most: 10_000 }, "50", "The most requests to the model for one message of the person."),
+    Key::new("agent.think_required", Kind::Switch, "true", "Whether an answer after tool use needs a `think` before it."),
+    Key::new(
+        "agent.max_conversation_turns",
+        Kind::Whole { least: 0, most: 100_000 },
+        "20",
+        "More turns than these lead to a summary; 0 is never.",
+    )
+    .variables(&["MAX_CONVERSATION_TURNS"]),
+    Key::new(
+        "agent.summary_conversation_turns",
+        Kind::Whole { least: 1, most: 100_000 },
+        "6",
+        "How many turns a summary leaves as they are.",
+    )
+    .variables(&["SUMMARY_CONVERSATION_TURNS"]),
+    Key::new(
+        "agent.approve",
+        Kind::Choice(crate::Approve::NAMES),
+        "\"ask\"",
+        "`ask` asks the person about what may change something, `read` runs what only reads and refuses the rest, `never` refuses whatever needs a question, `all` runs everything that is not blocked. From the files of a project, `all` does not count.",
+    )
+    .variables(&[APPROVE])
+    .widens(),
+    Key::new("search.engine", Kind::Choice(SearchEngine::NAMES), "\"tavily\"", "The engine of `web-search`."),
+    Key::new(
+        "search.api_key_env",
+        Kind::Variable,
+        "\"\"",
+        "The name of the environment variable that holds the engine's key. Without it, the engine's own (see below).",
+    )
+    .widens(),
+    Key::new(
+        "search.base_url",
+        Kind::Url,
+        "\"\"",
+        "The engine's root. SearXNG needs it; for others it is the engine's own without it.",
+    )
+    .widens(),
+    Key::new("search.google_engine_id", Kind::Text, "\"\"", "The id (cx) of the Google search engine. Google needs it."),
+    Key::new(
+        "command.allow",
+        Kind::Texts,
+        "[]",
+        "Programs, with their first words, that run without a question, such as `\"cargo test\"`.",
+    )
+    .widens(),
+    Key::new("command.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "After how many seconds a command is ended."),
+    Key::new("command.network", Kind::Switch, "false", "Whether commands reach the network.").widens(),
+    Key::new("tools.offered", Kind::Texts, "[]", "The tools that the model is offered; all without it."),
+    Key::new(
+        "tools.catalogs",
+        Kind::Catalogs,
+        "[]",
+        "Further tools: paths of catalogs from the file's own folder, or tables with `file`, and `call` for a catalog whose tools one command runs, or `discover` for a command that prints the catalog.",
+    )
+    .widens(),
+    Key::new("tools.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "After how many seconds a call of a further tool is ended."),
+    Key::new("mcp.servers.NAME.command", Kind::Text, "\"\"", "The executable of an MCP server, whose tools are offered as well.").widens(),
+    Key::new("mcp.servers.NAME.args", Kind::Texts, "[]", "Its arguments.").widens(),
+    Key::new(
+        "mcp.servers.NAME.env",
+        Kind::Pairs,
+        "{}",
+        "Further environment variables for it, with `${NAME}` as in headers: keys of this process are not passed on by themselves.",
+    )
+    .widens(),
+    Key::new("log.debug", Kind::Switch, "false", "Whether requests, answers and decisions are logged, without keys.").variables(&[DEBUG, "DEBUG_MODE"]),
+];
+
+/// The variables that hold keys by default: for whom, and which, the first one first.
+pub const KEY_VARIABLES: &[(&str, &[&str])] = &[
+    ("gemini", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
+    ("openai", &["OPENAI_API_KEY"]),
+    ("azure", &["AZURE_OPENAI_API_KEY"]),
+    ("anthropic", &["ANTHROPIC_API_KEY"]),
+    ("compatible", &[]),
+    ("tavily", &["TAVILY_API_KEY"]),
+    ("google", &["GOOGLE_SEARCH_API_KEY"]),
+    ("brave", &["BRAVE_API_KEY"]),
+    ("searxng", &[]),
+];
+
+/// Azure's own variable for the address.
+pub(crate) const AZURE_ENDPOINT: &str = "AZURE_OPENAI_ENDPOINT";
+
+/// The key of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.is(name))
+}

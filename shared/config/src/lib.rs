@@ -1,0 +1,146 @@
+//! The configuration: `ragmaker.toml` of the project, then of the user's configuration folder; the environment over
+//! the files, flags over the environment.
+//!
+//! [`KEYS`] is the one table of all keys; [`Config`] is what they say. The values of keys for endpoints are never
+//! printed: errors name variables, and every type that holds a key hides it from debug output.
+//!
+//! ```
+//! use ragmaker_config::{Config, Environment, Options};
+//!
+//! let environment = [("RAGMAKER_PROVIDER", "openai"), ("RAGMAKER_MODEL", "gpt-5"), ("OPENAI_API_KEY", "sk-…")];
+//! let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
+//! let folder = tempfile::tempdir()?;
+//! let options = Options { environment: Environment::of(environment, folder.path())?, ..Options::default() };
+//! let config = Config::load(folder.path(), &options)?;
+//! let model = config.model()?;
+//! assert_eq!((&*model.name, model.key_variable.as_deref()), ("gpt-5", Some("OPENAI_API_KEY")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod choice;
+mod environment;
+mod file;
+mod keys;
+mod load;
+mod secret;
+mod service;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::path::PathBuf;
+
+use ragmaker_tool::Code;
+
+pub use choice::{Approve, Language, Protocol, Provider, SearchEngine};
+pub use environment::Environment;
+pub use keys::{KEY_VARIABLES, KEYS, Key as ConfigKey};
+pub use load::{Config, Options, user_folder};
+pub use secret::{Blanks, Key};
+pub use service::{ModelSettings, SearchSettings};
+pub use value::{Catalog, Kind};
+
+/// The configuration has an unknown key, or a value that the key does not take.
+pub const CONFIG_INVALID: Code =
+    Code::new("CONFIG_INVALID", "Correct the line; docs/configuration.md lists every key.");
+/// What a model needs is not configured.
+pub const MODEL_NOT_CONFIGURED: Code =
+    Code::new("MODEL_NOT_CONFIGURED", "Set the key in ragmaker.toml, or its environment variable.");
+/// What a search engine needs is not configured.
+pub const SEARCH_NOT_CONFIGURED: Code = Code::new(
+    "SEARCH_NOT_CONFIGURED",
+    "Set the key in ragmaker.toml, or its environment variable. Pages whose address is known open without it: http_fetch and the browser tools.",
+);
+
+/// Where a setting comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The table of keys.
+    Default,
+    /// A file.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Whether it is the project's, which its author wrote, and not the user's.
+        in_project: bool,
+    },
+    /// An environment variable.
+    Environment {
+        /// Its name.
+        name: String,
+        /// Whether it is from the project's `.env`.
+        in_project: bool,
+    },
+    /// A flag.
+    Flag,
+}
+
+impl Origin {
+    /// Whether the project's own files say it.
+    pub fn is_in_project(&self) -> bool {
+        matches!(self, Self::File { in_project: true, .. } | Self::Environment { in_project: true, .. })
+    }
+}
+
+/// What the agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// The most requests for one message of the person.
+    pub max_steps: u64,
+    /// Whether an answer after tool use needs a `think`.
+    pub think_required: bool,
+    /// More turns than these lead to a summary; 0 is never.
+    pub max_conversation_turns: u64,
+    /// How many turns a summary leaves as they are.
+    pub summary_conversation_turns: u64,
+    /// What runs without a question.
+    pub approve: Approve,
+    /// The language of the instructions.
+    pub language: Language,
+    /// The model's context window; 0 where it is not known.
+    pub context_tokens: u64,
+}
+
+/// How commands are run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commands {
+    /// Programs, with their first words, that run without a question.
+    pub allow: Vec<String>,
+    /// After how many seconds a command is ended.
+    pub timeout_s: u64,
+    /// Whether commands reach the network.
+    pub network: bool,
+}
+
+/// Which tools there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tools {
+    /// The tools that are offered; all where it is empty.
+    pub offered: Vec<String>,
+    /// Further catalogs.
+    pub catalogs: Vec<Catalog>,
+    /// After how many seconds a call of a further tool is ended.
+    pub timeout_s: u64,
+}
+
+/// A server of the Model Context Protocol.
+#[derive(Clone, PartialEq, Eq)]
+pub struct McpServer {
+    /// Its name in the configuration.
+    pub name: String,
+    /// The executable.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Further environment variables, which may hold keys.
+    pub env: Vec<(String, String)>,
+}
+
+impl std::fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
+        write!(f, "{}: {} {:?} with {names:?}", self.name, self.command, self.args)
+    }
+}

@@ -1,0 +1,117 @@
+//! Keys, and texts without them.
+
+use std::fmt;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// A key, which no debug output shows.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// The key with this value; empty for endpoints that need none.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into().trim().to_owned())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The key itself, for the request that needs it.
+    pub fn value(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "no key" } else { "[key]" })
+    }
+}
+
+/// What stays as it is in the query of a URL.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// Shorter values are no keys, and blanking them would make texts unreadable.
+const SHORTEST: usize = 6;
+
+/// What headers and parameters hold that everybody may know.
+const OPEN_NAMES: [&str; 12] = [
+    "accept",
+    "alt",
+    "anthropic-beta",
+    "anthropic-version",
+    "api-version",
+    "content-type",
+    "http-referer",
+    "openai-organization",
+    "openai-project",
+    "referer",
+    "user-agent",
+    "x-title",
+];
+
+/// The keys that no text may hold: endpoints quote them in their errors.
+#[derive(Clone, Default)]
+pub struct Blanks(Vec<String>);
+
+impl Blanks {
+    /// Adds a key.
+    pub fn add(&mut self, key: &str) {
+        // `Bearer abc` is two words, of which the second is the key.
+        for part in [key.trim(), key.split_whitespace().last().unwrap_or_default()] {
+            if part.len() >= SHORTEST && !self.0.iter().any(|known| known == part) {
+                self.0.push(part.to_owned());
+            }
+        }
+        // What contains another comes first.
+        self.0.sort_by_key(|key| std::cmp::Reverse(key.len()));
+    }
+
+    /// Adds the values of headers or of a URL's parameters, unless their names say that they are no keys.
+    pub fn add_pairs(&mut self, pairs: &[(String, String)]) {
+        for (name, value) in pairs {
+            if !OPEN_NAMES.contains(&name.to_ascii_lowercase().as_str()) {
+                self.add(value);
+            }
+        }
+    }
+
+    /// `text` without the keys, also as they stand in a URL.
+    pub fn blanked(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for key in &self.0 {
+            for spelling in [key.clone(), utf8_percent_encode(key, UNRESERVED).to_string()] {
+                if text.contains(&spelling) {
+                    text = text.replace(&spelling, "[key]");
+                }
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Debug for Blanks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} keys", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_blanked_wherever_they_stand() {
+        let mut blanks = Blanks::default();
+        blanks.add("sk-12345");
+        blanks.add("sk-1234567");
+        blanks.add("");
+        let pairs = [("Authorization", "Bearer abc/def"), ("api-version", "2024-10-21"), ("x", "tiny")];
+        blanks.add_pairs(&pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let text = "sk-1234567 sk-12345 abc/def ?k=abc%2Fdef 2024-10-21 tiny";
+        assert_eq!(blanks.blanked(text), "[key] [key] [key] ?k=[key] 2024-10-21 tiny");
+        assert!(!format!("{blanks:?} {:?}", Key::new("sk-12345")).contains("123"));
+    }
+}

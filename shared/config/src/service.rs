@@ -1,0 +1,145 @@
+//! A model and a search engine as they are configured, or the error that says what is missing.
+
+use ragmaker_tool::Error;
+
+use crate::{
+    Config, KEY_VARIABLES, Key, MODEL_NOT_CONFIGURED, Protocol, Provider, SEARCH_NOT_CONFIGURED, SearchEngine,
+    keys::AZURE_ENDPOINT,
+};
+
+/// A model and how it is reached.
+#[derive(Clone, Debug)]
+pub struct ModelSettings {
+    /// Who serves it.
+    pub provider: Provider,
+    /// Its name.
+    pub name: String,
+    /// The provider's root; empty for the provider's own.
+    pub base_url: String,
+    /// The variable that holds the key.
+    pub key_variable: Option<String>,
+    /// The key.
+    pub key: Key,
+    /// Further headers.
+    pub headers: Vec<(String, String)>,
+    /// Further parameters of the URL.
+    pub query: Vec<(String, String)>,
+    /// The temperature.
+    pub temperature: f64,
+    /// The most tokens of an answer; 0 for the provider's default.
+    pub max_output_tokens: u64,
+    /// How many seconds nothing may come.
+    pub timeout_s: u64,
+    /// How tools are called.
+    pub protocol: Protocol,
+}
+
+/// A search engine and how it is reached.
+#[derive(Clone, Debug)]
+pub struct SearchSettings {
+    /// Which it is.
+    pub engine: SearchEngine,
+    /// Its root; empty for the engine's own.
+    pub base_url: String,
+    /// The key.
+    pub key: Key,
+    /// The variable that holds the key.
+    pub key_variable: Option<String>,
+    /// The id of a Google search engine.
+    pub google_engine_id: String,
+}
+
+impl Config {
+    /// The model, with its key.
+    ///
+    /// # Errors
+    /// [`MODEL_NOT_CONFIGURED`] with the missing key, [`crate::CONFIG_INVALID`] where a header names a variable that is not set.
+    pub fn model(&self) -> Result<ModelSettings, Error> {
+        let missing = |key: &str, variable: &str, what: &str| {
+            MODEL_NOT_CONFIGURED
+                .error(format!("{key} is not set: {what}"))
+                .remedy(format!("Set {key} in ragmaker.toml, or {variable} in the environment or .env."))
+                .detail("key", key)
+                .detail("variable", variable)
+        };
+        let provider: Provider = self.choice("model.provider");
+        let name = self.text("model.name");
+        if name.is_empty() {
+            let what = format!("which model of {} is to answer", provider.name());
+            return Err(missing("model.name", "RAGMAKER_MODEL", &what));
+        }
+        let mut base_url = self.text("model.base_url");
+        if provider == Provider::Azure && base_url.is_empty() {
+            base_url = self.variable(AZURE_ENDPOINT).unwrap_or_default().to_owned();
+            if base_url.is_empty() {
+                return Err(missing("model.base_url", AZURE_ENDPOINT, "where the Azure resource is"));
+            }
+        }
+        let (key_variable, key) = self.key("model.api_key_env", provider.name()).map_err(|variable| {
+            let error =
+                missing("model.api_key_env", &variable, &format!("{variable}, which holds the key, has no value"));
+            let error = error.remedy(format!("Set {variable} to the key, in the environment or .env."));
+            if provider == Provider::Azure { error } else { error.detail("provider", provider.name()) }
+        })?;
+        Ok(ModelSettings {
+            provider,
+            name,
+            base_url,
+            key_variable,
+            key,
+            headers: self.pairs("model.headers")?,
+            query: self.pairs("model.query")?,
+            temperature: self.number("model.temperature"),
+            max_output_tokens: self.whole("model.max_output_tokens"),
+            timeout_s: self.whole("model.timeout_s"),
+            protocol: self.choice("model.tool_protocol"),
+        })
+    }
+
+    /// The search engine with its key: the configured one, or `engine`.
+    ///
+    /// # Errors
+    /// [`SEARCH_NOT_CONFIGURED`] with the missing key.
+    pub fn search(&self, engine: Option<SearchEngine>) -> Result<SearchSettings, Error> {
+        let configured: SearchEngine = self.choice("search.engine");
+        let engine = engine.unwrap_or(configured);
+        // Address and key belong to the engine that the configuration names: another one never gets them.
+        let is_configured = engine == configured;
+        let missing = |key: &str, what: &str| {
+            SEARCH_NOT_CONFIGURED
+                .error(format!("{what} for the search engine {}", engine.name()))
+                .detail("key", key)
+                .detail("engine", engine.name())
+        };
+        let base_url = if is_configured { self.text("search.base_url") } else { String::new() };
+        if engine == SearchEngine::Searxng && base_url.is_empty() {
+            return Err(missing("search.base_url", "search.engine and search.base_url are not set"));
+        }
+        let google_engine_id = self.text("search.google_engine_id");
+        if engine == SearchEngine::Google && google_engine_id.is_empty() {
+            return Err(missing("search.google_engine_id", "search.google_engine_id is not set"));
+        }
+        let setting = if is_configured { "search.api_key_env" } else { "" };
+        let (key_variable, key) = self.key(setting, engine.name()).map_err(|variable| {
+            missing("search.api_key_env", &format!("the environment variable {variable} has no value"))
+                .detail("variable", variable)
+        })?;
+        Ok(SearchSettings { engine, base_url, key, key_variable, google_engine_id })
+    }
+
+    /// The key of a service and its variable: the one that `setting` names, else the service's own.
+    ///
+    /// # Errors
+    /// The name of the variable that would hold it.
+    fn key(&self, setting: &str, service: &str) -> Result<(Option<String>, Key), String> {
+        let named = self.text(setting);
+        let own = KEY_VARIABLES.iter().find(|(name, _)| *name == service).map_or(&[][..], |(_, variables)| variables);
+        let candidates: Vec<&str> = if named.is_empty() { own.to_vec() } else { vec![&named] };
+        for variable in &candidates {
+            if let Some(value) = self.variable(variable) {
+                return Ok((Some((*variable).to_owned()), Key::new(value)));
+            }
+        }
+        candidates.first().map_or_else(|| Ok((None, Key::default())), |variable| Err((*variable).to_owned()))
+    }
+}

@@ -1,0 +1,189 @@
+//! The table of keys, and what comes before what.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use ragmaker_project::CONFIGURATION;
+
+use super::*;
+
+struct Case {
+    project: tempfile::TempDir,
+    user: tempfile::TempDir,
+}
+
+impl Case {
+    fn new(project: &str, user: &str) -> Self {
+        let case = Self { project: tempfile::tempdir().unwrap(), user: tempfile::tempdir().unwrap() };
+        for (folder, text) in [(&case.project, project), (&case.user, user)] {
+            if !text.is_empty() {
+                fs::write(folder.path().join(CONFIGURATION), text).unwrap();
+            }
+        }
+        case
+    }
+
+    fn options(&self, environment: &[(&str, &str)]) -> Options {
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Options {
+            user_folder: Some(self.user.path().to_owned()),
+            environment: Environment::of(environment, self.project.path()).unwrap(),
+            ..Options::default()
+        }
+    }
+
+    fn load(&self, environment: &[(&str, &str)]) -> Result<Config, ragmaker_tool::Error> {
+        Config::load(self.project.path(), &self.options(environment))
+    }
+}
+
+#[test]
+fn every_default_is_a_value_of_its_key() {
+    let names: BTreeSet<_> = KEYS.iter().map(|key| key.name).collect();
+    assert_eq!(names.len(), KEYS.len());
+    for key in KEYS {
+        let is_required_text = key.default == "\"\"";
+        let default = load::default(key);
+        assert!(default.is_some() || is_required_text, "{}: {}", key.name, key.default);
+    }
+    // The choices are those of the types.
+    let config = Case::new("", "").load(&[]).unwrap();
+    let agent = config.agent();
+    assert_eq!((agent.max_steps, agent.think_required, agent.approve), (50, true, Approve::Ask));
+    assert_eq!((agent.max_conversation_turns, agent.summary_conversation_turns), (20, 6));
+    assert_eq!(agent.language, Language::Japanese);
+    assert_eq!(config.commands().timeout_s, 120);
+    assert!(config.mcp_servers().unwrap().is_empty() && config.tools().catalogs.is_empty() && !config.debug());
+    for names in [Provider::NAMES, Protocol::NAMES, SearchEngine::NAMES] {
+        assert!(KEYS.iter().any(|key| key.kind == Kind::Choice(names)));
+    }
+}
+
+#[test]
+fn flags_come_before_the_environment_and_it_before_the_files() {
+    let case =
+        Case::new("[agent]\nmax_steps = 7", "[agent]\nmax_steps = 8\nmax_conversation_turns = 9\n[log]\ndebug = true");
+    fs::write(case.project.path().join(".env"), "MAX_CONVERSATION_TURNS=3\nRAGMAKER_DEBUG=1\n").unwrap();
+    let mut options = case.options(&[("RAGMAKER_DEBUG", "0"), ("RAGMAKER_MODEL", "  ")]);
+    let config = Config::load(case.project.path(), &options).unwrap();
+    assert_eq!((config.agent().max_steps, config.agent().max_conversation_turns), (7, 3));
+    assert!(!config.debug());
+    assert!(config.origin("agent.max_steps").is_in_project());
+    options.flags = vec![("agent.max_steps", "1".to_owned())];
+    assert_eq!(Config::load(case.project.path(), &options).unwrap().agent().max_steps, 1);
+    // A file that is named stands for both.
+    options.file = Some(case.user.path().join(CONFIGURATION));
+    options.flags.clear();
+    assert_eq!(Config::load(case.project.path(), &options).unwrap().agent().max_steps, 8);
+    options.file = Some("nowhere.toml".into());
+    assert!(Config::load(case.project.path(), &options).unwrap_err().is(CONFIG_INVALID));
+}
+
+#[test]
+fn a_mistake_is_named_with_its_line_and_never_with_its_value() {
+    for (text, line, key, remedy) in [
+        ("[model]\n\nnam = \"x\"", 3, "model.nam", "model.name"),
+        ("[agent]\nname = \"x\"", 2, "agent.name", "model.name"),
+        ("[modell]\nname = \"x\"", 1, "modell", ""),
+        ("name = 1", 1, "name", "model.name"),
+        ("[model]\napi_key = \"sk-secret-1\"", 2, "model.api_key", "api_key_env"),
+        ("[model]\napi_key_env = \"sk-secret-1\"", 2, "model.api_key_env", "not the key"),
+        ("[model]\ntimeout_s = 0", 2, "model.timeout_s", "1 to 3600"),
+        ("[model]\nprovider = \"sk-secret-1\"", 2, "model.provider", "gemini"),
+        ("[agent]\nmax_steps = \"7\"", 2, "agent.max_steps", "whole number"),
+        ("[model.headers]\na = 1", 1, "model.headers", "table of texts"),
+        ("model = 7", 1, "model", ""),
+        ("[mcp.servers.x]\ncommand = 1", 2, "mcp.servers.x.command", "text"),
+        ("[mcp.servers]\nx = 1", 2, "mcp.servers.x", ""),
+        ("[tools]\ncatalogs = [\"a\", {call = [\"b\"]}]", 2, "tools.catalogs", "paths"),
+    ] {
+        let error = Case::new(text, "").load(&[]).unwrap_err();
+        assert!(error.is(CONFIG_INVALID), "{text}: {error}");
+        assert_eq!((&error.details()["line"], &error.details()["key"]), (&line.into(), &key.into()), "{text}: {error}");
+        let all = format!("{error:?}");
+        assert!(all.contains(remedy) && !all.contains("secret"), "{text}: {all}");
+    }
+    let error = Case::new("[model]\nheaders = {a = \"sk-secret-1\"", "").load(&[]).unwrap_err();
+    assert!(error.details()["line"] == 2 && !format!("{error:?}").contains("secret"), "{error:?}");
+    let error = Case::new("", "").load(&[("RAGMAKER_PROVIDER", "sk-secret-1")]).unwrap_err();
+    assert_eq!(error.details()["variable"], "RAGMAKER_PROVIDER");
+    assert!(!format!("{error:?}").contains("secret"));
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    let missing = |project: &str, environment: &[(&str, &str)]| {
+        let config = Case::new(project, "").load(environment).unwrap();
+        let error = config.model().unwrap_err();
+        assert!(error.is(MODEL_NOT_CONFIGURED), "{error}");
+        ["key", "variable"].map(|name| error.details()[name].as_str().unwrap().to_owned())
+    };
+    assert_eq!(missing("", &[("GEMINI_API_KEY", "k")]), ["model.name", "RAGMAKER_MODEL"]);
+    assert_eq!(missing("model.name = 'm'", &[]), ["model.api_key_env", "GEMINI_API_KEY"]);
+    assert_eq!(missing("[model]\nname = 'm'\nprovider = 'azure'", &[]), ["model.base_url", "AZURE_OPENAI_ENDPOINT"]);
+    let own = "[model]\nname = 'm'\napi_key_env = 'MINE'";
+    assert_eq!(missing(own, &[("GEMINI_API_KEY", "k")]), ["model.api_key_env", "MINE"]);
+
+    let model = |project: &str, environment: &[(&str, &str)]| Case::new(project, "").load(environment).unwrap().model();
+    let google = model("model.name = 'm'", &[("GOOGLE_API_KEY", "k-123456")]).unwrap();
+    assert_eq!((google.key.value(), google.key_variable.as_deref()), ("k-123456", Some("GOOGLE_API_KEY")));
+    assert!(!format!("{google:?}").contains("k-123456"));
+    let ollama = model("[model]\nname = 'm'\nprovider = 'compatible'", &[("OPENAI_API_KEY", "k")]).unwrap();
+    assert!(ollama.key.is_empty() && ollama.base_url.is_empty());
+    let azure = [("AZURE_OPENAI_ENDPOINT", "https://x"), ("AZURE_OPENAI_API_KEY", "k")];
+    assert_eq!(model("[model]\nname = 'm'\nprovider = 'azure'", &azure).unwrap().base_url, "https://x");
+}
+
+#[test]
+fn a_search_engine_gets_its_own_key_alone() {
+    let case = Case::new("[search]\nengine = 'tavily'\napi_key_env = 'MINE'\nbase_url = 'http://t'", "");
+    let config = case.load(&[("MINE", "a"), ("BRAVE_API_KEY", "b")]).unwrap();
+    let tavily = config.search(None).unwrap();
+    assert_eq!((tavily.key.value(), &*tavily.base_url), ("a", "http://t"));
+    let brave = config.search(Some(SearchEngine::Brave)).unwrap();
+    assert_eq!((brave.key.value(), &*brave.base_url), ("b", ""));
+    for (engine, key) in [(SearchEngine::Searxng, "search.base_url"), (SearchEngine::Google, "search.google_engine_id")]
+    {
+        let error = config.search(Some(engine)).unwrap_err();
+        assert!(error.is(SEARCH_NOT_CONFIGURED) && error.details()["key"] == key, "{error}");
+    }
+}
+
+#[test]
+fn variables_stand_in_headers_and_are_blanked() {
+    let text = "[model]\nprovider = 'compatible'\nname = 'm'\nheaders = {x-auth = 'Token ${MY_KEY}!', b = '$x ${'}\n\
+        [mcp.servers.one]\ncommand = 'serve'\nargs = ['--a']\nenv = {TOKEN = '${MY_KEY}'}";
+    let config = Case::new(text, "").load(&[("MY_KEY", "secret-1"), ("TAVILY_API_KEY", "tvly-123")]).unwrap();
+    let headers = config.model().unwrap().headers;
+    assert_eq!(headers[1].1, "Token secret-1!");
+    assert_eq!(headers[0].1, "$x ${");
+    let servers = config.mcp_servers().unwrap();
+    assert_eq!((&*servers[0].name, &*servers[0].command, &*servers[0].env[0].1), ("one", "serve", "secret-1"));
+    assert!(!format!("{servers:?}{config:?}").contains("secret-1"));
+    assert_eq!(config.blanks().blanked("secret-1 tvly-123 x"), "[key] [key] x");
+    let error = Case::new(text, "").load(&[]).unwrap().model().unwrap_err();
+    assert!(error.is(CONFIG_INVALID) && error.details()["variable"] == "MY_KEY", "{error}");
+}
+
+#[test]
+fn what_a_project_gives_itself_is_reported() {
+    let project = "[agent]\napprove = 'all'\nmax_steps = 3\n[command]\nallow = ['rm']\n[mcp.servers.a]\nargs = ['x']";
+    let case = Case::new(project, "[mcp.servers.a]\ncommand = 'y'\n[command]\nnetwork = true");
+    let config = case.load(&[]).unwrap();
+    let widened: Vec<_> = config.widened_by_project().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(widened, ["agent.approve", "command.allow", "mcp.servers.a.args"]);
+    assert_eq!(config.agent().approve, Approve::Ask);
+    assert_eq!(case.load(&[("RAGMAKER_APPROVE", "all")]).unwrap().agent().approve, Approve::All);
+    // Half of the server is the project's, so the user's half is not taken.
+    assert!(config.mcp_servers().unwrap_err().is(CONFIG_INVALID));
+    fs::write(case.project.path().join(".env"), "RAGMAKER_APPROVE=all").unwrap();
+    assert_eq!(case.load(&[]).unwrap().agent().approve, Approve::Ask);
+}
+
+#[test]
+fn catalogs_start_at_the_folder_of_their_file() {
+    let text = "[tools]\ncatalogs = ['a/discovery.json', {discover = ['list'], call = ['call', 'x']}]";
+    let case = Case::new(text, "");
+    let catalogs = case.load(&[]).unwrap().tools().catalogs;
+    assert_eq!(Path::new(&catalogs[0].file), case.project.path().join("a/discovery.json"));
+    assert_eq!(catalogs[1].call, ["call", "x"]);
+}

@@ -1,0 +1,170 @@
+//! Values of the configuration, and what each key takes.
+
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// The name of an environment variable.
+    Variable,
+    /// An http or https URL, or nothing.
+    Url,
+    /// One of these.
+    Choice(&'static [&'static str]),
+    /// A whole number.
+    Whole {
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
+    /// A number from 0 to this.
+    Number {
+        /// The most.
+        most: u32,
+    },
+    /// true or false.
+    Switch,
+    /// An array of texts.
+    Texts,
+    /// A table of texts.
+    Pairs,
+    /// An array of catalogs.
+    Catalogs,
+}
+
+/// A catalog of further tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Catalog {
+    /// The file, absolute once the configuration is loaded; empty where a command prints the catalog.
+    pub file: String,
+    /// The command that prints the catalog, and its arguments.
+    pub discover: Vec<String>,
+    /// The command that runs a tool whose name is its last argument, and its other arguments.
+    pub call: Vec<String>,
+}
+
+/// A value, after its check.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    Whole(u64),
+    Number(f64),
+    Switch(bool),
+    Texts(Vec<String>),
+    Pairs(Vec<(String, String)>),
+    Catalogs(Vec<Catalog>),
+}
+
+impl Kind {
+    /// What a person has to write, for messages and the reference.
+    pub fn expected(self) -> String {
+        match self {
+            Self::Text => "a text".to_owned(),
+            Self::Variable => "the name of an environment variable, in capitals, and not the key itself".to_owned(),
+            Self::Url => "a URL that begins with http:// or https://".to_owned(),
+            Self::Choice(names) => format!("one of {}", names.join(", ")),
+            Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Number { most } => format!("a number from 0 to {most}"),
+            Self::Switch => "true or false".to_owned(),
+            Self::Texts => "an array of texts".to_owned(),
+            Self::Pairs => "a table of texts".to_owned(),
+            Self::Catalogs => "an array of paths, or of tables with file, discover or call".to_owned(),
+        }
+    }
+
+    /// The value in a file, if it is one of this kind.
+    pub(crate) fn of_toml(self, value: &DeValue<'_>) -> Option<Value> {
+        match (self, value) {
+            (Self::Text | Self::Variable | Self::Url | Self::Choice(_), DeValue::String(text)) => self.of_text(text),
+            (Self::Whole { .. } | Self::Number { .. }, DeValue::Integer(number)) if number.radix() == 10 => {
+                self.of_text(number.as_str())
+            }
+            (Self::Number { .. }, DeValue::Float(number)) => self.of_text(number.as_str()),
+            (Self::Switch, DeValue::Boolean(is_on)) => Some(Value::Switch(*is_on)),
+            (Self::Texts, _) => texts(value).map(Value::Texts),
+            (Self::Pairs, DeValue::Table(table)) => pairs(table).map(Value::Pairs),
+            (Self::Catalogs, DeValue::Array(all)) => {
+                all.iter().map(|one| catalog(one.get_ref())).collect::<Option<_>>().map(Value::Catalogs)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value in an environment variable or a flag, if it is one of this kind.
+    pub(crate) fn of_text(self, text: &str) -> Option<Value> {
+        let text = text.trim();
+        match self {
+            Self::Text => Some(Value::Text(text.to_owned())),
+            Self::Variable => is_variable(text).then(|| Value::Text(text.to_owned())),
+            Self::Url => {
+                let is_url = text.is_empty()
+                    || ["http://", "https://"]
+                        .iter()
+                        .any(|scheme| text.len() > scheme.len() && text.starts_with(scheme));
+                is_url.then(|| Value::Text(text.to_owned()))
+            }
+            Self::Choice(names) => names.contains(&text).then(|| Value::Text(text.to_owned())),
+            Self::Whole { least, most } => {
+                let number = text.parse().ok().filter(|number| (least..=most).contains(number))?;
+                Some(Value::Whole(number))
+            }
+            Self::Number { most } => {
+                let number = text.parse().ok().filter(|number| (0.0..=f64::from(most)).contains(number))?;
+                Some(Value::Number(number))
+            }
+            Self::Switch => match text {
+                "1" | "true" | "yes" | "on" | "True" | "TRUE" => Some(Value::Switch(true)),
+                "0" | "false" | "no" | "off" | "False" | "FALSE" => Some(Value::Switch(false)),
+                _ => None,
+            },
+            Self::Texts => {
+                let all = text.split(',').map(str::trim).filter(|one| !one.is_empty());
+                Some(Value::Texts(all.map(str::to_owned).collect()))
+            }
+            Self::Pairs | Self::Catalogs => None,
+        }
+    }
+}
+
+/// Whether `text` is empty or the name of a variable. Keys have small letters or hyphens, so that one which stands
+/// here by mistake is not taken for a name, and never quoted as one.
+fn is_variable(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn texts(value: &DeValue<'_>) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|one| one.get_ref().as_str().map(str::to_owned)).collect()
+}
+
+fn pairs(table: &DeTable<'_>) -> Option<Vec<(String, String)>> {
+    let pair = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+        let name: &std::borrow::Cow<'_, str> = name.get_ref();
+        Some((name.to_string(), value.get_ref().as_str()?.to_owned()))
+    };
+    table.iter().map(pair).collect()
+}
+
+/// A catalog: its path, or a table.
+fn catalog(value: &DeValue<'_>) -> Option<Catalog> {
+    if let Some(file) = value.as_str() {
+        return (!file.trim().is_empty()).then(|| Catalog { file: file.to_owned(), ..Catalog::default() });
+    }
+    let mut catalog = Catalog::default();
+    for (name, value) in value.as_table()? {
+        let value = value.get_ref();
+        match &**name.get_ref() {
+            "file" => catalog.file = value.as_str()?.to_owned(),
+            "discover" => catalog.discover = texts(value)?,
+            "call" => catalog.call = texts(value)?,
+            _ => return None,
+        }
+    }
+    (catalog.file.trim().is_empty() != catalog.discover.is_empty()).then_some(catalog)
+}
