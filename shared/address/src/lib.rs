@@ -1,4 +1,5 @@
-//! Web addresses: which URLs may be opened or fetched, and when two URLs are the same page.
+//! Web addresses: which URLs may be opened or fetched, which machines may be reached, and when two URLs are
+//! the same page.
 //!
 //! Every source of knowledge uses these checks, whether it opens a page in a browser or fetches it by HTTP,
 //! so that a URL that one of them refuses is refused by all. Nothing here does I/O but
@@ -15,7 +16,10 @@
 //! ```
 
 mod allowed;
+pub mod codes;
+mod network;
 mod same;
 
 pub use allowed::{DOMAIN_NOT_ALLOWED, Domains, ERRORS, MAX_BYTES, URL_NOT_ALLOWED, check, parse};
+pub use network::{ADDRESS_NOT_ALLOWED, Network, is_public, refused};
 pub use same::{canonical, same_page, same_site};

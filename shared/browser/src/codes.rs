@@ -1,7 +1,8 @@
 //! The error codes of the browser tools.
 //!
-//! Those of addresses that may not be opened are in `ragmaker-address`.
+//! Those of addresses, and of pages that cannot be had at them, are in `ragmaker-address`.
 
+pub use ragmaker_address::codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED, NAVIGATION_FAILED, NOT_A_PAGE, TIMEOUT};
 pub use ragmaker_project::programs::BROWSER_NOT_FOUND;
 use ragmaker_tool::Code;
 
@@ -26,29 +27,9 @@ pub const BROWSER_BUSY: Code =
 /// The browser went away during the call.
 pub const BROWSER_LOST: Code =
     Code::new("BROWSER_LOST", "Call again: the next call starts a new browser on the same profile.");
-/// The page, or the server it comes from, did not answer in time.
-pub const TIMEOUT: Code = Code::new("TIMEOUT", "Allow a longer timeout, or leave this page out.");
 /// The page's process crashed.
 pub const PAGE_CRASHED: Code =
     Code::new("PAGE_CRASHED", "Leave this page out, or try once more: it crashed its browser tab.");
-/// The page could not be loaded.
-pub const NAVIGATION_FAILED: Code =
-    Code::new("NAVIGATION_FAILED", "Check the URL and the connection; details.net_error names the cause.");
-/// The URL leads to something that is not a page, such as a download.
-pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Leave this URL out: it leads to a file or to nothing at all.");
-/// The server answered with an error page.
-pub const HTTP_ERROR: Code =
-    Code::new("HTTP_ERROR", "Check the URL; details.http_status says what the server answered.");
-/// A bot challenge is shown instead of the page.
-pub const BOT_DETECTED: Code = Code::new(
-    "BOT_DETECTED",
-    "Call again with --no-headless and let a person solve the challenge in the window; the session remembers it.",
-);
-/// A form to sign in is shown instead of the page's content.
-pub const LOGIN_REQUIRED: Code = Code::new(
-    "LOGIN_REQUIRED",
-    "Run ragmaker-browser-open --no-headless and let a person sign in at this address in its window, then call again: the session keeps the login.",
-);
 /// No page is open to work on.
 pub const NO_PAGE: Code = Code::new("NO_PAGE", "Give --url, or navigate in this session first.");
 

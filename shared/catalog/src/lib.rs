@@ -4,7 +4,8 @@
 //! {
 //!   "title": "…", "summary": "…", "source_url": "…", "src_type": "web", "fetched_at": "2026-01-02T03:04:05Z",
 //!   "documents": [
-//!     {"url": "https://…", "title": "…", "path": "pages/….md"}
+//!     {"url": "https://…", "title": "…", "path": "pages/….md", "fetched_at": "…", "content_hash": "…",
+//!      "source": {"kind": "http", "etag": "…"}}
 //!   ]
 //! }
 //! ```
@@ -43,8 +44,10 @@ mod lock;
 mod outline;
 mod read;
 mod replace;
+mod source;
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -64,6 +67,7 @@ pub use error::{
 };
 pub use location::Access;
 pub use read::{Contents, Listed};
+pub use source::Source;
 
 /// How long a change waits for other writers unless it is told otherwise.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
@@ -242,6 +246,44 @@ impl Catalog {
             }
         }
         self.change(&file, |catalog| edit::record(catalog, &entry.url, &fields))
+    }
+
+    /// Sets fields of the documents with these URLs, all in one step; what the catalog does not list is left out.
+    ///
+    /// # Errors
+    ///
+    /// One of [`ERRORS`]; the catalog is then as it was.
+    pub fn update(&self, changes: &BTreeMap<String, Vec<(&str, Value)>>) -> Result<(), Error> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let file = self.existing()?;
+        self.change(&file, |catalog| {
+            let documents = read::documents(catalog)?;
+            let mut edits = vec![];
+            for (document, listed) in catalog.documents.items.iter().zip(documents) {
+                if let Some(fields) = listed.url.and_then(|url| changes.get(&url)) {
+                    edits.extend(edit::update(catalog, document, fields)?);
+                }
+            }
+            Ok((edits, ()))
+        })
+    }
+
+    /// Takes the document with this URL off the list; its file stays. What it was, or `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// One of [`ERRORS`]; the catalog is then as it was.
+    pub fn remove(&self, url: &str) -> Result<Option<Listed>, Error> {
+        let file = self.existing()?;
+        self.change(&file, |catalog| {
+            let Some(at) = catalog.documents.items.iter().position(|document| document.has_url(url)) else {
+                return Ok((vec![], None));
+            };
+            let listed = read::documents(catalog)?.into_iter().nth(at);
+            Ok((vec![edit::remove(&catalog.documents, at)], listed))
+        })
     }
 
     /// Sets the fields that `header` has and leaves the others; makes the catalog where there is none.

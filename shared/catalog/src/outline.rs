@@ -57,7 +57,7 @@ impl Member<'_> {
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     /// Where the object is.
-    range: Range<usize>,
+    pub(crate) range: Range<usize>,
     url: Option<&'a RawValue>,
 }
 
@@ -283,6 +283,9 @@ pub(crate) struct Fields<'a> {
     pub(crate) path: Option<&'a RawValue>,
     pub(crate) fetched_at: Option<&'a RawValue>,
     pub(crate) status: Option<&'a RawValue>,
+    pub(crate) checked_at: Option<&'a RawValue>,
+    pub(crate) content_hash: Option<&'a RawValue>,
+    pub(crate) source: Option<&'a RawValue>,
 }
 
 impl<'de> Deserialize<'de> for Fields<'de> {
@@ -301,6 +304,11 @@ enum Key {
     #[serde(rename = "fetched_at")]
     FetchedAt,
     Status,
+    #[serde(rename = "checked_at")]
+    CheckedAt,
+    #[serde(rename = "content_hash")]
+    ContentHash,
+    Source,
     #[serde(other)]
     Other,
 }
@@ -324,6 +332,9 @@ impl<'de> Visitor<'de> for FieldsVisitor {
                 Key::Path => &mut fields.path,
                 Key::FetchedAt => &mut fields.fetched_at,
                 Key::Status => &mut fields.status,
+                Key::CheckedAt => &mut fields.checked_at,
+                Key::ContentHash => &mut fields.content_hash,
+                Key::Source => &mut fields.source,
                 Key::Other => {
                     map.next_value::<IgnoredAny>()?;
                     continue;

@@ -6,7 +6,7 @@ use ragmaker_tool::Error;
 use serde_json::value::RawValue;
 
 use crate::{
-    Catalog, Header,
+    Catalog, Header, Source,
     error::CATALOG_NOT_FOUND,
     file::{self, Current},
     outline::{Corrupt, Fields, Outline},
@@ -36,6 +36,12 @@ pub struct Listed {
     pub fetched_at: Option<String>,
     /// What the last refresh found: `changed` or `gone` where the text is no longer the source's.
     pub status: Option<String>,
+    /// When its source was last asked for it (RFC 3339, UTC).
+    pub checked_at: Option<String>,
+    /// The hash of its title and content, which tells whether a later text is another one.
+    pub content_hash: Option<String>,
+    /// Where it came from.
+    pub source: Option<Source>,
 }
 
 impl Catalog {
@@ -77,13 +83,16 @@ fn contents(outline: &Outline<'_>) -> Result<Contents, Corrupt> {
 /// The documents that `outline` lists.
 pub(crate) fn documents(outline: &Outline<'_>) -> Result<Vec<Listed>, Corrupt> {
     let text = |field: Option<&RawValue>| field.and_then(|json| text(json.get()));
-    let listed = |Fields { url, title, summary, path, fetched_at, status }: Fields<'_>| Listed {
-        url: text(url),
-        title: text(title),
-        summary: text(summary),
-        path: text(path),
-        fetched_at: text(fetched_at),
-        status: text(status),
+    let listed = |fields: Fields<'_>| Listed {
+        url: text(fields.url),
+        title: text(fields.title),
+        summary: text(fields.summary),
+        path: text(fields.path),
+        fetched_at: text(fields.fetched_at),
+        status: text(fields.status),
+        checked_at: text(fields.checked_at),
+        content_hash: text(fields.content_hash),
+        source: fields.source.and_then(|json| serde_json::from_str(json.get()).ok()),
     };
     outline.documents.items.iter().map(|document| outline.fields_of(document).map(listed)).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ragmaker_catalog::Source;
 use ragmaker_markdown::{Document, Metadata, Options, Scope, convert};
 use ragmaker_tool::{Code, Error};
 use url::Url;
@@ -31,6 +32,8 @@ pub struct Fetched<'a> {
     pub selected: bool,
     /// When it was fetched (RFC 3339): see [`now`](crate::now).
     pub fetched_at: &'a str,
+    /// What it came from, as the catalog records it.
+    pub source: Option<&'a Source>,
 }
 
 /// A kind of document that can be converted.
@@ -138,6 +141,7 @@ mod tests {
             title: "Hint",
             selected: false,
             fetched_at: "t",
+            source: None,
         }
     }
 

@@ -22,6 +22,7 @@
 //!     title: "",
 //!     selected: false,
 //!     fetched_at: &now(),
+//!     source: None,
 //! };
 //! let saved = save(&fetched, &Destination::beside(&catalog))?;
 //! assert_eq!((saved.title.as_str(), saved.words), ("Tides", 5));
@@ -36,5 +37,5 @@ mod save;
 
 pub use body::{Body, decode};
 pub use convert::{EMPTY_CONTENT, Fetched, Format};
-pub use ragmaker_catalog::now;
-pub use save::{Destination, ERRORS, Saved, save, save_converted};
+pub use ragmaker_catalog::{Source, now};
+pub use save::{Destination, ERRORS, Saved, content_hash, save, save_converted, title_of};

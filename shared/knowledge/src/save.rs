@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use ragmaker_catalog::{Catalog, Entry, Outcome};
+use ragmaker_catalog::{Catalog, Entry, Outcome, Source};
 use ragmaker_document::{DocumentFile, OUTPUT_DIR_NOT_WRITABLE};
 use ragmaker_markdown::{Document, Metadata};
 use ragmaker_tool::{Code, Error};
+use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::{EMPTY_CONTENT, Fetched};
@@ -58,7 +59,7 @@ pub struct Saved {
 /// Those of [`Fetched::convert`], [`ERRORS`] and [`ragmaker_catalog::ERRORS`]. Where only the catalog fails, the file is there, and
 /// the error's detail `file_path` says where.
 pub fn save(fetched: &Fetched<'_>, destination: &Destination<'_>) -> Result<Saved, Error> {
-    save_converted(fetched.convert()?, fetched.url, fetched.fetched_at, destination)
+    save_converted(fetched.convert()?, fetched.url, fetched.fetched_at, fetched.source, destination)
 }
 
 /// Writes and records a `document` that is converted already, as [`save`] does.
@@ -70,13 +71,10 @@ pub fn save_converted(
     mut document: Document,
     url: &str,
     fetched_at: &str,
+    source: Option<&Source>,
     destination: &Destination<'_>,
 ) -> Result<Saved, Error> {
-    let title = &mut document.metadata.title;
-    title.retain(ragmaker_document::is_text);
-    if title.trim().is_empty() {
-        *title = last_segment(url);
-    }
+    document.metadata.title = title_of(&document, url);
     let title = &document.metadata.title;
     let file = DocumentFile {
         source_url: url,
@@ -87,11 +85,34 @@ pub fn save_converted(
     };
     let file = file.save(&destination.folder)?;
     let record = |catalog: &Catalog| {
-        let entry = Entry::new(url, title, &file).with("fetched_at", fetched_at);
+        let mut entry = Entry::new(url, title, &file)
+            .with("fetched_at", fetched_at)
+            .with("content_hash", content_hash(title, &document.markdown));
+        if let Some(source) = source {
+            entry = entry.with("checked_at", fetched_at).with("source", source.to_json());
+        }
         catalog.record(&entry).map_err(|error| error.detail("file_path", file.to_string_lossy()))
     };
     let entry = destination.catalog.map(record).transpose()?;
     Ok(Saved { file, entry, title: document.metadata.title, words: document.words })
+}
+
+/// The title that `document` of the page at `url` is saved with.
+pub fn title_of(document: &Document, url: &str) -> String {
+    let title: String = document.metadata.title.chars().filter(|c| ragmaker_document::is_text(*c)).collect();
+    if title.trim().is_empty() { last_segment(url) } else { title }
+}
+
+/// What tells whether a document's text is another one: the SHA-256 of its title and content in hexadecimal.
+///
+/// Blanks around the content do not count, so that the text of a saved file has the hash of what was saved.
+pub fn content_hash(title: &str, markdown: &str) -> String {
+    let digest = Sha256::new().chain_update(title).chain_update("\n").chain_update(markdown.trim()).finalize();
+    digest
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 /// What the front matter says of a document beside its address, title and time.
@@ -129,6 +150,7 @@ mod tests {
             title: "",
             selected: false,
             fetched_at: "2026-01-02T03:04:05Z",
+            source: Some(&Source::Browser { session: None }),
         }
     }
 
@@ -152,7 +174,13 @@ mod tests {
         assert_eq!(parsed.fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(parsed.body, "\nTwo a day.\n");
         let listed = fs::read_to_string(catalog.file()).unwrap();
-        assert!(listed.contains("\"fetched_at\": \"2026-01-02T03:04:05Z\"}"), "{listed}");
+        assert!(listed.contains("\"source\": {\"kind\":\"browser\"}"), "{listed}");
+        let listed = &catalog.read().unwrap().documents[0];
+        assert_eq!(
+            (&listed.checked_at, listed.fetched_at.as_deref()),
+            (&listed.fetched_at, Some("2026-01-02T03:04:05Z"))
+        );
+        assert_eq!(listed.content_hash, Some(content_hash("Tides", parsed.body)));
 
         let again = save(&fetched("<title>New</title><p>Three a day."), &destination).unwrap();
         assert_eq!((again.file, again.entry), (saved.file, Some(Outcome::Updated)));

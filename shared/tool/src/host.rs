@@ -32,6 +32,9 @@ pub struct HostOptions {
     /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
     #[argh(option)]
     pub allow_domain: Vec<String>,
+    /// let pages be fetched from this machine and from private networks
+    #[argh(switch)]
+    pub allow_private: bool,
 }
 
 /// The host options of tools that work in the project's own folders alone.
@@ -42,6 +45,8 @@ pub const SAVING: &[&str] = &["--project-root", "--allow-root"];
 pub const BROWSING: &[&str] = &["--project-root", "--allow-domain"];
 /// The host options of tools that open web pages and save them.
 pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain"];
+/// The host options of tools that fetch pages without a browser.
+pub const FETCHING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--allow-private"];
 /// The host options of tools that read files: knowledge bases are readable without being writable.
 pub const FILES: &[&str] = &["--project-root", "--allow-root", "--kb-root"];
 

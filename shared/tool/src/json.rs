@@ -42,6 +42,16 @@ pub fn write(value: &impl Serialize, charset: Charset, mut out: impl io::Write) 
     serializer.into_inner().write_all(b"\n").map_err(serde_json::Error::io)
 }
 
+/// Writes an object without arrays on one line, for streams of them.
+pub fn write_line(value: &impl Serialize, charset: Charset, mut out: impl io::Write) -> serde_json::Result<()> {
+    let out: &mut dyn io::Write = &mut out;
+    // It is laid out as what stands within another object.
+    let open = vec![Open { lines: false, started: false }];
+    let mut serializer = Serializer::with_formatter(out, Layout { charset, open });
+    value.serialize(&mut serializer)?;
+    serializer.into_inner().write_all(b"\n").map_err(serde_json::Error::io)
+}
+
 /// The number of characters that `value` takes when it is printed.
 ///
 /// For the budget of a page: an element of a top-level array takes seven more for its line.
@@ -172,6 +182,13 @@ mod tests {
         let value = json!({"n": 1, "links": [{"text": "a", "href": "b"}, {"text": "c"}], "none": [], "in": {"x": [1]}});
         let expected = "{\n  \"n\": 1,\n  \"links\": [\n    {\"text\": \"a\", \"href\": \"b\"},\n    {\"text\": \"c\"}\n  ],\n  \"none\": [],\n  \"in\": {\"x\": [\n    1\n  ]}\n}\n";
         assert_eq!(print(&value, Charset::Utf8), expected);
+    }
+
+    #[test]
+    fn an_object_of_a_stream_is_one_line() {
+        let mut out = vec![];
+        write_line(&json!({"a": "b\u{9b}", "c": {"d": 1}}), Charset::Utf8, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "{\"a\": \"b\\u009b\", \"c\": {\"d\": 1}}\n");
     }
 
     #[test]

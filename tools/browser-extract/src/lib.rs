@@ -7,7 +7,7 @@ use ragmaker_address::Domains;
 use ragmaker_browser::{Profile, Ready, Target, Visit, codes};
 use ragmaker_catalog::{Access, Catalog};
 use ragmaker_files::output_directory;
-use ragmaker_knowledge::{Body, Destination, EMPTY_CONTENT, Fetched, Format, now, save};
+use ragmaker_knowledge::{Body, Destination, EMPTY_CONTENT, Fetched, Format, Source, now, save};
 use ragmaker_project::Project;
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, host,
@@ -141,6 +141,7 @@ impl Tool for Args {
             title: &page.title,
             selected: self.selector.is_some(),
             fetched_at: &now(),
+            source: Some(&Source::Browser { session: self.session.clone() }),
         };
         let saved = save(&fetched, &Destination { folder, catalog: Some(&catalog) });
         let saved = saved.map_err(|error| if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error })?;

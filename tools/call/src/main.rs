@@ -31,6 +31,9 @@ struct Arguments {
     /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
     #[argh(option)]
     allow_domain: Vec<String>,
+    /// let pages be fetched from this machine and from private networks
+    #[argh(switch)]
+    allow_private: bool,
 }
 
 fn main() -> ExitCode {
@@ -49,12 +52,14 @@ fn main() -> ExitCode {
 }
 
 /// What the tool prints.
-fn call(Arguments { name, project_root, allow_root, kb_root, allow_domain }: Arguments) -> Result<String, Error> {
+fn call(arguments: Arguments) -> Result<String, Error> {
+    let Arguments { name, project_root, allow_root, kb_root, allow_domain, allow_private } = arguments;
+    let host = HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private };
     let tool = find(&name).ok_or_else(|| {
         let names: Vec<_> = TOOLS.iter().map(Tool::name).collect();
         unknown_tool(&name, &names.iter().map(String::as_str).collect::<Vec<_>>())
     })?;
-    let answered = tool.call(read_json("-")?, &HostOptions { project_root, allow_root, kb_root, allow_domain })?;
+    let answered = tool.call(read_json("-")?, &host)?;
     Ok(answered.plain.unwrap_or_else(|| {
         let mut out = vec![];
         // Writing a value to memory cannot fail.

@@ -116,7 +116,7 @@ impl Tool for Args {
         match destination {
             Some(destination) => {
                 let url = self.source_url(base_url, answer.metadata.url.as_deref())?;
-                let saved = save_converted(page, &url, &now(), &destination)?;
+                let saved = save_converted(page, &url, &now(), None, &destination)?;
                 answer.metadata.title = saved.title;
                 answer.file_path = Some(saved.file.to_string_lossy().into_owned());
                 answer.catalog_file = catalog.as_ref().map(|catalog| catalog.file().to_string_lossy().into_owned());

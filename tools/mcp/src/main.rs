@@ -55,6 +55,9 @@ struct Arguments {
     /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
     #[argh(option)]
     allow_domain: Vec<String>,
+    /// let pages be fetched from this machine and from private networks
+    #[argh(switch)]
+    allow_private: bool,
     /// serve over HTTP at this port or address:port instead, on loopback unless an address says otherwise
     #[cfg(feature = "http")]
     #[argh(option)]
@@ -90,6 +93,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         allow_root: arguments.allow_root.clone(),
         kb_root: arguments.kb_root.clone(),
         allow_domain: arguments.allow_domain.clone(),
+        allow_private: arguments.allow_private,
     })?;
     #[cfg(feature = "http")]
     let token = match arguments.http {

@@ -8,7 +8,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
 /// Makes the paths of `host` absolute and the project root the working directory, so that relative paths
 /// in calls start there whichever process runs them.
 pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
-    let HostOptions { project_root, allow_root, kb_root, allow_domain } = host;
+    let HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private } = host;
     let project_root = project_root.map(|root| directory("--project-root", &root)).transpose()?;
     let allowed = |root: &String| match root.strip_prefix("rw=") {
         Some(root) => Ok(format!("rw={}", directory("--allow-root", root)?)),
@@ -21,7 +21,7 @@ pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
     if let Some(root) = project_root.as_ref().or(inherited.as_ref()) {
         start_at(Path::new(root))?;
     }
-    Ok(HostOptions { project_root, allow_root, kb_root, allow_domain })
+    Ok(HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private })
 }
 
 /// The project's cache folder, made where it is missing.

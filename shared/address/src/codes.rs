@@ -1,0 +1,24 @@
+//! Why what is at an address cannot be had, whether a browser or a plain request asks for it.
+
+use ragmaker_tool::Code;
+
+/// The page, or the server it comes from, did not answer in time.
+pub const TIMEOUT: Code = Code::new("TIMEOUT", "Allow a longer timeout, or leave this page out.");
+/// The page could not be loaded.
+pub const NAVIGATION_FAILED: Code =
+    Code::new("NAVIGATION_FAILED", "Check the URL and the connection; details.net_error names the cause.");
+/// The URL leads to something that is not a page, such as a download.
+pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Leave this URL out: it leads to a file or to nothing at all.");
+/// The server answered with an error page.
+pub const HTTP_ERROR: Code =
+    Code::new("HTTP_ERROR", "Check the URL; details.http_status says what the server answered.");
+/// A bot challenge is shown instead of the page.
+pub const BOT_DETECTED: Code = Code::new(
+    "BOT_DETECTED",
+    "Call again with --no-headless and let a person solve the challenge in the window; the session remembers it.",
+);
+/// A form to sign in is shown instead of the page's content.
+pub const LOGIN_REQUIRED: Code = Code::new(
+    "LOGIN_REQUIRED",
+    "Run ragmaker-browser-open --no-headless and let a person sign in at this address in its window, then call again: the session keeps the login.",
+);

@@ -1,0 +1,76 @@
+//! Where a document came from, and what tells whether it has changed there.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The source of a document, as the member `source` of its entry has it.
+///
+/// An entry without it, or with a kind that is not known here, was made by another program or an older one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Source {
+    /// A page that was fetched over HTTP.
+    Http {
+        /// The address that was asked, where that is not the document's, such as the publisher's Markdown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        /// Its `ETag` header.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        etag: Option<String>,
+        /// Its `Last-Modified` header.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_modified: Option<String>,
+    },
+    /// A page that was opened in a browser.
+    Browser {
+        /// The name of the session, where it is not the default one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
+    /// A file of a Git repository.
+    Git {
+        /// The address or path that it is cloned from.
+        repository: String,
+        /// The branch, tag or commit that was asked for; the default branch without it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
+        /// The commit.
+        commit: String,
+        /// The path in the repository.
+        path: String,
+    },
+    /// A local file.
+    File {
+        /// Its absolute path.
+        path: String,
+        /// When it was last changed (RFC 3339, UTC).
+        modified: String,
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+impl Source {
+    /// As the member of an entry.
+    pub fn to_json(&self) -> Value {
+        // A value of texts and numbers can always be serialized.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_source_reads_back_and_one_of_another_program_is_none() {
+        let http = Source::Http { from: None, etag: Some("\"a\"".into()), last_modified: None };
+        assert_eq!(http.to_json(), json!({"kind": "http", "etag": "\"a\""}));
+        let git = Source::Git { repository: "r".into(), reference: None, commit: "c".into(), path: "p".into() };
+        for source in [http, git, Source::Browser { session: None }] {
+            assert_eq!(serde_json::from_value::<Source>(source.to_json()).unwrap(), source);
+        }
+        assert!(serde_json::from_value::<Source>(json!({"kind": "wiki"})).is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! Bodies within limits: what is received, what it becomes, and how much larger that is.
+
+use std::io::{self, Read};
+
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use ragmaker_tool::{Code, Error};
+
+use crate::Limits;
+
+/// What the server sends is larger than a page is.
+pub const RESPONSE_TOO_LARGE: Code =
+    Code::new("RESPONSE_TOO_LARGE", "Leave this URL out, or allow more with --max-bytes.");
+
+/// Up to this size, no ratio between what was received and what it becomes is too large (1 MiB).
+const SMALL: u64 = 1 << 20;
+
+/// Why a body is not returned.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    TooLarge(Error),
+    Io(io::Error),
+    Encoding(String),
+}
+
+/// Counts what is read, up to a limit.
+struct Counted<R> {
+    from: R,
+    read: u64,
+    limit: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(buffer)?;
+        self.read += read as u64;
+        Ok(read)
+    }
+}
+
+/// Reads all of `from`, which is in `encoding` as a `Content-Encoding` header names it.
+pub(crate) fn read(from: impl Read, encoding: &str, limits: &Limits) -> Result<Vec<u8>, Broken> {
+    let counted = Counted { from, read: 0, limit: limits.body };
+    let mut body = vec![];
+    match encoding.trim().to_ascii_lowercase().as_str() {
+        "" | "identity" => take(counted, |counted| counted, limits, &mut body)?,
+        "gzip" | "x-gzip" => {
+            take(MultiGzDecoder::new(counted), MultiGzDecoder::get_ref, limits, &mut body)?;
+        }
+        "deflate" => take(ZlibDecoder::new(counted), ZlibDecoder::get_ref, limits, &mut body)?,
+        other => return Err(Broken::Encoding(other.chars().take(40).collect())),
+    }
+    Ok(body)
+}
+
+/// What the gzip file `bytes` holds, such as a sitemap's.
+///
+/// # Errors
+///
+/// [`RESPONSE_TOO_LARGE`] where it holds more than `limits` allow; `None` where it is no gzip file.
+pub fn unzip(bytes: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>, Error> {
+    match read(bytes, "gzip", limits) {
+        Ok(body) => Ok(Some(body)),
+        Err(Broken::TooLarge(error)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Reads `from` to its end; `source` is what it decodes.
+fn take<D: Read, R>(
+    mut from: D,
+    source: impl Fn(&D) -> &Counted<R>,
+    limits: &Limits,
+    body: &mut Vec<u8>,
+) -> Result<(), Broken> {
+    let mut block = vec![0; 32 * 1024];
+    loop {
+        let read = match from.read(&mut block) {
+            Ok(0) => return Ok(()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Broken::Io(error)),
+        };
+        body.extend_from_slice(&block[..read]);
+        let Counted { read: received, limit, .. } = source(&from);
+        let size = body.len() as u64;
+        let too_large = |what: &str, most: u64| {
+            let error = RESPONSE_TOO_LARGE.error(format!("the server sends more than {most} {what}"));
+            Err(Broken::TooLarge(error.detail("limit", most)))
+        };
+        if received > limit {
+            return too_large("bytes", *limit);
+        }
+        if size > limits.decompressed {
+            return too_large("bytes, decompressed", limits.decompressed);
+        }
+        if size > SMALL && size > received.saturating_mul(limits.ratio) {
+            return too_large("times the size of what is compressed", limits.ratio);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(vec![], Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn bodies_are_limited_on_both_sides() {
+        let limits = Limits { body: 1000, decompressed: 3 << 20, ratio: 100, ..Limits::default() };
+        assert_eq!(read(&[7; 1000][..], "", &limits).unwrap().len(), 1000);
+        assert!(matches!(read(&[7; 1001][..], "identity", &limits), Err(Broken::TooLarge(_))));
+        assert!(matches!(read(io::repeat(1), "", &limits), Err(Broken::TooLarge(_))));
+        let bomb = gzip(&vec![0; 2 << 20]);
+        let ratio = Limits { body: 1 << 20, ..limits };
+        assert!(matches!(read(&*bomb, "gzip", &ratio), Err(Broken::TooLarge(_))), "{}", bomb.len());
+        let large = Limits { ratio: 2000, ..ratio };
+        assert_eq!(read(&*bomb, "x-gzip", &large).unwrap().len(), 2 << 20);
+        assert!(matches!(read(&*gzip(&vec![0; 4 << 20]), "gzip", &large), Err(Broken::TooLarge(_))));
+    }
+
+    #[test]
+    fn what_is_not_compressed_as_it_says_is_broken() {
+        let limits = Limits::default();
+        assert!(matches!(read(&b"plain"[..], "gzip", &limits), Err(Broken::Io(_))));
+        assert!(matches!(read(&b"plain"[..], "br", &limits), Err(Broken::Encoding(_))));
+        let whole = gzip(b"two members, ");
+        let both = [whole.clone(), gzip(b"both read")].concat();
+        assert_eq!(read(&*both, "gzip", &limits).unwrap(), b"two members, both read");
+        assert!(matches!(read(&whole[..whole.len() - 6], "gzip", &limits), Err(Broken::Io(_))));
+        assert_eq!(unzip(&whole, &limits).unwrap().unwrap(), b"two members, ");
+        assert!(unzip(b"<urlset>", &limits).unwrap().is_none());
+    }
+}

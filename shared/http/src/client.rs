@@ -1,0 +1,241 @@
+//! One request and its redirects.
+
+use std::time::{Duration, Instant};
+
+use ragmaker_address::{
+    Domains, Network,
+    codes::{NAVIGATION_FAILED, TIMEOUT},
+};
+use ragmaker_tool::{Error, HostOptions};
+use ureq::{
+    Agent, Proxy,
+    http::{HeaderMap, header},
+    unversioned::{resolver::DefaultResolver, transport::DefaultConnector},
+};
+use url::Url;
+
+use crate::{
+    Response, Step, USER_AGENT,
+    body::{self, Broken},
+    resolver::{Checked, Refused},
+};
+
+/// The most redirects that are followed.
+const REDIRECTS: usize = 10;
+
+/// What one request may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most bytes of a body as it is received.
+    pub body: u64,
+    /// The most bytes of it decompressed.
+    pub decompressed: u64,
+    /// How many times its size a body may become.
+    pub ratio: u64,
+    /// The most bytes of headers.
+    pub headers: usize,
+    /// How long connecting may take.
+    pub connect: Duration,
+    /// How long all may take, redirects and body included.
+    pub whole: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 20_000_000,
+            decompressed: 100_000_000,
+            ratio: 100,
+            headers: 64 * 1024,
+            connect: Duration::from_secs(10),
+            whole: Duration::from_mins(1),
+        }
+    }
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+pub struct Get<'a> {
+    /// The address.
+    pub url: &'a Url,
+    /// The media types that are wanted.
+    pub accept: &'a str,
+    /// Further headers, which only the origin of `url` is sent.
+    pub headers: &'a [(&'a str, &'a str)],
+}
+
+/// Fetches addresses within one policy; connections are kept and used again.
+#[derive(Debug)]
+pub struct Client {
+    agent: Agent,
+    domains: Domains,
+    network: Network,
+    limits: Limits,
+}
+
+impl Client {
+    /// A client within the policy of `host`; the host and port of `given` are allowed as [`Network::with`] says.
+    ///
+    /// # Errors
+    ///
+    /// `ARGUMENT_ERROR` where an allowed domain is none.
+    pub fn new(host: &HostOptions, given: Option<&Url>, limits: Limits) -> Result<Self, Error> {
+        let domains = Domains::new(&host.allow_domain)?;
+        let network = given.into_iter().fold(Network::new(host), Network::with);
+        let proxy = Proxy::try_from_env();
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            // Each redirect is checked here before it is followed.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .max_response_header_size(limits.headers)
+            .timeout_connect(Some(limits.connect))
+            .user_agent(USER_AGENT)
+            .accept_encoding("gzip")
+            .proxy(proxy.clone());
+        let proxy = proxy.map(|proxy| (proxy.host().to_owned(), proxy.port()));
+        let resolver = Checked { network: network.clone(), proxy, inner: DefaultResolver::default() };
+        let agent = Agent::with_parts(config.build(), DefaultConnector::default(), resolver);
+        Ok(Self { agent, domains, network, limits })
+    }
+
+    /// What one request may take.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Refuses an address that this client does not ask for, as far as it can be told without asking.
+    ///
+    /// # Errors
+    ///
+    /// The codes of [`ragmaker_address::ERRORS`] and [`ragmaker_address::ADDRESS_NOT_ALLOWED`].
+    pub fn check(&self, url: &Url) -> Result<(), Error> {
+        ragmaker_address::check(url)?;
+        self.domains.check(url)?;
+        self.network.check(url)
+    }
+
+    /// Fetches an address, following redirects.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`crate::ERRORS`] and [`ragmaker_address::ERRORS`]. A status is no error.
+    pub fn get(&self, request: &Get<'_>) -> Result<Response, Error> {
+        self.get_following(request, &mut |_| Ok(()))
+    }
+
+    /// The same, where `follow` may refuse redirects.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::get`], and what `follow` returns.
+    pub fn get_following(
+        &self,
+        request: &Get<'_>,
+        follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
+    ) -> Result<Response, Error> {
+        let deadline = Instant::now() + self.limits.whole;
+        let (mut url, mut steps) = (request.url.clone(), vec![]);
+        loop {
+            self.check(&url)?;
+            let sent = self.send(request, &url, deadline)?;
+            let status = sent.status().as_u16();
+            if let Some(to) = redirect(status, sent.headers(), &url) {
+                if steps.len() == REDIRECTS {
+                    return Err(NAVIGATION_FAILED
+                        .error(format!("cannot open {}: more than {REDIRECTS} redirects", request.url))
+                        .detail("url", request.url.as_str())
+                        .detail("net_error", "TOO_MANY_REDIRECTS"));
+                }
+                self.check(&to)?;
+                follow(&to)?;
+                steps.push(Step { status, to: to.clone() });
+                url = to;
+                continue;
+            }
+            let (head, body) = sent.into_parts();
+            let encoding =
+                head.headers.get(header::CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()));
+            let encoding = encoding.unwrap_or_default().into_owned();
+            let reader = body.into_with_config().limit(u64::MAX).reader();
+            let body = body::read(reader, &encoding, &self.limits).map_err(|broken| match broken {
+                Broken::TooLarge(error) => error.detail("url", url.as_str()),
+                Broken::Encoding(name) => failed(&url, "UNKNOWN_CONTENT_ENCODING", &format!("it is encoded in {name}")),
+                Broken::Io(error) => match error.downcast::<ureq::Error>() {
+                    Ok(error) => self.error(&error, &url),
+                    Err(error) if error.kind() == std::io::ErrorKind::TimedOut => self.late(&url),
+                    Err(error) => failed(&url, "CONNECTION_LOST", &error.to_string()),
+                },
+            })?;
+            return Ok(Response { url, status, body, steps, headers: head.headers });
+        }
+    }
+
+    fn send(&self, request: &Get<'_>, url: &Url, deadline: Instant) -> Result<ureq::http::Response<ureq::Body>, Error> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(self.late(url));
+        }
+        let mut call = self.agent.get(url.as_str()).header(header::ACCEPT, request.accept);
+        if url.origin() == request.url.origin() {
+            for (name, value) in request.headers {
+                call = call.header(*name, *value);
+            }
+        }
+        call.config().timeout_global(Some(left)).build().call().map_err(|error| self.error(&error, url))
+    }
+
+    fn late(&self, url: &Url) -> Error {
+        let seconds = self.limits.whole.as_secs_f32();
+        TIMEOUT.error(format!("{url} did not answer to the end within {seconds} s")).detail("url", url.as_str())
+    }
+
+    fn error(&self, error: &ureq::Error, url: &Url) -> Error {
+        match error {
+            ureq::Error::Timeout(ureq::Timeout::Connect) => {
+                let seconds = self.limits.connect.as_secs_f32();
+                TIMEOUT.error(format!("no connection to {url} within {seconds} s")).detail("url", url.as_str())
+            }
+            ureq::Error::Timeout(_) => self.late(url),
+            ureq::Error::Other(other) if other.is::<Refused>() => match other.downcast_ref() {
+                Some(Refused(ip)) => ragmaker_address::refused(url, *ip),
+                None => failed(url, "FAILED", &error.to_string()),
+            },
+            ureq::Error::HostNotFound => failed(url, "NAME_NOT_RESOLVED", "the host's name is not known"),
+            ureq::Error::Io(io) => match io.kind() {
+                std::io::ErrorKind::ConnectionRefused => {
+                    failed(url, "CONNECTION_REFUSED", "the server refused the connection")
+                }
+                std::io::ErrorKind::TimedOut => self.late(url),
+                // What the system says of a name that it does not know.
+                _ if io.to_string().contains("lookup address") => {
+                    failed(url, "NAME_NOT_RESOLVED", "the host's name is not known")
+                }
+                _ => failed(url, "CONNECTION_LOST", &format!("the connection failed: {io}")),
+            },
+            ureq::Error::Tls(_) | ureq::Error::Rustls(_) => failed(url, "TLS_FAILED", &error.to_string()),
+            ureq::Error::Protocol(_) => failed(url, "INVALID_RESPONSE", &format!("no proper HTTP: {error}")),
+            other => failed(url, "FAILED", &other.to_string()),
+        }
+    }
+}
+
+fn failed(url: &Url, net_error: &str, why: &str) -> Error {
+    NAVIGATION_FAILED
+        .error(format!("cannot open {url}: {why}"))
+        .detail("url", url.as_str())
+        .detail("net_error", net_error)
+}
+
+/// Where a response leads; `None` where it is no redirect.
+fn redirect(status: u16, headers: &HeaderMap, from: &Url) -> Option<Url> {
+    if !matches!(status, 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let location = String::from_utf8_lossy(headers.get(header::LOCATION)?.as_bytes());
+    let mut to = from.join(location.trim()).ok()?;
+    if to.fragment().is_none() {
+        to.set_fragment(from.fragment());
+    }
+    Some(to)
+}

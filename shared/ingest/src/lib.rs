@@ -1,0 +1,40 @@
+//! A run over many pages: one verdict for each, a report, and going on after an interruption.
+//!
+//! Every source that brings in more than one document works in this way, whatever it fetches from. [`Store`]
+//! compares a document with what the knowledge base has, and writes it only where it is new or another one;
+//! [`Run`] notes each page as it ends, so that a run that was killed goes on where it was, and makes the answer.
+//!
+//! ```
+//! use ragmaker_catalog::{Catalog, Source};
+//! use ragmaker_ingest::{Page, Run, Store, Verdict};
+//! use ragmaker_markdown::{Options, convert};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let catalog = Catalog::at(folder.path().join("cache/catalog.json"))?;
+//! let mut store = Store::open(&catalog, folder.path().join("cache/documents"))?;
+//! let mut run = Run::start(&catalog, "example", "https://example.com/", false)?;
+//! let document = convert("<title>Tides</title><p>Two high waters a day.", &Options::default())?;
+//! let source = Source::Http { from: None, etag: None, last_modified: None };
+//! let stored = store.save(document, "https://example.com/tides", &source)?;
+//! run.end(Page::stored("https://example.com/tides", &stored), ())?;
+//! store.finish()?;
+//! let summary = run.finish()?;
+//! assert_eq!((summary.counts.added, summary.pages[0].verdict), (1, Verdict::Added));
+//! # Ok(())
+//! # }
+//! ```
+
+mod run;
+mod store;
+mod verdict;
+
+pub use run::{REPORT_NOT_WRITABLE, RUN_IN_PROGRESS, Run, Summary};
+pub use store::{Store, Stored};
+pub use verdict::{Counts, Page, Verdict};
+
+use ragmaker_tool::Code;
+
+/// The codes of a tool that makes a run, beside those of saving: [`ragmaker_knowledge::ERRORS`] and
+/// [`ragmaker_catalog::ERRORS`].
+pub const ERRORS: &[Code] = &[RUN_IN_PROGRESS, REPORT_NOT_WRITABLE];

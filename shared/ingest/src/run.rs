@@ -1,0 +1,297 @@
+//! The pages of a run as they end, and the answer that is made of them.
+//!
+//! Each page is a line of a journal beside the catalog before the next one is begun, with what the source needs
+//! to go on. A run that was killed left its journal, which the next run with the same key reads; one that has
+//! ended leaves its report in its place.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, BufRead, BufReader, IsTerminal, Seek, Write},
+    path::{Path, PathBuf},
+    time::{Duration, Instant, SystemTime},
+};
+
+use ragmaker_catalog::Catalog;
+use ragmaker_fs::{LockKind, Replace, lock_within, write_atomically};
+use ragmaker_tool::{
+    Budget, Code, Error, Next,
+    json::{self, Charset},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{Counts, Page, Verdict};
+
+/// Another process makes this run.
+pub const RUN_IN_PROGRESS: Code =
+    Code::new("RUN_IN_PROGRESS", "Wait for the other run to end, or choose another knowledge base.");
+/// The report of a run cannot be written.
+pub const REPORT_NOT_WRITABLE: Code =
+    Code::new("REPORT_NOT_WRITABLE", "Check that the knowledge base can be written to and the disk has room.");
+
+/// The folder beside the catalog for the reports of runs.
+const REPORTS: &str = "reports";
+
+/// How long an interrupted run can be continued: what it fetched is up to date for as long.
+const CONTINUED: Duration = Duration::from_hours(24);
+
+/// The answer of a run: what became of its pages.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Summary {
+    /// How many pages have each verdict.
+    pub counts: Counts,
+    /// The pages that are not unchanged, as many as fit.
+    pub pages: Vec<Page>,
+    /// The whole run, one page of JSON a line, unchanged ones included.
+    pub report_file: String,
+    /// How many pages are not unchanged.
+    pub total: usize,
+    /// Whether the report has more of them.
+    pub truncated: bool,
+    /// Always null: the report has the rest.
+    pub next: Option<Next>,
+    /// Whether an interrupted run was continued.
+    pub continued: bool,
+    /// Whether each page was printed as it ended, so that nothing is left to print.
+    #[serde(skip)]
+    pub streamed: bool,
+}
+
+/// A run that goes on.
+#[derive(Debug)]
+pub struct Run {
+    report: PathBuf,
+    journal: PathBuf,
+    file: File,
+    pages: Vec<Page>,
+    earlier: Vec<Value>,
+    continued: bool,
+    stream: bool,
+    shown: Option<Instant>,
+}
+
+/// A line of the journal.
+#[derive(Deserialize)]
+struct Line {
+    page: Option<Page>,
+    state: Value,
+}
+
+impl Run {
+    /// Starts the run `name`, or continues the interrupted one with the same `key`: what the caller asked for.
+    /// `name` is the report's file name without its ending. With `stream`, each page is printed as it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`RUN_IN_PROGRESS`] and [`REPORT_NOT_WRITABLE`].
+    pub fn start(catalog: &Catalog, name: &str, key: &str, stream: bool) -> Result<Self, Error> {
+        let folder = catalog.file().with_file_name(REPORTS);
+        let (report, journal) = (folder.join(format!("{name}.jsonl")), folder.join(format!("{name}.part")));
+        let broken = |error: io::Error| not_writable(&journal, &error);
+        fs::create_dir_all(&folder).map_err(broken)?;
+        let file = OpenOptions::new().read(true).append(true).create(true).open(&journal).map_err(broken)?;
+        let file = lock_within(file, LockKind::Exclusive, Instant::now()).map_err(broken)?.ok_or_else(|| {
+            RUN_IN_PROGRESS.error("another process makes this run").detail("journal", journal.to_string_lossy())
+        })?;
+        let mut run = Self {
+            report,
+            journal: journal.clone(),
+            file,
+            pages: vec![],
+            earlier: vec![],
+            continued: false,
+            stream,
+            shown: None,
+        };
+        run.restore(key).map_err(broken)?;
+        Ok(run)
+    }
+
+    /// Reads what an interrupted run left; an older one, or one with another key, is discarded.
+    fn restore(&mut self, key: &str) -> io::Result<()> {
+        let first = serde_json::to_string(key)? + "\n";
+        let age = SystemTime::now().duration_since(self.file.metadata()?.modified()?).unwrap_or_default();
+        let mut end = 0;
+        if age < CONTINUED {
+            self.file.rewind()?;
+            let mut lines = BufReader::new(&self.file);
+            let mut line = vec![];
+            // A line without its end was being written when the run was killed.
+            while lines.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+                if end == 0 {
+                    if line != first.as_bytes() {
+                        break;
+                    }
+                } else {
+                    let Ok(Line { page, state }) = serde_json::from_slice(&line) else { break };
+                    self.pages.extend(page);
+                    self.earlier.push(state);
+                }
+                end += line.len() as u64;
+                line.clear();
+            }
+        }
+        self.continued = !self.earlier.is_empty();
+        self.file.set_len(end)?;
+        if end == 0 {
+            self.file.write_all(first.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// What [`Run::end`] and [`Run::note`] were given by the run that this one continues, in order.
+    pub fn earlier<S: DeserializeOwned>(&mut self) -> Vec<S> {
+        let states = std::mem::take(&mut self.earlier);
+        states.into_iter().filter_map(|state| serde_json::from_value(state).ok()).collect()
+    }
+
+    /// The pages so far, those of the run that this one continues included.
+    pub fn pages(&self) -> &[Page] {
+        &self.pages
+    }
+
+    /// Notes a page that is done, with what the source needs to go on from here.
+    ///
+    /// # Errors
+    ///
+    /// [`REPORT_NOT_WRITABLE`].
+    pub fn end(&mut self, page: Page, state: impl Serialize) -> Result<(), Error> {
+        self.append(Some(&page), &state)?;
+        if self.stream {
+            let mut out = vec![];
+            // A page is texts, which can be written to memory.
+            let _ = json::write_line(&page, Charset::from_env(), &mut out);
+            // Whoever has closed the pipe wants no more of them.
+            let _ = io::stdout().write_all(&out).and_then(|()| io::stdout().flush());
+        }
+        self.pages.push(page);
+        self.show();
+        Ok(())
+    }
+
+    /// Notes what the source needs to go on, without a page.
+    ///
+    /// # Errors
+    ///
+    /// [`REPORT_NOT_WRITABLE`].
+    pub fn note(&mut self, state: impl Serialize) -> Result<(), Error> {
+        self.append(None, &state)
+    }
+
+    fn append(&mut self, page: Option<&Page>, state: &impl Serialize) -> Result<(), Error> {
+        let line = serde_json::json!({"page": page, "state": state}).to_string() + "\n";
+        self.file.write_all(line.as_bytes()).map_err(|error| not_writable(&self.journal, &error))
+    }
+
+    /// Shows a person how far the run is, five times a second at most.
+    fn show(&mut self) {
+        let is_due = self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200));
+        if is_due && !self.stream && io::stderr().is_terminal() {
+            self.shown = Some(Instant::now());
+            let failed = self.pages.iter().filter(|page| page.verdict == Verdict::Failed).count();
+            let _ = write!(io::stderr(), "\r{} pages, {failed} failed\x1b[K", self.pages.len());
+        }
+    }
+
+    /// Ends the run: writes its report and makes its answer.
+    ///
+    /// # Errors
+    ///
+    /// [`REPORT_NOT_WRITABLE`].
+    pub fn finish(self) -> Result<Summary, Error> {
+        if self.shown.is_some() {
+            let _ = io::stderr().write_all(b"\r\x1b[K");
+        }
+        let write = |file: &mut dyn Write| {
+            for page in &self.pages {
+                serde_json::to_writer(&mut *file, page)?;
+                file.write_all(b"\n")?;
+            }
+            Ok(())
+        };
+        let replace = Replace { sync_directory: false, ..Replace::default() };
+        write_atomically(&self.report, replace, |mut file| write(&mut file))
+            .and_then(|_| fs::remove_file(&self.journal))
+            .map_err(|error| not_writable(&self.report, &error))?;
+
+        let mut counts = Counts::default();
+        self.pages.iter().for_each(|page| counts.add(page.verdict));
+        let mut pages = self.pages;
+        pages.retain(|page| page.verdict != Verdict::Unchanged);
+        let frame = Summary {
+            counts,
+            pages: vec![],
+            report_file: self.report.to_string_lossy().into_owned(),
+            total: pages.len(),
+            truncated: false,
+            next: None,
+            continued: self.continued,
+            streamed: self.stream,
+        };
+        let pages = Budget::beside(&frame).take_list(pages);
+        Ok(Summary { truncated: pages.len() < frame.total, pages, ..frame })
+    }
+}
+
+fn not_writable(file: &Path, error: &io::Error) -> Error {
+    REPORT_NOT_WRITABLE
+        .error(format!("cannot write {}: {error}", file.display()))
+        .detail("path", file.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(number: usize, verdict: Verdict) -> Page {
+        Page { file_path: Some("x".repeat(60)), ..Page::new(format!("https://x.example/{number}"), verdict, "why") }
+    }
+
+    #[test]
+    fn an_interrupted_run_goes_on_where_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
+        let start = |key: &str| Run::start(&catalog, "run", key, false);
+        let mut run = start("a").unwrap();
+        run.note("seed").unwrap();
+        run.end(page(1, Verdict::Added), "one").unwrap();
+        assert!(start("a").unwrap_err().is(RUN_IN_PROGRESS));
+        drop(run);
+        // Killed while it wrote a line.
+        let journal = folder.path().join("reports/run.part");
+        OpenOptions::new().append(true).open(&journal).unwrap().write_all(b"{\"page\": {\"ur").unwrap();
+
+        let mut run = start("a").unwrap();
+        assert_eq!(run.earlier::<String>(), ["seed", "one"]);
+        run.end(page(2, Verdict::Unchanged), "two").unwrap();
+        let summary = run.finish().unwrap();
+        assert!(summary.continued && !summary.truncated && !journal.exists());
+        assert_eq!((summary.counts.added, summary.counts.unchanged, summary.pages.len()), (1, 1, 1));
+        let report = fs::read_to_string(&summary.report_file).unwrap();
+        let pages: Vec<Page> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(pages, [page(1, Verdict::Added), page(2, Verdict::Unchanged)]);
+
+        let mut run = start("a").unwrap();
+        assert!(run.earlier::<String>().is_empty() && run.pages().is_empty());
+        run.end(page(3, Verdict::Failed), "three").unwrap();
+        drop(run);
+        let mut other = start("b").unwrap();
+        assert!(other.earlier::<String>().is_empty());
+        assert_eq!(other.finish().unwrap().total, 0);
+    }
+
+    #[test]
+    fn an_answer_holds_what_fits_and_the_report_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
+        let mut run = Run::start(&catalog, "run", "a", false).unwrap();
+        for number in 0..1000 {
+            run.end(page(number, Verdict::Refused), ()).unwrap();
+        }
+        let summary = run.finish().unwrap();
+        assert!(summary.truncated && summary.total == 1000 && summary.counts.refused == 1000);
+        assert!(json::cost(&summary, Charset::Utf8) < ragmaker_tool::OUTPUT_LIMIT && summary.pages.len() > 100);
+        assert_eq!(fs::read_to_string(&summary.report_file).unwrap().lines().count(), 1000);
+    }
+}

@@ -1,0 +1,102 @@
+//! What became of each page.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Stored;
+
+/// What became of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Verdict {
+    /// It is new and was saved.
+    Added,
+    /// It was known, and says something else now.
+    Changed,
+    /// It says what it said.
+    Unchanged,
+    /// It was known, and is at another address now.
+    Moved,
+    /// It was known, and the source has it no more.
+    Gone,
+    /// It is not to be fetched or saved.
+    Refused,
+    /// It could not be fetched or saved; what is known of it stays.
+    Failed,
+}
+
+/// A page that is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Page {
+    /// Its address.
+    pub url: String,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The absolute path of its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_path: Option<String>,
+    /// How it was fetched, where there is more than one way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+}
+
+impl Page {
+    /// A page with a verdict and its reason.
+    pub fn new(url: impl Into<String>, verdict: Verdict, reason: impl Into<String>) -> Self {
+        Self { url: url.into(), verdict, reason: Some(reason.into()), file_path: None, via: None }
+    }
+
+    /// A page that was stored.
+    pub fn stored(url: impl Into<String>, stored: &Stored) -> Self {
+        let file_path = Some(stored.file.to_string_lossy().into_owned());
+        Self { url: url.into(), verdict: stored.verdict, reason: None, file_path, via: None }
+    }
+
+    /// The same page, fetched in this way.
+    #[must_use]
+    pub fn via(mut self, via: &str) -> Self {
+        self.via = Some(via.to_owned());
+        self
+    }
+
+    /// The same page, with a reason.
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+}
+
+/// How many pages have each verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[allow(missing_docs, reason = "they are the verdicts")]
+pub struct Counts {
+    pub added: usize,
+    pub changed: usize,
+    pub unchanged: usize,
+    pub moved: usize,
+    pub gone: usize,
+    pub refused: usize,
+    pub failed: usize,
+}
+
+impl Counts {
+    /// Counts one more.
+    pub fn add(&mut self, verdict: Verdict) {
+        *match verdict {
+            Verdict::Added => &mut self.added,
+            Verdict::Changed => &mut self.changed,
+            Verdict::Unchanged => &mut self.unchanged,
+            Verdict::Moved => &mut self.moved,
+            Verdict::Gone => &mut self.gone,
+            Verdict::Refused => &mut self.refused,
+            Verdict::Failed => &mut self.failed,
+        } += 1;
+    }
+}
