@@ -148,8 +148,9 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
 fn embedded(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     let four = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match ip.segments() {
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(four(high, low)),
-        [0x2002, high, low, ..] => Some(four(high, low)),
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+            Some(four(high, low))
+        }
         _ => None,
     }
 }

@@ -30,6 +30,7 @@ const CONNECTION_FAILED: Code = Code::new(
 /// Serve the tools to an agent over the Model Context Protocol, on standard input and output.
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 struct Arguments {
     /// offer the tools for one kind of work: gather, ask, files or all (the default)
     #[argh(option)]
