@@ -51,6 +51,7 @@ tools! {
     ragmaker_browser_extract,
     ragmaker_browser_navigate,
     ragmaker_browser_open,
+    ragmaker_cite,
     ragmaker_create_directory,
     ragmaker_delete_directory,
     ragmaker_delete_file,

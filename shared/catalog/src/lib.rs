@@ -34,6 +34,7 @@
 //! # }
 //! ```
 
+mod bases;
 mod edit;
 mod enrich;
 mod error;
@@ -206,6 +207,16 @@ impl Catalog {
         invocation: &Invocation,
     ) -> Result<Self, Error> {
         Self::at(location::locate(kb_root, catalog_path, access, invocation)?)
+    }
+
+    /// The catalogs of the knowledge bases that the arguments `--kb-root` name; with none, those of every
+    /// knowledge base in the project and in the roots that the host allows, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`CATALOG_NOT_FOUND`] where there is none; those of [`Catalog::locate`].
+    pub fn all(kb_roots: &[PathBuf], invocation: &Invocation) -> Result<Vec<Self>, Error> {
+        bases::catalogs(kb_roots, invocation)
     }
 
     /// The same catalog, waiting up to `wait` for other writers instead of 30 seconds.

@@ -44,6 +44,13 @@ pub struct Listed {
     pub source: Option<Source>,
 }
 
+impl Listed {
+    /// Whether the last refresh found the source changed or gone.
+    pub fn is_stale(&self) -> bool {
+        matches!(self.status.as_deref(), Some("changed" | "gone"))
+    }
+}
+
 impl Catalog {
     /// Reads the catalog, which has to be there; nothing is made or changed.
     ///

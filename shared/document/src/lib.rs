@@ -27,6 +27,7 @@
 
 mod front_matter;
 mod login;
+pub mod sections;
 
 use std::{
     fmt::Write as _,

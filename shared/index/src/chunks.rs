@@ -1,5 +1,7 @@
 //! A Markdown document cut at its headings, in whole lines.
 
+use ragmaker_document::sections::{Heading, Headings, enter, joined};
+
 /// A part of a document: whole lines below one heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
@@ -20,46 +22,36 @@ const LONG: usize = 2_000;
 /// Nothing is longer than this, unless one line is.
 const LONGEST: usize = 8_000;
 
-struct Heading {
-    level: usize,
-    text: String,
-    slug: String,
-}
-
 /// The chunks of the file `text`, whose first `body` bytes are front matter.
 pub(crate) fn chunks(text: &str, body: usize) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = vec![];
     let mut path: Vec<Heading> = vec![];
-    let mut slugs: Vec<(String, usize)> = vec![];
-    let mut fence: Option<(char, usize)> = None;
+    let mut headings = Headings::default();
     let first = text[..body].matches('\n').count() + 1;
     let mut at = body;
     let mut open: Option<Open> = None;
     for (line, piece) in (first..).zip(text[body..].split_inclusive('\n')) {
         let content = piece.trim_end_matches(['\n', '\r']);
-        let heading = if fence.is_none() { heading(content) } else { None };
-        if let Some((level, raw)) = heading {
+        let heading = headings.read(content);
+        let is_heading = heading.is_some();
+        if let Some(heading) = heading {
             if let Some(open) = open.take() {
                 // A heading right before a deeper one is said by the path of what follows.
-                let is_only_heading = !open.has_body && path.last().is_some_and(|last| last.level < level);
+                let is_only_heading = !open.has_body && path.last().is_some_and(|last| last.level < heading.level);
                 if !is_only_heading {
                     chunks.extend(open.close(text, &path));
                 }
             }
-            path.retain(|above| above.level < level);
-            let (title, anchor) = anchor(raw);
-            let slug = anchor.unwrap_or_else(|| numbered(slugify(&title), &mut slugs));
-            path.push(Heading { level, text: title, slug });
+            enter(&mut path, heading);
         }
         if let Some(full) = open.take_if(|open| {
             let length = at - open.start;
-            (length > LONG && content.trim().is_empty() && fence.is_none()) || length + piece.len() > LONGEST
+            (length > LONG && content.trim().is_empty() && !headings.in_code()) || length + piece.len() > LONGEST
         }) {
             chunks.extend(full.close(text, &path));
         }
-        toggle(&mut fence, content);
         let current = open.get_or_insert(Open { start: at, end: at, line, last: line, has_body: false });
-        current.has_body |= heading.is_none() && content.contains(char::is_alphanumeric);
+        current.has_body |= !is_heading && content.contains(char::is_alphanumeric);
         at += piece.len();
         if !content.trim().is_empty() {
             (current.end, current.last) = (at - (piece.len() - content.len()), line);
@@ -92,83 +84,15 @@ impl Open {
             skipped += piece.len();
             lines += 1;
         }
-        let names: Vec<&str> = path.iter().map(|heading| heading.text.as_str()).collect();
         Some(Chunk {
             start: self.start + skipped,
             end: self.end,
             first_line: self.line + lines,
             last_line: self.last,
-            heading: names.join(" > "),
+            heading: joined(path),
             slug: path.last().map(|heading| heading.slug.clone()).unwrap_or_default(),
         })
     }
-}
-
-/// The level and the text of an ATX heading.
-fn heading(line: &str) -> Option<(usize, &str)> {
-    let trimmed = line.trim_start_matches(' ');
-    if line.len() - trimmed.len() > 3 {
-        return None;
-    }
-    let level = trimmed.len() - trimmed.trim_start_matches('#').len();
-    let rest = &trimmed[level..];
-    ((1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t'])))
-        .then(|| (level, rest.trim().trim_end_matches('#').trim_end()))
-}
-
-/// Opens or closes a fenced code block.
-fn toggle(fence: &mut Option<(char, usize)>, line: &str) {
-    let trimmed = line.trim_start();
-    let Some(mark) = trimmed.chars().next().filter(|c| matches!(c, '`' | '~')) else { return };
-    let length = trimmed.len() - trimmed.trim_start_matches(mark).len();
-    match *fence {
-        None if length >= 3 && !(mark == '`' && trimmed[length..].contains('`')) => *fence = Some((mark, length)),
-        Some((open, least)) if open == mark && length >= least && trimmed[length..].trim().is_empty() => *fence = None,
-        _ => {}
-    }
-}
-
-/// The text of a heading without Markdown, and the anchor that `{#id}` gives it.
-fn anchor(raw: &str) -> (String, Option<String>) {
-    let (text, id) = match raw.strip_suffix('}').and_then(|rest| rest.rsplit_once("{#")) {
-        Some((text, id)) if !id.is_empty() && !id.contains(char::is_whitespace) => {
-            (text.trim_end(), Some(id.to_owned()))
-        }
-        _ => (raw, None),
-    };
-    (plain(text), id)
-}
-
-/// `text` without the marks of links, emphasis and code.
-fn plain(text: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some(open) = rest.find('[') {
-        let Some((label, target)) = rest[open + 1..].split_once("](") else { break };
-        let Some(end) = target.find(')') else { break };
-        plain.push_str(rest[..open].trim_end_matches('!'));
-        plain.push_str(label);
-        rest = &target[end + 1..];
-    }
-    plain.push_str(rest);
-    plain.retain(|c| !matches!(c, '`' | '*'));
-    plain.replace('\\', "").trim().to_owned()
-}
-
-/// The anchor of a heading as GitHub makes it.
-fn slugify(title: &str) -> String {
-    let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
-}
-
-/// `slug`, with a number where the document had it before.
-fn numbered(slug: String, seen: &mut Vec<(String, usize)>) -> String {
-    if let Some((_, count)) = seen.iter_mut().find(|(other, _)| *other == slug) {
-        *count += 1;
-        return format!("{slug}-{count}");
-    }
-    seen.push((slug.clone(), 0));
-    slug
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::{collections::HashMap, fs::File, hash::BuildHasherDefault, hash::Hasher
 use crate::tokens::Term;
 
 /// Changes with the format and with everything that changes terms or chunks.
-const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX01");
+const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX02");
 const HEADER: usize = 16 * 8;
 const DOCUMENT: usize = 56;
 const CHUNK: usize = 36;

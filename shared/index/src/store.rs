@@ -180,7 +180,7 @@ fn document(builder: &mut Builder, tokenizer: &mut Tokenizer, listed: &Listed, f
     let url = builder.text(listed.url.as_deref().or(field("source_url")).unwrap_or_default());
     let fetched_at = builder.text(listed.fetched_at.as_deref().or(field("fetched_at")).unwrap_or_default());
     let title = builder.text(title);
-    let stale = matches!(listed.status.as_deref(), Some("changed" | "gone"));
+    let stale = listed.is_stale();
     let document = builder.document(&Document { path, url, title, fetched_at, stamp, stale });
     for part in parts {
         let mut terms: Vec<(Term, u32)> = vec![];

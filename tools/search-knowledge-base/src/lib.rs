@@ -1,10 +1,9 @@
 //! `ragmaker-search-knowledge-base`: the parts of documents that answer a question best.
 
-mod bases;
-
 use std::{cell::RefCell, error::Error as _, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::Catalog;
 use ragmaker_files::shown;
 use ragmaker_index::{Filter, Found, INDEX_NOT_USABLE, QUERY_EMPTY};
 use ragmaker_tool::{
@@ -150,7 +149,7 @@ impl Tool for Args {
         if let Some(since) = &self.since {
             check_date(since)?;
         }
-        let catalogs = bases::catalogs(&self, invocation)?;
+        let catalogs = Catalog::all(&self.kb_root, invocation)?;
         let limit = self.limit.map_or(HITS, Bounded::index);
         let filter = Filter {
             matches: matches.as_ref().map(|matches| matches as &dyn Fn(&str) -> bool),

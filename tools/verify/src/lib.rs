@@ -1,5 +1,5 @@
 //! Verifies a knowledge base: reads the catalog and every document of it, changes nothing, and reports
-//! what is wrong and what to do about it.
+//! what is wrong and what to do about it. With an answer, checks its citations instead.
 
 mod document;
 mod finding;
@@ -8,11 +8,14 @@ mod wrong_page;
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, Catalog, Contents, Listed};
+use ragmaker_citation::{
+    ANSWER_NOT_READABLE, CITATION_FAILED, ClaimReport, Claims, Counts, claims, read_answer, report,
+};
 use ragmaker_tool::{
     Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Limit, Next, OFFSET_BEYOND_END, Offset, Tool,
     Toolset, host,
@@ -29,7 +32,7 @@ pub const VERIFICATION_FAILED: Code = Code::new(
 
 /// Check a knowledge base: the catalog, every document's file, front matter and text, duplicates, unlisted
 /// files, pages saved by mistake, missing titles. Run it after gathering. Succeeds with advice, or fails
-/// with findings and what to do about each.
+/// with findings and what to do about each. With answer, check its citations as `cite` does.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -39,6 +42,9 @@ pub struct Args {
     /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
+    /// file of an answer whose citations are checked instead, in all knowledge bases unless one is named; - is standard input
+    #[argh(option)]
+    pub answer: Option<PathBuf>,
     /// how many findings to leave out, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
@@ -47,16 +53,28 @@ pub struct Args {
     pub limit: Option<Limit>,
 }
 
-/// A knowledge base in which nothing is wrong.
+/// A knowledge base in which nothing is wrong, or an answer whose claims hold.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// The catalog's absolute path.
-    pub catalog_file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalog_file: Option<String>,
     /// Number of documents, each of which was read.
-    pub documents: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents: Option<usize>,
     /// What is not wrong and could be better: documents without a summary, and what to do.
-    pub advice: Vec<Finding>,
-    /// How many of these there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<Vec<Finding>>,
+    /// With --answer: its claims, as `cite` returns them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims: Option<Vec<ClaimReport>>,
+    /// How many claims have each verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+    /// How many citations follow no quotation, so that they cannot be checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unquoted: Option<usize>,
+    /// How many pieces of advice, or claims, there are.
     pub total: usize,
     /// Whether there are more than were returned.
     pub truncated: bool,
@@ -72,11 +90,17 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
-    const ERRORS: &'static [&'static [Code]] =
-        &[&[VERIFICATION_FAILED, OFFSET_BEYOND_END], ragmaker_catalog::READ_ERRORS, ragmaker_files::PATH_ERRORS];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[VERIFICATION_FAILED, CITATION_FAILED, ANSWER_NOT_READABLE, OFFSET_BEYOND_END],
+        ragmaker_catalog::READ_ERRORS,
+        ragmaker_files::PATH_ERRORS,
+    ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        let catalog = Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref(), Access::Read, invocation)?;
+        if let Some(answer) = &self.answer {
+            return self.citations(answer, invocation);
+        }
+        let catalog = self.catalog(invocation)?;
         let contents = catalog.read()?;
         let findings = check(&catalog, &contents);
         let documents = contents.documents.len();
@@ -85,15 +109,46 @@ impl Tool for Args {
         }
         let advice = advice(&contents);
         let answer = Answer {
-            catalog_file: catalog.file().to_string_lossy().into_owned(),
-            documents,
-            advice: vec![],
+            catalog_file: Some(catalog.file().to_string_lossy().into_owned()),
+            documents: Some(documents),
+            advice: Some(vec![]),
+            claims: None,
+            counts: None,
+            unquoted: None,
             total: advice.len(),
             truncated: false,
             next: Some(Next::WIDEST),
         };
         let page = Budget::beside(&answer).page(advice, self.offset, self.limit)?;
-        Ok(Answer { advice: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
+        Ok(Answer { advice: Some(page.items), truncated: page.next.is_some(), next: page.next, ..answer })
+    }
+}
+
+impl Args {
+    fn catalog(&self, invocation: &Invocation) -> Result<Catalog, Error> {
+        Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref(), Access::Read, invocation)
+    }
+
+    /// The citations of the answer in the file `answer`, checked.
+    fn citations(&self, answer: &Path, invocation: &Invocation) -> Result<Answer, Error> {
+        let Claims { claims, unquoted } = claims(&read_answer(answer, invocation)?);
+        let catalogs = if self.kb_root.is_some() || self.catalog_path.is_some() {
+            vec![self.catalog(invocation)?]
+        } else {
+            Catalog::all(&[], invocation)?
+        };
+        let report = report(ragmaker_citation::check(&catalogs, claims)?, unquoted, self.offset, self.limit)?;
+        Ok(Answer {
+            catalog_file: None,
+            documents: None,
+            advice: None,
+            claims: Some(report.claims),
+            counts: Some(report.counts),
+            unquoted: Some(report.unquoted),
+            total: report.total,
+            truncated: report.truncated,
+            next: report.next,
+        })
     }
 }
 

@@ -232,3 +232,27 @@ fn each_finding_stands_on_a_line_of_its_own() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(text.lines().filter(|line| line.contains("\"kind\": ")).count(), 4, "{text}");
 }
+
+#[test]
+fn the_citations_of_an_answer_are_checked_in_place_of_the_knowledge_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir_all(root.join("kb/cache")).unwrap();
+    fs::create_dir(root.join(".ragmaker")).unwrap();
+    fs::write(root.join("kb/cache/a.md"), "# Tides\n\nThe moon pulls the sea and the land.\n").unwrap();
+    // Neither titles nor front matter: the audit would find much.
+    fs::write(root.join("kb/cache/catalog.json"), r#"{"documents": [{"path": "a.md"}]}"#).unwrap();
+    let claim = "\"The moon pulls the sea\" [cache/a.md#tides]";
+    for (text, verdict) in [(claim.to_owned(), "found"), (claim.replace("moon", "mood"), "not_found")] {
+        fs::write(root.join("answer.md"), text).unwrap();
+        for arguments in [&["--answer", "answer.md"][..], &["--answer", "answer.md", "--kb-root", "kb"]] {
+            let output = run(root, arguments);
+            let (json, is_found) =
+                (if verdict == "found" { &output.stdout } else { &output.stderr }, verdict == "found");
+            let json: Value = serde_json::from_slice(json).unwrap();
+            let claims = if is_found { &json["claims"] } else { &json["details"]["claims"] };
+            assert_eq!(claims[0]["verdict"], verdict);
+            assert!(is_found || json["error_code"] == "CITATION_FAILED");
+        }
+    }
+}

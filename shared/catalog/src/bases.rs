@@ -1,13 +1,15 @@
 //! Which knowledge bases there are.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use ragmaker_catalog::{Access, CATALOG_NOT_FOUND, Catalog};
 use ragmaker_files::Roots;
 use ragmaker_project::knowledge_base;
 use ragmaker_tool::{Error, Invocation};
 
-use crate::Args;
+use crate::{Access, CATALOG_NOT_FOUND, Catalog};
 
 /// How many levels of folders below a root are looked at.
 const DEPTH: usize = 3;
@@ -16,10 +18,10 @@ const FOLDERS: usize = 10_000;
 /// What programs fill with folders that are no knowledge bases.
 const SKIPPED: [&str; 2] = ["node_modules", "target"];
 
-/// The catalogs that the call names, or all of the project and of the roots that the host allows.
-pub(crate) fn catalogs(args: &Args, invocation: &Invocation) -> Result<Vec<Catalog>, Error> {
-    if !args.kb_root.is_empty() {
-        let named = args.kb_root.iter().map(|root| Catalog::locate(Some(root), None, Access::Read, invocation));
+/// The catalogs of the knowledge bases `kb_roots`, or of all in the project and the roots that the host allows.
+pub(crate) fn catalogs(kb_roots: &[PathBuf], invocation: &Invocation) -> Result<Vec<Catalog>, Error> {
+    if !kb_roots.is_empty() {
+        let named = kb_roots.iter().map(|root| Catalog::locate(Some(root), None, Access::Read, invocation));
         return named.collect();
     }
     let roots = Roots::discover(&invocation.host)?;
@@ -40,7 +42,7 @@ pub(crate) fn catalogs(args: &Args, invocation: &Invocation) -> Result<Vec<Catal
 }
 
 /// Adds the catalogs of the knowledge bases in `folder`; one within another is not looked for.
-fn find(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<std::path::PathBuf>) {
+fn find(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>) {
     if knowledge_base::is_knowledge_base(folder) {
         found.push(knowledge_base::catalog_of(folder));
         return;

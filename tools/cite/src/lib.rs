@@ -1,0 +1,89 @@
+//! `ragmaker-cite`: whether quotations stand where an answer says.
+
+use std::path::PathBuf;
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::Catalog;
+use ragmaker_citation::{
+    ANSWER_NOT_READABLE, CITATION_FAILED, Claim, Claims, Report, check, claims, read_answer, report,
+};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
+    OFFSET_BEYOND_END, Offset, Tool, Toolset, host,
+};
+use serde::Serialize;
+
+/// Check that quotations stand in the knowledge bases where an answer says: "quote" [PATH#SLUG]. Give it the
+/// answer before it is shown. Returns each claim as found, elsewhere with its right place, `not_found` or
+/// `too_short`; fails when one is not found.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// one quotation, verbatim
+    #[argh(option)]
+    pub quote: Option<String>,
+    /// where it is said to stand: the citation of a search hit (default: anywhere)
+    #[argh(option)]
+    pub citation: Option<String>,
+    /// file of a whole answer, each quotation followed by [PATH#SLUG]; - is standard input
+    #[argh(option)]
+    pub answer: Option<PathBuf>,
+    /// the answer itself, instead of a file
+    #[argh(option)]
+    pub text: Option<String>,
+    /// folder of a knowledge base; may be repeated (default: all)
+    #[argh(option)]
+    pub kb_root: Vec<PathBuf>,
+    /// how many claims to leave out, as `next` says
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
+    /// most claims to return (default: as many as an answer holds)
+    #[argh(option)]
+    pub limit: Option<Limit>,
+}
+
+impl Tool for Args {
+    type Answer = Report;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Files;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[CITATION_FAILED, ANSWER_NOT_READABLE, OFFSET_BEYOND_END],
+        ragmaker_catalog::READ_ERRORS,
+        ragmaker_files::PATH_ERRORS,
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Report, Error> {
+        let Claims { claims, unquoted } = self.claims(invocation)?;
+        let catalogs = Catalog::all(&self.kb_root, invocation)?;
+        report(check(&catalogs, claims)?, unquoted, self.offset, self.limit)
+    }
+}
+
+impl Args {
+    fn claims(&self, invocation: &Invocation) -> Result<Claims, Error> {
+        let clash = |reason: &str, argument: &str| {
+            ARGUMENT_ERROR
+                .error(reason)
+                .remedy(
+                    "Give one quotation as --quote, with or without --citation, or an answer as --answer or --text.",
+                )
+                .detail("argument", argument)
+        };
+        match (&self.quote, &self.answer, &self.text) {
+            (Some(quote), None, None) => {
+                let claim = Claim { quote: quote.clone(), citation: self.citation.clone() };
+                Ok(Claims { claims: vec![claim], unquoted: 0 })
+            }
+            (None, ..) if self.citation.is_some() => Err(clash("--citation is given without --quote", "--citation")),
+            (None, Some(path), None) => read_answer(path, invocation).map(|answer| claims(&answer)),
+            (None, None, Some(text)) => Ok(claims(text)),
+            (None, None, None) => Err(clash("there is nothing to check", "--quote")),
+            _ => Err(clash("--quote, --answer and --text exclude each other", "--answer")),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! `ragmaker-cite`.
+
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_cite::Args>(include_str!("../discovery.json"))
+}
