@@ -1,7 +1,8 @@
 //! The list of tools.
 
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Answered, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual, Stdin, Toolset,
+    ARGUMENT_ERROR, Answered, Approval, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual, Stdin,
+    Toolset,
     arguments::{Members, nearest},
 };
 use serde_json::Value;
@@ -35,10 +36,15 @@ macro_rules! tools {
         }
 
         // Not in the list, so that a program which only reads the list links no tool.
-        fn call(command: &str, arguments: Members, host: &HostOptions) -> Result<Answered, Error> {
+        fn call(
+            command: &str,
+            arguments: Members,
+            host: &HostOptions,
+            approval: &Approval,
+        ) -> Result<Answered, Error> {
             match command {
                 $(<$tool::Args as ragmaker_tool::Tool>::NAME => {
-                    ragmaker_tool::call::<$tool::Args>(arguments, host)
+                    ragmaker_tool::call_approved::<$tool::Args>(arguments, host, approval)
                 })*
                 other => Err(INTERNAL_ERROR.error(format!("{other} is not in the list"))),
             }
@@ -112,6 +118,20 @@ impl Tool {
     ///
     /// What the executable would print on standard error.
     pub fn call(&self, arguments: Members, host: &HostOptions) -> Result<Answered, Error> {
+        self.call_approved(arguments, host, &Approval::Pending)
+    }
+
+    /// The same, with what the host says about an approval of this call.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    pub fn call_approved(
+        &self,
+        arguments: Members,
+        host: &HostOptions,
+        approval: &Approval,
+    ) -> Result<Answered, Error> {
         if let Some(Stdin { argument, dash }) = self.stdin {
             let given = arguments.iter().find(|(key, value)| key == argument && !value.is_null());
             let is_stdin = |value: &Value| dash && value.as_str().is_some_and(|text| text.trim() == "-");
@@ -122,7 +142,7 @@ impl Tool {
                     .detail("argument", argument));
             }
         }
-        let mut answered = call(self.command, arguments, host)?;
+        let mut answered = call(self.command, arguments, host, approval)?;
         provenance::mark(self.origin, &mut answered.json);
         Ok(answered)
     }

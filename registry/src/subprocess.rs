@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-use ragmaker_tool::{Error, HostOptions, INTERNAL_ERROR, arguments::Members};
+use ragmaker_tool::{Approval, Error, HostOptions, INTERNAL_ERROR, arguments::Members};
 use serde_json::{Map, Value, json};
 
 use crate::{Tool, find, stdin};
@@ -31,13 +31,13 @@ pub fn run_if_asked() -> Option<ExitCode> {
     let mut input = BufReader::new(stdin::take().ok()?);
     let mut line = String::new();
     input.read_line(&mut line).ok()?;
-    let (arguments, host): (Map<String, Value>, HostOptions) = serde_json::from_str(&line).ok()?;
+    let (arguments, host, approval): (Map<String, Value>, HostOptions, Approval) = serde_json::from_str(&line).ok()?;
     thread::spawn(move || {
         // Nothing more is sent: this waits until the host closes the pipe.
         let _ = input.read(&mut [0]);
         std::process::exit(1);
     });
-    let answer = tool.call(arguments.into_iter().collect(), &host);
+    let answer = tool.call_approved(arguments.into_iter().collect(), &host, &approval);
     let answer = answer.map_or_else(|error| json!(error), |answered| answered.json);
     let mut out = io::stdout().lock();
     let printed = serde_json::to_writer(&mut out, &answer).is_ok() && out.flush().is_ok();
@@ -59,6 +59,20 @@ pub struct Lease(#[expect(dead_code, reason = "held for its drop")] Option<Child
 ///
 /// [`INTERNAL_ERROR`] where the process does not start.
 pub fn start(tool: &'static Tool, arguments: Members, host: &HostOptions) -> Result<(Running, Lease), Error> {
+    start_approved(tool, arguments, host, &Approval::Pending)
+}
+
+/// The same, with what the host says about an approval of this call.
+///
+/// # Errors
+///
+/// As [`start`].
+pub fn start_approved(
+    tool: &'static Tool,
+    arguments: Members,
+    host: &HostOptions,
+    approval: &Approval,
+) -> Result<(Running, Lease), Error> {
     let program = env::current_exe().map_err(|error| failed(tool, "cannot be located", &error))?;
     let mut child = Command::new(program)
         .args([RUN_TOOL, tool.command])
@@ -70,7 +84,7 @@ pub fn start(tool: &'static Tool, arguments: Members, host: &HostOptions) -> Res
     let mut input = child.stdin.take();
     if let Some(input) = &mut input {
         let arguments: Map<String, Value> = arguments.into_iter().collect();
-        let line = json!([arguments, host]).to_string() + "\n";
+        let line = json!([arguments, host, approval]).to_string() + "\n";
         // A process that ended before it read the line is reported by `Running::wait`.
         let _ = input.write_all(line.as_bytes());
     }

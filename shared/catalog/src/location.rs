@@ -179,7 +179,7 @@ mod tests {
         let project = folder.path().canonicalize().unwrap().join("project");
         fs::create_dir_all(project.join("kb")).unwrap();
         let host = HostOptions { project_root: project.to_str().map(str::to_owned), ..HostOptions::default() };
-        let model = Invocation { host, caller: Caller::Model };
+        let model = Invocation { host, caller: Caller::Model, ..Invocation::default() };
         let locate = |root: Option<&str>, file: Option<&str>, access| {
             locate(root.map(Path::new), file.map(Path::new), access, &model)
         };

@@ -50,7 +50,7 @@ mod tests {
             allow_root: vec![allowed("readable"), format!("rw={}", allowed("writable"))],
             ..HostOptions::default()
         };
-        let model = Invocation { host, caller: Caller::Model };
+        let model = Invocation { host, caller: Caller::Model, ..Invocation::default() };
         let person = Invocation { caller: Caller::Person, ..model.clone() };
 
         assert_eq!(input_file(Path::new("a.html"), &model).unwrap(), top.join("project/a.html"));

@@ -68,6 +68,24 @@ pub enum Caller {
     Model,
 }
 
+/// What a host says about a call that a person has to approve.
+///
+/// It comes beside the arguments, so no JSON can set it. A tool that needs an approval and has none fails
+/// with a code of its own, whose details say what there is to approve; the host asks and calls again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Approval {
+    /// There is no host: the tool, as a process of its own, asks by itself.
+    #[default]
+    Own,
+    /// The host asks, and has not yet.
+    Pending,
+    /// A person, or a rule of theirs, approved the call.
+    Granted,
+    /// A person refused it, with these words; empty where they gave none.
+    Denied(String),
+}
+
 /// How a tool was called, beside its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invocation {
@@ -75,4 +93,7 @@ pub struct Invocation {
     pub host: HostOptions,
     /// Who wrote the arguments.
     pub caller: Caller,
+    /// What the host says about this call.
+    #[serde(default)]
+    pub approval: Approval,
 }

@@ -24,9 +24,9 @@ pub use bounded::Bounded;
 pub use budget::{Budget, Limit, Next, Offset, Page};
 pub use describe::{Annotations, ContentOrigin, Isolation, Stdin, Toolset};
 pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR, SELECTOR_NOT_FOUND};
-pub use host::{Caller, HostOptions, Invocation, NOT_ALLOWED_IN_ARGUMENTS};
+pub use host::{Approval, Caller, HostOptions, Invocation, NOT_ALLOWED_IN_ARGUMENTS};
 pub use manual::{Manual, Spelling};
-pub use run::{Answered, Exit, call, main};
+pub use run::{Answered, Exit, call, call_approved, main};
 
 // What a tool's types derive, so that a tool names one crate for its contract.
 pub use schemars::{self, JsonSchema};

@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    ARGUMENT_ERROR, Caller, Error, HostOptions, INTERNAL_ERROR, NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, Tool,
+    ARGUMENT_ERROR, Approval, Caller, Error, HostOptions, INTERNAL_ERROR, Invocation, NOT_ALLOWED_IN_ARGUMENTS,
+    OUTPUT_ERROR, Tool,
     arguments::{self, Called, Members, Parsed},
     describe,
     json::{self, Charset},
@@ -80,9 +81,18 @@ pub struct Answered {
 ///
 /// What the executable would print on standard error.
 pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Answered, Error> {
+    call_approved::<T>(arguments, host, &Approval::Pending)
+}
+
+/// The same, with what the host says about an approval of this call.
+///
+/// # Errors
+///
+/// As [`call`].
+pub fn call_approved<T: Tool>(arguments: Members, host: &HostOptions, approval: &Approval) -> Result<Answered, Error> {
     caught::<T, _>(|| {
-        let called = arguments::from_json::<T>(arguments, host).inspect_err(log::Record::refuse::<T>)?;
-        let answer = answer(called)?;
+        let (tool, invocation) = arguments::from_json::<T>(arguments, host).inspect_err(log::Record::refuse::<T>)?;
+        let answer = answer((tool, Invocation { approval: approval.clone(), ..invocation }))?;
         let plain = T::plain(&answer).map(str::to_owned);
         // A value that reads a file as it is serialized can fail.
         let json = serde_json::to_value(Success::of(&answer));

@@ -8,7 +8,7 @@ use super::{
     names::{bad_value, missing_value, nearest, refused_value, repeated, suggesting, unexpected},
 };
 use crate::{
-    ARGUMENT_ERROR, Caller, Error, Invocation, Tool,
+    ARGUMENT_ERROR, Approval, Caller, Error, Invocation, Tool,
     host::{HostOptions, NOT_ALLOWED_IN_ARGUMENTS},
 };
 
@@ -226,7 +226,7 @@ impl CommandLine {
             self.check_texts(&tool)?;
             let host = HostOptions::from_args(&[T::NAME], &self.words_of(&self.host))
                 .map_err(|early| self.refused(&early.output))?;
-            Ok((tool, Invocation { host, caller: self.caller }))
+            Ok((tool, Invocation { host, caller: self.caller, approval: Approval::default() }))
         });
         parsed.map_err(|error| match self.caller {
             Caller::Person => error,

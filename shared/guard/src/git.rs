@@ -1,0 +1,160 @@
+//! Whether a repository's own configuration makes Git run programs.
+//!
+//! `git status`, `log` and `diff` run what `core.fsmonitor`, a filter, a text converter or a pager name. A
+//! person's own configuration is trusted; that of the repository came with the project. It may have
+//! the keys that every clone has, and no others.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::Reason;
+
+/// Sections all of whose keys are harmless, as they are written in the first place.
+const SECTIONS: [&str; 10] = ["remote", "branch", "user", "color", "push", "pull", "fetch", "init", "advice", "column"];
+
+/// Harmless keys of other sections.
+const KEYS: &[(&str, &[&str])] = &[
+    (
+        "core",
+        &[
+            "repositoryformatversion",
+            "filemode",
+            "bare",
+            "logallrefupdates",
+            "ignorecase",
+            "precomposeunicode",
+            "symlinks",
+            "autocrlf",
+            "eol",
+            "safecrlf",
+            "quotepath",
+            "abbrev",
+            "compression",
+            "sharedrepository",
+            "longpaths",
+            "preloadindex",
+            "untrackedcache",
+            "commitgraph",
+        ],
+    ),
+    ("extensions", &["worktreeconfig", "objectformat", "refstorage"]),
+    ("submodule", &["url", "active", "branch", "update", "fetchrecursesubmodules"]),
+    ("lfs", &["repositoryformatversion"]),
+    ("gc", &["auto", "autodetach"]),
+    ("rebase", &["autostash", "autosquash"]),
+    ("merge", &["ff", "conflictstyle"]),
+    ("diff", &["renames", "algorithm", "colormoved", "mnemonicprefix"]),
+    ("log", &["date", "decorate"]),
+    ("commit", &["gpgsign"]),
+];
+
+/// Keys of the harmless sections that run something all the same.
+const NOT: [&str; 4] = ["uploadpack", "receivepack", "vcs", "proxy"];
+
+/// Checks the repository that Git finds from `cwd`.
+pub(crate) fn runs_nothing(cwd: &Path, ignores_submodules: bool) -> Result<(), Reason> {
+    // A folder that has these is a repository by itself.
+    let is_bare = |folder: &Path| folder.join("HEAD").exists() && folder.join("objects").is_dir();
+    let found = cwd.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok() || is_bare(folder));
+    let Some(top) = found else { return Ok(()) };
+    let own = if top.join(".git").symlink_metadata().is_ok() { top.join(".git") } else { top.to_path_buf() };
+    let own = match fs::read_to_string(&own) {
+        // A work tree or a submodule names its folder in a file.
+        Ok(text) => match text.strip_prefix("gitdir:") {
+            Some(path) => top.join(path.trim()),
+            None => return Err(Reason::new("git", format!("{} is not understood", own.display()))),
+        },
+        Err(_) => own,
+    };
+    let common = match fs::read_to_string(own.join("commondir")) {
+        Ok(path) => own.join(path.trim()),
+        Err(_) => own.clone(),
+    };
+    for file in [common.join("config"), own.join("config.worktree")] {
+        check_file(&file)?;
+    }
+    if (top.join(".gitmodules").exists() || common.join("modules").exists()) && !ignores_submodules {
+        let mut folders = vec![(common.join("modules"), 4)];
+        while let Some((folder, depth)) = folders.pop() {
+            if folder.join("config").is_file() {
+                check_file(&folder.join("config"))?;
+            }
+            let entries: Vec<PathBuf> = match depth {
+                0 => vec![],
+                _ => fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect(),
+            };
+            let inner = entries.into_iter().filter(|path| path.is_dir() && !path.ends_with("objects"));
+            folders.extend(inner.map(|path| (path, depth - 1)));
+        }
+    }
+    Ok(())
+}
+
+fn check_file(file: &Path) -> Result<(), Reason> {
+    let Ok(text) = fs::read_to_string(file) else {
+        let unread = || Reason::new("git", format!("{} cannot be read", file.display()));
+        return if file.exists() { Err(unread()) } else { Ok(()) };
+    };
+    match unknown_key(&text) {
+        Some(key) => {
+            Err(Reason::new("git", format!("{} sets {key}, which may make Git run a program", file.display())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The first key of a configuration that is not known to be harmless.
+fn unknown_key(text: &str) -> Option<String> {
+    let mut section = String::new();
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(header) = line.strip_prefix('[') {
+            // A key may follow in the same line; Git itself never writes it so.
+            let Some(header) = header.strip_suffix(']') else { return Some(line.to_owned()) };
+            section = header.split([' ', '\t', '.', '"']).next().unwrap_or_default().to_ascii_lowercase();
+            continue;
+        }
+        let name: String = line.split(['=', ' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
+        let in_section = SECTIONS.contains(&section.as_str()) && !NOT.contains(&name.as_str());
+        let listed = KEYS.iter().any(|(known, keys)| *known == section && keys.contains(&name.as_str()));
+        // A value that goes on in the next line would hide a section.
+        if !(in_section || listed) || line.ends_with('\\') {
+            return Some(format!("{section}.{name}"));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_clone_has_is_harmless() {
+        let clone = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote \"origin\"]\n\turl = https://a/b.git\n\
+            \tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
+        assert_eq!(unknown_key(clone), None);
+        for line in [
+            "[core]\n fsmonitor = ./x",
+            "[core]\npager=x",
+            "[CORE]\n FSMonitor = x",
+            "[diff \"x\"]\n textconv = x",
+            "[diff]\nexternal = x",
+            "[filter \"x\"]\nclean = x",
+            "[include]\npath = x",
+            "[includeIf \"gitdir:x\"]\npath = x",
+            "[alias]\nst = !x",
+            "[core] pager = x",
+            "[remote \"o\"]\nuploadpack = x",
+            "[user]\nname = a\\\n[core]\npager = x",
+            "[gpg]\nprogram = x",
+            "[core]\nhooksPath = x",
+        ] {
+            assert!(unknown_key(line).is_some(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What is a disaster whoever approves it, and what else a line does, for the person who decides.
+//!
+//! Here a line is read generously: wrappers such as `sudo` are taken off, lines in lines are read, variables
+//! that the line sets are put in, and what is not known counts as what it may be. Nothing runs unasked
+//! because of what this module does not find.
+
+mod commands;
+mod notes;
+mod targets;
+mod words;
+
+use tree_sitter::{Node, Tree};
+
+use self::{targets::Targets, words::Words};
+use crate::{
+    Reason, Scope, syntax,
+    syntax::{children, nodes, text},
+};
+
+/// What was found in a line.
+#[derive(Debug, Default)]
+pub(crate) struct Harm {
+    /// Why it is refused.
+    pub(crate) block: Option<Reason>,
+    /// What it does beside.
+    pub(crate) notes: Vec<String>,
+}
+
+/// How deep lines in lines are read.
+const DEEPEST: usize = 4;
+
+/// The most commands of a line that are looked at; a line of 100,000 bytes may have 50,000.
+const MOST: usize = 2_000;
+
+/// Looks for harm in `line`.
+pub(crate) fn look(line: &str, tree: &Tree, scope: &Scope) -> Harm {
+    let mut harm = Harm::default();
+    let mut look = Look { scope, targets: Targets::new(scope), harm: &mut harm, depth: 0 };
+    look.line(line, tree);
+    harm
+}
+
+/// A look at one line, which may be in another.
+struct Look<'a> {
+    scope: &'a Scope,
+    targets: Targets<'a>,
+    harm: &'a mut Harm,
+    depth: usize,
+}
+
+impl Look<'_> {
+    fn line(&mut self, line: &str, tree: &Tree) {
+        let words = Words::of(line, tree, self.scope);
+        for node in nodes(tree.root_node()).filter(Node::is_named).take(MOST * 20) {
+            match node.kind() {
+                "command" => {
+                    let command = words.command(node);
+                    self.command(&command);
+                    if let Some(body) = heredoc(line, node).filter(|_| commands::is_shell_of_input(&command)) {
+                        self.inner(&body);
+                    }
+                    if commands::interpreter(&command) && fetches(&words, node) {
+                        self.block("web-to-interpreter", "it runs what the web sends");
+                    }
+                }
+                "function_definition" => {
+                    let name = node.child_by_field_name("name").map(|name| text(line, name)).unwrap_or_default();
+                    let calls = nodes(node).any(|inner| inner.kind() == "command_name" && text(line, inner) == name);
+                    if calls && text(line, node).contains(['&', '|']) {
+                        self.block("fork-bomb", "a function that starts itself again and again");
+                    }
+                }
+                "while_statement" => {
+                    let endless = ["while true", "while :", "while [ 1 ]", "while ((1))"];
+                    let raw = text(line, node);
+                    let starts = nodes(node).any(|inner| inner.kind() == "&");
+                    if starts && endless.iter().any(|start| raw.starts_with(start)) {
+                        self.block("fork-bomb", "a loop without an end that starts processes");
+                    }
+                }
+                "pipeline" => self.pipeline(&words, node),
+                "file_redirect" => self.redirect(&words, node),
+                "command_substitution" | "process_substitution" => self.note("it puts in what a command prints"),
+                _ => {}
+            }
+            if self.harm.block.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// A line that is an argument, or comes through a pipe.
+    fn inner(&mut self, line: &str) {
+        if self.depth >= DEEPEST {
+            return;
+        }
+        if let Some(tree) = syntax::parse(line) {
+            self.depth += 1;
+            self.line(line, &tree);
+            self.depth -= 1;
+        }
+    }
+
+    fn block(&mut self, rule: &'static str, text: impl Into<String>) {
+        self.harm.block.get_or_insert(Reason::new(rule, text));
+    }
+
+    fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.harm.notes.contains(&text) && self.harm.notes.len() < 12 {
+            self.harm.notes.push(text);
+        }
+    }
+
+    /// A pipeline whose end runs what its start says.
+    fn pipeline(&mut self, words: &Words<'_>, node: Node<'_>) {
+        let (mut web, mut said): (bool, Option<String>) = (false, None);
+        for inner in nodes(node).filter(|node| node.kind() == "command") {
+            let command = words.command(inner);
+            let runs_input = commands::reads_program(&command);
+            if runs_input && web {
+                self.block("web-to-interpreter", "it runs what the web sends");
+            }
+            if let Some(line) = said.take().filter(|_| runs_input) {
+                self.inner(&line);
+            }
+            web |= commands::fetches(&command);
+            said = commands::says(&command);
+        }
+    }
+
+    fn redirect(&mut self, words: &Words<'_>, node: Node<'_>) {
+        let raw = words.text(node).trim_start_matches(|c: char| c.is_ascii_digit());
+        if raw.starts_with('<') && !raw.starts_with("<>") {
+            return;
+        }
+        let Some(target) = node.child_by_field_name("destination").map(|node| words.word(words.text(node))) else {
+            return;
+        };
+        for target in target {
+            self.writes(&target);
+        }
+    }
+
+    /// A file that is written.
+    fn writes(&mut self, target: &str) {
+        if ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"].contains(&target) || target.parse::<u8>().is_ok() {
+            return;
+        }
+        if let Some(reason) = self.targets.write(target) {
+            self.harm.block.get_or_insert(reason);
+        }
+        self.note(format!("it writes {target}"));
+    }
+}
+
+/// Whether a fetch from the web is among the arguments of a command.
+fn fetches(words: &Words<'_>, node: Node<'_>) -> bool {
+    // Redirects from a substitution stand beside the command.
+    let whole = node.parent().filter(|above| above.kind() == "redirected_statement").unwrap_or(node);
+    nodes(whole)
+        .filter(|inner| inner.kind() == "command" && inner.id() != node.id())
+        .any(|inner| commands::fetches(&words.command(inner)))
+}
+
+/// The text that a command reads from the line itself.
+fn heredoc(line: &str, node: Node<'_>) -> Option<String> {
+    let whole = node.parent().filter(|above| above.kind() == "redirected_statement").unwrap_or(node);
+    let redirects = children(whole).into_iter().chain(children(node));
+    redirects.into_iter().find_map(|redirect| match redirect.kind() {
+        "heredoc_redirect" => children(redirect)
+            .into_iter()
+            .find(|inner| inner.kind() == "heredoc_body")
+            .map(|body| text(line, body).to_owned()),
+        "herestring_redirect" => {
+            let raw = text(line, redirect).trim_start_matches('<').trim();
+            Some(raw.trim_matches(['"', '\'']).to_owned())
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,158 @@
+//! Which paths of a line may be read unasked: those that are open to the agent's file tools, but for files
+//! that are named like keys.
+
+use std::{
+    fs,
+    path::{Component, Path, PathBuf},
+};
+
+use ragmaker_files::PATH_NOT_ALLOWED;
+
+use crate::{Reason, Scope, word::Word};
+
+/// The most directory entries that are looked at for one line's patterns.
+const MOST_ENTRIES: usize = 20_000;
+
+/// Checks that what `word` names may be read, from each of the directories `cwds` in which the line may be
+/// when it gets there.
+pub(crate) fn check(word: &Word, cwds: &[PathBuf], scope: &Scope) -> Result<(), Reason> {
+    let path = word.path(scope.home()).ok_or_else(|| Reason::new("path", "there is no home"))?;
+    if path.as_os_str().is_empty() || path == Path::new("/dev/null") {
+        return Ok(());
+    }
+    for cwd in cwds {
+        if word.globs.is_empty() {
+            readable(&cwd.join(&path), scope)?;
+        } else {
+            for found in matches(word, cwd, scope)? {
+                readable(&found, scope)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks an absolute path.
+pub(crate) fn readable(path: &Path, scope: &Scope) -> Result<(), Reason> {
+    let real = match scope.roots().place_or_missing(&path.to_string_lossy()) {
+        Ok(place) => place.path(),
+        Err(error) if error.is(PATH_NOT_ALLOWED) => return Err(Reason::new("path", error.message())),
+        // Something on the way is missing or no directory: the program fails, but as the path is written it
+        // must not leave either.
+        Err(_) => normal(path),
+    };
+    let within = |path: &Path| scope.roots().all().iter().any(|root| path.starts_with(&root.path));
+    if !within(&real) && scope.roots().place_or_missing(&real.to_string_lossy()).is_err() {
+        return Err(Reason::new("path", format!("{} is outside the directories that may be read", real.display())));
+    }
+    match [path, &*real].into_iter().find(|path| is_secret(path)) {
+        Some(secret) => Err(Reason::new("secret", format!("{} may hold keys or passwords", secret.display()))),
+        None => Ok(()),
+    }
+}
+
+/// `path` with its `.` and `..` resolved as text.
+pub(crate) fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(normal.pop()),
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// Whether a file is named as files with keys and passwords are.
+fn is_secret(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let name = name.to_ascii_lowercase();
+    let is_env = name == ".env" || name.starts_with(".env.");
+    let is_example = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
+    let keys = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials", "credentials.json", "credentials.toml"];
+    let dots = [".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd", ".vault-token"];
+    (is_env && !is_example)
+        || keys.contains(&&*name)
+        || dots.contains(&&*name)
+        || [".pem", ".p12", ".pfx", ".keystore", ".jks", ".kdbx"].iter().any(|end| name.ends_with(end))
+}
+
+/// Checks that no word of a command becomes an option by what a pattern matches: a file may be called `-x`.
+pub(crate) fn no_options(words: &[Word], cwds: &[PathBuf]) -> Result<(), Reason> {
+    let leading = words.iter().any(|word| word.globs.first() == Some(&0));
+    let dashed = |cwd: &PathBuf| {
+        let entries = fs::read_dir(cwd).into_iter().flatten().flatten();
+        entries.take(MOST_ENTRIES).any(|entry| entry.file_name().as_encoded_bytes().starts_with(b"-"))
+    };
+    if leading && cwds.iter().any(dashed) {
+        return Err(Reason::new("pattern", "a pattern may match a file whose name begins with -"));
+    }
+    Ok(())
+}
+
+/// What a pattern may match from `cwd`, and more: each part of it counts as what stands before its first and
+/// after its last special character.
+fn matches(word: &Word, cwd: &Path, scope: &Scope) -> Result<Vec<PathBuf>, Reason> {
+    let (mut found, mut at, mut left) = (vec![cwd.to_path_buf()], 0, MOST_ENTRIES);
+    let mut is_below_pattern = false;
+    for part in word.text.split('/') {
+        let end = at + part.len();
+        let globs: Vec<usize> =
+            word.globs.iter().filter(|glob| (at..end).contains(glob)).map(|glob| glob - at).collect();
+        let (Some(first), Some(last)) = (globs.first(), globs.last()) else {
+            if part == ".." && is_below_pattern {
+                return Err(Reason::new("pattern", ".. after a pattern"));
+            }
+            for path in &mut found {
+                *path = match (at, part) {
+                    (0, "") if !word.text.is_empty() => PathBuf::from("/"),
+                    (0, "~") if word.home => scope.home().map(Path::to_path_buf).unwrap_or_default(),
+                    _ => path.join(part),
+                };
+            }
+            at = end + 1;
+            continue;
+        };
+        // `[a-z]` is one special character.
+        let last = part[*last..].find(']').filter(|_| part[*last..].starts_with('[')).map_or(*last, |end| last + end);
+        let (before, after) = (&part[..*first], &part[last + 1..]);
+        let mut next = vec![];
+        for folder in &found {
+            readable(folder, scope)?;
+            // dash takes the parent for what .* matches, Bash does not.
+            if before.starts_with('.') && "..".starts_with(before) && "..".ends_with(after) {
+                next.push(folder.join(".."));
+            }
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                left = left.checked_sub(1).ok_or_else(|| Reason::new("pattern", "a pattern matches too much"))?;
+                let name = entry.file_name();
+                let Some(name) = name.to_str() else { continue };
+                let is_hidden = name.starts_with('.') && !before.starts_with('.');
+                if !is_hidden && name.starts_with(before) && name.ends_with(after) {
+                    next.push(entry.path());
+                }
+            }
+        }
+        (found, is_below_pattern, at) = (next, true, end + 1);
+    }
+    Ok(found)
+}
+
+/// Checks that a program which follows links below `word` stays among what may be read.
+pub(crate) fn check_links(word: &Word, cwds: &[PathBuf], scope: &Scope) -> Result<(), Reason> {
+    let Some(path) = word.path(scope.home()) else { return Err(Reason::new("path", "there is no home")) };
+    let mut left = MOST_ENTRIES;
+    let mut folders: Vec<PathBuf> = cwds.iter().map(|cwd| cwd.join(&path)).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            left = left.checked_sub(1).ok_or_else(|| Reason::new("links", "it follows links in a large tree"))?;
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => readable(&entry.path(), scope)?,
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,280 @@
+//! The grammar of lines that may run unasked: plain words joined by `&&`, `||`, `;` and `|`, with redirects
+//! that read, or write nowhere.
+//!
+//! The tree says which words a line has and which constructs; the words themselves are read again from the
+//! text, and what stands between them has to be blank. The tree's nesting is not used: it reads
+//! `a | b && c` as `a | (b && c)`.
+
+use std::path::PathBuf;
+
+use tree_sitter::{Node, Tree};
+
+use crate::{
+    Reason, Scope, paths, programs,
+    syntax::{children, nodes, text},
+    word::{Word, split, unquoted},
+};
+
+/// A piece of a plain line, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The words of a command.
+    Command(Vec<Word>),
+    /// The file that a command reads.
+    Input(Word),
+    /// A redirect that changes nothing.
+    Nowhere,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `|`
+    Pipe,
+    /// `!`
+    Not,
+    /// `;` or a line break.
+    Then,
+}
+
+/// How deep a line in a line may be, as in `sh -c 'sh -c ls'`.
+const DEEPEST: usize = 3;
+
+/// The pieces of a line that is written in the grammar.
+///
+/// # Errors
+///
+/// The first construct that is not.
+pub(crate) fn parts(line: &str, tree: &Tree) -> Result<Vec<Part>, Reason> {
+    let root = tree.root_node();
+    if root.has_error() {
+        return Err(Reason::new("syntax", "it cannot be parsed"));
+    }
+    let (mut parts, mut end) = (vec![], 0);
+    for node in nodes(root) {
+        // The inside of a piece, which was read with it.
+        if node.start_byte() < end {
+            continue;
+        }
+        match node.kind() {
+            "program" | "list" | "pipeline" | "redirected_statement" | "negated_command" => {}
+            "command" => {
+                gap(line, &mut end, node, &mut parts)?;
+                command(line, node, &mut parts)?;
+            }
+            "test_command" => {
+                gap(line, &mut end, node, &mut parts)?;
+                let raw = text(line, node);
+                if raw.starts_with("[[") || raw.starts_with("((") {
+                    return Err(construct(raw));
+                }
+                let mut words = split(raw)?;
+                // The bracket that begins a test is no pattern.
+                if let Some(first) = words.first_mut().filter(|first| first.text == "[") {
+                    *first = Word::plain("[");
+                }
+                parts.push(Part::Command(words));
+            }
+            "file_redirect" => {
+                gap(line, &mut end, node, &mut parts)?;
+                parts.push(redirect(line, node)?);
+            }
+            "&&" | "||" | "|" | ";" | "\n" => {
+                gap(line, &mut end, node, &mut parts)?;
+                parts.push(match node.kind() {
+                    "&&" => Part::And,
+                    "||" => Part::Or,
+                    "|" => Part::Pipe,
+                    _ => Part::Then,
+                });
+            }
+            "!" => {
+                gap(line, &mut end, node, &mut parts)?;
+                parts.push(Part::Not);
+            }
+            "comment" => gap(line, &mut end, node, &mut parts)?,
+            _ => return Err(construct(text(line, node))),
+        }
+    }
+    blank(line.get(end..).unwrap_or("?"), &mut parts)?;
+    Ok(parts)
+}
+
+fn construct(raw: &str) -> Reason {
+    let start: String = raw.chars().take(60).collect();
+    Reason::new("construct", format!("{start:?} is more than a plain command"))
+}
+
+/// Goes on to `node`, over what stands before it.
+fn gap(line: &str, end: &mut usize, node: Node<'_>, parts: &mut Vec<Part>) -> Result<(), Reason> {
+    let between = line.get(*end..node.start_byte()).unwrap_or("?");
+    *end = node.end_byte();
+    blank(between, parts)
+}
+
+/// Checks what stands between two pieces; a line break there ends a command.
+fn blank(between: &str, parts: &mut Vec<Part>) -> Result<(), Reason> {
+    let joined = between.replace("\\\n", " ");
+    if !joined.chars().all(|c| matches!(c, ' ' | '\t' | '\n')) {
+        return Err(Reason::new("syntax", format!("{between:?} is not understood")));
+    }
+    let goes_on = matches!(parts.last(), None | Some(Part::And | Part::Or | Part::Pipe | Part::Not | Part::Then));
+    if joined.contains('\n') && !goes_on {
+        parts.push(Part::Then);
+    }
+    Ok(())
+}
+
+/// The words of a command, and its redirects.
+fn command(line: &str, node: Node<'_>, parts: &mut Vec<Part>) -> Result<(), Reason> {
+    let (mut words, mut redirects, mut end) = (vec![], vec![], node.start_byte());
+    for child in children(node) {
+        let between = line.get(end..child.start_byte()).unwrap_or("?").replace("\\\n", " ");
+        if !between.chars().all(|c| matches!(c, ' ' | '\t')) {
+            return Err(Reason::new("syntax", format!("{between:?} is not understood")));
+        }
+        end = child.end_byte();
+        match child.kind() {
+            "command_name" | "word" | "string" | "raw_string" | "number" | "concatenation" => {
+                // Two nodes without a blank between them are one word to the shell.
+                if between.is_empty() && !words.is_empty() {
+                    return Err(construct(text(line, node)));
+                }
+                words.push(unquoted(text(line, child))?);
+            }
+            "file_redirect" => redirects.push(redirect(line, child)?),
+            _ => return Err(construct(text(line, child))),
+        }
+    }
+    if words.is_empty() {
+        return Err(construct(text(line, node)));
+    }
+    parts.push(Part::Command(words));
+    parts.extend(redirects);
+    Ok(())
+}
+
+/// A redirect that reads a file, or changes nothing: `2>/dev/null`, `2>&1`.
+fn redirect(line: &str, node: Node<'_>) -> Result<Part, Reason> {
+    let raw = text(line, node);
+    let mut rest = raw.trim_start_matches(|c: char| c.is_ascii_digit());
+    let refused = || Reason::new("redirect", format!("{raw:?} writes, or reads what is not known"));
+    for operator in ["<", ">>", ">&", ">"] {
+        let Some(target) = rest.strip_prefix(operator) else { continue };
+        rest = target.trim_start_matches([' ', '\t']);
+        let target = unquoted(rest)?;
+        return match operator {
+            "<" if !rest.starts_with(['&', '>', '<']) => Ok(Part::Input(target)),
+            ">&" if ["1", "2"].contains(&rest) => Ok(Part::Nowhere),
+            ">" | ">>" if target == Word::plain("/dev/null") => Ok(Part::Nowhere),
+            _ => Err(refused()),
+        };
+    }
+    Err(refused())
+}
+
+/// The words of a line that is one command.
+pub(crate) fn only_command(parts: &[Part]) -> Option<Vec<String>> {
+    match parts {
+        [Part::Command(words)] | [Part::Command(words), Part::Then] => {
+            Some(words.iter().map(|word| word.text.clone()).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Checks that every command of a line only reads what it may.
+pub(crate) fn check(parts: &[Part], scope: &Scope) -> Result<(), Reason> {
+    check_in(parts, &[scope.cwd().to_path_buf()], scope, 0)
+}
+
+/// The same for a line that is an argument of another.
+pub(crate) fn check_line(line: &str, cwds: &[PathBuf], scope: &Scope, depth: usize) -> Result<(), Reason> {
+    if depth >= DEEPEST {
+        return Err(Reason::new("construct", "a line in a line in a line"));
+    }
+    let tree = crate::syntax::parse(line).ok_or_else(|| Reason::new("syntax", "it cannot be parsed"))?;
+    check_in(&parts(line, &tree)?, cwds, scope, depth)
+}
+
+fn check_in(parts: &[Part], cwds: &[PathBuf], scope: &Scope, depth: usize) -> Result<(), Reason> {
+    if !parts.iter().any(|part| matches!(part, Part::Command(_))) {
+        return Err(Reason::new("syntax", "there is no command in it"));
+    }
+    let mut here = cwds.to_vec();
+    for list in parts.split(|part| *part == Part::Then) {
+        // Where the line may be after a part of the list that succeeded, and after one that failed.
+        let (mut success, mut failure) = (here.clone(), vec![]);
+        let mut rest = list;
+        let mut operator = None;
+        while !rest.is_empty() {
+            let end = rest.iter().position(|part| matches!(part, Part::And | Part::Or)).unwrap_or(rest.len());
+            let start = match operator {
+                Some(Part::Or) => failure.clone(),
+                _ => success.clone(),
+            };
+            let (went, stayed) = pipeline(&rest[..end], &start, scope, depth)?;
+            (success, failure) = if operator == Some(Part::Or) {
+                (joined(success, went), stayed)
+            } else {
+                (went, joined(failure, stayed))
+            };
+            operator = rest.get(end).cloned();
+            rest = rest.get(end + 1..).unwrap_or_default();
+            if operator.is_some() && rest.is_empty() {
+                return Err(Reason::new("syntax", "nothing follows the last operator"));
+            }
+        }
+        here = joined(success, failure);
+    }
+    Ok(())
+}
+
+fn joined(mut one: Vec<PathBuf>, other: Vec<PathBuf>) -> Vec<PathBuf> {
+    for path in other {
+        if !one.contains(&path) {
+            one.push(path);
+        }
+    }
+    one
+}
+
+/// Checks one pipeline that starts in any of `cwds`, and says where the line may be after its success and
+/// after its failure.
+fn pipeline(
+    parts: &[Part],
+    cwds: &[PathBuf],
+    scope: &Scope,
+    depth: usize,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Reason> {
+    let (mut went, mut commands) = (cwds.to_vec(), 0);
+    for stage in parts.split(|part| *part == Part::Pipe) {
+        let mut named = false;
+        for part in stage {
+            match part {
+                Part::Command(words) => {
+                    if std::mem::replace(&mut named, true) {
+                        return Err(Reason::new("syntax", "two commands without an operator between them"));
+                    }
+                    commands += 1;
+                    paths::no_options(words, cwds)?;
+                    went = programs::check(words, &programs::Place { cwds, scope, depth })?;
+                }
+                Part::Input(word) if word.globs.is_empty() => paths::check(word, cwds, scope)?,
+                Part::Input(_) => return Err(Reason::new("redirect", "a pattern as the file to read")),
+                _ => {}
+            }
+        }
+        if !named {
+            return Err(Reason::new("syntax", "there is no command in it"));
+        }
+    }
+    // Commands of a pipeline have shells of their own: cd changes nothing for the rest.
+    if commands > 1 {
+        went = cwds.to_vec();
+    }
+    if parts.contains(&Part::Not) {
+        let both = joined(went, cwds.to_vec());
+        return Ok((both.clone(), both));
+    }
+    Ok((went, cwds.to_vec()))
+}

@@ -1,0 +1,70 @@
+//! `awk` with a program that only prints.
+//!
+//! Awk runs commands (`system`, pipes, `getline`) and writes files (`>`). Its language is not parsed: a
+//! regular expression cannot be told from a division without that. So a program that may run has none of
+//! these words and signs anywhere, not even in a text.
+
+use super::{
+    Place,
+    options::{self, Entry, Operands},
+    refused,
+};
+use crate::{Reason, word::Word};
+
+const OPTIONS: Entry = Entry { options: "-F: -v: --field-separator: --assign:", operands: Operands::Text };
+
+/// What runs, reads or writes something; `@` calls functions by the name in a variable.
+const REFUSED: [&str; 9] = ["system", "getline", "ARGV", "ARGC", "@", "close", "extension", "PROCINFO", "nextfile"];
+
+pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+    let parsed = options::parse("awk", &OPTIONS, arguments, place)?;
+    let Some((program, files)) = parsed.operands.split_first() else {
+        return Err(Reason::new("syntax", "awk has no program"));
+    };
+    if !program.globs.is_empty() || !only_prints(&program.text) {
+        return Err(Reason::new("option", "an awk program that may run commands or write files"));
+    }
+    files.iter().filter(|word| word.text != "-").try_for_each(|word| {
+        // `x=1` among the files sets a variable.
+        if word.text.contains('=') && !word.text.contains('/') && word.globs.is_empty() {
+            let is_assignment = word.text.split('=').next().is_some_and(|name| {
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            });
+            return if is_assignment { Ok(()) } else { Err(refused("awk", word)) };
+        }
+        place.path(word)
+    })
+}
+
+fn only_prints(program: &str) -> bool {
+    if REFUSED.iter().any(|word| program.contains(word)) {
+        return false;
+    }
+    let rest = program.replace("||", "").replace(">=", "");
+    // A comparison with `>` is a redirect only in what prints.
+    !rest.contains('|') && (!rest.contains('>') || !program.contains("print"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::only_prints;
+
+    #[test]
+    fn a_program_that_could_do_more_is_refused() {
+        for program in ["{print $1}", "NR>=5 && NR<10 || $1==\"a\"", "$3 > 5", "BEGIN{for(i=0;i<3;i++)print i}"] {
+            assert!(only_prints(program), "{program}");
+        }
+        for program in [
+            "BEGIN{system(\"rm x\")}",
+            "{print > \"out\"}",
+            "{print | \"sh\"}",
+            "BEGIN{\"date\"|getline d}",
+            "{print $1 > 5}",
+            "BEGIN{f=\"system\";@f(\"rm x\")}",
+            "/\"/{system(\"x\")}/\"/",
+            "BEGIN{ARGV[1]=\"/etc/passwd\";ARGC=2}{print}",
+        ] {
+            assert!(!only_prints(program), "{program}");
+        }
+    }
+}

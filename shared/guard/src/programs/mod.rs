@@ -1,0 +1,78 @@
+//! The programs that may run unasked, each with the arguments with which it only reads.
+//!
+//! [`table`] lists options and operands; a program with a language of its own has a module. An option that is
+//! not listed makes the line one to ask for, however harmless it may be.
+
+mod awk;
+mod find;
+mod git;
+mod options;
+mod sed;
+mod special;
+mod table;
+
+use std::path::PathBuf;
+
+use crate::{Reason, Scope, paths, plain, word::Word};
+
+/// Where a command runs.
+pub(crate) struct Place<'a> {
+    /// The directories in which the line may be.
+    pub(crate) cwds: &'a [PathBuf],
+    pub(crate) scope: &'a Scope,
+    /// How many lines it is in.
+    pub(crate) depth: usize,
+}
+
+impl Place<'_> {
+    fn path(&self, word: &Word) -> Result<(), Reason> {
+        paths::check(word, self.cwds, self.scope)
+    }
+}
+
+/// Where the system keeps its programs: a path there means the same as the name.
+const SYSTEM: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
+
+/// Checks that a command only reads what it may, and says where the line may be after it.
+pub(crate) fn check(words: &[Word], place: &Place<'_>) -> Result<Vec<PathBuf>, Reason> {
+    let stays = || place.cwds.to_vec();
+    let Some((first, arguments)) = words.split_first() else {
+        return Err(Reason::new("syntax", "there is no command in it"));
+    };
+    let unknown = || Reason::new("program", format!("{:?} is not among the programs that only read", first.text));
+    if !first.globs.is_empty() || first.home || first.text.contains('=') {
+        return Err(unknown());
+    }
+    let name = SYSTEM.iter().find_map(|folder| first.text.strip_prefix(folder)).unwrap_or(&first.text);
+    if let Some(rest) = special::unwrapped(name, arguments)? {
+        return check(rest, place);
+    }
+    if let Some(line) = special::shell_line(name, arguments) {
+        plain::check_line(line, place.cwds, place.scope, place.depth + 1)?;
+        return Ok(stays());
+    }
+    if name == "cd" && first.text == "cd" {
+        return special::cd(arguments, place);
+    }
+    if special::asks_for_version(name, arguments, place)? {
+        return Ok(stays());
+    }
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" => awk::check(arguments, place)?,
+        "find" => find::check(arguments, place)?,
+        "git" => git::check(arguments, place)?,
+        "sed" => sed::check(arguments, place)?,
+        _ => {
+            if !special::check(name, arguments, place)? {
+                let entry = table::entry(name).ok_or_else(unknown)?;
+                options::check(name, entry, arguments, place)?;
+            }
+        }
+    }
+    Ok(stays())
+}
+
+/// The refusal of an argument.
+fn refused(program: &str, word: &Word) -> Reason {
+    Reason::new("option", format!("{program} with {:?}", word.text))
+}

@@ -1,0 +1,186 @@
+//! Options and operands of programs, as `getopt_long` reads them: `-abc`, `-n5`, `-n 5`, `--name=value`,
+//! `--name value`, `--`, in any order.
+
+use super::{Place, refused};
+use crate::{Reason, paths, word::Word};
+
+/// What a program takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// The options, with blanks between: `-abc` are switches, `-n:` and `--name:` take a value, `-f@` and
+    /// `--name@` a path to read, `-w?` and `--name?` a value that is written without a blank or not at all; `-#`
+    /// is a number, such as `-20`.
+    pub(super) options: &'static str,
+    /// The rest.
+    pub(super) operands: Operands,
+}
+
+/// What the words are that are no options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// There are none.
+    None,
+    /// Paths to read.
+    Paths,
+    /// At most one path to read, since a second one would be written.
+    OnePath,
+    /// A text, unless one of these options gave it; then paths.
+    TextThenPaths(&'static [&'static str]),
+    /// Texts.
+    Text,
+    /// Everything is text, what looks like an option as well.
+    Any,
+}
+
+/// How an option is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    None,
+    Text,
+    Path,
+    Attached,
+}
+
+/// What was read of a program's arguments.
+#[derive(Debug, Default)]
+pub(super) struct Parsed<'w> {
+    /// The options, as `-n` or `--name`.
+    pub(super) options: Vec<(String, Option<Word>)>,
+    /// The rest, in order.
+    pub(super) operands: Vec<&'w Word>,
+}
+
+impl Parsed<'_> {
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
+    }
+}
+
+impl Entry {
+    fn long(&self, name: &str) -> Option<Value> {
+        self.options.split(' ').find_map(|option| {
+            let rest = option.strip_prefix("--")?.strip_prefix(name)?;
+            Some(match rest {
+                "" => Value::None,
+                ":" => Value::Text,
+                "@" => Value::Path,
+                "?" => Value::Attached,
+                _ => return None,
+            })
+        })
+    }
+
+    fn short(&self, letter: char) -> Option<Value> {
+        self.options.split(' ').filter(|option| !option.starts_with("--")).find_map(|option| {
+            let letters = option.strip_prefix('-')?;
+            let (letters, value) = match letters.chars().last()? {
+                ':' if letters.len() > 1 => (&letters[..letters.len() - 1], Value::Text),
+                '@' if letters.len() > 1 => (&letters[..letters.len() - 1], Value::Path),
+                '?' if letters.len() > 1 => (&letters[..letters.len() - 1], Value::Attached),
+                _ => (letters, Value::None),
+            };
+            (letters != "#" && letters.contains(letter)).then_some(value)
+        })
+    }
+
+    fn takes_numbers(&self) -> bool {
+        self.options.split(' ').any(|option| option == "-#")
+    }
+}
+
+/// Checks the arguments of `program`.
+pub(super) fn check(program: &str, entry: &Entry, arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+    if entry.operands == Operands::Any {
+        return Ok(());
+    }
+    let parsed = parse(program, entry, arguments, place)?;
+    match entry.operands {
+        Operands::Any | Operands::Text => Ok(()),
+        Operands::None => parsed.operands.first().map_or(Ok(()), |word| Err(refused(program, word))),
+        Operands::Paths => all(&parsed.operands, place),
+        Operands::OnePath => match parsed.operands.as_slice() {
+            [] => Ok(()),
+            [one] if one.globs.is_empty() => place.path(one),
+            [.., last] => Err(refused(program, last)),
+        },
+        Operands::TextThenPaths(givers) => {
+            let first = usize::from(!parsed.has(givers));
+            let paths = parsed.operands.get(first..).unwrap_or_default();
+            all(paths, place)?;
+            if program.ends_with("grep") && parsed.has(&["-R", "--dereference-recursive"]) {
+                let here = Word::plain(".");
+                let paths = if paths.is_empty() { &[&here] } else { paths };
+                paths.iter().try_for_each(|word| paths::check_links(word, place.cwds, place.scope))?;
+            }
+            // A pattern of names in place of the text may match any number of files, all below here.
+            match parsed.operands.first() {
+                Some(word) if first == 1 && !word.globs.is_empty() => place.path(word),
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+fn all(words: &[&Word], place: &Place<'_>) -> Result<(), Reason> {
+    words.iter().filter(|word| word.text != "-").try_for_each(|word| place.path(word))
+}
+
+/// Reads the arguments of `program`, and checks the paths among the values of its options.
+pub(super) fn parse<'w>(
+    program: &str,
+    entry: &Entry,
+    arguments: &'w [Word],
+    place: &Place<'_>,
+) -> Result<Parsed<'w>, Reason> {
+    let mut parsed = Parsed::default();
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        let text = word.text.as_str();
+        if text == "--" {
+            parsed.operands.extend(rest);
+            break;
+        }
+        if text == "-" || !text.starts_with('-') {
+            parsed.operands.push(word);
+            continue;
+        }
+        let refuse = || refused(program, word);
+        if !word.globs.is_empty() && !text.contains('=') {
+            return Err(refuse());
+        }
+        let mut take = |value: Value, name: String, attached: Option<Word>| {
+            let given = match (value, attached) {
+                (Value::None, None) => None,
+                (Value::None, Some(_)) => return Err(refuse()),
+                (Value::Attached, attached) => attached,
+                (_, Some(attached)) => Some(attached),
+                (_, None) => Some(rest.next().cloned().ok_or_else(refuse)?),
+            };
+            if let (Value::Path, Some(path)) = (value, &given) {
+                place.path(path)?;
+            }
+            parsed.options.push((name, given));
+            Ok(())
+        };
+        if let Some(long) = text.strip_prefix("--") {
+            let name = long.split('=').next().unwrap_or_default();
+            let value = entry.long(name).ok_or_else(refuse)?;
+            let attached = long.len() > name.len();
+            take(value, format!("--{name}"), attached.then(|| word.after(name.len() + 3)))?;
+        } else if entry.takes_numbers() && text[1..].bytes().all(|byte| byte.is_ascii_digit()) {
+            parsed.options.push((text.to_owned(), None));
+        } else {
+            let letters = text.char_indices().skip(1);
+            for (at, letter) in letters {
+                let value = entry.short(letter).ok_or_else(refuse)?;
+                let after = at + letter.len_utf8();
+                let attached = (after < text.len() && value != Value::None).then(|| word.after(after));
+                take(value, format!("-{letter}"), attached)?;
+                if value != Value::None {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(parsed)
+}

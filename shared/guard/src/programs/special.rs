@@ -1,0 +1,292 @@
+//! Programs whose arguments are no plain options: wrappers, `cd`, versions, archives, dates.
+
+use std::{fs, path::PathBuf};
+
+use super::{
+    Place,
+    options::{self, Entry, Operands},
+    refused, table,
+};
+use crate::{Reason, paths, word::Word};
+
+/// The command that a wrapper runs as it is, where `name` is such a wrapper.
+pub(super) fn unwrapped<'w>(name: &str, arguments: &'w [Word]) -> Result<Option<&'w [Word]>, Reason> {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let mut rest = arguments;
+    match name {
+        "command" if rest.first().is_some_and(|word| ["-v", "-V"].contains(&word.text.as_str())) => return Ok(None),
+        "command" | "time" | "env" => {}
+        "nice" => {
+            if let [option, rest_of @ ..] = rest
+                && let Some(value) = option.text.strip_prefix("-n")
+            {
+                rest = rest_of;
+                if value.is_empty() {
+                    rest = rest.get(1..).unwrap_or_default();
+                }
+            }
+        }
+        "timeout" => {
+            if let Some(duration) = rest.first()
+                && number(duration.text.trim_end_matches(['s', 'm', 'h', 'd']))
+            {
+                rest = &rest[1..];
+            } else {
+                return rest.first().map_or(Ok(None), |word| Err(refused(name, word)));
+            }
+        }
+        _ => return Ok(None),
+    }
+    match rest.first() {
+        None => Ok(None),
+        Some(word) if word.text.starts_with('-') || word.text.contains('=') => {
+            if arguments.len() == 1 && VERSION.contains(&word.text.as_str()) {
+                return Ok(None);
+            }
+            Err(refused(name, word))
+        }
+        Some(_) => Ok(Some(rest)),
+    }
+}
+
+/// The line that a shell is called with: `sh -c 'ls'`.
+pub(super) fn shell_line<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w str> {
+    match arguments {
+        [option, line] if ["sh", "bash", "dash"].contains(&name) && option.text == "-c" && line.globs.is_empty() => {
+            Some(&line.text)
+        }
+        _ => None,
+    }
+}
+
+/// Where `cd` leads.
+pub(super) fn cd(arguments: &[Word], place: &Place<'_>) -> Result<Vec<PathBuf>, Reason> {
+    let [to] = arguments else { return Err(Reason::new("path", "cd without one directory leads out of the project")) };
+    if to.text.starts_with('-') || !to.globs.is_empty() || to.text.is_empty() {
+        return Err(refused("cd", to));
+    }
+    place.path(to)?;
+    let path = to.path(place.scope.home()).unwrap_or_default();
+    // The shell resolves .. as text, programs by the directories that are really there: both have to be allowed.
+    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let mut led = vec![];
+    for cwd in place.cwds {
+        let joined = cwd.join(&path);
+        for one in [real(joined.clone()), real(paths::normal(&joined))] {
+            paths::readable(&one, place.scope)?;
+            if !led.contains(&one) {
+                led.push(one);
+            }
+        }
+    }
+    Ok(led)
+}
+
+const VERSION: [&str; 2] = ["--version", "--help"];
+
+/// Programs that may be asked for their version and nothing else, with other spellings of the question.
+const VERSIONS: &[(&str, &[&str])] = &[
+    ("ansible", &[]),
+    ("bash", &[]),
+    ("bun", &["-v"]),
+    ("c++", &[]),
+    ("cargo", &["-V", "-vV", "--list"]),
+    ("cc", &["-v"]),
+    ("chromium", &[]),
+    ("clang", &["-v"]),
+    ("clang++", &["-v"]),
+    ("cmake", &[]),
+    ("curl", &["-V"]),
+    ("deno", &["-V"]),
+    ("docker", &["-v"]),
+    ("dotnet", &["--info", "--list-sdks", "--list-runtimes"]),
+    ("ffmpeg", &["-version"]),
+    ("g++", &["-v"]),
+    ("gcc", &["-v", "-dumpversion", "-dumpmachine"]),
+    ("gh", &[]),
+    ("ghc", &["-V"]),
+    ("go", &["version", "env"]),
+    ("java", &["-version"]),
+    ("javac", &["-version"]),
+    ("julia", &["-v"]),
+    ("ld", &["-v"]),
+    ("lua", &["-v"]),
+    ("make", &["-v"]),
+    ("ninja", &[]),
+    ("node", &["-v"]),
+    ("npm", &["-v"]),
+    ("openssl", &["version"]),
+    ("pandoc", &["-v"]),
+    ("perl", &["-v"]),
+    ("php", &["-v"]),
+    ("pip", &["-V"]),
+    ("pip3", &["-V"]),
+    ("protoc", &[]),
+    ("psql", &["-V"]),
+    ("python", &["-V"]),
+    ("python3", &["-V", "-VV"]),
+    ("ruby", &["-v"]),
+    ("rustc", &["-V", "-vV"]),
+    ("rustfmt", &["-V"]),
+    ("rustup", &["-V"]),
+    ("sqlite3", &["-version"]),
+    ("ssh", &["-V"]),
+    ("tsc", &["-v"]),
+    ("uv", &["-V"]),
+    ("wget", &["-V"]),
+    ("zsh", &[]),
+];
+
+/// Whether the command only asks a program for its version.
+pub(super) fn asks_for_version(name: &str, arguments: &[Word], place: &Place<'_>) -> Result<bool, Reason> {
+    let [question] = arguments else { return Ok(false) };
+    let text = question.text.as_str();
+    let listed = VERSIONS.iter().find(|(program, _)| *program == name);
+    let is_asked = match listed {
+        Some((_, spellings)) => text == "--version" || spellings.contains(&text),
+        // A program of the table prints both itself.
+        None => VERSION.contains(&text) && (table::entry(name).is_some() || ["awk", "sed", "find"].contains(&name)),
+    };
+    if is_asked && ["cargo", "rustc", "rustfmt", "rustup"].contains(&name) {
+        no_toolchain_of_the_project(place)?;
+    }
+    Ok(is_asked)
+}
+
+/// Rustup runs the programs of a folder that a file in the project names.
+fn no_toolchain_of_the_project(place: &Place<'_>) -> Result<(), Reason> {
+    let files = place.cwds.iter().flat_map(|cwd| cwd.ancestors());
+    let mut files = files.flat_map(|folder| ["rust-toolchain", "rust-toolchain.toml"].map(|name| folder.join(name)));
+    let names_path =
+        |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains("path") || text.contains('/'));
+    if files.any(names_path) {
+        return Err(Reason::new("program", "rust-toolchain names a path whose programs would be run"));
+    }
+    Ok(())
+}
+
+/// Checks a program that is described here and not in the table; false where it is not.
+pub(super) fn check(name: &str, arguments: &[Word], place: &Place<'_>) -> Result<bool, Reason> {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let refuse = || Reason::new("option", format!("{name} {}", texts.join(" ")));
+    let has_patterns = arguments.iter().any(|word| !word.globs.is_empty());
+    let allowed = match name {
+        "date" => {
+            let entry = Entry { options: DATE, operands: Operands::Text };
+            let parsed = options::parse(name, &entry, arguments, place)?;
+            // Any other operand sets the clock.
+            !has_patterns && parsed.operands.iter().all(|word| word.text.starts_with('+'))
+        }
+        "tar" | "bsdtar" => match arguments {
+            [mode, archive, members @ ..] => {
+                let letters = mode.text.strip_prefix('-').unwrap_or(&mode.text);
+                let lists = letters.contains('t') && letters.ends_with('f');
+                let known = letters.chars().all(|letter| "tvfzjJ".contains(letter));
+                // A colon would be a host, which is reached by a program.
+                let is_file = archive.globs.is_empty() && !archive.text.contains(':');
+                let plain = members.iter().all(|word| !word.text.starts_with('-'));
+                place.path(archive)?;
+                lists && known && is_file && plain
+            }
+            _ => false,
+        },
+        "unzip" => match arguments {
+            [mode, archive] => {
+                place.path(archive)?;
+                ["-l", "-v", "-t", "-Z1", "-lv"].contains(&mode.text.as_str())
+            }
+            _ => false,
+        },
+        "xxd" => {
+            // Its options are words, not letters: -ps is one.
+            let (mut files, mut rest, mut known) = (0, arguments.iter(), !has_patterns);
+            while let Some(word) = rest.next() {
+                match word.text.as_str() {
+                    "-p" | "-ps" | "-plain" | "-b" | "-u" | "-i" | "-e" | "-a" | "-E" => {}
+                    "-l" | "-len" | "-s" | "-c" | "-cols" | "-g" => drop(rest.next()),
+                    text if text.starts_with('-') => known = false,
+                    _ => {
+                        files += 1;
+                        place.path(word)?;
+                    }
+                }
+            }
+            // A second file would be written.
+            known && files <= 1
+        }
+        "ps" => match texts.as_slice() {
+            [] => true,
+            // Letters that may mean the environment of processes are not among them.
+            [one] => ["aux", "ax", "axu", "a", "-ef", "-e", "-f", "-A", "-a", "-x", "-ax"].contains(one),
+            _ => false,
+        },
+        "pip" | "pip3" => match texts.as_slice() {
+            ["list" | "freeze"] => true,
+            ["show", rest @ ..] => rest.iter().all(|name| !name.starts_with('-')),
+            _ => false,
+        },
+        "npm" => {
+            matches!(texts.as_slice(), ["ls" | "list", rest @ ..] if rest.iter().all(|option| ["--depth=0", "-g", "--all", "--json"].contains(option)))
+        }
+        "rustup" => {
+            no_toolchain_of_the_project(place)?;
+            matches!(
+                texts.as_slice(),
+                ["toolchain" | "target" | "component", "list"] | ["target" | "component", "list", "--installed"]
+            )
+        }
+        "go" => {
+            matches!(texts.as_slice(), ["env", rest @ ..] if rest.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_uppercase())))
+        }
+        "rustc" => matches!(texts.as_slice(), ["--print", "sysroot" | "target-list" | "cfg"]),
+        "umask" | "history" | "jobs" | "env" => texts.is_empty(),
+        "ulimit" => texts == ["-a"],
+        "hostname" => texts.iter().all(|option| ["-f", "-s", "-i", "-I", "-d"].contains(option)),
+        "diff" => {
+            let entry = table::entry(name).ok_or_else(refuse)?;
+            let parsed = options::parse(name, entry, arguments, place)?;
+            for word in parsed.operands.iter().filter(|word| word.text != "-") {
+                place.path(word)?;
+                if parsed.has(&["-r", "--recursive"]) {
+                    paths::check_links(word, place.cwds, place.scope)?;
+                }
+            }
+            true
+        }
+        "jq" => {
+            jq(arguments, place)?;
+            true
+        }
+        _ => return Ok(false),
+    };
+    if allowed { Ok(true) } else { Err(refuse()) }
+}
+
+const DATE: &str = "-uR -d: -r@ -I? --date: --reference@ --utc --universal --iso-8601? --rfc-3339: --rfc-email";
+
+const JQ: &str = "-cnrRsSaCMej --compact-output --null-input --raw-output --raw-input --slurp --sort-keys --ascii-output \
+    --color-output --monochrome-output --exit-status --join-output --raw-output0 --tab --indent: --unbuffered --seq \
+    --stream --stream-errors";
+
+/// `jq`, whose filter can read modules and nothing else.
+fn jq(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+    // The options with two values are taken out first.
+    let (mut rest, mut plain) = (arguments.iter(), vec![]);
+    while let Some(word) = rest.next() {
+        match word.text.as_str() {
+            "--arg" | "--argjson" => drop((rest.next(), rest.next())),
+            "--slurpfile" | "--rawfile" => {
+                let (_, file) = (rest.next(), rest.next());
+                place.path(file.ok_or_else(|| refused("jq", word))?)?;
+            }
+            _ => plain.push(word.clone()),
+        }
+    }
+    let entry = Entry { options: JQ, operands: Operands::Text };
+    let parsed = options::parse("jq", &entry, &plain, place)?;
+    let Some((filter, files)) = parsed.operands.split_first() else { return Ok(()) };
+    if !filter.globs.is_empty() || ["import", "include"].iter().any(|word| filter.text.contains(word)) {
+        return Err(refused("jq", filter));
+    }
+    files.iter().filter(|word| word.text != "-").try_for_each(|word| place.path(word))
+}

@@ -1,0 +1,300 @@
+//! Every line of `cases.tsv` gets its verdict, and keeps it however it is quoted, spaced and wrapped.
+
+use std::{fs, path::PathBuf};
+
+use proptest::prelude::*;
+use ragmaker_files::Roots;
+use ragmaker_guard::{Scope, Verdict, judge};
+use ragmaker_tool::HostOptions;
+
+/// A project with the folders and files that the lines name.
+struct Place {
+    _holder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let holder = tempfile::tempdir().unwrap();
+        let root = holder.path().canonicalize().unwrap().join("project");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::create_dir_all(root.join(".ragmaker")).unwrap();
+        fs::create_dir_all(root.join("docs")).unwrap();
+        fs::write(root.join("README.md"), "one\n").unwrap();
+        fs::write(root.join("src/main.rs"), "fn main() {}\n").unwrap();
+        Self { _holder: holder, root }
+    }
+
+    fn scope(&self) -> Scope {
+        let host = HostOptions { project_root: self.root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Scope::new(Roots::discover(&host).unwrap(), self.root.clone())
+    }
+
+    fn verdict(&self, line: &str) -> Verdict {
+        judge(line, &self.scope()).verdict
+    }
+}
+
+/// The lines of a table, with their verdicts.
+fn table(text: &'static str) -> Vec<(Verdict, &'static str)> {
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let rows = lines.map(|line| {
+        let mut columns = line.split('\t');
+        let verdict = match columns.next().unwrap() {
+            "block" => Verdict::Block,
+            "ask" => Verdict::Ask,
+            "run" => Verdict::Run,
+            other => panic!("{other}"),
+        };
+        (verdict, columns.next().unwrap())
+    });
+    rows.collect()
+}
+
+fn cases() -> Vec<(Verdict, &'static str)> {
+    table(include_str!("cases.tsv"))
+}
+
+fn check(rows: impl IntoIterator<Item = (Verdict, String)>) -> usize {
+    let place = Place::new();
+    let (mut wrong, mut count) = (vec![], 0);
+    for (expected, line) in rows {
+        count += 1;
+        let found = judge(&line, &place.scope());
+        if found.verdict != expected {
+            wrong.push(format!("{line}: {expected:?}, but {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}: {wrong:#?}", wrong.len());
+    count
+}
+
+#[test]
+fn every_line_gets_its_verdict() {
+    let count = check(cases().into_iter().map(|(verdict, line)| (verdict, line.to_owned())));
+    assert_eq!(count, 111);
+}
+
+#[test]
+fn so_does_every_line_of_the_second_table() {
+    check(table(include_str!("more.tsv")).into_iter().map(|(verdict, line)| (verdict, line.to_owned())));
+}
+
+/// `line` with its plain words in quotes, and with other blanks.
+fn respelled(line: &str) -> Vec<String> {
+    let is_plain = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '-')
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+    };
+    let each = |change: &dyn Fn(&str) -> String| {
+        // Words between quotes stand in a text that must stay as it is.
+        let mut quoted = false;
+        let words = line.split(' ').map(|word| {
+            let was_quoted = quoted;
+            quoted ^= word.matches(['\'', '"', '`']).count() % 2 == 1;
+            if was_quoted || quoted || !is_plain(word) { word.to_owned() } else { change(word) }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    vec![
+        each(&|word| format!("'{word}'")),
+        each(&|word| format!("\"{word}\"")),
+        each(&|word| format!("{}''{}", &word[..1], &word[1..])),
+        each(&|word| format!("\\{word}")),
+        each(&|word| format!(" {word}\t")),
+        format!("  {line}  "),
+        format!("{line}\n"),
+        format!("{line} # a remark"),
+    ]
+}
+
+/// `line` as a part of other lines that do no more than it.
+fn wrapped(line: &str) -> Vec<String> {
+    let mut lines =
+        vec![format!("pwd && {line}"), format!("{line}\nls"), format!("true; {line}"), format!("false || {line}")];
+    // A line that begins with a word of the grammar, or ends with one, cannot be put before or after others.
+    if !line.contains('\'') {
+        lines.extend([format!("sh -c '{line}'"), format!("bash -c '{line}'")]);
+    }
+    if line.starts_with(|c: char| c.is_ascii_lowercase()) && !line.starts_with("cd ") {
+        lines.extend(
+            ["command ", "timeout 5 ", "nice -n 5 ", "time ", "env "].map(|wrapper| format!("{wrapper}{line}")),
+        );
+    }
+    lines
+}
+
+#[test]
+fn quotes_blanks_and_wrappers_change_no_verdict() {
+    let rows = cases().into_iter().flat_map(|(verdict, line)| {
+        let mut lines = respelled(line);
+        lines.extend(wrapped(line));
+        if verdict == Verdict::Block {
+            lines.extend([
+                format!("if true; then {line}; fi"),
+                format!("({line})"),
+                format!("{{ {line}; }}"),
+                format!("for i in 1 2; do {line}; done"),
+                format!("ls | cat; {line}"),
+            ]);
+            if line.starts_with(|c: char| c.is_ascii_lowercase()) {
+                lines.extend(
+                    ["sudo -n ", "nohup ", "sudo -u root env A=b ", "setsid "].map(|with| format!("{with}{line}")),
+                );
+            }
+        }
+        lines.into_iter().map(move |line| (verdict, line))
+    });
+    // The table's 111 lines, each in 12 to 26 ways.
+    assert!(check(rows) > 1300);
+}
+
+#[test]
+fn what_a_wrapper_hides_from_the_grammar_is_asked() {
+    let rows = cases().into_iter().filter(|(verdict, _)| *verdict == Verdict::Run).flat_map(|(_, line)| {
+        [
+            format!("({line})"),
+            format!("{line} &"),
+            format!("echo $({line})"),
+            format!("sudo {line}"),
+            format!("x=1; {line}"),
+            format!("{line} > out"),
+        ]
+    });
+    check(rows.map(|line| (Verdict::Ask, line)));
+}
+
+#[test]
+fn paths_are_those_of_the_file_tools() {
+    let place = Place::new();
+    let outside = place.root.parent().unwrap().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("secret"), "").unwrap();
+    std::os::unix::fs::symlink(&outside, place.root.join("link")).unwrap();
+    fs::create_dir(place.root.join("dashed")).unwrap();
+    fs::write(place.root.join("dashed/-x"), "").unwrap();
+    fs::write(place.root.join(".env"), "").unwrap();
+    let project = place.root.display();
+    for (line, expected) in [
+        ("cat link/secret".to_owned(), Verdict::Ask),
+        ("cat l*/secret".to_owned(), Verdict::Ask),
+        ("cat */secret".to_owned(), Verdict::Ask),
+        ("ls link".to_owned(), Verdict::Ask),
+        ("cd link && ls".to_owned(), Verdict::Ask),
+        ("grep -R x .".to_owned(), Verdict::Ask),
+        ("grep -r x .".to_owned(), Verdict::Run),
+        ("cd src && cat ../README.md".to_owned(), Verdict::Run),
+        ("cd src; cat ../README.md".to_owned(), Verdict::Ask),
+        ("cd src || cat ../README.md".to_owned(), Verdict::Ask),
+        ("cd src && ls; cat README.md".to_owned(), Verdict::Run),
+        ("cd src | cat ../README.md".to_owned(), Verdict::Ask),
+        ("! cd src || cat ../README.md".to_owned(), Verdict::Ask),
+        ("cat ../outside/secret".to_owned(), Verdict::Ask),
+        ("cat src/../../outside/secret".to_owned(), Verdict::Ask),
+        (format!("cat {project}/README.md"), Verdict::Run),
+        (format!("cat {project}/../outside/secret"), Verdict::Ask),
+        (format!("cd {project} && ls"), Verdict::Run),
+        (format!("rm -rf {project}"), Verdict::Block),
+        (format!("rm -rf {project}/src"), Verdict::Ask),
+        ("rm -rf .".to_owned(), Verdict::Block),
+        ("cd .. && rm -rf *".to_owned(), Verdict::Block),
+        ("cd dashed && cat *".to_owned(), Verdict::Ask),
+        ("cd src && cat *".to_owned(), Verdict::Run),
+        ("cat .env".to_owned(), Verdict::Ask),
+        ("cat .e*".to_owned(), Verdict::Ask),
+        ("cat *.md".to_owned(), Verdict::Run),
+        ("ls -d .*".to_owned(), Verdict::Ask),
+        ("cat .?/outside/secret".to_owned(), Verdict::Ask),
+        ("ls .r*".to_owned(), Verdict::Run),
+        ("cat *.md < .env".to_owned(), Verdict::Ask),
+        ("cat missing/x".to_owned(), Verdict::Run),
+        ("cat missing/../../outside/secret".to_owned(), Verdict::Ask),
+    ] {
+        assert_eq!(place.verdict(&line), expected, "{line}: {:?}", judge(&line, &place.scope()));
+    }
+}
+
+#[test]
+fn git_runs_unasked_where_the_repository_has_no_program_of_its_own() {
+    let place = Place::new();
+    let config = place.root.join(".git/config");
+    fs::create_dir_all(place.root.join(".git/objects")).unwrap();
+    fs::write(place.root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(&config, "[core]\n\tbare = false\n").unwrap();
+    assert_eq!(place.verdict("git status"), Verdict::Run);
+    fs::write(&config, "[core]\n\tfsmonitor = ./run\n").unwrap();
+    assert_eq!(judge("git status", &place.scope()).rule, "git");
+    fs::write(&config, "").unwrap();
+    fs::create_dir_all(place.root.join("src/.git")).unwrap();
+    fs::write(place.root.join("src/.git/config"), "[diff]\n\texternal = ./run\n").unwrap();
+    assert_eq!(place.verdict("git diff"), Verdict::Run);
+    assert_eq!(place.verdict("cd src && git diff"), Verdict::Ask);
+    assert_eq!(place.verdict("git -C src diff"), Verdict::Ask);
+}
+
+#[test]
+fn a_plain_command_has_words() {
+    let place = Place::new();
+    let words = |line| judge(line, &place.scope()).words;
+    assert_eq!(words("'cargo' build --release").unwrap(), ["cargo", "build", "--release"]);
+    assert_eq!(words("cargo build; rm x"), None);
+    assert_eq!(words("cargo build > x"), None);
+    assert_eq!(words("cargo build $X"), None);
+}
+
+/// How a shell splits the words of `line`, one after the other.
+fn shell_words(shell: &str, words: &str, cwd: &std::path::Path) -> Option<Vec<String>> {
+    let line = format!("printf '%s\\0' {words}");
+    let mut command = std::process::Command::new(shell);
+    command.args(["-c", &line]).current_dir(cwd).env_clear().env("PATH", "/usr/bin:/bin");
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    Some(text.split_terminator('\0').map(str::to_owned).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_line_makes_it_panic(line in "[ -~\n\té]{0,80}", bytes: Vec<u8>) {
+        let place = Place::new();
+        let _ = place.verdict(&line);
+        let _ = place.verdict(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn what_is_not_known_is_never_run(name in "[a-z]{3,9}x9", rest in "[ a-z./-]{0,20}", start in "(ls [|;&] )?") {
+        let verdict = Place::new().verdict(&format!("{start}{name} {rest}"));
+        prop_assert_ne!(verdict, Verdict::Run);
+    }
+
+    #[test]
+    fn pieces_of_harm_are_never_run(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "rm x", "&&", ";", "|", "||", "ls", "\n", "'", "\"", "`rm x`", "$(rm x)", "> out", "<(rm x)", "\\", " ", "#", "&", "{", "}", "(", ")",
+        ]), 1..12),
+    ) {
+        let line = pieces.join(" ");
+        let runs = Place::new().verdict(&line) == Verdict::Run;
+        // Without its quoted parts and remarks, what runs has nothing of these.
+        let dash = std::process::Command::new("sh").args(["-n", "-c", &line]).output().unwrap().status.success();
+        let harmless = ["rm", "out", "`", "$(", "<("].iter().all(|piece| !line.contains(piece));
+        let quotes = line.contains(['\'', '"', '#']);
+        prop_assert!(!runs || (dash && (harmless || quotes)), "{}", line);
+    }
+
+    #[test]
+    fn words_are_what_shells_make_of_them(line in r#"[a-c'"\\ $#~=*?{},.\[\]é-]{1,16}"#) {
+        let place = Place::new();
+        let Some(words) = judge(&format!("echo {line}"), &place.scope()).words else { return Ok(()) };
+        // A pattern that matches nothing stays as it is, and nothing is there.
+        for shell in ["sh", "bash"] {
+            let Some(said) = shell_words(shell, &line, &place.root.join("docs")) else { continue };
+            let words: Vec<_> = words[1..].to_vec();
+            let said = if words.is_empty() && said == [""] { vec![] } else { said };
+            // A home is put in later, and so is what patterns for hidden files match: . and ..
+            let other = |word: &String| word.starts_with(['~', '.']);
+            prop_assert!(words.iter().any(other) || said == words, "{}: {:?} in {}, but {:?}", line, said, shell, words);
+        }
+    }
+}
