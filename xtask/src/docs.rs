@@ -85,7 +85,9 @@ fn page(entry: &Value, manual: &Manual, examples: &str) -> String {
         examples.trim()
     );
     page += &section("Arguments", &["Flag", "JSON key", "Type", "Default", "Meaning"], arguments(entry, manual));
-    let options = host_options.iter().map(|(flag, help)| vec![code(flag), escaped(help)]).collect();
+    let flags = |flags: &[(&str, &str)]| flags.iter().map(|(flag, help)| vec![code(flag), escaped(help)]).collect();
+    page += &section("Streaming flags (not in JSON arguments)", &["Flag", "Meaning"], flags(&manual.stream));
+    let options = flags(host_options);
     page += &section("Host options", &["Flag", "Meaning"], options);
     if !host_options.is_empty() {
         page += "A person or a host sets these. A model cannot: in JSON arguments they are refused with\n\

@@ -131,7 +131,8 @@ fn error_names<T: Tool>() -> Vec<&'static str> {
 
 fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let types = schema::<T>(SchemaSettings::draft2020_12());
-    let flags: Vec<_> = flags.iter().filter(|flag| flag.long != "--help" && !flag.hidden).collect();
+    let of_json = |flag: &&FlagInfo<'_>| flag.long != "--help" && !flag.hidden && !T::STREAM_FLAGS.contains(&flag.long);
+    let flags: Vec<_> = flags.iter().filter(of_json).collect();
     let of = |flag: &FlagInfo<'_>| {
         let name = json_name(flag.long);
         let schema = types.pointer(&format!("/properties/{name}"));

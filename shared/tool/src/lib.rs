@@ -64,12 +64,23 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     /// The options whose value is JSON text, as `--updates`: among arguments that come as JSON, such a
     /// value may stand as it is.
     const JSON_TEXTS: &'static [&'static str] = &[];
+    /// The flags that a command line alone has: those of [`Tool::stream`]. Schemas do not show them, and JSON
+    /// arguments cannot set them: a host answers a call with one value.
+    const STREAM_FLAGS: &'static [&'static str] = &[];
     /// Does the work.
     ///
     /// # Errors
     ///
     /// Those of [`Tool::ERRORS`].
     fn run(self, invocation: &Invocation) -> Result<Self::Answer, Error>;
+    /// Reads or writes a stream in place of one value, where the flags ask for it: the work is done then.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Tool::ERRORS`]. What was written before stays written.
+    fn stream(&self, _invocation: &Invocation) -> Option<Result<(), Error>> {
+        None
+    }
     /// The text that is printed instead of JSON, where the caller asked for it.
     fn plain(_answer: &Self::Answer) -> Option<&str> {
         None

@@ -12,6 +12,8 @@ pub struct Manual {
     pub command: &'static str,
     /// The arguments, in the order of their definition.
     pub arguments: Vec<Spelling>,
+    /// The flags of a stream, which JSON does not have: each with its help.
+    pub stream: Vec<(&'static str, &'static str)>,
     /// The host options that the tool takes: each flag with its help.
     pub host_options: Vec<(&'static str, &'static str)>,
     /// The codes that a call can fail with, each once, with what to do about it.
@@ -33,6 +35,7 @@ impl Manual {
     /// The manual of `T`.
     pub fn of<T: Tool>() -> Self {
         let flags = T::get_args_info().flags.iter().filter(|flag| flag.long != "--help" && !flag.hidden);
+        let (stream, flags): (Vec<_>, Vec<_>) = flags.partition(|flag| T::STREAM_FLAGS.contains(&flag.long));
         let spelling = |long: &'static str, help| {
             let name = json_name(long);
             // As describe::parameters has it.
@@ -47,7 +50,8 @@ impl Manual {
         }
         Self {
             command: T::NAME,
-            arguments: flags.map(|flag| spelling(flag.long, flag.description)).collect(),
+            stream: stream.into_iter().map(|flag| (flag.long, flag.description)).collect(),
+            arguments: flags.into_iter().map(|flag| spelling(flag.long, flag.description)).collect(),
             host_options: HostOptions::flags()
                 .filter(|flag| T::HOST_OPTIONS.contains(&flag.long))
                 .map(|flag| (flag.long, flag.description))

@@ -100,6 +100,16 @@ pub fn call_approved<T: Tool>(arguments: Members, host: &HostOptions, approval: 
     })
 }
 
+/// Does the work of a call that streams; `None` for one that answers.
+fn streamed<T: Tool>((tool, invocation): &Called<T>) -> Option<Result<(), Error>> {
+    let record = log::Record::start(tool);
+    let outcome = tool.stream(invocation)?.map_err(listed::<T>);
+    if let Some(record) = record {
+        record.end(outcome.as_ref());
+    }
+    Some(outcome)
+}
+
 /// Does the work, and notes it in the log where there is one.
 fn answer<T: Tool>((tool, invocation): Called<T>) -> Result<T::Answer, Error> {
     let record = log::Record::start(&tool);
@@ -138,6 +148,9 @@ impl<'a, A> Success<'a, A> {
 fn run<T: Tool>(entry: &str, charset: Charset) -> Result<(), Error> {
     let text = match arguments::from_process::<T>().inspect_err(log::Record::refuse::<T>)? {
         Parsed::Work(called) => {
+            if let Some(outcome) = streamed(&called) {
+                return outcome;
+            }
             let answer = answer(called)?;
             return match T::plain(&answer) {
                 Some(text) => written(io::stdout().write_all(text.as_bytes())),

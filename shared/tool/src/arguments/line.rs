@@ -27,6 +27,8 @@ pub(super) struct CommandLine {
     /// The host's options that the tool takes.
     host: Vec<Flag>,
     json_texts: &'static [&'static str],
+    /// The options that JSON does not have.
+    stream: &'static [&'static str],
     /// How many words without an option may be given.
     positionals: usize,
     takes_json: bool,
@@ -45,7 +47,7 @@ impl CommandLine {
         let own = own_flags(T::get_args_info().flags);
         let takes = |flag: &Flag| T::HOST_OPTIONS.contains(&flag.long);
         let host = HostOptions::flags().filter(takes).collect();
-        Self { json_texts: T::JSON_TEXTS, host, takes_json: true, ..Self::of_program(own, 0) }
+        Self { json_texts: T::JSON_TEXTS, stream: T::STREAM_FLAGS, host, takes_json: true, ..Self::of_program(own, 0) }
     }
 
     /// The command line of a program that is not a tool.
@@ -54,6 +56,7 @@ impl CommandLine {
             own,
             host: vec![],
             json_texts: &[],
+            stream: &[],
             positionals,
             takes_json: false,
             given: vec![],
@@ -157,6 +160,12 @@ impl CommandLine {
     fn key(&self, key: &str) -> Result<(Flag, bool), Error> {
         let name = key.replace('_', "-");
         let long = format!("--{name}");
+        if self.stream.contains(&long.as_str()) {
+            return Err(ARGUMENT_ERROR
+                .error(format!("{key:?} makes a stream, which JSON arguments cannot ask for"))
+                .remedy(format!("Give {long} as a flag on a command line."))
+                .detail("argument", key));
+        }
         if let Some(flag) = self.own.iter().find(|flag| flag.long == long) {
             return Ok((flag, false));
         }
