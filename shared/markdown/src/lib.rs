@@ -105,9 +105,7 @@ impl std::error::Error for Error {}
 /// - [`Error::NothingSelected`] if the selector matches no element.
 pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
     let selector = match options.scope {
-        Scope::Selector(css) => {
-            Some(css.parse().map_err(|error: lol_html::errors::SelectorError| Error::BadSelector(error.to_string()))?)
-        }
+        Scope::Selector(css) => Some(parse_selector(css)?),
         Scope::Main | Scope::Whole => None,
     };
     let tree = Tree::parse(html, selector.as_ref());
@@ -132,6 +130,19 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
         return Err(Error::EmptyContent);
     }
     Ok(Document { metadata: metadata::read(&tree, base.as_ref(), page_type), markdown, words })
+}
+
+/// Checks a selector before there is a page.
+///
+/// # Errors
+///
+/// [`Error::BadSelector`] if [`lol_html`] does not support it.
+pub fn check_selector(css: &str) -> Result<(), Error> {
+    parse_selector(css).map(drop)
+}
+
+fn parse_selector(css: &str) -> Result<lol_html::Selector, Error> {
+    css.parse().map_err(|error: lol_html::errors::SelectorError| Error::BadSelector(error.to_string()))
 }
 
 /// Converts all visible content of HTML whose tags are nested as they should be, such as a program writes.

@@ -40,7 +40,8 @@ fn all_of(from: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn open(path: &Path) -> Result<File, Error> {
+/// Opens the regular file at `path`.
+pub(crate) fn open(path: &Path) -> Result<File, Error> {
     // Opening a pipe would wait for its other end, so the kind of file is asked first.
     let kind = std::fs::metadata(path).map_err(|error| failed(&error, path))?;
     let shown = path.to_string_lossy();

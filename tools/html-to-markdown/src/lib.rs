@@ -1,8 +1,9 @@
 //! `ragmaker-html-to-markdown`: a page from a file or a pipe to clean Markdown.
 
 mod input;
+pub mod stream;
 
-use std::path::PathBuf;
+use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, Catalog};
@@ -23,6 +24,7 @@ use url::Url;
 /// it with `kb_root`.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// file with the page's HTML, in any charset; - is standard input (default: standard input)
     #[argh(option)]
@@ -48,6 +50,34 @@ pub struct Args {
     /// catalog file to record the page in, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
+    /// convert a page a line: JSON objects with html in, JSON objects with text out
+    #[argh(switch)]
+    #[serde(skip)]
+    pub jsonl: bool,
+    /// convert the pages of a WARC archive, as --jsonl prints them
+    #[argh(switch)]
+    #[serde(skip)]
+    pub warc: bool,
+    /// with --warc, convert responses of any HTTP status (default: 200)
+    #[argh(switch)]
+    #[serde(skip)]
+    pub any_status: bool,
+    /// how many pages of a stream are converted at once (default: 1)
+    #[argh(option)]
+    #[serde(skip)]
+    pub jobs: Option<NonZeroUsize>,
+    /// the most milliseconds for a page of a stream (default: 1000)
+    #[argh(option)]
+    #[serde(skip)]
+    pub timeout_ms: Option<u64>,
+    /// the most bytes of a page of a stream (default: 20000000)
+    #[argh(option)]
+    #[serde(skip)]
+    pub max_bytes: Option<usize>,
+    /// the most pages of a stream that may fail (default: any number)
+    #[argh(option)]
+    #[serde(skip)]
+    pub max_failures: Option<usize>,
     /// character of the Markdown to begin at
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
@@ -100,7 +130,26 @@ impl Tool for Args {
         &[NOT_A_REGULAR_FILE, INPUT_TOO_LARGE, NOT_TEXT, SELECTOR_NOT_FOUND, OFFSET_BEYOND_END],
         ragmaker_knowledge::ERRORS,
         ragmaker_catalog::ERRORS,
+        &[stream::INPUT_BROKEN, stream::TOO_MANY_FAILURES],
     ];
+    const STREAM_FLAGS: &'static [&'static str] =
+        &["--jsonl", "--warc", "--any-status", "--jobs", "--timeout-ms", "--max-bytes", "--max-failures"];
+
+    fn stream(&self, _: &Invocation) -> Option<Result<(), Error>> {
+        let form = match (self.jsonl, self.warc) {
+            (false, false) => return self.lone_stream_flag().map(Err),
+            (true, false) => stream::Form::JsonLines,
+            (false, true) => stream::Form::Warc { any_status: self.any_status },
+            (true, true) => return Some(Err(clash("--jsonl", "--warc"))),
+        };
+        Some(self.settings(form).and_then(|settings| {
+            let path = self.path.as_deref().filter(|path| path.as_os_str() != "-");
+            match path {
+                Some(path) => stream::convert(input::open(path)?, io::stdout().lock(), settings),
+                None => stream::convert(io::stdin(), io::stdout().lock(), settings),
+            }
+        }))
+    }
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let base_url = self.base_url.as_deref().map(parse_url).transpose()?;
@@ -132,10 +181,56 @@ impl Tool for Args {
 }
 
 impl Args {
-    fn scope(&self) -> Result<Scope<'_>, Error> {
-        let clash = |one: &str, other: &str| {
-            Err(ARGUMENT_ERROR.error(format!("{one} and {other} exclude each other")).detail("argument", other))
+    /// The error for a flag that only a stream has, where there is none.
+    fn lone_stream_flag(&self) -> Option<Error> {
+        let given = [
+            ("--any-status", self.any_status),
+            ("--jobs", self.jobs.is_some()),
+            ("--timeout-ms", self.timeout_ms.is_some()),
+            ("--max-bytes", self.max_bytes.is_some()),
+            ("--max-failures", self.max_failures.is_some()),
+        ];
+        let (flag, _) = given.into_iter().find(|(_, is_given)| *is_given)?;
+        let needed = if flag == "--any-status" { "--warc" } else { "--jsonl or --warc" };
+        Some(ARGUMENT_ERROR.error(format!("{flag} needs {needed}")).detail("argument", flag))
+    }
+
+    /// How a stream is converted, where nothing else is asked for.
+    fn settings(&self, form: stream::Form) -> Result<stream::Settings, Error> {
+        let flag = if form == stream::Form::JsonLines { "--jsonl" } else { "--warc" };
+        let others = [
+            ("--base-url", self.base_url.is_some()),
+            ("--raw", self.raw),
+            ("--output-dir", self.output_dir.is_some()),
+            ("--kb-root", self.kb_root.is_some()),
+            ("--catalog-path", self.catalog_path.is_some()),
+            ("--limit", self.limit.is_some()),
+            ("--offset", self.offset.index() > 0),
+            ("--any-status", self.any_status && self.jsonl),
+        ];
+        if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
+            return Err(clash(flag, other));
+        }
+        let content = match self.scope()? {
+            Scope::Main => stream::Content::Main,
+            Scope::Whole => stream::Content::Whole,
+            Scope::Selector(css) => {
+                ragmaker_markdown::check_selector(css).map_err(|error| refusal(&error))?;
+                stream::Content::Selected(css.to_owned())
+            }
         };
+        Ok(stream::Settings {
+            form,
+            content,
+            jobs: self.jobs.unwrap_or(NonZeroUsize::MIN),
+            timeout: Duration::from_millis(self.timeout_ms.unwrap_or(1000)),
+            max_bytes: self.max_bytes.unwrap_or(20_000_000),
+            max_failures: self.max_failures,
+        })
+    }
+
+    fn scope(&self) -> Result<Scope<'_>, Error> {
+        let clash = |one, other| Err(clash(one, other));
         let saving =
             [("--output-dir", &self.output_dir), ("--kb-root", &self.kb_root), ("--catalog-path", &self.catalog_path)];
         if let Some((argument, _)) = saving.iter().find(|(_, path)| self.raw && path.is_some()) {
@@ -234,6 +329,10 @@ impl Args {
         answer.markdown = Some(markdown);
         Ok(())
     }
+}
+
+fn clash(one: &str, other: &str) -> Error {
+    ARGUMENT_ERROR.error(format!("{one} and {other} exclude each other")).detail("argument", other)
 }
 
 /// Why a page was not converted, as an error of this tool.

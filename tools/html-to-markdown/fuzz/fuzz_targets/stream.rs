@@ -1,0 +1,34 @@
+//! Fuzz target: a stream of any bytes, as lines of JSON and as an archive, ends and gives whole lines.
+//!
+//! Needs a nightly toolchain and `cargo install cargo-fuzz`. In `tools/html-to-markdown`:
+//!
+//! ```sh
+//! mkdir -p fuzz/corpus
+//! cargo +nightly fuzz run stream fuzz/corpus fuzz/seeds -- -max_total_time=600
+//! ```
+#![no_main]
+
+use std::{io::Cursor, num::NonZeroUsize, time::Duration};
+
+use libfuzzer_sys::fuzz_target;
+use ragmaker_html_to_markdown::stream::{Content, Form, Settings, convert};
+
+fuzz_target!(|bytes: &[u8]| {
+    for form in [Form::JsonLines, Form::Warc { any_status: true }] {
+        let settings = Settings {
+            form,
+            content: Content::Main,
+            jobs: NonZeroUsize::MIN,
+            timeout: Duration::from_secs(60),
+            max_bytes: 1 << 20,
+            max_failures: None,
+        };
+        let mut out = vec![];
+        let _ = convert(Cursor::new(bytes.to_vec()), &mut out, settings);
+        assert!(out.is_empty() || out.ends_with(b"}\n"));
+        if form == Form::JsonLines && !bytes.starts_with(&[0x1F, 0x8B]) && !bytes.starts_with(&[0x28, 0xB5]) {
+            let lines = bytes.split_inclusive(|&byte| byte == b'\n').count();
+            assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), lines);
+        }
+    }
+});

@@ -1,0 +1,119 @@
+//! Compressed streams, known by their first bytes: gzip and zstd, of one or several members.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::{
+    BlockDecodingStrategy, FrameDecoder,
+    errors::{FrameDecoderError, ReadFrameHeaderError},
+};
+
+/// The first bytes of a gzip member.
+pub(super) const GZIP: [u8; 3] = [0x1F, 0x8B, 8];
+/// The first bytes of a zstd frame.
+const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// How much of a zstd frame is decoded at once, in bytes.
+const PART: usize = 1 << 16;
+
+/// A stream whose start was looked at.
+type Started<R> = io::Chain<Cursor<Vec<u8>>, R>;
+
+/// `input`, decompressed where it begins as compressed data does.
+pub(super) fn decoded(input: impl BufRead + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let (input, start) = peeked(input)?;
+    Ok(if start.starts_with(&GZIP) {
+        Box::new(BufReader::with_capacity(PART, MultiGzDecoder::new(input)))
+    } else if start.starts_with(&ZSTD) {
+        Box::new(BufReader::with_capacity(PART, Frames { input, decoder: FrameDecoder::new(), within: false }))
+    } else {
+        Box::new(input)
+    })
+}
+
+/// `input` from its start, and its first four bytes, or all of them where it has fewer.
+pub(super) fn peeked<R: BufRead>(mut input: R) -> io::Result<(Started<R>, Vec<u8>)> {
+    let mut start = vec![];
+    input.by_ref().take(4).read_to_end(&mut start)?;
+    Ok((Cursor::new(start.clone()).chain(input), start))
+}
+
+/// The frames of a zstd stream, one after the other.
+struct Frames<R> {
+    input: R,
+    decoder: FrameDecoder,
+    /// Whether a frame was begun.
+    within: bool,
+}
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.decoder.read(into)?;
+            if read > 0 || into.is_empty() {
+                return Ok(read);
+            }
+            if self.within && !self.decoder.is_finished() {
+                let part = BlockDecodingStrategy::UptoBytes(PART);
+                self.decoder.decode_blocks(&mut self.input, part).map_err(io::Error::other)?;
+                continue;
+            }
+            if self.input.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            match self.decoder.reset(&mut self.input) {
+                Ok(()) => self.within = true,
+                // Metadata that is not content.
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                    io::copy(&mut self.input.by_ref().take(length.into()), &mut io::sink())?;
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write::GzEncoder};
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+    use super::*;
+
+    fn read(bytes: Vec<u8>) -> io::Result<String> {
+        let mut text = String::new();
+        decoded(Cursor::new(bytes))?.read_to_string(&mut text).map(|_| text)
+    }
+
+    fn gzip(text: &str) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(vec![], Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(text: &str) -> Vec<u8> {
+        compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
+    }
+
+    #[test]
+    fn members_are_read_one_after_the_other() {
+        let long = "tide ".repeat(100_000);
+        assert_eq!(read([gzip("a\n"), gzip(&long)].concat()).unwrap(), format!("a\n{long}"));
+        let skipped = [&[0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
+        let frames = [zstd("a\n"), zstd(""), skipped, zstd(&long)].concat();
+        assert_eq!(read(frames).unwrap(), format!("a\n{long}"));
+        for plain in ["", "{", "{}\n", "\u{1f}"] {
+            assert_eq!(read(plain.into()).unwrap(), plain);
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        for mut whole in [gzip("text text"), zstd("text text")] {
+            whole.truncate(whole.len() - 5);
+            assert!(read(whole).is_err());
+        }
+    }
+}

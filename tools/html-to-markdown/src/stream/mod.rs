@@ -1,0 +1,108 @@
+//! Many pages from one stream: `--jsonl` and `--warc`.
+//!
+//! A stage of a pipeline (Spark, Ray, datatrove, GNU parallel) starts one process and sends it all its pages, so
+//! that a page costs no process. One line of JSON comes out for each record that went in, in the same order. What
+//! is wrong with a page becomes a record with `error`; only a stream that breaks ends the process.
+
+mod compression;
+mod http;
+mod lines;
+mod pool;
+mod record;
+mod warc;
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    num::NonZeroUsize,
+    time::Duration,
+};
+
+use ragmaker_tool::{Code, Error, OUTPUT_ERROR, json::Charset};
+
+pub use record::Content;
+
+use pool::Pool;
+use record::{Converter, Item, Outcome};
+
+/// More records failed than `--max-failures` allows.
+pub const TOO_MANY_FAILURES: Code =
+    Code::new("TOO_MANY_FAILURES", "Look at the error of the failed records, or allow more with --max-failures.");
+/// What is read ends too early, or is damaged.
+pub const INPUT_BROKEN: Code =
+    Code::new("INPUT_BROKEN", "Check that the input is whole. The records before the damage were converted.");
+
+/// What a stream consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A JSON object on each line.
+    JsonLines,
+    /// WARC records.
+    Warc {
+        /// Whether responses of any HTTP status are converted, not only those with 200.
+        any_status: bool,
+    },
+}
+
+/// How a stream is converted.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What comes in.
+    pub form: Form,
+    /// What of each page is converted.
+    pub content: Content,
+    /// How many pages are converted at once.
+    pub jobs: NonZeroUsize,
+    /// The most time for one page.
+    pub timeout: Duration,
+    /// The most bytes of one page.
+    pub max_bytes: usize,
+    /// The most failures before the stream is given up.
+    pub max_failures: Option<usize>,
+}
+
+/// Why a stream ends before its input does.
+enum Stop {
+    Input(io::Error),
+    Output(io::Error),
+    Failures(usize),
+}
+
+/// Converts the records of `input` and writes them to `out`, each as soon as it is done.
+///
+/// # Errors
+///
+/// [`INPUT_BROKEN`], [`TOO_MANY_FAILURES`] and [`OUTPUT_ERROR`]. A pipe that its reader has closed is not a failure.
+pub fn convert(input: impl Read + Send + 'static, mut out: impl Write, settings: Settings) -> Result<(), Error> {
+    let Settings { form, content, jobs, timeout, max_bytes, max_failures } = settings;
+    let input = BufReader::with_capacity(1 << 16, input);
+    let mut failures = 0;
+    let write = |outcome: Outcome| {
+        out.write_all(&outcome.line).and_then(|()| out.flush()).map_err(Stop::Output)?;
+        failures += usize::from(outcome.failed);
+        if max_failures.is_some_and(|most| failures > most) { Err(Stop::Failures(failures)) } else { Ok(()) }
+    };
+    let pool = Pool { jobs: jobs.get(), timeout };
+    let converter = Converter { content, max_bytes, charset: Charset::from_env() };
+    let records = records(input, form, max_bytes).map_err(Stop::Input);
+    match records.and_then(|records| pool.run(records, converter, write)) {
+        Ok(()) => Ok(()),
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(Stop::Output(error)) => Err(OUTPUT_ERROR.error(format!("cannot write the records: {error}"))),
+        Err(Stop::Input(error)) => Err(INPUT_BROKEN.error(format!("the input cannot be read on: {error}"))),
+        Err(Stop::Failures(failures)) => {
+            Err(TOO_MANY_FAILURES.error(format!("{failures} records failed")).detail("failures", failures))
+        }
+    }
+}
+
+/// What comes in, one by one.
+fn records(
+    input: impl BufRead + Send + 'static,
+    form: Form,
+    max_bytes: usize,
+) -> io::Result<Box<dyn Iterator<Item = io::Result<Item>> + Send>> {
+    Ok(match form {
+        Form::JsonLines => Box::new(lines::Lines::new(compression::decoded(input)?, max_bytes)),
+        Form::Warc { any_status } => Box::new(warc::Records::new(input, any_status, max_bytes)?),
+    })
+}

@@ -1,0 +1,464 @@
+//! A record: what came in, and the line that goes out for it.
+
+use std::{borrow::Cow, fmt, io::Write as _};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ragmaker_knowledge::{decode, now};
+use ragmaker_markdown::{Document, Options, Scope, convert};
+use ragmaker_text::INPUT_TOO_LARGE;
+use ragmaker_tool::{
+    Code, Error,
+    json::{Charset, write_line},
+};
+use serde::{
+    Deserializer as _, Serialize, Serializer,
+    de::{MapAccess, Visitor},
+    ser::SerializeMap,
+};
+use serde_json::value::{RawValue, to_raw_value};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use super::warc::Response;
+
+/// A record is not what a stream consists of.
+pub(super) const INVALID_RECORD: Code = Code::new(
+    "INVALID_RECORD",
+    "Send a JSON object with html or html_base64 on each line, or with --warc, WARC records with HTTP responses.",
+);
+/// A page takes too long.
+pub(super) const TIMEOUT: Code = Code::new("TIMEOUT", "Allow more with --timeout-ms.");
+
+/// The members of `metadata` that are ours: what came under such a name goes into `input`.
+const OWN: [&str; 13] = [
+    "words",
+    "lang",
+    "page_type",
+    "confidence",
+    "published",
+    "author",
+    "site_name",
+    "charset",
+    "sha256",
+    "extractor",
+    "version",
+    "warc",
+    "input",
+];
+
+/// What of a page is converted, as [`Scope`] says it.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Its main content.
+    Main,
+    /// All that a reader can see.
+    Whole,
+    /// What a CSS selector matches.
+    Selected(String),
+}
+
+/// A record that came in.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// A line of JSON.
+    Line(Vec<u8>),
+    /// A line that is too long to be read, of which the start is known.
+    Cut {
+        /// The start of the line.
+        start: Vec<u8>,
+        /// Why it is not converted.
+        error: Error,
+    },
+    /// An HTTP response in a WARC record.
+    Response(Box<Response>),
+}
+
+/// A line that goes out.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// The line, with its end.
+    pub(super) line: Vec<u8>,
+    /// Whether it has an error in place of a text.
+    pub(super) failed: bool,
+}
+
+/// Converts records.
+#[derive(Clone, Debug)]
+pub(super) struct Converter {
+    pub(super) content: Content,
+    /// The most bytes of a page.
+    pub(super) max_bytes: usize,
+    /// How the lines are written.
+    pub(super) charset: Charset,
+}
+
+/// What is known of a record before its page is converted.
+#[derive(Debug, Default)]
+struct Known<'a> {
+    id: Option<Cow<'a, RawValue>>,
+    url: Option<Cow<'a, str>>,
+    warc: Option<Warc<'a>>,
+    /// Members that nothing here reads.
+    rest: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+/// What a WARC record says of its page.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Warc<'a> {
+    date: Option<&'a str>,
+    http_status: u16,
+}
+
+/// A page to be converted.
+struct Page<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// Whether it is text already, whose charset nobody needs to find.
+    is_text: bool,
+    content_type: Option<String>,
+}
+
+/// A page that was converted.
+struct Converted {
+    document: Document,
+    charset: &'static str,
+}
+
+impl Converter {
+    /// The line for `item`.
+    pub(super) fn convert(&self, item: &Item) -> Outcome {
+        let mut members = vec![];
+        let (mut known, page) = match item {
+            Item::Cut { .. } => return self.failure(item, &INVALID_RECORD.error("the line was cut")),
+            Item::Line(line) => {
+                let read = read_members(line, &mut members);
+                let (known, page) = of_members(members);
+                (known, read.and(page))
+            }
+            Item::Response(response) => (of_response(response), response.page(self.max_bytes).map(Into::into)),
+        };
+        let page = page.and_then(|page| {
+            if page.bytes.len() <= self.max_bytes {
+                return Ok(page);
+            }
+            let message = format!("the page has {} bytes: more than {}", page.bytes.len(), self.max_bytes);
+            Err(INPUT_TOO_LARGE.error(message).remedy("Allow more with --max-bytes."))
+        });
+        let page = match page {
+            Ok(page) => page,
+            Err(error) => return self.line(&known, None, Err(&error)),
+        };
+        let sha256 = hex(Sha256::digest(&page.bytes));
+        if known.id.is_none() {
+            let url = known.url.as_deref().unwrap_or_default();
+            let digest = Sha256::new_with_prefix(url).chain_update(&page.bytes).finalize();
+            known.id = to_raw_value(&hex(digest)).ok().map(Cow::Owned);
+        }
+        let converted = self.page(&page, known.url.as_deref());
+        self.line(&known, Some(sha256), converted.as_ref())
+    }
+
+    /// The line for an `item` that cannot be converted.
+    pub(super) fn failure(&self, item: &Item, error: &Error) -> Outcome {
+        let mut members = vec![];
+        let (known, error) = match item {
+            Item::Line(line) => (known_of(line, &mut members), error),
+            Item::Cut { start, error } => (known_of(start, &mut members), error),
+            Item::Response(response) => (of_response(response), error),
+        };
+        self.line(&known, None, Err(error))
+    }
+
+    fn page(&self, page: &Page<'_>, url: Option<&str>) -> Result<Converted, Error> {
+        let (html, charset) = match std::str::from_utf8(&page.bytes) {
+            Ok(text) if page.is_text => (Cow::Borrowed(text), "UTF-8"),
+            _ => {
+                let (html, charset) = decode(&page.bytes, page.content_type.as_deref())?;
+                (html, charset.name())
+            }
+        };
+        // An address that is none makes no link absolute, and is not the page's fault.
+        let base = url.and_then(|url| Url::parse(url).ok()).filter(|url| !url.cannot_be_a_base());
+        let scope = match &self.content {
+            Content::Main => Scope::Main,
+            Content::Whole => Scope::Whole,
+            Content::Selected(css) => Scope::Selector(css),
+        };
+        let options = Options { base_url: base.as_ref(), scope };
+        let document = convert(&html, &options).map_err(|error| crate::refusal(&error))?;
+        Ok(Converted { document, charset })
+    }
+
+    fn line(&self, known: &Known<'_>, sha256: Option<String>, outcome: Result<&Converted, &Error>) -> Outcome {
+        let document = outcome.ok().map(|converted| &converted.document);
+        let mut metadata = vec![];
+        if let Ok(Converted { document: Document { metadata: page, words, .. }, charset }) = outcome {
+            metadata.extend([("words", own(words)), ("lang", own(&page.lang)), ("page_type", own(&page.page_type))]);
+            metadata.extend([("published", own(&page.published)), ("author", own(&page.author))]);
+            metadata.extend([("site_name", own(&page.site_name)), ("charset", own(charset))]);
+        }
+        metadata.extend(sha256.map(|sha256| ("sha256", own(&sha256))));
+        metadata.extend([("extractor", own(env!("CARGO_PKG_NAME"))), ("version", own(env!("CARGO_PKG_VERSION")))]);
+        metadata.extend(known.warc.map(|warc| ("warc", own(&warc))));
+        let record = Record {
+            id: known.id.as_deref(),
+            url: known.url.as_deref().or(document.and_then(|document| document.metadata.url.as_deref())),
+            text: document.map(|document| &*document.markdown),
+            title: document.map(|document| &*document.metadata.title),
+            error: outcome.err().map(|error| Failure { error_code: error.code(), message: error.message() }),
+            source: "ragmaker",
+            added: now(),
+            metadata: Metadata { own: metadata, rest: &known.rest },
+        };
+        let mut line = vec![];
+        // Texts and numbers can always be written to memory.
+        let _ = write_line(&record, self.charset, &mut line);
+        Outcome { line, failed: outcome.is_err() }
+    }
+}
+
+/// A record that goes out.
+#[derive(Serialize)]
+struct Record<'a> {
+    id: Option<&'a RawValue>,
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Failure<'a>>,
+    source: &'static str,
+    added: String,
+    metadata: Metadata<'a>,
+}
+
+/// Why a record has no text.
+#[derive(Serialize)]
+struct Failure<'a> {
+    error_code: &'a str,
+    message: &'a str,
+}
+
+/// What is known of a page beside its text.
+struct Metadata<'a> {
+    own: Vec<(&'static str, Box<RawValue>)>,
+    rest: &'a [(Cow<'a, str>, &'a RawValue)],
+}
+
+impl Serialize for Metadata<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (taken, free): (Vec<_>, Vec<_>) = self.rest.iter().partition(|(name, _)| OWN.contains(&&**name));
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in &self.own {
+            map.serialize_entry(name, value)?;
+        }
+        for (name, value) in free {
+            map.serialize_entry(name, value)?;
+        }
+        if !taken.is_empty() {
+            map.serialize_entry("input", &Group(taken))?;
+        }
+        map.end()
+    }
+}
+
+/// The members of `metadata.input`.
+struct Group<'a>(Vec<&'a (Cow<'a, str>, &'a RawValue)>);
+
+impl Serialize for Group<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+fn own(value: &(impl Serialize + ?Sized)) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_default()
+}
+
+/// The members of the object on a line, as far as it is one: those before a mistake stay in `members`.
+fn read_members<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValue)>) -> Result<(), Error> {
+    struct Members<'m, 'a>(&'m mut Vec<(Cow<'a, str>, &'a RawValue)>);
+
+    impl<'a> Visitor<'a> for Members<'_, 'a> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
+            while let Some((name, value)) = object.next_entry::<String, _>()? {
+                // As everywhere, the last of two counts.
+                self.0.retain(|(earlier, _)| *earlier != name);
+                self.0.push((name.into(), value));
+            }
+            Ok(())
+        }
+    }
+
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let read = json.deserialize_map(Members(members)).and_then(|()| json.end());
+    read.map_err(|error| INVALID_RECORD.error(format!("the line is not a JSON object: {error}")))
+}
+
+fn known_of<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValue)>) -> Known<'a> {
+    // What can be read of the line is known, whatever the rest is.
+    let _ = read_members(line, members);
+    of_members(std::mem::take(members)).0
+}
+
+/// What the members of a line say, and the page.
+fn of_members<'a>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> (Known<'a>, Result<Page<'a>, Error>) {
+    let mut known = Known::default();
+    let (mut html, mut encoded, mut charset) = (None, None, None);
+    let mut wrong = None;
+    for (name, value) in members {
+        let mut text = |value: &'a RawValue| {
+            let text = serde_json::from_str::<Option<Text<'a>>>(value.get());
+            let text =
+                text.map_err(|_| wrong.get_or_insert_with(|| INVALID_RECORD.error(format!("{name} is not a text"))));
+            text.ok().flatten().map(|text| text.0)
+        };
+        match &*name {
+            "id" => known.id = Some(value).filter(|value| value.get() != "null").map(Cow::Borrowed),
+            "url" => known.url = text(value),
+            "html" => html = text(value),
+            "html_base64" => encoded = text(value),
+            "charset" => charset = text(value),
+            _ => known.rest.push((name, value)),
+        }
+    }
+    let page = match (wrong, encoded, html) {
+        (Some(error), ..) => Err(error),
+        (None, Some(text), _) => STANDARD
+            .decode(&*text)
+            .map(|bytes| Page {
+                bytes: bytes.into(),
+                is_text: false,
+                content_type: charset.map(|charset| format!("text/html; charset={charset}")),
+            })
+            .map_err(|error| INVALID_RECORD.error(format!("html_base64 cannot be decoded: {error}"))),
+        (None, None, Some(Cow::Borrowed(text))) => {
+            Ok(Page { bytes: text.as_bytes().into(), is_text: true, content_type: None })
+        }
+        (None, None, Some(Cow::Owned(text))) => {
+            Ok(Page { bytes: text.into_bytes().into(), is_text: true, content_type: None })
+        }
+        (None, None, None) => Err(INVALID_RECORD.error("there is neither html nor html_base64")),
+    };
+    (known, page)
+}
+
+/// A text that is borrowed where nothing in it is escaped.
+#[derive(serde::Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+fn of_response(response: &Response) -> Known<'_> {
+    Known {
+        id: response.id.as_ref().and_then(|id| to_raw_value(id).ok()).map(Cow::Owned),
+        url: response.url.as_deref().map(Cow::Borrowed),
+        warc: Some(Warc { date: response.date.as_deref(), http_status: response.status }),
+        rest: vec![],
+    }
+}
+
+impl From<super::http::Body> for Page<'_> {
+    fn from(body: super::http::Body) -> Self {
+        Self { bytes: body.bytes.into(), is_text: false, content_type: body.content_type }
+    }
+}
+
+fn hex(digest: impl AsRef<[u8]>) -> String {
+    let mut text = vec![];
+    for byte in digest.as_ref() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    String::from_utf8(text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const HTML: &str = "<html><title>Tides</title><p>High water comes <b>twice</b> a day.</html>";
+
+    fn converter() -> Converter {
+        Converter { content: Content::Whole, max_bytes: 1000, charset: Charset::Utf8 }
+    }
+
+    fn convert_line(line: &str) -> Value {
+        let outcome = converter().convert(&Item::Line(line.into()));
+        let text = String::from_utf8(outcome.line).unwrap();
+        assert_eq!(text.matches('\n').count(), 1, "{text}");
+        let record: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(outcome.failed, record["error"].is_object(), "{record}");
+        assert_eq!(outcome.failed, record["text"].is_null(), "{record}");
+        record
+    }
+
+    #[test]
+    fn a_page_becomes_a_record() {
+        let input =
+            json!({"id": 7, "url": "https://x.example/a", "html": HTML, "lang": "x", "group": [1, {"a": null}]});
+        let record = convert_line(&input.to_string());
+        assert_eq!(record["text"], "High water comes **twice** a day.\n");
+        assert_eq!(
+            (&record["id"], &record["title"], &record["source"]),
+            (&json!(7), &json!("Tides"), &json!("ragmaker"))
+        );
+        assert_eq!(record["url"], "https://x.example/a");
+        let metadata = &record["metadata"];
+        assert_eq!(metadata["sha256"], hex(Sha256::digest(HTML)));
+        assert_eq!((&metadata["words"], &metadata["group"]), (&json!(6), &json!([1, {"a": null}])));
+        assert_eq!((&metadata["lang"], &metadata["input"]), (&Value::Null, &json!({"lang": "x"})));
+        assert_eq!(metadata["version"], env!("CARGO_PKG_VERSION"));
+    }
+
+    #[test]
+    fn an_id_stays_as_it_came() {
+        for id in ["1.0", "12345678901234567890123", "\"\\u00e9\"", "{\"a\": 1}"] {
+            let line = format!("{{\"id\": {id}, \"html\": \"<p>a\"}}");
+            let outcome = converter().convert(&Item::Line(line.into()));
+            let text = String::from_utf8(outcome.line).unwrap();
+            assert!(text.starts_with(&format!("{{\"id\": {id}, ")), "{text}");
+        }
+        let named = convert_line(&json!({"url": "u", "html": HTML}).to_string());
+        assert_eq!(named["id"], hex(Sha256::digest(format!("u{HTML}"))));
+        assert_eq!(convert_line(&json!({"id": null, "url": "u", "html": HTML}).to_string())["id"], named["id"]);
+    }
+
+    #[test]
+    fn bytes_are_decoded_by_their_charset() {
+        let shift_jis = STANDARD.encode(b"<p>\x93\xFA\x96\x7B\x8C\xEA");
+        let record =
+            convert_line(&json!({"html": "<p>no", "html_base64": shift_jis, "charset": "Shift_JIS"}).to_string());
+        assert_eq!((&record["text"], &record["metadata"]["charset"]), (&json!("日本語\n"), &json!("Shift_JIS")));
+    }
+
+    #[test]
+    fn a_failure_keeps_what_is_known() {
+        let big = "x".repeat(1001);
+        for (line, id, code) in [
+            (String::new(), Value::Null, "INVALID_RECORD"),
+            ("[]".to_owned(), Value::Null, "INVALID_RECORD"),
+            (r#"{"id": 1, "html": "<p>"#.to_owned(), json!(1), "INVALID_RECORD"),
+            (r#"{"id": 1, "html": 2, "k": 3}"#.to_owned(), json!(1), "INVALID_RECORD"),
+            (r#"{"id": 1, "html": null}"#.to_owned(), json!(1), "INVALID_RECORD"),
+            (r#"{"id": 1, "html_base64": "?"}"#.to_owned(), json!(1), "INVALID_RECORD"),
+            (r#"{"id": 1, "html": "<p> "}"#.to_owned(), json!(1), "EMPTY_CONTENT"),
+            (format!(r#"{{"id": 1, "html": "{big}"}}"#), json!(1), "INPUT_TOO_LARGE"),
+            (json!({"id": 1, "html_base64": STANDARD.encode(b"%PDF-1.7")}).to_string(), json!(1), "NOT_TEXT"),
+            (r#"{"id": 1, "html": "<p>a"} x"#.to_owned(), json!(1), "INVALID_RECORD"),
+        ] {
+            let record = convert_line(&line);
+            assert_eq!((&record["id"], &record["error"]["error_code"]), (&id, &json!(code)), "{line}: {record}");
+        }
+        assert_eq!(convert_line(r#"{"id": 1, "html": 2, "k": 3}"#)["metadata"]["k"], 3);
+        let cut = Item::Cut { start: br#"{"id": 5, "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
+        let outcome = converter().convert(&cut);
+        let record: Value = serde_json::from_slice(&outcome.line).unwrap();
+        assert_eq!((&record["id"], &record["error"]["message"]), (&json!(5), &json!("long")));
+    }
+}
