@@ -246,6 +246,7 @@ mod tests {
     #[test]
     fn a_page_has_what_the_definition_says() {
         let manual = Manual {
+            stream: vec![],
             command: "ragmaker-pick",
             arguments: vec![
                 ragmaker_tool::Spelling { flag: "--basket", key: "basket".into(), help: "where *.md goes" },
