@@ -7,6 +7,7 @@ use ragmaker_text::Source;
 use crate::{
     Failure, book,
     markdown::of_html,
+    odf,
     package::Package,
     pdf::{self, Pages},
     sheets, slides, word,
@@ -25,6 +26,12 @@ pub enum Format {
     Xlsx,
     /// A book.
     Epub,
+    /// A text of OpenDocument.
+    Odt,
+    /// A presentation of OpenDocument.
+    Odp,
+    /// A spreadsheet of OpenDocument.
+    Ods,
 }
 
 impl Format {
@@ -36,6 +43,9 @@ impl Format {
             Self::Pptx => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
             Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             Self::Epub => "application/epub+zip",
+            Self::Odt => "application/vnd.oasis.opendocument.text",
+            Self::Odp => "application/vnd.oasis.opendocument.presentation",
+            Self::Ods => "application/vnd.oasis.opendocument.spreadsheet",
         }
     }
 
@@ -47,6 +57,9 @@ impl Format {
             Self::Pptx => "PPTX",
             Self::Xlsx => "XLSX",
             Self::Epub => "EPUB",
+            Self::Odt => "ODT",
+            Self::Odp => "ODP",
+            Self::Ods => "ODS",
         }
     }
 }
@@ -58,6 +71,14 @@ const ARCHIVES: [(Format, &str); 4] = [
     (Format::Xlsx, "xl/workbook.xml"),
     (Format::Epub, "META-INF/container.xml"),
 ];
+
+/// The kind of OpenDocument that an archive is, by its part `mimetype`; templates are documents, too.
+fn open_document(package: &mut Package) -> Option<Format> {
+    let named = package.text("mimetype").ok()??;
+    let named = named.trim();
+    let named = named.strip_suffix("-template").unwrap_or(named);
+    [Format::Odt, Format::Odp, Format::Ods].into_iter().find(|format| format.mime_type() == named)
+}
 
 /// A document that can be converted.
 pub struct Document {
@@ -81,9 +102,10 @@ impl Document {
         if pdf::is_pdf(source)? {
             return Ok(Some(Self { format: Format::Pdf, package: None }));
         }
-        let Some(package) = Package::open(source)? else { return Ok(None) };
-        let found = ARCHIVES.into_iter().find(|(_, part)| package.has(part));
-        Ok(found.map(|(format, _)| Self { format, package: Some(package) }))
+        let Some(mut package) = Package::open(source)? else { return Ok(None) };
+        let found = ARCHIVES.into_iter().find(|(_, part)| package.has(part)).map(|(format, _)| format);
+        let format = found.or_else(|| open_document(&mut package));
+        Ok(format.map(|format| Self { format, package: Some(package) }))
     }
 
     /// Its kind.
@@ -102,6 +124,8 @@ impl Document {
             Format::Docx => word::html(&mut package).and_then(|html| of_html(&html)),
             Format::Pptx => slides::html(&mut package).and_then(|html| of_html(&html)),
             Format::Xlsx => sheets::markdown(package),
+            Format::Odt | Format::Odp => odf::html(&mut package).and_then(|html| of_html(&html)),
+            Format::Ods => odf::sheets(&mut package),
             Format::Epub | Format::Pdf => book::markdown(&mut package),
         };
         Ok(Source::Memory(markdown?.into_bytes()))

@@ -111,6 +111,8 @@ pub enum Damage {
         /// What is wrong there.
         error: quick_xml::Error,
     },
+    /// It declares entities of its own, which may stand for other files.
+    Entities,
     /// The book does not name its contents.
     NoBook,
     /// The workbook cannot be read.
@@ -132,6 +134,7 @@ impl fmt::Display for Damage {
             Self::NotText { part } => write!(f, "{part} is not text"),
             Self::TooLarge { most } => write!(f, "it unpacks to more than {most} bytes"),
             Self::Xml { position, error } => write!(f, "at byte {position}: {error}"),
+            Self::Entities => f.write_str("it declares entities, which documents of this kind may not"),
             Self::NoBook => f.write_str("META-INF/container.xml names no book"),
             Self::Workbook(error) => error.fmt(f),
             Self::TooManyCells { sheet } => write!(f, "{sheet}: it has more cells than are shown"),

@@ -1,12 +1,14 @@
 //! A page that is written from the paragraphs of a document.
 
-use std::fmt::Write;
+use std::{fmt::Write, mem};
 
 /// A page, with the lists that are open at its end.
 #[derive(Default)]
 pub(crate) struct Html {
     out: String,
     lists: Vec<&'static str>,
+    /// Whether a block of code is open.
+    in_code: bool,
 }
 
 impl Html {
@@ -42,7 +44,29 @@ impl Html {
         self.out.push_str(html);
     }
 
+    /// Adds to the item before; without one, a paragraph.
+    pub(crate) fn more(&mut self, html: &str) {
+        if self.lists.is_empty() {
+            return self.block("p", html);
+        }
+        _ = write!(self.out, "<p>{html}</p>");
+    }
+
+    /// Adds a line of code; lines that follow each other are one block.
+    pub(crate) fn code(&mut self, line: &str) {
+        if !self.in_code {
+            self.close_lists(0);
+            self.out.push_str("<pre><code>");
+            self.in_code = true;
+        }
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
     fn close_lists(&mut self, depth: usize) {
+        if mem::take(&mut self.in_code) {
+            self.out.push_str("</code></pre>\n");
+        }
         while self.lists.len() > depth {
             let tag = self.lists.pop().unwrap_or_default();
             _ = writeln!(self.out, "</li></{tag}>");

@@ -1,4 +1,6 @@
-//! PDFs, office documents and books as text: PDF, DOCX, PPTX, XLSX and EPUB.
+//! PDFs, office documents and books as text: PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS and EPUB.
+//!
+//! Texts that are data for programs are converted here too: notebooks, delimited rows, messages.
 //!
 //! A PDF is converted by the program `pdftotext`, everything else in this process, to Markdown. What a
 //! file is, its first bytes decide and not its name.
@@ -15,16 +17,24 @@
 //! ```
 
 mod book;
+mod delimited;
 mod document;
 mod error;
+mod grid;
 mod html;
+mod mail;
 mod markdown;
+mod notebook;
+mod odf;
 mod package;
 mod pdf;
 mod sheets;
 mod slides;
 mod word;
 
+pub use delimited::delimited;
 pub use document::{Document, Format};
 pub use error::{DOCUMENT_UNREADABLE, Damage, Failure, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
-pub use pdf::Pages;
+pub use mail::mail;
+pub use notebook::notebook;
+pub use pdf::{Pages, pages_as_markdown};

@@ -5,6 +5,7 @@
 //! A program of its own is contained when it crashes, and is stopped when it takes too long.
 
 use std::{
+    fmt::Write,
     fs::File,
     io::{self, Read},
     process::{Child, Command, Stdio},
@@ -104,6 +105,34 @@ fn failure(said: &str, pages: Option<Pages>) -> Failure {
     }
 }
 
+/// The text of a PDF, in which a form feed ends each page, as Markdown: a heading for each page, its lines as
+/// they are. Only what Markdown would take for its own marks is escaped, so no character is lost.
+pub fn pages_as_markdown(text: &str) -> String {
+    let pages: Vec<&str> = text.split('\u{c}').collect();
+    let (mut out, many) = (String::new(), pages.iter().filter(|page| !page.trim().is_empty()).count() > 1);
+    for (index, page) in pages.into_iter().enumerate().filter(|(_, page)| !page.trim().is_empty()) {
+        if many {
+            _ = write!(out, "## Page {}\n\n", index + 1);
+        }
+        let mut blank = true;
+        for line in page.trim_matches('\n').lines().map(str::trim) {
+            if line.is_empty() && blank {
+                continue;
+            }
+            blank = line.is_empty();
+            let is_mark = line.starts_with(['#', '>', '|', '~', '`', '=', '<'])
+                || (line.len() > 2 && line.chars().all(|c| matches!(c, '-' | '*' | '_' | ' ')));
+            if is_mark {
+                out.push('\\');
+            }
+            out.push_str(line);
+            out.push('\n');
+        }
+        out.push('\n');
+    }
+    out
+}
+
 enum Ended {
     Well,
     /// With what it said.
@@ -156,6 +185,14 @@ mod tests {
         assert!(
             matches!(failure("a\nSyntax Error: x\n", None), Failure::PdfDamaged(line) if line == "Syntax Error: x")
         );
+    }
+
+    #[test]
+    fn no_character_of_a_page_is_lost() {
+        let text = "# not a heading\n  two\n\n\n----\n- item\n\u{c}\n<b>\n\u{c}";
+        let markdown = pages_as_markdown(text);
+        assert_eq!(markdown, "## Page 1\n\n\\# not a heading\ntwo\n\n\\----\n- item\n\n## Page 2\n\n\\<b>\n\n");
+        assert_eq!(pages_as_markdown("one\n\u{c}"), "one\n\n");
     }
 
     #[test]

@@ -1,16 +1,12 @@
 //! A workbook: each sheet as a table, by `calamine`.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write,
-};
-
 use calamine::{DataRef, Reader, Xlsx};
 
-use crate::{Damage, package::Package};
-
-/// The most characters that a workbook may take (64 MiB).
-const MAX: usize = 64 << 20;
+use crate::{
+    Damage,
+    grid::{Grid, TooMany, escaped, heading},
+    package::Package,
+};
 
 /// The workbook as Markdown. Rows and columns with nothing in them are left out.
 pub(crate) fn markdown(package: Package) -> Result<String, Damage> {
@@ -19,40 +15,14 @@ pub(crate) fn markdown(package: Package) -> Result<String, Damage> {
     for name in book.sheet_names() {
         // Chart sheets have no cells.
         let Ok(mut cells) = book.worksheet_cells_reader(&name) else { continue };
-        // Cell by cell: a sheet with one in each corner would be memory for all between them.
-        let mut rows: BTreeMap<u32, Vec<(u32, String)>> = BTreeMap::new();
-        let (mut columns, mut taken) = (BTreeSet::new(), out.len());
+        let mut grid = Grid::after(&out);
         while let Some(cell) = cells.next_cell().map_err(damaged)? {
-            let text = shown(cell.get_value());
-            if text.is_empty() {
-                continue;
-            }
             let (row, column) = cell.get_position();
-            taken += text.len();
-            columns.insert(column);
-            rows.entry(row).or_default().push((column, text));
-            if taken > MAX || columns.len().saturating_mul(rows.len()) > MAX / 4 {
-                return Err(Damage::TooManyCells { sheet: name });
-            }
+            let set = grid.set(row, column, shown(cell.get_value()));
+            set.map_err(|TooMany| Damage::TooManyCells { sheet: name.clone() })?;
         }
-        _ = write!(out, "## {}\n\n", escaped(&name));
-        let columns: Vec<u32> = columns.into_iter().collect();
-        for (index, cells) in rows.into_values().enumerate() {
-            let mut cells = cells.into_iter().peekable();
-            for column in &columns {
-                out.push_str("| ");
-                if let Some((_, text)) = cells.next_if(|(at, _)| at == column) {
-                    out.push_str(&text);
-                    out.push(' ');
-                }
-            }
-            out.push_str("|\n");
-            if index == 0 {
-                out.push_str(&"| --- ".repeat(columns.len()));
-                out.push_str("|\n");
-            }
-        }
-        out.push('\n');
+        heading(&name, &mut out);
+        grid.write(&mut out);
     }
     Ok(out)
 }
@@ -81,10 +51,4 @@ fn shown(value: &DataRef<'_>) -> String {
         DataRef::Bool(value) => value.to_string(),
         DataRef::Error(error) => error.to_string(),
     }
-}
-
-/// `text` as it stands within a cell of a table.
-fn escaped(text: &str) -> String {
-    let text = text.trim().replace('\\', "\\\\").replace('|', "\\|");
-    text.split(['\r', '\n']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("<br>")
 }

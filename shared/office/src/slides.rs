@@ -1,7 +1,7 @@
 //! A presentation (ECMA-376, PresentationML): slide by slide the title, the points, the tables and the
 //! speaker's notes.
 
-use std::fmt::Write;
+use std::{collections::HashMap, fmt::Write};
 
 use quick_xml::events::Event;
 
@@ -29,15 +29,15 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
     let mut html = Html::default();
     for target in order {
         let path = resolve("ppt", &target);
-        slide(&package.needed(&path)?, &mut html)?;
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        let Some(relations) = package.text(&format!("{folder}/_rels/{name}.rels"))? else { continue };
-        let notes = self::targets(&relations)?.into_values().find(|target| target.contains("notesSlide"));
-        if let Some(notes) = notes
-            && let Some(xml) = package.text(&resolve(folder, &notes))?
+        let relations = package.text(&format!("{folder}/_rels/{name}.rels"))?;
+        let links = relations.map_or(Ok(HashMap::new()), |xml| self::targets(&xml))?;
+        slide(&package.needed(&path)?, &links, &mut html)?;
+        if let Some(notes) = links.values().find(|target| target.contains("notesSlide"))
+            && let Some(xml) = package.text(&resolve(folder, notes))?
         {
             html.block("h3", "Notes");
-            slide(&xml, &mut html)?;
+            slide(&xml, &HashMap::new(), &mut html)?;
         }
     }
     Ok(html.finish())
@@ -69,9 +69,16 @@ enum Shape {
     Other,
 }
 
-fn slide(xml: &str, html: &mut Html) -> Result<(), Damage> {
+/// What stands before a paragraph.
+enum Bullet {
+    None,
+    Number,
+    Sign,
+}
+
+fn slide(xml: &str, links: &HashMap<String, String>, html: &mut Html) -> Result<(), Damage> {
     let (mut shape, mut level, mut in_text, mut in_cell) = (Shape::Other, 0, false, false);
-    let mut paragraph = String::new();
+    let (mut paragraph, mut link, mut bullet) = (String::new(), None, None);
     events(xml, |event| match event {
         Event::Start(element) => match element.local_name().as_ref() {
             "sp" => shape = Shape::Other,
@@ -83,9 +90,19 @@ fn slide(xml: &str, html: &mut Html) -> Result<(), Damage> {
                     _ => Shape::Points,
                 }
             }
-            "p" => (paragraph, level) = (String::new(), 0),
+            "p" => (paragraph, level, bullet) = (String::new(), 0, None),
+            "buNone" => bullet = Some(Bullet::None),
+            "buAutoNum" => bullet = Some(Bullet::Number),
+            "buChar" => bullet = Some(Bullet::Sign),
+            "r" => link = None,
+            "hlinkClick" => link = attribute(&element, "id").and_then(|id| links.get(&id)),
             "pPr" => level = attribute(&element, "lvl").and_then(|level| level.parse().ok()).unwrap_or_default(),
-            "t" => in_text = true,
+            "t" => {
+                in_text = true;
+                if let Some(link) = link {
+                    _ = write!(paragraph, "<a href=\"{link}\">");
+                }
+            }
             "br" => paragraph.push_str("<br>"),
             "tbl" => html.raw("<table>"),
             "tr" => html.raw("<tr>"),
@@ -96,14 +113,24 @@ fn slide(xml: &str, html: &mut Html) -> Result<(), Damage> {
             _ => {}
         },
         Event::End(element) => match element.local_name().as_ref() {
-            "t" => in_text = false,
+            "t" => {
+                in_text = false;
+                if link.take().is_some() {
+                    paragraph.push_str("</a>");
+                }
+            }
             "p" if paragraph.trim().is_empty() => {}
             "p" => match shape {
                 _ if in_cell => html.block("p", &paragraph),
                 Shape::Title => html.block("h2", &paragraph),
-                Shape::Points => html.item(level, false, &paragraph),
-                Shape::Other => html.block("p", &paragraph),
                 Shape::Margin => {}
+                Shape::Points if !matches!(bullet, Some(Bullet::None)) => {
+                    html.item(level, matches!(bullet, Some(Bullet::Number)), &paragraph);
+                }
+                Shape::Other if matches!(bullet, Some(Bullet::Number | Bullet::Sign)) => {
+                    html.item(level, matches!(bullet, Some(Bullet::Number)), &paragraph);
+                }
+                Shape::Points | Shape::Other => html.block("p", &paragraph),
             },
             "tc" => {
                 in_cell = false;

@@ -12,19 +12,40 @@ use crate::{Damage, html::Html, package::Package};
 /// What the parts beside the text say about it.
 #[derive(Default)]
 struct Context {
-    /// The level of a heading, by the style of its paragraph.
-    headings: HashMap<String, usize>,
+    styles: HashMap<String, Style>,
     /// Whether a list counts, by its number and level.
     ordered: HashMap<(String, usize), bool>,
     /// Where links lead, by their names.
     links: HashMap<String, String>,
 }
 
+/// A style of paragraphs or of text, with what those that it is based on say.
+#[derive(Clone, Default)]
+struct Style {
+    parent: Option<String>,
+    /// The level of a heading.
+    heading: Option<usize>,
+    /// The number and level of the list that its paragraphs are items of.
+    list: Option<String>,
+    level: Option<usize>,
+    bold: Option<bool>,
+    italic: Option<bool>,
+    monospaced: Option<bool>,
+    /// Whether it is called code.
+    code: bool,
+}
+
+/// Whether a font of this name shows code.
+pub(crate) fn is_monospaced(font: &str) -> bool {
+    let font = font.to_lowercase();
+    ["courier", "consolas", "menlo", "monaco", "mono"].iter().any(|known| font.contains(known))
+}
+
 /// The document as a page.
 pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
     let mut context = Context::default();
     if let Some(styles) = package.text("word/styles.xml")? {
-        context.headings = headings(&styles)?;
+        context.styles = self::styles(&styles)?;
     }
     if let Some(numbering) = package.text("word/numbering.xml")? {
         context.ordered = ordered(&numbering)?;
@@ -56,6 +77,8 @@ pub(crate) fn events(xml: &str, mut each: impl FnMut(Event<'_>)) -> Result<(), D
     loop {
         match reader.read_event() {
             Ok(Event::Eof) => return Ok(()),
+            // Nothing here resolves them: a document that has some was made to reach other files.
+            Ok(Event::DocType(declared)) if declared.contains("<!ENTITY") => return Err(Damage::Entities),
             Ok(event) => each(event),
             Err(error) => return Err(Damage::Xml { position: reader.error_position(), error }),
         }
@@ -76,30 +99,69 @@ pub(crate) fn targets(xml: &str) -> Result<HashMap<String, String>, Damage> {
     Ok(found)
 }
 
-fn headings(xml: &str) -> Result<HashMap<String, usize>, Damage> {
-    let (mut found, mut style) = (HashMap::new(), String::new());
+fn styles(xml: &str) -> Result<HashMap<String, Style>, Damage> {
+    let (mut own, mut id) = (HashMap::<String, Style>::new(), None);
     events(xml, |event| {
-        let Event::Start(element) = event else { return };
+        let element = match &event {
+            Event::Start(element) => element,
+            Event::End(element) if element.local_name().as_ref() == "style" => {
+                id = None;
+                return;
+            }
+            _ => return,
+        };
+        let value = || attribute(element, "val").unwrap_or_default();
+        if element.local_name().as_ref() == "style" {
+            id = attribute(element, "styleId");
+        }
+        // What is said outside of a style is said of all text.
+        let Some(style) = id.as_ref().map(|id| own.entry(id.clone()).or_default()) else { return };
         match element.local_name().as_ref() {
-            "style" => style = attribute(&element, "styleId").unwrap_or_default(),
             "name" => {
-                let name = attribute(&element, "val").unwrap_or_default().to_lowercase();
+                let name = value().to_lowercase();
                 let level = name.strip_prefix("heading ").and_then(|level| level.parse().ok());
-                if let Some(level) = level.or((name == "title").then_some(1)) {
-                    found.insert(style.clone(), level);
-                }
+                style.heading = level.or((name == "title").then_some(1)).or(style.heading);
+                style.code = name.contains("preformatted") || name.split(' ').any(|word| word == "code");
             }
+            "basedOn" => style.parent = Some(value()),
             "outlineLvl" => {
-                if let Some(level) = attribute(&element, "val").and_then(|level| level.parse::<usize>().ok())
-                    && level < 9
-                {
-                    found.entry(style.clone()).or_insert(level + 1);
-                }
+                let level = value().parse::<usize>().ok().filter(|level| *level < 9);
+                style.heading = style.heading.or(level.map(|level| level + 1));
             }
+            "numId" => style.list = Some(value()),
+            "ilvl" => style.level = value().parse().ok(),
+            "b" => style.bold = Some(is_on(element)),
+            "i" => style.italic = Some(is_on(element)),
+            "rFonts" => style.monospaced = attribute(element, "ascii").map(|font| is_monospaced(&font)),
             _ => {}
         }
     })?;
-    Ok(found)
+    let whole = own.keys().map(|id| (id.clone(), inherited(&own, id))).collect();
+    Ok(whole)
+}
+
+/// The style `id` with what it has from others.
+fn inherited(own: &HashMap<String, Style>, id: &str) -> Style {
+    let mut style = own.get(id).cloned().unwrap_or_default();
+    let mut parent = style.parent.clone();
+    // Styles may be based on each other in a circle.
+    for _ in 0..16 {
+        let Some(from) = parent.and_then(|id| own.get(&id)) else { break };
+        style.heading = style.heading.or(from.heading);
+        style.list = style.list.or_else(|| from.list.clone());
+        style.level = style.level.or(from.level);
+        style.bold = style.bold.or(from.bold);
+        style.italic = style.italic.or(from.italic);
+        style.monospaced = style.monospaced.or(from.monospaced);
+        style.code |= from.code;
+        parent = from.parent.clone();
+    }
+    style
+}
+
+/// Whether a property that is either on or off is on.
+fn is_on(element: &BytesStart<'_>) -> bool {
+    !matches!(attribute(element, "val").as_deref(), Some("0" | "false" | "off"))
 }
 
 fn ordered(xml: &str) -> Result<HashMap<(String, usize), bool>, Damage> {
@@ -130,20 +192,33 @@ fn ordered(xml: &str) -> Result<HashMap<(String, usize), bool>, Damage> {
 
 /// A paragraph that is being read.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is one of the marks that a text has or not")]
 struct Paragraph {
     html: String,
-    heading: Option<usize>,
-    list: Option<String>,
-    level: usize,
+    style: Style,
     /// The marks of the current run.
     bold: bool,
     italic: bool,
     struck: bool,
+    monospaced: bool,
 }
 
 impl Paragraph {
+    /// Sets the marks of a run: what `style` says, else what the paragraph's own says.
+    fn marked(&mut self, style: &Style) {
+        let said = |of: fn(&Style) -> Option<bool>| of(style).or_else(|| of(&self.style)).unwrap_or_default();
+        (self.bold, self.italic) = (said(|style| style.bold), said(|style| style.italic));
+        self.monospaced = said(|style| style.monospaced);
+    }
+
     fn text(&mut self, text: &str) {
-        let marks = [(self.bold, "b"), (self.italic, "i"), (self.struck, "s")];
+        let is_code = self.style.code;
+        let marks = [
+            (self.monospaced && !is_code, "code"),
+            (self.bold && !is_code && self.style.heading.is_none(), "b"),
+            (self.italic && !is_code, "i"),
+            (self.struck, "s"),
+        ];
         let is_blank = text.trim().is_empty();
         let marks = marks.iter().filter(|(is_set, _)| *is_set && !is_blank);
         marks.clone().for_each(|(_, tag)| _ = write!(self.html, "<{tag}>"));
@@ -156,34 +231,45 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
     // A text box holds paragraphs in a paragraph.
     let mut around: Vec<Paragraph> = vec![];
     let mut paragraph = Paragraph::default();
-    let (mut text, mut in_text, mut in_run, mut hidden) = (String::new(), false, false, 0_usize);
+    let (mut text, mut in_text, mut in_run, mut hidden, mut cells) = (String::new(), false, false, 0_usize, 0_usize);
     events(xml, |event| match event {
         Event::Start(element) => {
             let value = || attribute(&element, "val").unwrap_or_default();
-            let is_set = || !matches!(value().as_str(), "0" | "false" | "off");
             let name = element.local_name();
             match name.as_ref() {
                 // What was moved away, and what stands for those who know no newer drawing.
                 "moveFrom" | "Fallback" => hidden += 1,
                 _ if hidden > 0 => {}
                 "p" => around.push(mem::take(&mut paragraph)),
-                "pStyle" => paragraph.heading = context.headings.get(&value()).copied(),
+                "pStyle" => paragraph.style = context.styles.get(&value()).cloned().unwrap_or_default(),
                 "outlineLvl" => {
                     let level = value().parse::<usize>().ok().filter(|level| *level < 9);
-                    paragraph.heading = level.map(|level| level + 1);
+                    paragraph.style.heading = level.map(|level| level + 1);
                 }
-                "numId" => paragraph.list = Some(value()).filter(|number| number != "0"),
-                "ilvl" => paragraph.level = value().parse().unwrap_or_default(),
+                "numId" => paragraph.style.list = Some(value()),
+                "ilvl" => paragraph.style.level = value().parse().ok(),
                 "r" => {
                     in_run = true;
-                    (paragraph.bold, paragraph.italic, paragraph.struck) = (false, false, false);
+                    paragraph.marked(&Style::default());
+                    paragraph.struck = false;
                 }
-                "b" if in_run => paragraph.bold = is_set(),
-                "i" if in_run => paragraph.italic = is_set(),
-                "strike" if in_run => paragraph.struck = is_set(),
+                "rStyle" if in_run => {
+                    if let Some(style) = context.styles.get(&value()) {
+                        let code = Style { monospaced: style.monospaced.or(Some(style.code)), ..style.clone() };
+                        paragraph.marked(&code);
+                    }
+                }
+                "rFonts" if in_run => {
+                    if let Some(font) = attribute(&element, "ascii") {
+                        paragraph.monospaced = is_monospaced(&font);
+                    }
+                }
+                "b" if in_run => paragraph.bold = is_on(&element),
+                "i" if in_run => paragraph.italic = is_on(&element),
+                "strike" if in_run => paragraph.struck = is_on(&element),
                 "t" => (in_text, text) = (true, String::new()),
-                "tab" if in_run => paragraph.html.push(' '),
-                "br" | "cr" if in_run => paragraph.html.push_str("<br>"),
+                "tab" if in_run => paragraph.html.push(if paragraph.style.code { '\t' } else { ' ' }),
+                "br" | "cr" if in_run => paragraph.html.push_str(if paragraph.style.code { "\n" } else { "<br>" }),
                 "hyperlink" => {
                     let target = attribute(&element, "id").and_then(|id| context.links.get(&id));
                     paragraph
@@ -202,7 +288,10 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
                 }
                 "tbl" => html.raw("<table>"),
                 "tr" => html.raw("<tr>"),
-                "tc" => html.raw("<td>"),
+                "tc" => {
+                    cells += 1;
+                    html.raw("<td>");
+                }
                 _ => {}
             }
         }
@@ -211,12 +300,16 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
             _ if hidden > 0 => {}
             "p" => {
                 let ended = mem::replace(&mut paragraph, around.pop().unwrap_or_default());
-                match (&ended.heading, &ended.list) {
-                    (Some(level), _) => html.block(&format!("h{}", (*level).clamp(1, 6)), &ended.html),
+                let Style { heading, list, level, code, .. } = ended.style;
+                // The number 0 takes a paragraph out of the list that its style puts it in.
+                match (heading, list.filter(|number| number != "0")) {
+                    (Some(level), _) => html.block(&format!("h{}", level.clamp(1, 6)), &ended.html),
                     (None, Some(number)) => {
-                        let ordered = context.ordered.get(&(number.clone(), ended.level)).copied();
-                        html.item(ended.level, ordered.unwrap_or_default(), &ended.html);
+                        let level = level.unwrap_or_default();
+                        let ordered = context.ordered.get(&(number, level)).copied();
+                        html.item(level, ordered.unwrap_or_default(), &ended.html);
                     }
+                    (None, None) if code && cells == 0 => html.code(&ended.html),
                     (None, None) => html.block("p", &ended.html),
                 }
             }
@@ -228,7 +321,10 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
             "hyperlink" => paragraph.html.push_str("</a>"),
             "tbl" => html.raw("</table>\n"),
             "tr" => html.raw("</tr>"),
-            "tc" => html.raw("</td>"),
+            "tc" => {
+                cells = cells.saturating_sub(1);
+                html.raw("</td>");
+            }
             _ => {}
         },
         // It is escaped for XML, and so for a page.
