@@ -1,0 +1,103 @@
+//! Which files are documents, and of what kind.
+
+use std::path::Path;
+
+use ragmaker_media::language;
+
+use crate::file_name;
+
+/// A kind of file that is converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// HTML, of which the main content is taken.
+    Html,
+    /// Markdown.
+    Markdown,
+    /// Markdown with components.
+    Mdx,
+    /// The markup of Python's documentation.
+    RestructuredText,
+    /// `AsciiDoc`.
+    AsciiDoc,
+    /// A notebook of Jupyter.
+    Notebook,
+    /// Rows of delimited fields.
+    Delimited,
+    /// A message.
+    Mail,
+    /// An office document, a book or a PDF.
+    Packed,
+    /// Text that becomes a block of code in this language.
+    Code(&'static str),
+}
+
+/// Texts without an ending that are documents.
+const NAMES: [&str; 12] = [
+    "README",
+    "CHANGELOG",
+    "CHANGES",
+    "NEWS",
+    "FAQ",
+    "HACKING",
+    "INSTALL",
+    "CONTRIBUTING",
+    "TODO",
+    "AUTHORS",
+    "HISTORY",
+    "NOTES",
+];
+
+impl Kind {
+    /// The kind of document that a file of this name is; `None` where it is none.
+    pub fn of(name: &str) -> Option<Self> {
+        let name = file_name(name);
+        let Some((_, ending)) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) else {
+            return NAMES.contains(&name).then_some(Self::Code("text"));
+        };
+        Some(match ending.to_ascii_lowercase().as_str() {
+            "html" | "htm" | "xhtml" => Self::Html,
+            "md" | "markdown" | "mdown" | "mkd" => Self::Markdown,
+            "mdx" => Self::Mdx,
+            "rst" | "rest" => Self::RestructuredText,
+            "adoc" | "asciidoc" | "asc" => Self::AsciiDoc,
+            "ipynb" => Self::Notebook,
+            "csv" | "tsv" => Self::Delimited,
+            "eml" => Self::Mail,
+            "pdf" | "docx" | "docm" | "dotx" | "pptx" | "pptm" | "potx" | "ppsx" | "xlsx" | "xlsm" | "xltx" | "odt"
+            | "ott" | "odp" | "otp" | "ods" | "ots" | "epub" => Self::Packed,
+            "txt" | "text" => Self::Code("text"),
+            _ => return None,
+        })
+    }
+
+    /// The kind of a file of this name that was asked for: what is no document is source code, in the language
+    /// that its name says.
+    pub fn asked_for(name: &str) -> Self {
+        Self::of(name).unwrap_or_else(|| Self::Code(language(Path::new(file_name(name))).unwrap_or("text")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_files_are() {
+        for (name, kind) in [
+            ("docs/a.MD", Some(Kind::Markdown)),
+            ("a.tar.html", Some(Kind::Html)),
+            ("README", Some(Kind::Code("text"))),
+            ("x/README", Some(Kind::Code("text"))),
+            (".md", None),
+            ("a.rs", None),
+            ("a", None),
+            ("a.png", None),
+            ("", None),
+        ] {
+            assert_eq!(Kind::of(name), kind, "{name}");
+        }
+        assert_eq!(Kind::asked_for("src/a.rs"), Kind::Code("Rust"));
+        assert_eq!(Kind::asked_for("a.md"), Kind::Markdown);
+        assert_eq!(Kind::asked_for("a.unknown"), Kind::Code("text"));
+    }
+}
