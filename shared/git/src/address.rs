@@ -1,0 +1,336 @@
+//! Where a repository is, and the address of a file in it at a commit.
+
+use std::path::{Path, PathBuf};
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use ragmaker_address::URL_NOT_ALLOWED;
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use url::Url;
+
+/// What is not written as it is in the path of an address.
+const ESCAPED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}')
+    .add(b'|')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'[')
+    .add(b']');
+
+/// The address of a repository, and of a part of it where that was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// What Git is given.
+    pub(crate) given: String,
+    /// The same without a password.
+    repository: String,
+    /// The folder, of a local one.
+    local: Option<PathBuf>,
+    host: Option<String>,
+    /// The page of the repository and how its site calls the page of a file.
+    web: Option<(String, Site)>,
+    /// `REF/PATH`, of the page of a file or folder.
+    part: Option<String>,
+}
+
+/// How a site calls the page of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Site {
+    GitHub,
+    GitLab,
+    Bitbucket,
+    Gitea,
+    SourceHut,
+}
+
+impl Site {
+    /// The site of `host`, by the names of the well-known ones.
+    fn of(host: &str) -> Option<Self> {
+        let host = host.to_ascii_lowercase();
+        match host.as_str() {
+            "github.com" => Some(Self::GitHub),
+            "bitbucket.org" => Some(Self::Bitbucket),
+            "codeberg.org" | "gitea.com" => Some(Self::Gitea),
+            "git.sr.ht" => Some(Self::SourceHut),
+            host if host.split('.').any(|label| label == "gitlab") => Some(Self::GitLab),
+            _ => None,
+        }
+    }
+
+    fn file(self, commit: &str) -> String {
+        match self {
+            Self::GitHub => format!("blob/{commit}"),
+            Self::GitLab => format!("-/blob/{commit}"),
+            Self::Bitbucket => format!("src/{commit}"),
+            Self::Gitea => format!("src/commit/{commit}"),
+            Self::SourceHut => format!("tree/{commit}/item"),
+        }
+    }
+}
+
+impl Address {
+    /// Reads an argument `--repo-url`: an address that Git clones, the page of a file or folder of it, or the
+    /// path of a local repository.
+    ///
+    /// # Errors
+    ///
+    /// [`ARGUMENT_ERROR`] and [`URL_NOT_ALLOWED`].
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        let refuse = |reason: &str| {
+            ARGUMENT_ERROR
+                .error(format!("--repo-url cannot be {text:?}: {reason}"))
+                .remedy("Give an address such as https://github.com/owner/repository, or the path of a repository.")
+                .detail("argument", "--repo-url")
+        };
+        // It would be an option of git.
+        if text.is_empty() || text.starts_with('-') || text.chars().any(char::is_control) {
+            return Err(refuse("it names no repository"));
+        }
+        if let Some((scheme, _)) = text.split_once("://") {
+            let url = text.strip_prefix("git+").unwrap_or(text);
+            let url = Url::parse(url).map_err(|error| refuse(&error.to_string()))?;
+            return match url.scheme() {
+                "http" | "https" | "ssh" | "git" => Self::remote(&url).ok_or_else(|| refuse("it names no host")),
+                "file" => {
+                    let path = url.to_file_path().map_err(|()| refuse("it is not a path of this machine"))?;
+                    Ok(Self::local(&path))
+                }
+                _ => Err(URL_NOT_ALLOWED
+                    .error(format!("a repository is not fetched by {scheme}"))
+                    .remedy("Give an https, http, ssh or git address, or a local path.")
+                    .detail("url", text)),
+            };
+        }
+        // Git's own way to name other programs as transports.
+        if text.split('/').next().is_some_and(|start| start.contains("::")) {
+            return Err(URL_NOT_ALLOWED
+                .error(format!("{text} names a program, which is not run"))
+                .remedy("Give an https, http, ssh or git address, or a local path.")
+                .detail("url", text));
+        }
+        if let Some((host, path)) = text.split_once(':')
+            && !host.contains(['/', '\\'])
+            && host.len() > 1
+            && !Path::new(text).exists()
+        {
+            // As scp writes it.
+            let url = format!("ssh://{host}/{}", path.trim_start_matches('/'));
+            let url = Url::parse(&url).map_err(|error| refuse(&error.to_string()))?;
+            return Self::remote(&url).ok_or_else(|| refuse("it names no host"));
+        }
+        Ok(Self::local(Path::new(text)))
+    }
+
+    fn local(path: &Path) -> Self {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let repository = path.to_string_lossy().into_owned();
+        Self { given: repository.clone(), repository, local: Some(path), host: None, web: None, part: None }
+    }
+
+    fn remote(url: &Url) -> Option<Self> {
+        // What ssh would take for an option; and a user that is one.
+        let host = url.host_str().filter(|host| !host.is_empty() && !host.starts_with('-'))?.to_owned();
+        if url.username().starts_with('-') {
+            return None;
+        }
+        let mut url = url.clone();
+        url.set_query(None);
+        url.set_fragment(None);
+        let segments: Vec<&str> = url.path().split('/').filter(|segment| !segment.is_empty()).collect();
+        let is_page = matches!(url.scheme(), "http" | "https");
+        let split = is_page.then(|| split(&segments)).flatten();
+        let (own, part) = match split {
+            Some((own, from)) => {
+                let part = percent_decode_str(&segments[from..].join("/")).decode_utf8_lossy().into_owned();
+                (own, Some(part).filter(|part| !part.is_empty()))
+            }
+            None => (segments.len(), None),
+        };
+        let path = segments[..own].join("/");
+        let web = Site::of(&host).map(|site| (format!("https://{host}/{}", path.trim_end_matches(".git")), site));
+        url.set_path(&path);
+        let mut shown = url.clone();
+        // No error: it has a host.
+        let _ = shown.set_password(None);
+        if is_page {
+            let _ = shown.set_username("");
+        }
+        Some(Self { given: url.into(), repository: shown.into(), local: None, host: Some(host), web, part })
+    }
+
+    /// The repository, without a password: what is recorded, and read again by [`Address::parse`].
+    pub fn repository(&self) -> &str {
+        &self.repository
+    }
+
+    /// The folder of a local repository.
+    pub fn local_path(&self) -> Option<&Path> {
+        self.local.as_deref()
+    }
+
+    /// The same local repository at another path: the one that its path turned out to be.
+    #[must_use]
+    pub fn at(&self, path: &Path) -> Self {
+        Self::local(path)
+    }
+
+    /// The host of a remote repository.
+    pub fn host(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
+    /// `REF/PATH` of the page of a file or folder; a ref may have slashes of its own.
+    pub fn part(&self) -> Option<&str> {
+        self.part.as_deref()
+    }
+
+    /// The address of the file `path` at `commit`: its page, or `git+URL@COMMIT#PATH` where its site is not known.
+    pub fn document(&self, commit: &str, path: &str) -> String {
+        let path = utf8_percent_encode(path, ESCAPED);
+        match &self.web {
+            Some((page, site)) => format!("{page}/{}/{path}", site.file(commit)),
+            None => format!("git+{}@{commit}#{path}", self.url()),
+        }
+    }
+
+    /// What names the file `path` whatever the commit is.
+    pub fn identity(&self, path: &str) -> String {
+        let page = self.web.as_ref().map_or_else(|| self.url(), |(page, _)| page.clone());
+        format!("{page}/{}", utf8_percent_encode(path, ESCAPED))
+    }
+
+    fn url(&self) -> String {
+        let local = self.local.as_ref().and_then(|path| Url::from_file_path(path).ok());
+        local.map_or_else(|| self.repository.clone(), String::from)
+    }
+}
+
+/// Where the path of a page names a part of a repository: how many segments are the repository's, and from
+/// which one on `REF/PATH` stands.
+fn split(segments: &[&str]) -> Option<(usize, usize)> {
+    let is_part = |segment: &str| matches!(segment, "tree" | "blob" | "raw" | "blame" | "edit");
+    for (at, segment) in segments.iter().enumerate().skip(2) {
+        let next = segments.get(at + 1).copied().unwrap_or_default();
+        match *segment {
+            "-" if is_part(next) => return Some((at, at + 2)),
+            // GitLab's marker is before it, however deep its groups are.
+            segment if at == 2 && is_part(segment) => return Some((at, at + 1)),
+            "src" if at == 2 && matches!(next, "branch" | "commit" | "tag") => return Some((at, at + 2)),
+            "src" if at == 2 => return Some((at, at + 1)),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parsed(text: &str) -> Address {
+        Address::parse(text).unwrap()
+    }
+
+    #[test]
+    fn pages_name_a_repository_and_a_part_of_it() {
+        for (text, repository, part, document) in [
+            ("https://github.com/o/r", "https://github.com/o/r", None, "https://github.com/o/r/blob/C/a%20b.md"),
+            (
+                "https://github.com/o/r.git/",
+                "https://github.com/o/r.git",
+                None,
+                "https://github.com/o/r/blob/C/a%20b.md",
+            ),
+            (
+                "https://github.com/o/r/tree/main/docs/",
+                "https://github.com/o/r",
+                Some("main/docs"),
+                "https://github.com/o/r/blob/C/a%20b.md",
+            ),
+            (
+                "https://github.com/o/r/blob/v1/a%20b.md?plain=1#L3",
+                "https://github.com/o/r",
+                Some("v1/a b.md"),
+                "https://github.com/o/r/blob/C/a%20b.md",
+            ),
+            (
+                "https://gitlab.com/g/s/r/-/tree/main/docs",
+                "https://gitlab.com/g/s/r",
+                Some("main/docs"),
+                "https://gitlab.com/g/s/r/-/blob/C/a%20b.md",
+            ),
+            (
+                "https://codeberg.org/o/r/src/branch/main/d",
+                "https://codeberg.org/o/r",
+                Some("main/d"),
+                "https://codeberg.org/o/r/src/commit/C/a%20b.md",
+            ),
+            (
+                "https://bitbucket.org/o/r/src/main/d",
+                "https://bitbucket.org/o/r",
+                Some("main/d"),
+                "https://bitbucket.org/o/r/src/C/a%20b.md",
+            ),
+            ("git@github.com:o/r.git", "ssh://git@github.com/o/r.git", None, "https://github.com/o/r/blob/C/a%20b.md"),
+            (
+                "https://x.example/git/r.git",
+                "https://x.example/git/r.git",
+                None,
+                "git+https://x.example/git/r.git@C#a%20b.md",
+            ),
+            ("https://u:p@x.example/r", "https://x.example/r", None, "git+https://x.example/r@C#a%20b.md"),
+            ("git://127.0.0.1:9418/r", "git://127.0.0.1:9418/r", None, "git+git://127.0.0.1:9418/r@C#a%20b.md"),
+            ("git+https://x.example/r", "https://x.example/r", None, "git+https://x.example/r@C#a%20b.md"),
+            ("/srv/r", "/srv/r", None, "git+file:///srv/r@C#a%20b.md"),
+            ("file:///srv/r", "/srv/r", None, "git+file:///srv/r@C#a%20b.md"),
+        ] {
+            let address = parsed(text);
+            assert_eq!((address.repository(), address.part()), (repository, part), "{text}");
+            assert_eq!(address.document("C", "a b.md"), document);
+            // What is recorded is the same repository again.
+            assert_eq!(parsed(address.repository()).document("C", "a b.md"), document);
+        }
+        assert_eq!(parsed("https://u:p@x.example/r").given, "https://u:p@x.example/r");
+    }
+
+    #[test]
+    fn what_git_would_run_is_refused() {
+        for (text, code) in [
+            ("", "ARGUMENT_ERROR"),
+            ("--upload-pack=touch x", "ARGUMENT_ERROR"),
+            ("-oProxyCommand=x:y", "ARGUMENT_ERROR"),
+            ("ssh://-oProxyCommand=x/y", "ARGUMENT_ERROR"),
+            ("ssh://-oProxyCommand@h/y", "ARGUMENT_ERROR"),
+            ("https://x.example/\n--upload-pack=x", "ARGUMENT_ERROR"),
+            ("ext::sh -c touch% x", "URL_NOT_ALLOWED"),
+            ("ext::https://x", "URL_NOT_ALLOWED"),
+            ("fd::17", "URL_NOT_ALLOWED"),
+            ("javascript://x/y", "URL_NOT_ALLOWED"),
+            ("ftp://x.example/r", "URL_NOT_ALLOWED"),
+        ] {
+            let error = Address::parse(text).unwrap_err();
+            assert_eq!(error.code(), code, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_is_parsed_is_an_option(text in r"(-|ssh://|https://|git@|ext::|)[a-z@:/.%\-]{0,20}") {
+            if let Ok(address) = Address::parse(&text) {
+                prop_assert!(!address.given.starts_with('-'), "{}", address.given);
+                prop_assert!(address.host.as_ref().is_none_or(|host| !host.starts_with('-')));
+                prop_assert!(!address.given.split('/').next().unwrap_or_default().contains("::"));
+            }
+        }
+    }
+}

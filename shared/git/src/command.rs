@@ -1,0 +1,232 @@
+//! Git as a program that cannot be made to run anything: what each call sets, and how its failures are told.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fs::File,
+    io::{self, Read, Seek, Write},
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tool::Error;
+
+use crate::{AUTH_REQUIRED, GIT_FAILED, GIT_NOT_FOUND, REF_NOT_FOUND, REPO_NOT_FOUND};
+
+/// The longest that one call may take.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// The most bytes that a call may print.
+const MAX: u64 = 256 << 20;
+
+/// The most characters of Git's words in an error.
+const SAID: usize = 400;
+
+/// Configuration for every call. A repository's own configuration is read, so what could run a program in it
+/// is set here; the command line has the last word.
+const CONFIGURATION: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.attributesFile=/dev/null",
+    "core.pager=cat",
+    "core.askPass=",
+    "core.sshCommand=ssh -o BatchMode=yes",
+    "core.gitProxy=",
+    "core.alternateRefsCommand=",
+    "credential.helper=",
+    "uploadpack.packObjectsHook=",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "fetch.writeCommitGraph=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.version=2",
+    "transfer.bundleURI=false",
+];
+
+/// Whether a call may open connections.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Network {
+    Allowed,
+    /// Not even for an object that a repository lacks.
+    Refused,
+}
+
+/// A call of Git in the repository whose Git directory is `folder`.
+pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, arguments: &[S]) -> Command {
+    let mut command = Command::new("git");
+    // The caller's variables could name other programs, configuration or repositories.
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("GIT_") || matches!(&*text, "SSH_ASKPASS" | "PAGER" | "EDITOR" | "VISUAL") {
+            command.env_remove(name);
+        }
+    }
+    let nothing = if cfg!(windows) { "NUL" } else { "/dev/null" };
+    command
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_SYSTEM", nothing)
+        .env("GIT_CONFIG_GLOBAL", nothing)
+        .env("GIT_ATTR_NOSYSTEM", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+        // Bytes a second, for so many seconds: a server that sends less is given up.
+        .env("GIT_HTTP_LOW_SPEED_LIMIT", "100")
+        .env("GIT_HTTP_LOW_SPEED_TIME", "60")
+        .env("LC_ALL", "C");
+    match network {
+        Network::Allowed => command.env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git"),
+        Network::Refused => command.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_NO_LAZY_FETCH", "1"),
+    };
+    for setting in CONFIGURATION {
+        command.args(["-c", setting]);
+    }
+    // A path is a path, whatever characters it has.
+    command.arg("--literal-pathspecs").arg("--no-pager");
+    if let Some(folder) = folder {
+        command.arg("--git-dir").arg(folder);
+    }
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs a call and returns what it printed; `input` is its standard input.
+///
+/// # Errors
+///
+/// The codes of [`crate::ERRORS`].
+pub(crate) fn run(mut command: Command, input: &[u8]) -> Result<Vec<u8>, Error> {
+    let broken = |error: io::Error| GIT_FAILED.error(format!("git: {error}"));
+    let mut out = tempfile::tempfile().map_err(broken)?;
+    if !input.is_empty() {
+        let mut file = tempfile::tempfile().map_err(broken)?;
+        file.write_all(input).and_then(|()| file.rewind()).map_err(broken)?;
+        command.stdin(file);
+    }
+    let mut child = start(command.stdout(out.try_clone().map_err(broken)?))?;
+    let said = wait(&mut child, &out)?;
+    if let Err(said) = said {
+        return Err(failure(&said));
+    }
+    let mut bytes = vec![];
+    out.rewind().and_then(|()| out.read_to_end(&mut bytes)).map_err(broken)?;
+    Ok(bytes)
+}
+
+pub(crate) fn start(command: &mut Command) -> Result<Child, Error> {
+    command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => GIT_NOT_FOUND.error("git does not start: it is not installed"),
+        _ => GIT_FAILED.error(format!("git does not start: {error}")),
+    })
+}
+
+/// Waits for the end of `child`, which prints to `out`: what it said on standard error, where it failed.
+fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
+    let errors = child.stderr.take();
+    // Read in a thread of its own, so that a full pipe does not block git.
+    let said = thread::spawn(move || {
+        let mut said = vec![];
+        if let Some(mut errors) = errors {
+            let _ = errors.by_ref().take(64 * 1024).read_to_end(&mut said);
+            let _ = io::copy(&mut errors, &mut io::sink());
+        }
+        String::from_utf8_lossy(&said).into_owned()
+    });
+    let started = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let status = child.try_wait().map_err(|error| GIT_FAILED.error(format!("git: {error}")))?;
+        if let Some(status) = status {
+            let said = said.join().unwrap_or_default();
+            return Ok(if status.success() { Ok(()) } else { Err(said) });
+        }
+        let large = out.metadata().is_ok_and(|metadata| metadata.len() > MAX);
+        if large || started.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            let reason = if large { "printed more than 256 MiB" } else { "took more than ten minutes" };
+            return Err(GIT_FAILED.error(format!("git {reason}, and was stopped")));
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// What a call failed with, by what it said.
+fn failure(said: &str) -> Error {
+    let has = |known: &[&str]| known.iter().any(|known| said.contains(known));
+    let shown: String = without_passwords(said.trim()).chars().take(SAID).collect();
+    let last = shown.lines().next_back().unwrap_or("git failed").to_owned();
+    let last = last.trim_start_matches("fatal: ");
+    let error = if has(&[
+        "could not read Username",
+        "could not read Password",
+        "Authentication failed",
+        "Permission denied",
+        "returned error: 401",
+        "returned error: 403",
+        "Host key verification failed",
+        "terminal prompts disabled",
+    ]) {
+        AUTH_REQUIRED.error(format!("the repository is private, or there is none of this name: {last}"))
+    } else if has(&[
+        "not found",
+        "does not appear to be a git repository",
+        "not a git repository",
+        "returned error: 404",
+        "repository not exported",
+        "does not exist",
+    ]) && !has(&["remote ref", "Could not resolve host"])
+    {
+        REPO_NOT_FOUND.error(format!("there is no repository there: {last}"))
+    } else if has(&["remote ref", "not our ref", "unadvertised object"]) {
+        REF_NOT_FOUND.error(format!("the repository has no such commit: {last}"))
+    } else {
+        GIT_FAILED.error(format!("git failed: {last}"))
+    };
+    error.detail("git", shown)
+}
+
+/// `text` without what stands between `://` and `@` in addresses.
+fn without_passwords(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        kept.push_str(before);
+        let end = after.find(|c: char| c.is_whitespace() || matches!(c, '/' | '\'' | '"')).unwrap_or(after.len());
+        rest = after[..end].rfind('@').map_or(after, |at| &after[at + 1..]);
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_in_what_git_said() {
+        for (said, code) in [
+            ("fatal: could not read Username for 'https://github.com': terminal prompts disabled\n", "AUTH_REQUIRED"),
+            (
+                "git@github.com: Permission denied (publickey).\nfatal: Could not read from remote repository.",
+                "AUTH_REQUIRED",
+            ),
+            ("remote: Repository not found.\nfatal: repository 'https://x/' not found", "REPO_NOT_FOUND"),
+            ("fatal: remote error: access denied or repository not exported: /r", "REPO_NOT_FOUND"),
+            ("fatal: '/x' does not appear to be a git repository", "REPO_NOT_FOUND"),
+            ("fatal: couldn't find remote ref refs/heads/x", "REF_NOT_FOUND"),
+            ("error: Server does not allow request for unadvertised object 1", "REF_NOT_FOUND"),
+            ("fatal: unable to access 'https://x/': Could not resolve host: x", "GIT_FAILED"),
+            ("", "GIT_FAILED"),
+        ] {
+            assert_eq!(failure(said).code(), code, "{said}");
+        }
+        let error = failure("fatal: unable to access 'https://user:secret@x.example/r/': refused");
+        assert!(!error.message().contains("secret") && error.message().contains("https://x.example/r/"), "{error}");
+    }
+}

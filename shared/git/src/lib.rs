@@ -1,0 +1,54 @@
+//! Files of Git repositories, read by the program `git` without a checkout.
+//!
+//! Of a remote repository one commit is fetched, and of that no file but those that are asked for: a shallow
+//! clone without blobs, in a folder that is removed at the end. A local repository is read where it is. There is
+//! never a working tree, so nothing of a repository can run: no hook, no filter (LFS is one), no submodule, no
+//! file-system monitor. Git reads no configuration of the user or of the system meanwhile, and no variable of
+//! the environment that is its own. See `command` for each of these.
+//!
+//! The libraries for this are 137 crates (gix) or a C library (git2); neither fetches single files.
+//!
+//! ```no_run
+//! use ragmaker_git::{Address, Repository};
+//!
+//! # fn main() -> Result<(), ragmaker_tool::Error> {
+//! let address = Address::parse("https://github.com/rust-lang/book/tree/main/src")?;
+//! let repository = Repository::open(&address, None)?;
+//! let files = repository.list(repository.path())?;
+//! let blobs: Vec<&str> = files.iter().map(|file| file.blob.as_str()).collect();
+//! repository.read(&blobs, |blob, content| println!("{blob}: {} bytes", content.map_or(0, |bytes| bytes.len())))?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod address;
+mod command;
+mod repository;
+
+use ragmaker_tool::Code;
+
+pub use address::Address;
+pub use repository::{File, Repository, resolve};
+
+/// The program `git` is not installed.
+pub const GIT_NOT_FOUND: Code = Code::new("GIT_NOT_FOUND", "Install git (package git) and call again.");
+/// There is no repository.
+pub const REPO_NOT_FOUND: Code =
+    Code::new("REPO_NOT_FOUND", "Check the address; --repo-url takes what `git clone` takes, or a page of a folder.");
+/// The repository has no such branch, tag or commit.
+pub const REF_NOT_FOUND: Code =
+    Code::new("REF_NOT_FOUND", "Give a branch, a tag or a whole commit hash, or leave --ref out for the default.");
+/// The commit has no such file or folder.
+pub const PATH_NOT_FOUND: Code =
+    Code::new("PATH_NOT_FOUND", "Check the path; it is seen from the top of the repository, with forward slashes.");
+/// The repository asks who one is.
+pub const AUTH_REQUIRED: Code = Code::new(
+    "AUTH_REQUIRED",
+    "Ask the user to clone it, and give the local path; or give an ssh address that their ssh agent has a key for.",
+);
+/// Git failed otherwise.
+pub const GIT_FAILED: Code =
+    Code::new("GIT_FAILED", "details.git has what git said; check the connection and try again.");
+
+/// The codes of a tool that reads repositories.
+pub const ERRORS: &[Code] = &[GIT_NOT_FOUND, REPO_NOT_FOUND, REF_NOT_FOUND, PATH_NOT_FOUND, AUTH_REQUIRED, GIT_FAILED];
