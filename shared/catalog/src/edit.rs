@@ -54,19 +54,6 @@ pub(crate) fn update(
     Ok(set(&catalog.members_of(document)?, fields, Place::End))
 }
 
-/// The edit that takes the document at `position` off the list.
-pub(crate) fn remove(documents: &Documents<'_>, position: usize) -> Edit {
-    let at = |position: usize| documents.items.get(position).map(|document| &document.range);
-    let range = &documents.items[position].range;
-    // What stands between two documents goes with one of them.
-    let range = match (at(position + 1), position.checked_sub(1).and_then(at)) {
-        (Some(next), _) => range.start..next.start,
-        (None, Some(last)) => last.end..range.end,
-        (None, None) => range.clone(),
-    };
-    Edit { range, new: String::new() }
-}
-
 /// An entry with `fields`, as text.
 pub(crate) fn entry(fields: &[(&str, Value)]) -> String {
     let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{}: {value}", Value::from(*name))).collect();
@@ -210,22 +197,6 @@ mod tests {
         let (new, outcome) = recorded(text, "u", &[("title", json!("new")), ("path", json!("a.md"))]);
         let expected = r#"{"documents": [{"n": 1e2, "url":"u" , "title": "new", "summary": "\u0041", "path": "a.md"}, {"url": "u"}]}"#;
         assert_eq!((new.as_str(), outcome), (expected, Outcome::Updated));
-    }
-
-    #[test]
-    fn a_document_is_taken_off_with_what_parts_it_from_the_next() {
-        let text = "{\"documents\": [\n  {\"url\": \"a\"},\n  {\"url\": \"b\"} ,\n  {\"url\": \"c\"}\n]}";
-        for (position, expected) in [
-            (0, "{\"documents\": [\n  {\"url\": \"b\"} ,\n  {\"url\": \"c\"}\n]}"),
-            (1, "{\"documents\": [\n  {\"url\": \"a\"},\n  {\"url\": \"c\"}\n]}"),
-            (2, "{\"documents\": [\n  {\"url\": \"a\"},\n  {\"url\": \"b\"}\n]}"),
-        ] {
-            let outline = Outline::parse(text.as_bytes()).unwrap();
-            assert_eq!(apply(text, &[remove(&outline.documents, position)]), expected);
-        }
-        let one = "{\"documents\": [ {} ]}";
-        let outline = Outline::parse(one.as_bytes()).unwrap();
-        assert_eq!(apply(one, &[remove(&outline.documents, 0)]), "{\"documents\": [  ]}");
     }
 
     #[test]

@@ -57,6 +57,9 @@ pub struct Enriched {
     pub unmatched: Vec<String>,
 }
 
+/// The `status` of an entry whose text changed after its summary was written.
+pub const STALE: &str = "changed";
+
 impl Catalog {
     /// Sets titles and summaries, all of them in one step under the lock; the catalog has to be
     /// there. Of several updates of one document, the last one of each field holds.
@@ -127,13 +130,22 @@ impl<'a> Resolved<'a> {
 }
 
 /// Where a catalog's documents are in its list, by what they may be called.
-struct Index {
-    urls: BTreeMap<String, usize>,
-    paths: BTreeMap<String, usize>,
+pub(crate) struct Index {
+    pub(crate) urls: BTreeMap<String, usize>,
+    pub(crate) paths: BTreeMap<String, usize>,
 }
 
 impl Index {
-    fn new(documents: &[Listed]) -> Self {
+    /// The document that is called `name`, as the catalog spells it.
+    pub(crate) fn get(&self, name: &DocumentName) -> Option<usize> {
+        let index = match name {
+            DocumentName::Url(_) => &self.urls,
+            DocumentName::Path(_) => &self.paths,
+        };
+        index.get(name.as_str()).copied()
+    }
+
+    pub(crate) fn new(documents: &[Listed]) -> Self {
         let (mut urls, mut paths) = (BTreeMap::new(), BTreeMap::new());
         for (at, document) in documents.iter().enumerate() {
             for (index, name) in [(&mut urls, &document.url), (&mut paths, &document.path)] {
@@ -169,7 +181,12 @@ fn plan(catalog: &Outline<'_>, updates: &[Resolved<'_>]) -> Result<(Vec<Edit>, E
 
     let mut edits = vec![];
     for (position, fields) in changes {
-        let fields: Vec<(&str, Value)> = fields.into_iter().rev().collect();
+        let mut fields: Vec<(&str, Value)> = fields.into_iter().rev().collect();
+        // A summary that is written now is about the text that there is.
+        let stale = documents[position].status.as_deref() == Some(STALE);
+        if stale && fields.iter().any(|(name, _)| *name == "summary") {
+            fields.push(("status", Value::from("current")));
+        }
         edits.extend(edit::update(catalog, &catalog.documents.items[position], &fields)?);
         let Listed { path, url, .. } = &documents[position];
         done.updated.push(path.as_ref().or(url.as_ref()).cloned().unwrap_or_default());

@@ -35,6 +35,7 @@
 //! ```
 
 mod bases;
+mod batch;
 mod edit;
 mod enrich;
 mod error;
@@ -48,7 +49,6 @@ mod replace;
 mod source;
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -62,7 +62,8 @@ use file::Current;
 use lock::Lock;
 use outline::{Corrupt, Outline};
 
-pub use enrich::{DocumentName, Enriched, Update};
+pub use batch::Change;
+pub use enrich::{DocumentName, Enriched, STALE, Update};
 pub use error::{
     CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_FOUND, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE, ERRORS, READ_ERRORS,
 };
@@ -257,44 +258,6 @@ impl Catalog {
             }
         }
         self.change(&file, |catalog| edit::record(catalog, &entry.url, &fields))
-    }
-
-    /// Sets fields of the documents with these URLs, all in one step; what the catalog does not list is left out.
-    ///
-    /// # Errors
-    ///
-    /// One of [`ERRORS`]; the catalog is then as it was.
-    pub fn update(&self, changes: &BTreeMap<String, Vec<(&str, Value)>>) -> Result<(), Error> {
-        if changes.is_empty() {
-            return Ok(());
-        }
-        let file = self.existing()?;
-        self.change(&file, |catalog| {
-            let documents = read::documents(catalog)?;
-            let mut edits = vec![];
-            for (document, listed) in catalog.documents.items.iter().zip(documents) {
-                if let Some(fields) = listed.url.and_then(|url| changes.get(&url)) {
-                    edits.extend(edit::update(catalog, document, fields)?);
-                }
-            }
-            Ok((edits, ()))
-        })
-    }
-
-    /// Takes the document with this URL off the list; its file stays. What it was, or `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// One of [`ERRORS`]; the catalog is then as it was.
-    pub fn remove(&self, url: &str) -> Result<Option<Listed>, Error> {
-        let file = self.existing()?;
-        self.change(&file, |catalog| {
-            let Some(at) = catalog.documents.items.iter().position(|document| document.has_url(url)) else {
-                return Ok((vec![], None));
-            };
-            let listed = read::documents(catalog)?.into_iter().nth(at);
-            Ok((vec![edit::remove(&catalog.documents, at)], listed))
-        })
     }
 
     /// Sets the fields that `header` has and leaves the others; makes the catalog where there is none.

@@ -34,7 +34,7 @@ pub struct Listed {
     pub path: Option<String>,
     /// When it was fetched (RFC 3339, UTC).
     pub fetched_at: Option<String>,
-    /// What the last refresh found: `changed` or `gone` where the text is no longer the source's.
+    /// `changed` where the text changed after the summary was written: see [`STALE`](crate::STALE).
     pub status: Option<String>,
     /// When its source was last asked for it (RFC 3339, UTC).
     pub checked_at: Option<String>,

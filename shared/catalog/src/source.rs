@@ -26,27 +26,32 @@ pub enum Source {
         /// The name of the session, where it is not the default one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
+        /// The CSS selector of what was saved, where that is not the main content.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        selector: Option<String>,
     },
     /// A file of a Git repository.
     Git {
         /// The address or path that it is cloned from.
         repository: String,
         /// The branch, tag or commit that was asked for; the default branch without it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
         /// The commit.
         commit: String,
         /// The path in the repository.
         path: String,
+        /// The name of its content, which Git derives from it.
+        blob: String,
     },
     /// A local file.
     File {
-        /// Its absolute path.
+        /// The folder that was read, absolute.
+        folder: String,
+        /// The path in the folder, with forward slashes.
         path: String,
-        /// When it was last changed (RFC 3339, UTC).
-        modified: String,
-        /// Its size.
-        bytes: u64,
+        /// The SHA-256 of its bytes in hexadecimal.
+        sha256: String,
     },
 }
 
@@ -67,8 +72,14 @@ mod tests {
     fn a_source_reads_back_and_one_of_another_program_is_none() {
         let http = Source::Http { from: None, etag: Some("\"a\"".into()), last_modified: None };
         assert_eq!(http.to_json(), json!({"kind": "http", "etag": "\"a\""}));
-        let git = Source::Git { repository: "r".into(), reference: None, commit: "c".into(), path: "p".into() };
-        for source in [http, git, Source::Browser { session: None }] {
+        let git = Source::Git {
+            repository: "r".into(),
+            reference: None,
+            commit: "c".into(),
+            path: "p".into(),
+            blob: "b".into(),
+        };
+        for source in [http, git, Source::Browser { session: None, selector: None }] {
             assert_eq!(serde_json::from_value::<Source>(source.to_json()).unwrap(), source);
         }
         assert!(serde_json::from_value::<Source>(json!({"kind": "wiki"})).is_err());

@@ -96,19 +96,28 @@ impl DocumentFile<'_> {
     pub fn save(&self, folder: &Path) -> Result<PathBuf, Error> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let path = folder.join(file_name(self.source_url));
+        self.save_as(&path)?;
+        Ok(path)
+    }
+
+    /// The same to the file `path`, whose name is not that of the address.
+    ///
+    /// # Errors
+    ///
+    /// As for [`DocumentFile::save`].
+    pub fn save_as(&self, path: &Path) -> Result<(), Error> {
         let write = || {
-            fs::create_dir_all(&folder)?;
+            fs::create_dir_all(path.parent().unwrap_or(path))?;
             // The name is on the disk no later than the catalog that lists it, which is written next and
             // synced: file systems keep the order of renames.
             let replace = Replace { replace_link: true, sync_directory: false, ..Replace::default() };
-            write_atomically(&path, replace, |file| file.write_all(self.text().as_bytes()))
+            write_atomically(path, replace, |file| file.write_all(self.text().as_bytes()))
         };
-        write().map_err(|error: std::io::Error| {
+        write().map(drop).map_err(|error: std::io::Error| {
             OUTPUT_DIR_NOT_WRITABLE
                 .error(format!("cannot write {}: {error}", path.display()))
                 .detail("path", path.to_string_lossy())
-        })?;
-        Ok(path)
+        })
     }
 }
 

@@ -26,11 +26,13 @@
 //! ```
 
 mod run;
+mod skipped;
 mod store;
 mod verdict;
 
 pub use run::{REPORT_NOT_WRITABLE, RUN_IN_PROGRESS, Run, Summary};
-pub use store::{Store, Stored};
+pub use skipped::{Skipped, Skips};
+pub use store::{Spot, Store, Stored};
 pub use verdict::{Counts, Page, Verdict};
 
 use ragmaker_tool::Code;

@@ -200,6 +200,15 @@ impl Run {
     ///
     /// [`REPORT_NOT_WRITABLE`].
     pub fn finish(self) -> Result<Summary, Error> {
+        self.finish_beside(&())
+    }
+
+    /// The same for an answer that has what `beside` is, too, which takes its share of what an answer may hold.
+    ///
+    /// # Errors
+    ///
+    /// [`REPORT_NOT_WRITABLE`].
+    pub fn finish_beside(self, beside: &impl Serialize) -> Result<Summary, Error> {
         if self.shown.is_some() {
             let _ = io::stderr().write_all(b"\r\x1b[K");
         }
@@ -229,7 +238,9 @@ impl Run {
             continued: self.continued,
             streamed: self.stream,
         };
-        let pages = Budget::beside(&frame).take_list(pages);
+        let mut budget = Budget::beside(&frame);
+        budget.take(beside);
+        let pages = budget.take_list(pages);
         Ok(Summary { truncated: pages.len() < frame.total, pages, ..frame })
     }
 }

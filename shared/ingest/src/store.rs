@@ -1,18 +1,22 @@
 //! What a knowledge base has, and what a run changes in it.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fs,
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
-use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Entry, Listed, Source};
-use ragmaker_knowledge::{Destination, content_hash, now, save_converted, title_of};
+use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Change, DocumentName, Listed, STALE, Source};
+use ragmaker_knowledge::{content_hash, entry, now, title_of, write};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::Verdict;
+
+/// After how many documents, or how long, what was put is recorded: each time the whole catalog is written.
+const BATCH: (usize, Duration) = (200, Duration::from_secs(2));
 
 /// The folder beside the catalog for the files of documents that are gone.
 const GONE: &str = "gone";
@@ -24,8 +28,36 @@ pub struct Store<'a> {
     folder: PathBuf,
     /// The documents by their address, as the run found them.
     listed: HashMap<String, Listed>,
+    /// The files of documents, each of one of them alone.
+    files: HashSet<PathBuf>,
     /// What was asked for and is as it was: recorded in one step, at the end.
-    checked: BTreeMap<String, Vec<(&'static str, Value)>>,
+    checked: BTreeMap<String, Map<String, Value>>,
+    /// What was written and is not recorded yet, and since when.
+    pending: Vec<Change>,
+    since: Option<Instant>,
+    /// Whether nothing is to be written.
+    is_trial: bool,
+}
+
+/// Where a document takes its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot<'s> {
+    /// Its address.
+    pub url: &'s str,
+    /// The address that it is known under, where that is another one.
+    pub was: Option<&'s str>,
+    /// What a new file is named after, where that is not the address.
+    pub named_after: Option<&'s str>,
+    /// Whether a known document has moved here. Otherwise an address that differs from the known one is only
+    /// written where the content differs too.
+    pub moved: bool,
+}
+
+impl<'s> Spot<'s> {
+    /// The place of the document at `url`.
+    pub fn at(url: &'s str) -> Self {
+        Self { url, was: None, named_after: None, moved: false }
+    }
 }
 
 /// A document that is in the knowledge base now.
@@ -56,12 +88,28 @@ impl<'a> Store<'a> {
                 listed.entry(url).or_insert(document);
             }
         }
-        Ok(Self { catalog, folder, listed, checked: BTreeMap::new() })
+        let files = listed.values().filter_map(|listed| catalog.find(listed.path.as_deref()?)).collect();
+        // As the catalog's paths read: without links.
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        let (checked, pending) = (BTreeMap::new(), vec![]);
+        Ok(Self { catalog, folder, listed, files, checked, pending, since: None, is_trial: false })
+    }
+
+    /// The same knowledge base, of which nothing is changed: what would be done is found out.
+    #[must_use]
+    pub fn trial(mut self, is_trial: bool) -> Self {
+        self.is_trial = is_trial;
+        self
     }
 
     /// The catalog.
     pub fn catalog(&self) -> &Catalog {
         self.catalog
+    }
+
+    /// The folder that new documents go to.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Every document, by its address, as the run found it.
@@ -74,9 +122,15 @@ impl<'a> Store<'a> {
         self.listed.get(url)
     }
 
-    /// The file of a document, where there is one in the knowledge base.
+    /// The file of a document, where there is one in the knowledge base or in the folder for new ones.
     pub fn file_of(&self, listed: &Listed) -> Option<PathBuf> {
-        self.catalog.find(listed.path.as_deref()?)
+        let path = listed.path.as_deref()?;
+        let in_folder = || {
+            let file = fs::canonicalize(self.catalog.folder()?.join(path)).ok()?;
+            let folder = fs::canonicalize(&self.folder).ok()?;
+            (file.starts_with(folder) && file.is_file()).then_some(file)
+        };
+        self.catalog.find(path).or_else(in_folder)
     }
 
     /// Writes and records `document`, unless it is the one that is there.
@@ -85,40 +139,94 @@ impl<'a> Store<'a> {
     ///
     /// The codes of [`ragmaker_knowledge::ERRORS`] and [`ragmaker_catalog::ERRORS`].
     pub fn save(&mut self, document: Document, url: &str, source: &Source) -> Result<Stored, Error> {
-        let hash = content_hash(&title_of(&document, url), &document.markdown);
-        let known = self.known(url);
-        if let Some(file) = known.and_then(|listed| self.file_of(listed).filter(|file| hash_of(listed, file) == hash)) {
-            self.unchanged(url, Some(source), Some(hash));
+        let stored = self.put(document, Spot::at(url), source)?;
+        self.record()?;
+        Ok(stored)
+    }
+
+    /// Writes `document`, unless it is the one that is there, and records it together with others: a run over
+    /// thousands of files would write the catalog as often. What is not recorded when a run is killed is done
+    /// again by the next one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::save`].
+    pub fn put(&mut self, mut document: Document, spot: Spot<'_>, source: &Source) -> Result<Stored, Error> {
+        let Spot { url, was, named_after, moved } = spot;
+        let was = was.unwrap_or(url);
+        document.metadata.title = title_of(&document, url);
+        let hash = content_hash(&document.metadata.title, &document.markdown);
+        let known = self.known(was).cloned();
+        let known_file = known.as_ref().and_then(|listed| self.file_of(listed));
+        let is_same =
+            known.as_ref().zip(known_file.as_ref()).is_some_and(|(listed, file)| hash_of(listed, file) == hash);
+        if let Some(file) = known_file.clone().filter(|_| is_same && !moved) {
+            self.unchanged(was, Some(source), Some(hash));
             return Ok(Stored { verdict: Verdict::Unchanged, file });
         }
-        let verdict = if known.is_some() { Verdict::Changed } else { Verdict::Added };
-        let had_summary = known.is_some_and(|listed| listed.summary.is_some());
-        let destination = Destination { folder: self.folder.clone(), catalog: Some(self.catalog) };
-        let saved = save_converted(document, url, &now(), Some(source), &destination)?;
-        if had_summary {
-            // The summary tells of another text; whoever writes summaries sees it.
-            let entry = Entry::new(url, saved.title.as_str(), &saved.file).with("summary_stale", true);
-            self.catalog.record(&entry)?;
+        let verdict = match &known {
+            None => Verdict::Added,
+            Some(_) if moved => Verdict::Moved,
+            Some(_) => Verdict::Changed,
+        };
+        let file = known_file.unwrap_or_else(|| self.free(&ragmaker_document::file_name(named_after.unwrap_or(url))));
+        if self.is_trial {
+            return Ok(Stored { verdict, file });
         }
-        let fields = Listed { url: Some(url.to_owned()), content_hash: Some(hash), ..Listed::default() };
-        let path = saved.file.to_string_lossy().into_owned();
-        self.listed.insert(url.to_owned(), Listed { path: Some(path), source: Some(source.clone()), ..fields });
-        Ok(Stored { verdict, file: saved.file })
+        let fetched_at = now();
+        write(&document, url, &fetched_at, &file)?;
+        self.files.insert(file.clone());
+        let mut entry = entry(&document, url, &fetched_at, Some(source), &file);
+        let known = known.unwrap_or_default();
+        // A new title is no other text.
+        let title = known.title.as_deref().unwrap_or_default();
+        let has_same_text =
+            known.content_hash.as_ref().is_some_and(|hash| *hash == content_hash(title, &document.markdown));
+        if known.summary.is_some() && !is_same && !has_same_text {
+            // The summary tells of another text; whoever writes summaries sees it.
+            entry = entry.with("status", STALE);
+        }
+        self.checked.remove(was);
+        self.listed.remove(was);
+        let path = Some(file.to_string_lossy().into_owned());
+        let fields = Listed { url: Some(url.to_owned()), content_hash: Some(hash), path, ..known };
+        self.listed.insert(url.to_owned(), Listed { source: Some(source.clone()), ..fields });
+        let replaces = (was != url).then(|| DocumentName::Url(was.to_owned()));
+        self.pending.push(Change::Record { entry, replaces });
+        let since = *self.since.get_or_insert_with(Instant::now);
+        if self.pending.len() >= BATCH.0 || since.elapsed() > BATCH.1 {
+            self.record()?;
+        }
+        Ok(Stored { verdict, file })
+    }
+
+    /// A file in the folder that is called `name`, or nearly, and is no other document's.
+    fn free(&self, name: &str) -> PathBuf {
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{stem}-{number}.md")));
+        let mut paths = names.map(|name| self.folder.join(name));
+        let is_free = |path: &PathBuf| {
+            !self.files.contains(path) && fs::canonicalize(path).map_or(true, |file| !self.files.contains(&file))
+        };
+        paths.find(is_free).unwrap_or_else(|| self.folder.join(name))
+    }
+
+    /// Records what was put.
+    fn record(&mut self) -> Result<(), Error> {
+        self.since = None;
+        self.catalog.apply(&std::mem::take(&mut self.pending))
     }
 
     /// Notes that the document at `url` is as it was, with its present source and hash where they are known.
     /// [`Store::finish`] records it.
     pub fn unchanged(&mut self, url: &str, source: Option<&Source>, hash: Option<String>) {
         let Some(listed) = self.listed.get(url) else { return };
-        let mut fields = vec![("checked_at", Value::from(now()))];
+        let mut fields = Map::from_iter([("checked_at".to_owned(), Value::from(now()))]);
         if let Some(source) = source.filter(|source| listed.source.as_ref() != Some(source)) {
-            fields.push(("source", source.to_json()));
+            fields.insert("source".to_owned(), source.to_json());
         }
         if let Some(hash) = hash.filter(|hash| listed.content_hash.as_ref() != Some(hash)) {
-            fields.push(("content_hash", hash.into()));
-        }
-        if listed.status.is_some() {
-            fields.push(("status", Value::Null));
+            fields.insert("content_hash".to_owned(), hash.into());
         }
         self.checked.insert(url.to_owned(), fields);
     }
@@ -130,22 +238,33 @@ impl<'a> Store<'a> {
     ///
     /// The codes of [`ragmaker_catalog::ERRORS`]. A file that cannot be moved stays where it is.
     pub fn retire(&mut self, url: &str) -> Result<Option<PathBuf>, Error> {
+        let listed = self.listed.remove(url);
+        let file = listed.and_then(|listed| self.file_of(&listed));
+        if self.is_trial {
+            return Ok(file);
+        }
         self.checked.remove(url);
-        let file = self.listed.remove(url).and_then(|listed| self.file_of(&listed));
-        self.catalog.remove(url)?;
+        self.pending.push(Change::Remove(DocumentName::Url(url.to_owned())));
+        self.record()?;
         let shared = |file: &Path| self.listed.values().any(|other| self.file_of(other).as_deref() == Some(file));
         let Some(file) = file.filter(|file| !shared(file)) else { return Ok(None) };
         let moved = self.catalog.folder().and_then(|folder| shelve(&file, &folder.join(GONE)));
         Ok(Some(moved.unwrap_or(file)))
     }
 
-    /// Records when the documents that are as they were have been checked.
+    /// Records what was put, and when the documents that are as they were have been checked.
     ///
     /// # Errors
     ///
     /// The codes of [`ragmaker_catalog::ERRORS`].
     pub fn finish(&mut self) -> Result<(), Error> {
-        self.catalog.update(&std::mem::take(&mut self.checked))
+        if self.is_trial {
+            return Ok(());
+        }
+        for (url, fields) in std::mem::take(&mut self.checked) {
+            self.pending.push(Change::Set { document: DocumentName::Url(url), fields });
+        }
+        self.record()
     }
 }
 
@@ -239,7 +358,56 @@ mod tests {
         let listed = catalog.read().unwrap().documents.remove(0);
         assert!(listed.content_hash.is_some() && listed.checked_at.is_some());
         assert_eq!(store.save(document("Three."), URL, &source("1")).unwrap().verdict, Verdict::Changed);
-        assert!(fs::read_to_string(catalog.file()).unwrap().contains("\"summary_stale\":true"));
+        assert_eq!(catalog.read().unwrap().documents[0].status.as_deref(), Some(STALE));
+        // It stays so until there is another summary, whatever the source says then.
+        assert_eq!(store.save(document("Three."), URL, &source("2")).unwrap().verdict, Verdict::Unchanged);
+        store.finish().unwrap();
+        assert_eq!(catalog.read().unwrap().documents[0].status.as_deref(), Some(STALE));
+    }
+
+    #[test]
+    fn a_document_that_moved_keeps_its_file_and_summary() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
+        let open = || Store::open(&catalog, folder.path().join("cache/documents")).unwrap();
+        let first = open().save(document("Two waters a day."), URL, &source("1")).unwrap();
+        let spot = |moved| Spot { url: "https://x.example/b", was: Some(URL), named_after: None, moved };
+        // The same text at another commit, say: what is recorded stays valid.
+        let mut store = open();
+        assert_eq!(
+            store.put(document("Two waters a day."), spot(false), &source("1")).unwrap().verdict,
+            Verdict::Unchanged
+        );
+        let moved = store.put(document("Two waters a day."), spot(true), &source("1")).unwrap();
+        assert_eq!((moved.verdict, moved.file), (Verdict::Moved, first.file.canonicalize().unwrap()));
+        store.finish().unwrap();
+        let listed = catalog.read().unwrap().documents;
+        assert_eq!((listed.len(), listed[0].url.as_deref()), (1, Some("https://x.example/b")));
+        assert!(fs::read_to_string(&first.file).unwrap().contains("source_url: \"https://x.example/b\""));
+        // Another document at the old address gets a file of its own.
+        let other = open().save(document("Three."), URL, &source("1")).unwrap();
+        assert_eq!(other.verdict, Verdict::Added);
+        assert_ne!(other.file.file_name(), first.file.file_name());
+        assert_eq!(catalog.read().unwrap().documents.len(), 2);
+    }
+
+    #[test]
+    fn a_trial_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
+        let open = || Store::open(&catalog, folder.path().join("cache/documents")).unwrap();
+        open().save(document("Two waters a day."), URL, &source("1")).unwrap();
+        let before = fs::read_to_string(catalog.file()).unwrap();
+        let mut store = open().trial(true);
+        assert_eq!(store.save(document("Three."), URL, &source("2")).unwrap().verdict, Verdict::Changed);
+        assert_eq!(
+            store.save(document("New."), "https://x.example/new", &source("2")).unwrap().verdict,
+            Verdict::Added
+        );
+        store.retire(URL).unwrap();
+        store.finish().unwrap();
+        assert_eq!(fs::read_to_string(catalog.file()).unwrap(), before);
+        assert_eq!(fs::read_dir(folder.path().join("cache/documents")).unwrap().count(), 1);
     }
 
     #[test]

@@ -38,4 +38,4 @@ mod save;
 pub use body::{Body, decode};
 pub use convert::{EMPTY_CONTENT, Fetched, Format};
 pub use ragmaker_catalog::{Source, now};
-pub use save::{Destination, ERRORS, Saved, content_hash, save, save_converted, title_of};
+pub use save::{Destination, ERRORS, Saved, content_hash, entry, save, save_converted, title_of, write};

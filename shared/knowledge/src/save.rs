@@ -1,6 +1,6 @@
 //! Saving: the file, its title and front matter, its entry in the catalog.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ragmaker_catalog::{Catalog, Entry, Outcome, Source};
 use ragmaker_document::{DocumentFile, OUTPUT_DIR_NOT_WRITABLE};
@@ -75,26 +75,38 @@ pub fn save_converted(
     destination: &Destination<'_>,
 ) -> Result<Saved, Error> {
     document.metadata.title = title_of(&document, url);
-    let title = &document.metadata.title;
-    let file = DocumentFile {
-        source_url: url,
-        title,
-        fetched_at,
-        fields: &front_matter(&document.metadata),
-        markdown: &document.markdown,
-    };
-    let file = file.save(&destination.folder)?;
+    let file = std::path::absolute(&destination.folder).unwrap_or_else(|_| destination.folder.clone());
+    let file = file.join(ragmaker_document::file_name(url));
+    write(&document, url, fetched_at, &file)?;
     let record = |catalog: &Catalog| {
-        let mut entry = Entry::new(url, title, &file)
-            .with("fetched_at", fetched_at)
-            .with("content_hash", content_hash(title, &document.markdown));
-        if let Some(source) = source {
-            entry = entry.with("checked_at", fetched_at).with("source", source.to_json());
-        }
+        let entry = entry(&document, url, fetched_at, source, &file);
         catalog.record(&entry).map_err(|error| error.detail("file_path", file.to_string_lossy()))
     };
     let entry = destination.catalog.map(record).transpose()?;
     Ok(Saved { file, entry, title: document.metadata.title, words: document.words })
+}
+
+/// Writes `document`, whose title is that of [`title_of`], to `file`.
+///
+/// # Errors
+///
+/// [`OUTPUT_DIR_NOT_WRITABLE`].
+pub fn write(document: &Document, url: &str, fetched_at: &str, file: &Path) -> Result<(), Error> {
+    let front_matter = front_matter(&document.metadata);
+    let Document { metadata: Metadata { title, .. }, markdown, .. } = document;
+    DocumentFile { source_url: url, title, fetched_at, fields: &front_matter, markdown }.save_as(file)
+}
+
+/// What the catalog lists of a document that [`write`] wrote.
+pub fn entry(document: &Document, url: &str, fetched_at: &str, source: Option<&Source>, file: &Path) -> Entry {
+    let title = &document.metadata.title;
+    let entry = Entry::new(url, title, file)
+        .with("fetched_at", fetched_at)
+        .with("content_hash", content_hash(title, &document.markdown));
+    match source {
+        Some(source) => entry.with("checked_at", fetched_at).with("source", source.to_json()),
+        None => entry,
+    }
 }
 
 /// The title that `document` of the page at `url` is saved with.
@@ -137,7 +149,7 @@ fn last_segment(url: &str) -> String {
 mod tests {
     use super::*;
     use crate::{Body, Format};
-    use std::{fs, path::Path};
+    use std::fs;
 
     const HTML: &str = "<html lang=en><head><title>Tides</title><meta name=author content=Ada></head><p>Two a day.";
 
@@ -150,7 +162,7 @@ mod tests {
             title: "",
             selected: false,
             fetched_at: "2026-01-02T03:04:05Z",
-            source: Some(&Source::Browser { session: None }),
+            source: Some(&Source::Browser { session: None, selector: None }),
         }
     }
 

@@ -141,7 +141,7 @@ impl Tool for Args {
             title: &page.title,
             selected: self.selector.is_some(),
             fetched_at: &now(),
-            source: Some(&Source::Browser { session: self.session.clone() }),
+            source: Some(&Source::Browser { session: self.session.clone(), selector: self.selector.clone() }),
         };
         let saved = save(&fetched, &Destination { folder, catalog: Some(&catalog) });
         let saved = saved.map_err(|error| if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error })?;
