@@ -5,6 +5,7 @@ mod catalog;
 mod files;
 mod floor;
 mod harness;
+mod ingest;
 mod markdown;
 mod mcp;
 mod memory;
@@ -31,6 +32,7 @@ enum What {
     Browser(Browser),
     Catalog(Catalog),
     Files(Files),
+    Ingest(Ingest),
     Markdown(Markdown),
     Mcp(Mcp),
 }
@@ -63,6 +65,11 @@ struct Catalog {}
 #[argh(subcommand, name = "files", help_triggers("-h", "--help"))]
 struct Files {}
 
+/// office documents beside markitdown, and a folder of a repository of 70 MB
+#[derive(FromArgs)]
+#[argh(subcommand, name = "ingest", help_triggers("-h", "--help"))]
+struct Ingest {}
+
 /// HTML to Markdown, beside other converters; then memory, and pages that are made to be slow
 #[derive(FromArgs)]
 #[argh(subcommand, name = "markdown", help_triggers("-h", "--help"))]
@@ -87,6 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Browser(Browser { pages, every }) => browser::run(pages.as_deref(), *every),
         What::Catalog(Catalog {}) => catalog::run(),
         What::Files(Files {}) => files::run(),
+        What::Ingest(Ingest {}) => ingest::run(),
         What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
         What::Mcp(Mcp {}) => mcp::run(),
     }
