@@ -1,0 +1,298 @@
+//! A folder: which of its files are documents, and each of them saved.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+use ragmaker_catalog::Source;
+use ragmaker_convert::{FILE_TOO_LARGE, Kind, convert};
+use ragmaker_files::{self as files, Opener, Place, Root, Roots, Walk};
+use ragmaker_ingest::{Page, Run, Skips, Spot, Store, Verdict};
+use ragmaker_project::knowledge_base;
+use ragmaker_text::Source as Text;
+use ragmaker_tool::Error;
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use crate::failed;
+
+/// The largest file that is read (64 MiB).
+const MAX: u64 = 64 << 20;
+
+/// A folder that is read.
+#[derive(Clone, Debug)]
+pub struct Folder<'a> {
+    /// Where it is: ignore files of the root that it is beneath count.
+    pub place: Place,
+    /// Its absolute path, without links on the way.
+    pub path: PathBuf,
+    /// Globs of files to read; all documents without any.
+    pub include: &'a [String],
+    /// Globs of files to leave out.
+    pub exclude: &'a [String],
+    /// Whether to read what ignore files list.
+    pub no_ignore: bool,
+}
+
+/// A document of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its path in the folder, with forward slashes.
+    pub path: String,
+    /// Its address.
+    pub url: String,
+    kind: Kind,
+}
+
+/// The folder at `path`, which is absolute and without links: beneath the project, whose ignore files count
+/// then, or by itself, and those in it and above it count.
+pub fn place(path: &Path, roots: Option<&Roots>) -> Place {
+    let in_project = roots.and_then(|roots| roots.place(&path.to_string_lossy()).ok());
+    if let Some(place) = in_project.filter(|place| place.root.kind == files::Kind::ProjectRoot && place.path() == path)
+    {
+        return place;
+    }
+    let source = ragmaker_project::Source::Argument;
+    let root = Root { path: path.to_owned(), kind: files::Kind::ProjectRoot, source, writable: false };
+    Place { root, relative: PathBuf::new() }
+}
+
+impl Folder<'_> {
+    /// Its documents, in the order of their paths. What is in a knowledge base is none of them.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder cannot be read, or a glob is none.
+    pub fn files(&self, skips: &mut Skips, store: &Store<'_>) -> Result<Vec<Found>, Error> {
+        let walk = Walk { include: self.include, exclude: self.exclude, no_ignore: self.no_ignore, ..Walk::default() };
+        let mut bases = Bases::new(store);
+        let mut found = vec![];
+        for entry in files::walk(&self.place, walk)?.build() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) if error.io_error().is_some_and(files::is_gone) => continue,
+                Err(error) => {
+                    if let Some(cause) = error.io_error().filter(|_| error.depth() == Some(0)) {
+                        return Err(files::io_error(cause, &self.path));
+                    }
+                    skips.add("it cannot be read", &error.to_string());
+                    continue;
+                }
+            };
+            let path = entry.path();
+            let Ok(relative) = path.strip_prefix(&self.path) else { continue };
+            let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
+            let shown = relative.to_string_lossy().replace('\\', "/");
+            if bases.hold(path) {
+                continue;
+            }
+            if kind.is_symlink() {
+                skips.add("it is a link, which is not followed", &shown);
+            } else if !kind.is_file() {
+                skips.add("it is not a regular file", &shown);
+            } else if relative.to_str().is_none() {
+                skips.add("its name is not UTF-8", &shown);
+            } else if let Some(kind) = self.kind(&shown) {
+                let url = Url::from_file_path(path).map(String::from).unwrap_or_default();
+                found.push(Found { path: shown, url, kind });
+            } else {
+                let ending = relative.extension().map(|ending| format!(".{}", ending.to_string_lossy().to_lowercase()));
+                let ending = ending.unwrap_or_else(|| "no ending".to_owned());
+                skips.add(format!("it is no document ({ending})"), &shown);
+            }
+        }
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+
+    /// The kind of a file: what was asked for by a glob is converted whatever it is, unless it is not text.
+    fn kind(&self, path: &str) -> Option<Kind> {
+        let known = Kind::of(path);
+        if self.include.is_empty() { known } else { Some(known.unwrap_or_else(|| Kind::asked_for(path))) }
+    }
+
+    /// Saves the documents `found`, and reports those that are known and not among them.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing can be written; what is wrong with a file is its verdict.
+    pub fn sync(&self, found: &[Found], store: &mut Store<'_>, run: &mut Run) -> Result<(), Error> {
+        let opener = self.place.opener()?;
+        let present: HashSet<&str> = found.iter().map(|found| found.url.as_str()).collect();
+        let mut vanished = self.vanished(&present, store);
+        for found in found {
+            let page = self.one(found, &opener, store, &mut vanished)?;
+            run.end(page, ())?;
+        }
+        for url in vanished.into_values().flatten() {
+            let reason = "it is no longer in the folder; ragmaker-refresh-knowledge-base takes it out";
+            run.end(Page::new(url, Verdict::Gone, reason), ())?;
+        }
+        Ok(())
+    }
+
+    /// Compares the documents at the addresses `known`, which came from this folder, with their files; what is gone
+    /// is taken out. One that has another name now is looked for among the documents of the folder.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing can be written; what is wrong with a file is its verdict.
+    pub fn refresh(&self, known: &[String], store: &mut Store<'_>, run: &mut Run) -> Result<(), Error> {
+        let opener = match self.place.opener() {
+            Ok(opener) => opener,
+            Err(error) => {
+                // The folder may be on a disk that is not there now: that takes nothing out.
+                return known.iter().try_for_each(|url| run.end(failed(url, &error), ()));
+            }
+        };
+        let mut vanished: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut present = HashSet::new();
+        for url in known {
+            let source = store.known(url).and_then(|listed| listed.source.clone());
+            let Some(Source::File { path, sha256, .. }) = source else { continue };
+            let is_gone = match self.path.join(&path).symlink_metadata() {
+                Ok(_) => false,
+                Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+            };
+            if is_gone {
+                vanished.entry(sha256).or_default().push(url.clone());
+                continue;
+            }
+            let found = Found { kind: Kind::asked_for(&path), path, url: url.clone() };
+            present.insert(url.clone());
+            let page = self.one(&found, &opener, store, &mut BTreeMap::new())?;
+            run.end(page, ())?;
+        }
+        if !vanished.is_empty() {
+            let mut new = self.files(&mut Skips::default(), store)?;
+            new.retain(|found| store.known(&found.url).is_none());
+            for found in &new {
+                let same = read(&opener, &self.path.join(&found.path))
+                    .is_ok_and(|bytes| vanished.contains_key(&sha256(&bytes)));
+                if same && !present.contains(&found.url) {
+                    let page = self.one(found, &opener, store, &mut vanished)?;
+                    if page.verdict == Verdict::Moved {
+                        run.end(page, ())?;
+                    }
+                    vanished.retain(|_, urls| !urls.is_empty());
+                }
+            }
+        }
+        for url in vanished.into_values().flatten() {
+            let file = store.retire(&url)?;
+            let page = Page::new(url, Verdict::Gone, "the file is gone");
+            run.end(Page { file_path: file.map(|file| files::shown(file).0), ..page }, ())?;
+        }
+        Ok(())
+    }
+
+    /// The addresses of documents of this folder that are not there any more, by the hash of their bytes. What
+    /// this call does not look at is none of them.
+    fn vanished(&self, present: &HashSet<&str>, store: &Store<'_>) -> BTreeMap<String, Vec<String>> {
+        let mut vanished: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (url, listed) in store.documents() {
+            let Some(Source::File { folder, path, sha256 }) = &listed.source else { continue };
+            let is_here = Path::new(folder) == self.path && !present.contains(url);
+            if is_here && self.path.join(path).symlink_metadata().is_err() {
+                vanished.entry(sha256.clone()).or_default().push(url.to_owned());
+            }
+        }
+        for urls in vanished.values_mut() {
+            urls.sort();
+        }
+        vanished
+    }
+
+    fn one(
+        &self,
+        found: &Found,
+        opener: &Opener,
+        store: &mut Store<'_>,
+        vanished: &mut BTreeMap<String, Vec<String>>,
+    ) -> Result<Page, Error> {
+        let Found { path, url, kind } = found;
+        let bytes = match read(opener, &self.path.join(path)) {
+            Ok(bytes) => bytes,
+            Err(error) => return Ok(failed(url, &error)),
+        };
+        let sha256 = sha256(&bytes);
+        let source = Source::File {
+            folder: self.path.to_string_lossy().into_owned(),
+            path: path.clone(),
+            sha256: sha256.clone(),
+        };
+        let known = store.known(url);
+        let is_same = matches!(known.and_then(|known| known.source.as_ref()), Some(Source::File { sha256: known, .. }) if *known == sha256);
+        if let Some(file) = known.filter(|_| is_same).and_then(|known| store.file_of(known)) {
+            store.unchanged(url, Some(&source), None);
+            let file_path = Some(file.to_string_lossy().into_owned());
+            return Ok(Page { url: url.clone(), verdict: Verdict::Unchanged, reason: None, file_path, via: None });
+        }
+        // The same bytes under another name, where those of the old one are gone.
+        let was = if known.is_none() { vanished.get_mut(&sha256).and_then(Vec::pop) } else { None };
+        let base = Url::parse(url).ok();
+        let document = match convert(path, *kind, &Text::Memory(bytes), base.as_ref()) {
+            Ok(document) => document,
+            Err(error) => return Ok(failed(url, &error)),
+        };
+        let folder = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        // Not after all folders above, which say nothing of it.
+        let name = format!("{folder}/{path}");
+        let spot = Spot { url, was: was.as_deref(), named_after: Some(&name), moved: was.is_some() };
+        let stored = store.put(document, spot, &source)?;
+        let page = Page::stored(url, &stored);
+        Ok(match was {
+            Some(was) => page.because(format!("it was {was}")),
+            None => page,
+        })
+    }
+}
+
+/// The bytes of a file. What has become a link or a FIFO since it was found is not opened.
+fn read(opener: &Opener, path: &Path) -> Result<Vec<u8>, Error> {
+    use std::io::Read;
+    let fail = |error: std::io::Error| files::io_error(&error, path);
+    let (file, size) = opener.open(path).map_err(fail)?;
+    if size > MAX {
+        return Err(FILE_TOO_LARGE.error(format!("it has {size} bytes, more than {MAX}")));
+    }
+    let mut bytes = vec![];
+    file.take(MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
+    Ok(bytes)
+}
+
+/// SHA-256 in hexadecimal digits.
+fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+}
+
+/// Knowledge bases within the folder, whose documents came from elsewhere.
+struct Bases {
+    own: Vec<PathBuf>,
+    known: HashMap<PathBuf, bool>,
+}
+
+impl Bases {
+    fn new(store: &Store<'_>) -> Self {
+        let catalog = store.catalog().file();
+        let own = [catalog.parent().map(Path::to_owned), Some(store.folder().to_owned())];
+        let own = own.into_iter().flatten().map(|folder| folder.canonicalize().unwrap_or(folder)).collect();
+        Self { own, known: HashMap::new() }
+    }
+
+    /// Whether `path` is in one.
+    fn hold(&mut self, path: &Path) -> bool {
+        let Some(folder) = path.parent() else { return false };
+        if self.own.iter().any(|own| folder.starts_with(own)) {
+            return true;
+        }
+        // Only the folder `cache` of a knowledge base is made by tools.
+        folder.ancestors().filter(|folder| folder.ends_with(knowledge_base::CACHE)).any(|folder| {
+            let is_base = || folder.parent().is_some_and(knowledge_base::is_knowledge_base);
+            *self.known.entry(folder.to_owned()).or_insert_with(is_base)
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! `ragmaker-file-sync`: the documents of a folder in a knowledge base.
+
+mod folder;
+
+use std::path::{Path, PathBuf};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::{Access, Catalog};
+use ragmaker_files::{FILE_NOT_FOUND, NOT_A_DIRECTORY, Roots, output_directory};
+use ragmaker_ingest::{Page, Run, Skipped, Skips, Store, Summary, Verdict};
+use ragmaker_knowledge::{Destination, now};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset,
+    host,
+};
+use serde::Serialize;
+
+pub use folder::{Folder, place};
+
+/// Save every document of a local folder in a knowledge base: Markdown, HTML, text, reStructuredText, PDF, office
+/// files, notebooks, mail. Again, it saves only what changed. For repositories use `github_fetch`. Returns
+/// counts and what is new, changed, gone or failed.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// folder to read, with all folders in it
+    #[argh(option)]
+    pub source_dir: PathBuf,
+    /// folder of the knowledge base; made where it is missing
+    #[argh(option)]
+    pub kb_root: PathBuf,
+    /// folder for the documents (default: cache/documents in --kb-root)
+    #[argh(option)]
+    pub output_dir: Option<PathBuf>,
+    /// glob of files to read, such as docs/**; source files become code; may be repeated (default: all documents)
+    #[argh(option)]
+    pub include: Vec<String>,
+    /// glob of files to leave out; may be repeated
+    #[argh(option)]
+    pub exclude: Vec<String>,
+    /// read what .gitignore and the like list, too
+    #[argh(switch)]
+    pub no_ignore: bool,
+    /// print each file as one line of JSON when it is done, instead of an answer
+    #[argh(switch)]
+    pub jsonl: bool,
+}
+
+/// What became of the files.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Answer {
+    /// The counts and the files.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// The rest.
+    #[serde(flatten)]
+    pub facts: Facts,
+}
+
+/// What was read, and what was not.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Facts {
+    /// The folder's absolute path.
+    pub source_dir: String,
+    /// The catalog's absolute path.
+    pub catalog_file: String,
+    /// The files that are no documents, by the reason.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Files;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const ERRORS: &'static [&'static [Code]] = &[
+        ragmaker_ingest::ERRORS,
+        ragmaker_knowledge::ERRORS,
+        ragmaker_catalog::ERRORS,
+        ragmaker_project::ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::FILE_ERRORS,
+        &[ragmaker_files::PATH_NOT_WRITABLE, ragmaker_files::PATH_IGNORED, NOT_A_DIRECTORY],
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        if self.jsonl && invocation.caller == Caller::Model {
+            return Err(ARGUMENT_ERROR
+                .error("--jsonl prints a stream, which is no answer to a call")
+                .remedy("Leave it out: report_file of the answer has every file.")
+                .detail("argument", "--jsonl"));
+        }
+        let source_dir = source_directory(&self.source_dir, invocation)?;
+        let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Write, invocation)?;
+        let output = self.output_dir.as_deref().map(|folder| output_directory(folder, invocation)).transpose()?;
+        let output = output.unwrap_or_else(|| Destination::beside(&catalog).folder);
+        let mut store = Store::open(&catalog, output)?;
+        let mut skips = Skips::default();
+        let place = place(&source_dir, Roots::discover(&invocation.host).ok().as_ref());
+        let (include, exclude) = (&self.include[..], &self.exclude[..]);
+        let folder = Folder { place, path: source_dir.clone(), include, exclude, no_ignore: self.no_ignore };
+        let found = folder.files(&mut skips, &store)?;
+        // A run that was killed is not continued: what it recorded is unchanged now.
+        let mut run = Run::start(&catalog, "file-sync", &now(), self.jsonl)?;
+        folder.sync(&found, &mut store, &mut run)?;
+        store.finish()?;
+        let facts = Facts {
+            source_dir: ragmaker_files::shown(source_dir).0,
+            catalog_file: catalog.file().to_string_lossy().into_owned(),
+            skipped: skips.into_list(),
+        };
+        Ok(Answer { summary: run.finish_beside(&facts)?, facts })
+    }
+
+    fn plain(answer: &Answer) -> Option<&str> {
+        answer.summary.streamed.then_some("")
+    }
+}
+
+/// The folder to read, without links on the way to it: as a person names it, or where a model may read.
+fn source_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error> {
+    if path.as_os_str().is_empty() {
+        return Err(ARGUMENT_ERROR.error("--source-dir is empty").detail("argument", "--source-dir"));
+    }
+    let named = match invocation.caller {
+        Caller::Person => path.to_owned(),
+        Caller::Model => Roots::discover(&invocation.host)?.place(&path.to_string_lossy())?.path(),
+    };
+    let found = named.canonicalize().map_err(|error| {
+        FILE_NOT_FOUND
+            .error(format!("there is no folder {}: {error}", named.display()))
+            .detail("path", named.to_string_lossy())
+    })?;
+    if found.is_dir() {
+        return Ok(found);
+    }
+    Err(NOT_A_DIRECTORY
+        .error(format!("{} is not a folder", found.display()))
+        .remedy("Give the folder that the file is in, with the file's name as --include.")
+        .detail("path", found.to_string_lossy()))
+}
+
+/// The page of a file that could not be read or converted.
+pub fn failed(url: &str, error: &Error) -> Page {
+    Page::new(url, Verdict::Failed, format!("{}: {}", error.code(), error.message()))
+}

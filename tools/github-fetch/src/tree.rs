@@ -1,0 +1,268 @@
+//! A part of a commit: which of its files are documents, and each of them saved.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::Path,
+};
+
+use ragmaker_catalog::Source;
+use ragmaker_convert::{Kind, convert};
+use ragmaker_files::Glob;
+use ragmaker_git::{Address, Repository};
+use ragmaker_ingest::{Page, Run, Skips, Spot, Store, Verdict};
+use ragmaker_text::Source as Text;
+use ragmaker_tool::Error;
+use url::Url;
+
+/// A part of a commit.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree<'a> {
+    /// The address of the repository.
+    pub address: &'a Address,
+    /// The commit.
+    pub repository: &'a Repository,
+    /// The folder or file; empty for all.
+    pub path: &'a str,
+}
+
+/// A document of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its path in the repository.
+    pub path: String,
+    blob: String,
+    kind: Kind,
+}
+
+/// A document that is to be read.
+struct Wanted<'a> {
+    found: &'a Found,
+    /// The address that it is known under.
+    was: Option<String>,
+    moved: bool,
+}
+
+impl Tree<'_> {
+    /// Its documents, in the order of their paths.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Repository::list`]; `ARGUMENT_ERROR` where a glob is none.
+    pub fn files(&self, include: &[String], exclude: &[String], skips: &mut Skips) -> Result<Vec<Found>, Error> {
+        // Globs are for paths beneath a folder; of a repository, that is its top.
+        let base = Path::new("/repository");
+        let globs = |patterns: &[String]| {
+            patterns.iter().map(|pattern| Glob::new(base, pattern)).collect::<Result<Vec<_>, _>>()
+        };
+        let (include, exclude) = (globs(include)?, globs(exclude)?);
+        let mut found = vec![];
+        for file in self.repository.list(self.path)? {
+            let place = base.join(&file.path);
+            let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(&place));
+            if matches(&exclude) || (!include.is_empty() && !matches(&include)) {
+                continue;
+            }
+            let kind = Kind::of(&file.path);
+            let kind =
+                if include.is_empty() { kind } else { Some(kind.unwrap_or_else(|| Kind::asked_for(&file.path))) };
+            match (file.other, kind) {
+                (Some(other), _) => skips.add(format!("it is a {other}, which is not followed"), &file.path),
+                (None, Some(kind)) => found.push(Found { path: file.path, blob: file.blob, kind }),
+                (None, None) => {
+                    let ending = Path::new(&file.path)
+                        .extension()
+                        .map(|ending| format!(".{}", ending.to_string_lossy().to_lowercase()));
+                    let ending = ending.unwrap_or_else(|| "no ending".to_owned());
+                    skips.add(format!("it is no document ({ending})"), &file.path);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Saves the documents `found`, and reports those that are known and not among the files of the commit.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing can be fetched or written; what is wrong with a file is its verdict.
+    pub fn sync(&self, found: &[Found], store: &mut Store<'_>, run: &mut Run) -> Result<(), Error> {
+        let known = self.known(store);
+        let mut vanished = self.vanished(&known)?;
+        let (mut wanted, mut blobs) = (HashMap::<&str, Vec<Wanted<'_>>>::new(), vec![]);
+        for found in found {
+            let (was, is_same) = match known.get(found.path.as_str()) {
+                Some((url, blob)) => (Some(url.clone()), *blob == found.blob),
+                None => (None, false),
+            };
+            if let Some(url) = was.as_deref().filter(|_| is_same)
+                && store.known(url).and_then(|listed| store.file_of(listed)).is_some()
+            {
+                run.end(unchanged(url, store), ())?;
+                continue;
+            }
+            let gone = if was.is_none() { vanished.get_mut(&found.blob).and_then(Vec::pop) } else { None };
+            let moved = gone.is_some();
+            let same = wanted.entry(&found.blob).or_default();
+            if same.is_empty() {
+                blobs.push(found.blob.as_str());
+            }
+            same.push(Wanted { found, was: was.or(gone), moved });
+        }
+        self.save(&wanted, &blobs, store, run)?;
+        for url in vanished.into_values().flatten() {
+            let reason = "it is no longer in the repository; ragmaker-refresh-knowledge-base takes it out";
+            run.end(Page::new(url, Verdict::Gone, reason), ())?;
+        }
+        Ok(())
+    }
+
+    /// Compares the documents at the addresses `known`, which came from this repository, with the commit; what is
+    /// gone is taken out. One that has another name now is found by its content.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Tree::sync`].
+    pub fn refresh(&self, known: &[String], store: &mut Store<'_>, run: &mut Run) -> Result<(), Error> {
+        let files = self.repository.list("")?;
+        let by_path: HashMap<&str, &ragmaker_git::File> = files.iter().map(|file| (file.path.as_str(), file)).collect();
+        let mut recorded: HashMap<String, (String, String)> = HashMap::new();
+        for url in known {
+            if let Some(Source::Git { path, blob, .. }) = store.known(url).and_then(|listed| listed.source.as_ref()) {
+                recorded.insert(path.clone(), (url.clone(), blob.clone()));
+            }
+        }
+        let mut vanished: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut changed: Vec<(Found, String, bool)> = vec![];
+        let mut paths: Vec<&String> = recorded.keys().collect();
+        paths.sort();
+        for path in paths {
+            let (url, blob) = &recorded[path];
+            match by_path.get(path.as_str()).filter(|file| file.other.is_none()) {
+                None => vanished.entry(blob.clone()).or_default().push(url.clone()),
+                Some(file)
+                    if file.blob == *blob && store.known(url).and_then(|listed| store.file_of(listed)).is_some() =>
+                {
+                    run.end(unchanged(url, store), ())?;
+                }
+                Some(file) => {
+                    let found = Found { path: path.clone(), blob: file.blob.clone(), kind: Kind::asked_for(path) };
+                    changed.push((found, url.clone(), false));
+                }
+            }
+        }
+        for file in files.iter().filter(|file| file.other.is_none() && !recorded.contains_key(&file.path)) {
+            if let Some(url) = vanished.get_mut(&file.blob).and_then(Vec::pop) {
+                let found =
+                    Found { path: file.path.clone(), blob: file.blob.clone(), kind: Kind::asked_for(&file.path) };
+                changed.push((found, url, true));
+            }
+        }
+        let (mut wanted, mut blobs) = (HashMap::<&str, Vec<Wanted<'_>>>::new(), vec![]);
+        for (found, url, moved) in &changed {
+            let same = wanted.entry(&found.blob).or_default();
+            if same.is_empty() {
+                blobs.push(found.blob.as_str());
+            }
+            same.push(Wanted { found, was: Some(url.clone()), moved: *moved });
+        }
+        self.save(&wanted, &blobs, store, run)?;
+        for url in vanished.into_values().flatten() {
+            let file = store.retire(&url)?;
+            let reason = format!("the repository does not have it at {}", self.repository.commit());
+            let page = Page::new(url, Verdict::Gone, reason);
+            run.end(Page { file_path: file.map(|file| ragmaker_files::shown(file).0), ..page }, ())?;
+        }
+        Ok(())
+    }
+
+    /// Reads `blobs` and saves the documents that are `wanted` of them.
+    fn save(
+        &self,
+        wanted: &HashMap<&str, Vec<Wanted<'_>>>,
+        blobs: &[&str],
+        store: &mut Store<'_>,
+        run: &mut Run,
+    ) -> Result<(), Error> {
+        let mut failure = None;
+        self.repository.read(blobs, |blob, content| {
+            for wanted in &wanted[blob] {
+                if failure.is_none() {
+                    let ended = self.one(wanted, content.as_deref(), store).and_then(|page| run.end(page, ()));
+                    failure = ended.err();
+                }
+            }
+        })?;
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// The documents of this repository that the knowledge base has, by their paths: address and blob.
+    fn known(&self, store: &Store<'_>) -> HashMap<String, (String, String)> {
+        let own = |(url, listed): (&str, &ragmaker_catalog::Listed)| match &listed.source {
+            // Another branch may be in the same knowledge base.
+            Some(Source::Git { repository, reference, path, blob, .. })
+                if repository == self.address.repository() && reference.as_deref() == self.repository.reference() =>
+            {
+                Some((path.clone(), (url.to_owned(), blob.clone())))
+            }
+            _ => None,
+        };
+        store.documents().filter_map(own).collect()
+    }
+
+    /// The addresses of known documents of this part that the commit does not have, by their blobs.
+    fn vanished(&self, known: &HashMap<String, (String, String)>) -> Result<BTreeMap<String, Vec<String>>, Error> {
+        let files = self.repository.list(self.path)?;
+        let present: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let is_within = |path: &str| {
+            self.path.is_empty()
+                || self.path == "."
+                || path.strip_prefix(self.path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let mut vanished: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (path, (url, blob)) in known {
+            if is_within(path) && !present.contains(path.as_str()) {
+                vanished.entry(blob.clone()).or_default().push(url.clone());
+            }
+        }
+        for urls in vanished.values_mut() {
+            urls.sort();
+        }
+        Ok(vanished)
+    }
+
+    fn one(&self, wanted: &Wanted<'_>, content: Option<&[u8]>, store: &mut Store<'_>) -> Result<Page, Error> {
+        let Found { path, blob, kind } = wanted.found;
+        let url = self.address.document(self.repository.commit(), path);
+        let Some(content) = content else {
+            return Ok(Page::new(url, Verdict::Failed, "FILE_TOO_LARGE: it has more than 64 MiB, or was not sent"));
+        };
+        let base = Url::parse(&url).ok().filter(|url| !url.cannot_be_a_base());
+        let document = match convert(path, *kind, &Text::Memory(content.to_vec()), base.as_ref()) {
+            Ok(document) => document,
+            Err(error) => return Ok(Page::new(url, Verdict::Failed, format!("{}: {}", error.code(), error.message()))),
+        };
+        let source = Source::Git {
+            repository: self.address.repository().to_owned(),
+            reference: self.repository.reference().map(str::to_owned),
+            commit: self.repository.commit().to_owned(),
+            path: path.clone(),
+            blob: blob.clone(),
+        };
+        let identity = self.address.identity(path);
+        let spot = Spot { url: &url, was: wanted.was.as_deref(), named_after: Some(&identity), moved: wanted.moved };
+        let stored = store.put(document, spot, &source)?;
+        let page = Page::stored(&url, &stored);
+        Ok(match &wanted.was {
+            Some(was) if wanted.moved => page.because(format!("it was {was}")),
+            _ => page,
+        })
+    }
+}
+
+/// Notes that the document at `url` is as it was.
+pub fn unchanged(url: &str, store: &mut Store<'_>) -> Page {
+    store.unchanged(url, None, None);
+    let file = store.known(url).and_then(|listed| store.file_of(listed));
+    let file_path = file.map(|file| ragmaker_files::shown(file).0);
+    Page { url: url.to_owned(), verdict: Verdict::Unchanged, reason: None, file_path, via: None }
+}
