@@ -288,9 +288,10 @@ fn lists_are_paged_alike() {
         if !output["next"].is_null() {
             paged += 1;
             assert!(output["truncated"].is_object() && required.contains(&"next".into()), "{name}");
-            // What `next` holds are arguments of the tool.
+            // What `next` holds are arguments of the tool; a run is not made again for more of it, and has a report.
+            let is_run = !output["report_file"].is_null();
             for argument in output["next"]["properties"].as_object().into_iter().flat_map(Map::keys) {
-                assert!(entry.arguments.contains_key(argument), "{name}: {argument}");
+                assert!(is_run || entry.arguments.contains_key(argument), "{name}: {argument}");
             }
         }
         if let Some(offset) = entry.arguments.get("offset") {

@@ -25,14 +25,12 @@ use std::{
 use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format};
 use ragmaker_markdown::{Document, Metadata};
 use ragmaker_office::{DOCUMENT_UNREADABLE, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
-use ragmaker_text::{NOT_TEXT, Source, Text};
+use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Source, Text};
 use ragmaker_tool::{Code, Error, OFFSET_BEYOND_END};
 use url::Url;
 
 pub use kind::Kind;
 
-/// A file is larger than what is taken.
-pub const FILE_TOO_LARGE: Code = Code::new("FILE_TOO_LARGE", "Split it, or leave it out with --exclude.");
 /// Not all of a PDF's text would be saved.
 pub const TEXT_INCOMPLETE: Code =
     Code::new("TEXT_INCOMPLETE", "Read the file with ragmaker-read-file; it may have pages that are pictures.");

@@ -6,7 +6,7 @@ use std::{
 };
 
 use ragmaker_catalog::Source;
-use ragmaker_convert::{FILE_TOO_LARGE, Kind, convert};
+use ragmaker_convert::{Kind, convert};
 use ragmaker_files::{self as files, Opener, Place, Root, Roots, Walk};
 use ragmaker_ingest::{Page, Run, Skips, Spot, Store, Verdict};
 use ragmaker_project::knowledge_base;
@@ -255,7 +255,7 @@ fn read(opener: &Opener, path: &Path) -> Result<Vec<u8>, Error> {
     let fail = |error: std::io::Error| files::io_error(&error, path);
     let (file, size) = opener.open(path).map_err(fail)?;
     if size > MAX {
-        return Err(FILE_TOO_LARGE.error(format!("it has {size} bytes, more than {MAX}")));
+        return Err(fail(std::io::Error::other(format!("it has {size} bytes, more than {MAX}"))));
     }
     let mut bytes = vec![];
     file.take(MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
