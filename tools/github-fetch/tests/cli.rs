@@ -240,6 +240,7 @@ fn what_is_not_there_is_told_apart() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one trap for each place that could run a program")]
 fn nothing_of_a_repository_or_of_a_configuration_runs() {
     let tree = Tree::new(TOOL);
     let source = repository(&tree);
@@ -313,12 +314,12 @@ fn nothing_of_a_repository_or_of_a_configuration_runs() {
         let (section, name) = key.rsplit_once('.').unwrap();
         let section =
             section.split_once('.').map_or(section.to_owned(), |(section, sub)| format!("{section} \"{sub}\""));
-        configuration.push_str(&format!("[{section}]\n\t{name} = {program}\n"));
+        configuration += &format!("[{section}]\n\t{name} = {program}\n");
     }
-    configuration.push_str(&format!(
+    configuration += &format!(
         "[core]\n\thooksPath = {}\n[url \"ext::sh -c \"]\n\tinsteadOf = git://\n[protocol]\n\tallow = always\n",
         hooks.display()
-    ));
+    );
     fs::write(home.join(".gitconfig"), configuration).unwrap();
     fs::write(home.join(".config/git/attributes"), "* filter=evil\n").unwrap();
     // Git ran some of them while the repository was made.

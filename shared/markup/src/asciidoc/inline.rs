@@ -87,7 +87,7 @@ pub(super) fn link(text: &str, out: &mut String) -> Option<usize> {
         }
         ("image", Some(said)) => _ = write!(out, "![{}]({rest})", said.split(',').next().unwrap_or_default()),
         ("kbd" | "btn" | "menu", Some(said)) => {
-            _ = write!(out, "`{}`", if rest.is_empty() { said.to_owned() } else { format!("{rest} > {said}") })
+            _ = write!(out, "`{}`", if rest.is_empty() { said.to_owned() } else { format!("{rest} > {said}") });
         }
         ("footnote", Some(said)) => _ = write!(out, " ({said})"),
         ("pass", Some(said)) => out.push_str(said),

@@ -92,9 +92,8 @@ pub(super) fn run(programs: &Path, folder: &Path) -> anyhow::Result<()> {
 /// Makes the repository: documents, and files that cannot be compressed.
 fn make(source: &Path) -> anyhow::Result<()> {
     for number in 0..106 {
-        let text: String = (0..80)
-            .map(|line| format!("Line {line} of document {number} tells of the tide {}.\n\n", line * number))
-            .collect();
+        let line = |line: usize| format!("Line {line} of document {number} tells of the tide {}.", line * number);
+        let text = (0..80).map(line).collect::<Vec<_>>().join("\n\n");
         let path = source.join(format!("docs/part-{}/document-{number}.md", number % 7));
         fs::create_dir_all(path.parent().context("it has a folder")?)?;
         fs::write(path, format!("# Document {number}\n\n{text}"))?;
