@@ -67,6 +67,7 @@ tools! {
     ragmaker_find_files,
     ragmaker_github_fetch,
     ragmaker_html_to_markdown,
+    ragmaker_http_fetch,
     ragmaker_list_directory,
     ragmaker_modify_file_content,
     ragmaker_move,

@@ -10,6 +10,7 @@ mod catalog;
 mod codes;
 mod contract;
 mod docs;
+mod fetch;
 mod files;
 mod log;
 mod mcp;

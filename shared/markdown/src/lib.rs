@@ -22,6 +22,7 @@ mod chars;
 mod decode;
 mod entities;
 mod extract;
+mod links;
 mod metadata;
 mod render;
 mod structured;
@@ -38,6 +39,7 @@ pub use crate::extract::Examples;
 use crate::{chars::count_words, tree::Tree};
 pub use crate::{
     decode::decode,
+    links::{Links, Relation, links},
     metadata::{Metadata, PageType},
 };
 

@@ -1,0 +1,145 @@
+//! Where a page leads: its links, its relations, and what it loads scripts from.
+
+use std::cell::RefCell;
+
+use lol_html::{HtmlRewriter, MemorySettings, Settings, element, html_content::Element};
+use url::Url;
+
+use crate::entities;
+
+/// The most memory that the reader may take beside the page.
+const MEMORY: usize = 4 << 20;
+
+/// Where a page leads. Addresses are absolute, in the page's order, with their fragments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// The targets of its links.
+    pub anchors: Vec<Url>,
+    /// Its relations to other resources: `<link>` elements.
+    pub relations: Vec<Relation>,
+    /// Where it sends its reader by itself.
+    pub refresh: Option<Url>,
+    /// What its scripts are loaded from.
+    pub scripts: Vec<Url>,
+    /// How many scripts it has in itself.
+    pub inline_scripts: usize,
+    /// How many fields for a password it has.
+    pub passwords: usize,
+    /// How many of those are for a password to be chosen.
+    pub new_passwords: usize,
+}
+
+/// A relation to another resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// What the other resource is to the page, in lower case, with blanks between several.
+    pub rel: String,
+    /// Its media type, in lower case and without parameters; empty where none is given.
+    pub media_type: String,
+    /// Its address.
+    pub href: Url,
+}
+
+/// The links of the page at `address`. A page that cannot be read to its end gives those before.
+///
+/// ```
+/// let page = url::Url::parse("https://x.example/docs/").unwrap();
+/// let links = ragmaker_markdown::links("<a href='a?b&amp;c'>A</a><link rel=alternate href=a.md>", &page);
+/// assert_eq!(links.anchors[0].as_str(), "https://x.example/docs/a?b&c");
+/// assert_eq!(links.relations[0].rel, "alternate");
+/// ```
+pub fn links(html: &str, address: &Url) -> Links {
+    let found = RefCell::new((Links::default(), address.clone(), false));
+    let attribute = |element: &Element<'_, '_>, name: &str| {
+        let raw = element.get_attribute(name)?;
+        let mut text = String::with_capacity(raw.len());
+        entities::decode(&raw, true, &mut text);
+        Some(text)
+    };
+    let target = |element: &Element<'_, '_>, name: &str, base: &Url| base.join(attribute(element, name)?.trim()).ok();
+    let lower =
+        |element: &Element<'_, '_>, name: &str| attribute(element, name).unwrap_or_default().to_ascii_lowercase();
+    let handlers = vec![
+        element!("base[href]", |base| {
+            let mut found = found.borrow_mut();
+            // Only the first counts.
+            if let (false, Some(to)) = (found.2, target(base, "href", address)) {
+                (found.1, found.2) = (to, true);
+            }
+            Ok(())
+        }),
+        element!("a[href], area[href]", |link| {
+            let mut found = found.borrow_mut();
+            let to = target(link, "href", &found.1);
+            found.0.anchors.extend(to);
+            Ok(())
+        }),
+        element!("link[href]", |link| {
+            let mut found = found.borrow_mut();
+            if let Some(href) = target(link, "href", &found.1) {
+                let media_type = lower(link, "type");
+                let media_type = media_type.split(';').next().unwrap_or_default().trim().to_owned();
+                found.0.relations.push(Relation { rel: lower(link, "rel"), media_type, href });
+            }
+            Ok(())
+        }),
+        element!("meta[http-equiv]", |meta| {
+            let mut found = found.borrow_mut();
+            if lower(meta, "http-equiv").trim() == "refresh" {
+                let content = attribute(meta, "content").unwrap_or_default();
+                let to = content.split_once(['=']).map(|(_, to)| to.trim().trim_matches(['\'', '"']));
+                let to = to.and_then(|to| found.1.join(to).ok());
+                found.0.refresh = found.0.refresh.take().or(to);
+            }
+            Ok(())
+        }),
+        element!("script", |script| {
+            let mut found = found.borrow_mut();
+            match target(script, "src", &found.1) {
+                Some(from) => found.0.scripts.push(from),
+                None => found.0.inline_scripts += 1,
+            }
+            Ok(())
+        }),
+        element!("input", |input| {
+            if lower(input, "type").trim() == "password" {
+                let mut found = found.borrow_mut();
+                found.0.passwords += 1;
+                found.0.new_passwords += usize::from(lower(input, "autocomplete").contains("new-password"));
+            }
+            Ok(())
+        }),
+    ];
+    let memory = MemorySettings::new().with_max_allowed_memory_usage(html.len() + MEMORY);
+    let settings = handlers.into_iter().fold(
+        Settings::new().with_strict(false).with_memory_settings(memory),
+        Settings::append_element_content_handler,
+    );
+    let mut reader = HtmlRewriter::new(settings, |_: &[u8]| ());
+    // Where the page takes too much memory, what was found before counts.
+    if reader.write(html.as_bytes()).is_ok() {
+        let _ = reader.end();
+    }
+    std::mem::take(&mut found.borrow_mut().0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_start_from_the_base() {
+        let page = Url::parse("https://x.example/docs/a").unwrap();
+        let html = "<base href=/b/><base href=/no/><a href=' c '>c</a><A HREF='#d'>d</A><a>no</a><a href='http://['>bad</a>
+            <map><area href=e></map><link REL='Alternate nofollow' type='text/Markdown; charset=utf-8' href=f.md>
+            <meta http-equiv=Refresh content=\"0; url='g'\"><script src=h.js></script><script>1</script><input type=Password autocomplete=new-password>";
+        let links = links(html, &page);
+        let anchors: Vec<_> = links.anchors.iter().map(Url::as_str).collect();
+        assert_eq!(anchors, ["https://x.example/b/c", "https://x.example/b/#d", "https://x.example/b/e"]);
+        let Relation { rel, media_type, href } = &links.relations[0];
+        assert_eq!((rel.as_str(), media_type.as_str()), ("alternate nofollow", "text/markdown"));
+        assert_eq!((href.path(), links.refresh.unwrap().path()), ("/b/f.md", "/b/g"));
+        assert_eq!((links.scripts.len(), links.inline_scripts), (1, 1));
+        assert_eq!((links.passwords, links.new_passwords), (1, 1));
+    }
+}

@@ -1,0 +1,233 @@
+//! What a response holds, as text and as Markdown.
+
+use ragmaker_address::codes::NOT_A_PAGE;
+use ragmaker_document::looks_like_login;
+use ragmaker_http::Response;
+use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, decode};
+use ragmaker_markdown::{Document, Links, Metadata, links};
+use ragmaker_text::Source;
+use ragmaker_tool::Error;
+use url::Url;
+
+use crate::refusal::refusal;
+
+/// The start of an HTML document, after blanks and comments, in lower case.
+const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
+
+/// A response whose content was read.
+#[derive(Debug)]
+pub(crate) struct Content {
+    /// Its address, after redirects.
+    pub(crate) url: Url,
+    pub(crate) http_status: u16,
+    pub(crate) media_type: String,
+    /// The charset of a text.
+    pub(crate) charset: Option<&'static str>,
+    pub(crate) kind: Kind,
+    pub(crate) document: Document,
+    /// The text as it came, of what is no page.
+    pub(crate) as_it_is: Option<String>,
+    /// Where it leads.
+    pub(crate) links: Links,
+}
+
+/// What a response is by its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// HTML, of which the main content is taken.
+    Html,
+    /// Markdown of the publisher's.
+    Markdown,
+    /// Text of another kind.
+    Text,
+    /// A PDF, an office document or a book.
+    Office,
+}
+
+/// A response that has no content to keep.
+#[derive(Debug)]
+pub(crate) struct NoContent {
+    pub(crate) error: Error,
+    /// Whether a browser may find some: it runs scripts, and may be signed in.
+    pub(crate) may_be_in_browser: bool,
+}
+
+/// Reads what `response` holds.
+pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
+    let no_browser = |error: Error| NoContent { error: at(error, &response.url), may_be_in_browser: false };
+    if (200..300).contains(&response.status)
+        && ragmaker_office::Document::may_start_with(&response.body)
+        && let Some((document, media_type)) = office(response).map_err(no_browser)?
+    {
+        let plain = Content::of(response, media_type.to_owned(), Kind::Office);
+        return Ok(Content { document, ..plain });
+    }
+    let content_type = response.content_type();
+    let media_type = response.media_type();
+    let declared = Format::of(&media_type, &response.url);
+    if declared.is_none() && !media_type.is_empty() && (200..300).contains(&response.status) {
+        return Err(no_browser(
+            NOT_A_PAGE
+                .error(format!("the URL leads to a file of type {media_type}, not a page"))
+                .detail("content_type", media_type),
+        ));
+    }
+    let (text, charset) = decode(&response.body, Some(&content_type)).map_err(|error| {
+        // What a server sends along with an error matters less than the error.
+        no_browser(refusal(response, &Links::default()).unwrap_or(error))
+    })?;
+    let format = match declared {
+        Some(Format::Markdown) | None if is_html(&text) => Format::Html,
+        Some(format) => format,
+        None => Format::Code("text"),
+    };
+    let links = if format == Format::Html { links(&text, &response.url) } else { Links::default() };
+    if let Some(error) = refusal(response, &links) {
+        let may_be_in_browser = matches!(response.status, 200..300 | 401 | 403 | 405 | 428 | 429 | 503)
+            && !matches!(response.status, 429 | 503 if error.code() == "HTTP_ERROR");
+        return Err(NoContent { error, may_be_in_browser });
+    }
+    let fetched = Fetched {
+        url: response.url.as_str(),
+        base_url: Some(&response.url),
+        format,
+        body: Body::Text(&text),
+        title: "",
+        selected: false,
+        fetched_at: "",
+        source: None,
+    };
+    let has_scripts = !links.scripts.is_empty() || links.inline_scripts > 0;
+    let mut document = fetched.convert().map_err(|error| {
+        let error = if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error };
+        NoContent { error, may_be_in_browser: format == Format::Html && has_scripts }
+    })?;
+    if format == Format::Markdown && document.metadata.title.is_empty() {
+        document.metadata.title = first_heading(&document.markdown).unwrap_or_default().to_owned();
+    }
+    let is_form = links.passwords == 1 && links.new_passwords == 0;
+    let is_prose = |line: &str| !line.contains("](") && line.chars().nth(ARTICLE).is_some();
+    let is_little = || document.markdown.chars().nth(BESIDE).is_none() && !document.markdown.lines().any(is_prose);
+    if is_form && (is_little() || looks_like_login(&document.metadata.title, &document.markdown)) {
+        let error = ragmaker_address::codes::LOGIN_REQUIRED
+            .error(format!("a form to sign in is shown instead of content at {}", response.url))
+            .detail("url", response.url.as_str())
+            .detail("http_status", response.status);
+        return Err(NoContent { error, may_be_in_browser: true });
+    }
+    let kind = match format {
+        Format::Html => Kind::Html,
+        Format::Markdown => Kind::Markdown,
+        Format::Code(_) => Kind::Text,
+    };
+    let as_it_is = (kind == Kind::Text).then(|| text.into_owned());
+    let media_type = if media_type.is_empty() || (kind == Kind::Html && declared != Some(Format::Html)) {
+        // The body decides what it is.
+        if kind == Kind::Html { "text/html".to_owned() } else { "text/plain".to_owned() }
+    } else {
+        media_type
+    };
+    let plain = Content::of(response, media_type, kind);
+    Ok(Content { charset: Some(charset.name()), document, as_it_is, links, ..plain })
+}
+
+impl Content {
+    fn of(response: &Response, media_type: String, kind: Kind) -> Self {
+        Self {
+            url: response.url.clone(),
+            http_status: response.status,
+            media_type,
+            charset: None,
+            kind,
+            document: Document::default(),
+            as_it_is: None,
+            links: Links::default(),
+        }
+    }
+
+    /// Whether a browser is likely to show more: hardly any text, and scripts that may bring it.
+    pub(crate) fn is_thin(&self) -> bool {
+        self.kind == Kind::Html
+            && self.document.words < THIN
+            && (!self.links.scripts.is_empty() || self.links.inline_scripts > 0)
+    }
+}
+
+/// Fewer words than these, on a page with scripts, may be no more than its frame.
+const THIN: usize = 25;
+
+/// How much text, in characters, may stand beside a form to sign in on a page that is nothing else. Where a browser
+/// may be asked, it decides by how the form stands on the page.
+const BESIDE: usize = 300;
+
+/// A paragraph that is longer, in characters, is what the page is for.
+const ARTICLE: usize = 80;
+
+/// What to do about a page without text.
+const EMPTY_REMEDY: &str =
+    "Look at the page with the browser tools: what it shows may be made by scripts, or there is nothing.";
+
+fn at(error: Error, url: &Url) -> Error {
+    if error.details().contains_key("url") { error } else { error.detail("url", url.as_str()) }
+}
+
+/// The heading that Markdown begins with, after front matter.
+fn first_heading(markdown: &str) -> Option<&str> {
+    let body = markdown.trim_start_matches('\u{feff}');
+    let after = body.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map(|(_, after)| after);
+    let line = after.unwrap_or(body).lines().find(|line| !line.trim().is_empty())?;
+    Some(line.strip_prefix("# ")?.trim().trim_end_matches('#').trim_end())
+}
+
+/// Whether a text is an HTML document, whatever it is called.
+pub(crate) fn is_html(text: &str) -> bool {
+    let mut rest = text.trim_start_matches('\u{feff}').trim_start();
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        let Some((_, after)) = comment.split_once("-->") else { return false };
+        rest = after.trim_start();
+    }
+    let start: String = rest.chars().take(16).collect::<String>().to_ascii_lowercase();
+    HTML.iter().any(|html| start.starts_with(html))
+}
+
+/// The text of a PDF, an office document or a book, and its media type; `None` where it is none.
+fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error> {
+    let source = Source::Memory(response.body.clone());
+    let name = response.url.as_str();
+    let broken = |error: std::io::Error| ragmaker_office::Failure::from(error).at(name);
+    let Some(document) = ragmaker_office::Document::open(&source).map_err(broken)? else { return Ok(None) };
+    let media_type = document.format().mime_type();
+    let text = document.convert(&source, None).map_err(|failure| failure.at(name))?;
+    let mut bytes = vec![];
+    let mut block = vec![0; 64 * 1024];
+    loop {
+        match text.read_at(bytes.len() as u64, &mut block).map_err(broken)? {
+            0 => break,
+            read => bytes.extend_from_slice(&block[..read]),
+        }
+    }
+    // A form feed ends each page of a PDF.
+    let markdown = String::from_utf8_lossy(&bytes).replace('\u{c}', "\n");
+    if markdown.trim().is_empty() {
+        return Err(EMPTY_CONTENT
+            .error(format!("there is no text in {name}"))
+            .remedy("It may be made of scanned pages, which have no text."));
+    }
+    let words = markdown.split_whitespace().count();
+    Ok(Some((Document { metadata: Metadata::default(), markdown, words }, media_type)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_is_known_by_its_start() {
+        for html in ["<!DOCTYPE html><p>x", "\u{feff} <!-- a --> <HTML lang=en>", "<head>", "<!--x--><!--y--><body>"] {
+            assert!(is_html(html), "{html}");
+        }
+        for other in ["# Title", "<p>in Markdown", "<!-- a", "text <html>", "", "<div>"] {
+            assert!(!is_html(other), "{other}");
+        }
+    }
+}

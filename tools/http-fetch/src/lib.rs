@@ -1,0 +1,220 @@
+//! `ragmaker-http-fetch`: a page without a browser, or a whole section of a site.
+//!
+//! One page is returned (`page`); a section is saved (`section`), or only planned (`plan`). Both read a response in
+//! the same way (`content`), and both go through the browser where the plain page is thin (`load`).
+
+mod content;
+mod load;
+mod missing;
+mod page;
+mod plan;
+mod publisher;
+mod refusal;
+pub mod relations;
+pub mod robots;
+mod scope;
+mod section;
+mod seeds;
+mod site;
+pub mod sitemap;
+mod visit;
+
+use std::{path::PathBuf, time::Duration};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_address::codes;
+use ragmaker_catalog::{Access, Catalog};
+use ragmaker_files::output_directory;
+use ragmaker_http::{Client, Limits};
+use ragmaker_knowledge::Destination;
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Bounded, Caller, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END,
+    Offset, Tool, Toolset, host,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    scope::{Pattern, Scope},
+    section::Wanted,
+};
+
+pub use load::{UseBrowser, Via};
+pub use page::{From, Page};
+pub use plan::{Plan, Planned};
+pub use section::Fetched;
+
+/// Read a web page, PDF or text file that is needed now, as Markdown; nothing is saved. With section, save all pages
+/// below the address in a knowledge base and get a verdict for each. Where pages have to be chosen, use
+/// `browser_navigate` and `browser_extract`.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// http or https address of the page, or of where a section starts
+    #[argh(option)]
+    pub url: String,
+    /// save every page of the section below the address
+    #[argh(switch)]
+    pub section: bool,
+    /// address that the section is below, instead of --url
+    #[argh(option)]
+    pub prefix: Option<String>,
+    /// links to follow from --url at most; without it, sitemaps and llms.txt count as well
+    #[argh(option)]
+    pub depth: Option<Bounded<0, 100>>,
+    /// most pages of the section
+    #[argh(option, default = "Bounded::new(1000)")]
+    pub max_pages: Bounded<1, 100_000>,
+    /// only addresses that match this regular expression
+    #[argh(option, long = "match")]
+    #[serde(rename = "match")]
+    pub matching: Option<String>,
+    /// no addresses that match this regular expression
+    #[argh(option)]
+    pub exclude: Option<String>,
+    /// list the addresses that the section starts with, kept or dropped and why; save nothing
+    #[argh(switch)]
+    pub dry_run: bool,
+    /// folder of the knowledge base, whose catalog is cache/catalog.json in it
+    #[argh(option)]
+    pub kb_root: Option<PathBuf>,
+    /// folder to save to (default: documents beside the catalog)
+    #[argh(option)]
+    pub output_dir: Option<PathBuf>,
+    /// characters of a page, or addresses of a plan, to leave out
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
+    /// whether thin pages are opened in the browser session: auto or never
+    #[argh(option, default = "UseBrowser::Auto")]
+    pub browser: UseBrowser,
+    /// name of the browser session
+    #[argh(option)]
+    pub session: Option<String>,
+    /// requests of a section at once
+    #[argh(option, default = "Bounded::new(1)")]
+    pub concurrency: Bounded<1, 16>,
+    /// longest wait in seconds that a site may ask for
+    #[argh(option, default = "Bounded::new(60)")]
+    pub max_wait: Bounded<0, 3600>,
+    /// most bytes to receive of a page
+    #[argh(option, default = "MaxBytes::new(20_000_000)")]
+    pub max_bytes: MaxBytes,
+    /// print each page of a section as it ends, and no answer; only on a command line
+    #[argh(switch)]
+    pub jsonl: bool,
+}
+
+/// A page, a section, or what a section would be.
+#[derive(Serialize, JsonSchema, Debug)]
+#[serde(untagged)]
+pub enum Answer {
+    /// Without --section.
+    Page(Box<Page>),
+    /// With --section.
+    Section(Fetched),
+    /// With --section and --dry-run.
+    Plan(Plan),
+}
+
+/// The most bytes of a body.
+pub type MaxBytes = Bounded<1, 100_000_000>;
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE.open_world();
+    const HOST_OPTIONS: &'static [&'static str] = host::FETCHING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const ERRORS: &'static [&'static [Code]] = &[
+        ragmaker_http::ERRORS,
+        ragmaker_address::ERRORS,
+        &[codes::HTTP_ERROR, codes::BOT_DETECTED, codes::LOGIN_REQUIRED, codes::NOT_A_PAGE],
+        &[ragmaker_knowledge::EMPTY_CONTENT, ragmaker_text::NOT_TEXT, OFFSET_BEYOND_END],
+        &[
+            ragmaker_office::PDF_READER_MISSING,
+            ragmaker_office::PDF_ENCRYPTED,
+            ragmaker_office::PDF_UNREADABLE,
+            ragmaker_office::DOCUMENT_UNREADABLE,
+        ],
+        ragmaker_project::ERRORS,
+        ragmaker_ingest::ERRORS,
+        ragmaker_knowledge::ERRORS,
+        ragmaker_catalog::ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        &[ragmaker_files::IO_ERROR, ragmaker_files::PATH_NOT_WRITABLE],
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let url = ragmaker_address::parse(&self.url)?;
+        let limits = Limits { body: self.max_bytes.get(), ..Limits::default() };
+        let client = Client::new(&invocation.host, Some(&url), limits)?;
+        client.check(&url)?;
+        let browser = load::Browser::new(self.browser, self.session.as_deref(), invocation)?;
+        if !self.section {
+            self.refuse_options_of_a_section()?;
+            return page::fetch(&url, &client, browser.as_ref(), self.offset).map(|page| Answer::Page(Box::new(page)));
+        }
+        if self.jsonl && invocation.caller == Caller::Model {
+            return Err(ARGUMENT_ERROR
+                .error("--jsonl is for a command line")
+                .remedy("Leave it out: report_file has every page.")
+                .detail("argument", "--jsonl"));
+        }
+        let prefix = self.prefix.as_deref().map(ragmaker_address::parse).transpose()?;
+        let pattern = |name, text: &Option<String>| text.as_deref().map(|text| Pattern::new(name, text)).transpose();
+        let include = pattern("--match", &self.matching)?;
+        let scope = Scope::new(&url, prefix, include, pattern("--exclude", &self.exclude)?)?;
+        let same = (self.url.trim(), &self.prefix, self.depth.map(Bounded::get), &self.matching, &self.exclude);
+        let wanted = Wanted {
+            start: &url,
+            scope,
+            depth: self.depth.map(|depth| depth.get() as u32),
+            max_pages: self.max_pages.get() as usize,
+            max_wait: Duration::from_secs(self.max_wait.get()),
+            concurrency: self.concurrency.get() as usize,
+            session: self.session.clone(),
+            key: serde_json::to_string(&same).unwrap_or_default(),
+            stream: self.jsonl,
+        };
+        if self.dry_run {
+            return plan::plan(&wanted, &client, self.offset).map(Answer::Plan);
+        }
+        let catalog = Catalog::locate(self.kb_root.as_deref(), None, Access::Write, invocation)?;
+        let folder = match &self.output_dir {
+            Some(folder) => output_directory(folder, invocation)?,
+            None => Destination::beside(&catalog).folder,
+        };
+        section::fetch(&wanted, &client, browser.as_ref(), &catalog, folder).map(Answer::Section)
+    }
+
+    fn plain(answer: &Answer) -> Option<&str> {
+        // Each page was printed as it ended.
+        matches!(answer, Answer::Section(fetched) if fetched.run.streamed).then_some("")
+    }
+}
+
+impl Args {
+    /// Refuses what would have no effect: a caller that names a knowledge base expects the page in it.
+    fn refuse_options_of_a_section(&self) -> Result<(), Error> {
+        let given = [
+            ("--prefix", self.prefix.is_some()),
+            ("--depth", self.depth.is_some()),
+            ("--match", self.matching.is_some()),
+            ("--exclude", self.exclude.is_some()),
+            ("--kb-root", self.kb_root.is_some()),
+            ("--output-dir", self.output_dir.is_some()),
+            ("--dry-run", self.dry_run),
+            ("--jsonl", self.jsonl),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((argument, _)) => Err(ARGUMENT_ERROR
+                .error(format!("{argument} is for a section"))
+                .remedy("Add --section, or save one page with ragmaker-browser-extract.")
+                .detail("argument", argument)),
+        }
+    }
+}

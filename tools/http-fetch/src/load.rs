@@ -1,0 +1,175 @@
+//! One page: fetched plainly, and by the browser where that shows too little.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use ragmaker_address::{
+    Domains,
+    codes::{BOT_DETECTED, LOGIN_REQUIRED},
+};
+use ragmaker_browser::{Profile, Target, Visit};
+use ragmaker_http::{Client, Get, Response};
+use ragmaker_knowledge::{Body, Fetched, Format};
+use ragmaker_markdown::links;
+use ragmaker_project::Project;
+use ragmaker_tool::{Error, Invocation, JsonSchema};
+use serde::Serialize;
+use url::Url;
+
+use crate::content::{Content, Kind, read};
+
+/// The media types that are wanted: the publisher's Markdown before HTML, and then anything.
+pub(crate) const MARKDOWN_FIRST: &str = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5";
+/// The same, HTML alone before others.
+pub(crate) const HTML_FIRST: &str = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5";
+
+/// How long the browser may take for a page.
+const BROWSER_TIME: Duration = Duration::from_secs(30);
+
+/// Whether pages that are thin without it go through the browser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum UseBrowser {
+    /// Where the plain page has too little to read.
+    #[default]
+    Auto,
+    /// Not at all.
+    Never,
+}
+
+impl FromStr for UseBrowser {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "never" => Ok(Self::Never),
+            _ => Err("expected auto or never".to_owned()),
+        }
+    }
+}
+
+/// How a page was fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Via {
+    /// By a plain request.
+    Http,
+    /// In the browser session.
+    Browser,
+}
+
+impl fmt::Display for Via {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::Http { "http" } else { "browser" })
+    }
+}
+
+/// A page with its content.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) content: Content,
+    pub(crate) via: Via,
+    /// Why it was the browser, or why it was not though it should have been.
+    pub(crate) reason: Option<String>,
+}
+
+/// The browser session that thin pages go through.
+#[derive(Debug)]
+pub(crate) struct Browser {
+    profile: Profile,
+    domains: Domains,
+}
+
+impl Browser {
+    /// The session that is called `session`, or the default one; `None` where none is to be used.
+    pub(crate) fn new(
+        wanted: UseBrowser,
+        session: Option<&str>,
+        invocation: &Invocation,
+    ) -> Result<Option<Self>, Error> {
+        let project = Project::discover(invocation.host.project_root.as_deref())?;
+        let profile = Profile::of(&project.cache_folder(), session)?;
+        let domains = Domains::new(&invocation.host.allow_domain)?;
+        Ok((wanted == UseBrowser::Auto).then_some(Self { profile, domains }))
+    }
+
+    /// The page at `url` as the browser shows it.
+    fn open(&self, url: &Url, client: &Client) -> Result<Content, Error> {
+        let visit = Visit {
+            profile: &self.profile,
+            target: Target::Load(url),
+            visible: false,
+            timeout: Some(BROWSER_TIME),
+            wait_for: None,
+            domains: &self.domains,
+        };
+        let (page, html) = visit.html(None)?;
+        client.check(&page.url)?;
+        if let Some(error) = page.refusal() {
+            return Err(error);
+        }
+        let html = html.unwrap_or_default();
+        let format = Format::of(&page.content_type, &page.url).unwrap_or(Format::Html);
+        let fetched = Fetched {
+            url: page.url.as_str(),
+            base_url: Some(&page.base),
+            format,
+            body: Body::Text(&html),
+            title: &page.title,
+            selected: false,
+            fetched_at: "",
+            source: None,
+        };
+        let document = fetched.convert()?;
+        Ok(Content {
+            links: links(&html, &page.base),
+            http_status: page.http_status,
+            media_type: page.content_type,
+            charset: None,
+            kind: Kind::Html,
+            document,
+            as_it_is: None,
+            url: page.url,
+        })
+    }
+}
+
+/// Reads what `response` holds, in the browser where that may show more.
+pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
+    let (plain, reason) = match read(response) {
+        Ok(content) if !content.is_thin() => return Ok(Loaded { content, via: Via::Http, reason: None }),
+        Ok(content) => {
+            let reason = format!("the plain page has {} words and scripts", content.document.words);
+            (Ok(content), reason)
+        }
+        Err(nothing) if !nothing.may_be_in_browser => return Err(nothing.error),
+        Err(nothing) => {
+            let reason = nothing.error.message().to_owned();
+            (Err(nothing.error), reason)
+        }
+    };
+    let Some(browser) = browser else {
+        return plain.map(|content| Loaded { content, via: Via::Http, reason: Some(reason) });
+    };
+    match (browser.open(&response.url, client), plain) {
+        // Of two that have hardly anything, the plain one is what the server sent.
+        (Ok(shown), Ok(content)) if shown.document.words <= content.document.words => {
+            Ok(Loaded { content, via: Via::Http, reason: None })
+        }
+        (Ok(content), _) => Ok(Loaded { content, via: Via::Browser, reason: Some(reason) }),
+        (Err(error), Ok(content)) => {
+            let reason = format!("{reason}; the browser: {}", error.code());
+            Ok(Loaded { content, via: Via::Http, reason: Some(reason) })
+        }
+        (Err(error), Err(_)) if error.is(BOT_DETECTED) || error.is(LOGIN_REQUIRED) => Err(error),
+        (Err(error), Err(plain)) => Err(plain.detail("browser", error.code())),
+    }
+}
+
+/// The page at `url`.
+pub(crate) fn open(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
+    let response = client.get(&Get { url, accept: MARKDOWN_FIRST, headers: &[] })?;
+    load(&response, client, browser)
+}

@@ -1,0 +1,112 @@
+//! One page, returned and not saved.
+
+use ragmaker_http::{Client, Get};
+use ragmaker_tool::{Budget, Error, Next, OFFSET_BEYOND_END, Offset};
+use schemars::JsonSchema;
+use serde::Serialize;
+use url::Url;
+
+use crate::{
+    content::{Content, Kind},
+    load::{Browser, HTML_FIRST, Loaded, Via, load, open},
+};
+
+/// Fewer words of the publisher's Markdown than these are compared with the page.
+const SHORT: usize = 60;
+
+/// A page, or a part of it.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Page {
+    /// The page's address, after redirects.
+    pub url: String,
+    /// The HTTP status.
+    pub http_status: u16,
+    /// What it is: its body decides where that contradicts the server.
+    pub media_type: String,
+    /// The charset of a text.
+    pub charset: Option<&'static str>,
+    /// The page's title.
+    pub title: String,
+    /// HTML as Markdown of its main content, PDF and office files as text, other texts as they are.
+    pub content: String,
+    /// Whether the content is the publisher's own Markdown, the main content of HTML, or a file's text.
+    pub content_from: From,
+    /// How many characters the whole content has.
+    pub total: usize,
+    /// Whether something is left after this part.
+    pub truncated: bool,
+    /// The arguments that return the rest; null when nothing is left.
+    pub next: Option<Next>,
+    /// How it was fetched.
+    pub via: Via,
+    /// Why not by a plain request, or why the page may lack something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Who wrote the content as it is returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum From {
+    /// The publisher, as Markdown.
+    Publisher,
+    /// It was extracted from HTML.
+    Extracted,
+    /// It is a file's.
+    File,
+}
+
+impl From {
+    pub(crate) fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Html => Self::Extracted,
+            Kind::Markdown => Self::Publisher,
+            Kind::Text | Kind::Office => Self::File,
+        }
+    }
+}
+
+/// Fetches the page at `url` and returns what follows the first `offset` characters of it.
+pub(crate) fn fetch(url: &Url, client: &Client, browser: Option<&Browser>, offset: Offset) -> Result<Page, Error> {
+    let mut loaded = open(url, client, browser)?;
+    if loaded.content.kind == Kind::Markdown && loaded.content.document.words < SHORT {
+        // The fuller of the two is returned.
+        let response = client.get(&Get { url, accept: HTML_FIRST, headers: &[] });
+        let words = |loaded: &Loaded| loaded.content.document.words;
+        match response.and_then(|response| load(&response, client, None)) {
+            Ok(page) if words(&page) > words(&loaded) => loaded = page,
+            _ => {}
+        }
+    }
+    let Loaded { content, via, reason } = loaded;
+    let Content { url, http_status, media_type, charset, kind, document, as_it_is, .. } = content;
+    let text = as_it_is.unwrap_or(document.markdown);
+    let total = text.chars().count();
+    let skipped = offset.index();
+    if skipped > 0 && skipped >= total {
+        return Err(OFFSET_BEYOND_END
+            .error(format!("the content has {total} characters: none is left after the first {skipped}"))
+            .detail("argument", "--offset")
+            .detail("total", total));
+    }
+    let frame = Page {
+        url: ragmaker_address::canonical(&url),
+        http_status,
+        media_type: media_type.chars().take(200).collect(),
+        charset,
+        title: document.metadata.title.chars().take(500).collect(),
+        content: String::new(),
+        content_from: From::of(kind),
+        total,
+        truncated: true,
+        next: Some(Next::WIDEST),
+        via,
+        reason: reason.map(|reason| reason.chars().take(500).collect()),
+    };
+    let start = text.char_indices().nth(skipped).map_or(text.len(), |(at, _)| at);
+    let rest = &text[start..];
+    let content = Budget::beside(&frame).take_text(rest);
+    let next = (content.len() < rest.len()).then(|| Next { offset: skipped + content.chars().count() });
+    Ok(Page { content: content.to_owned(), truncated: next.is_some(), next, ..frame })
+}

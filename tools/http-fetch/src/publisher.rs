@@ -1,0 +1,178 @@
+//! The publisher's own Markdown of a page, where there is one.
+//!
+//! A site offers it in one of three ways: at the same address by `Accept`, at an address that the page names
+//! (llms.txt version 2), or at the page's address with `.md`. Which one is learned from the first pages of a site,
+//! so that the others are not asked for what is not there.
+
+use ragmaker_http::{Get, Response};
+use ragmaker_markdown::Links;
+use url::Url;
+
+use crate::{
+    content::{Content, Kind, read},
+    load::MARKDOWN_FIRST,
+    relations::link_header,
+    scope::{ending, is_markdown},
+    site::Site,
+};
+
+/// On how many pages each way is tried.
+const TRIES: u32 = 3;
+
+/// A way in which a site offers Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The same address, by the media type that is asked for.
+    Accept,
+    /// An address that the page names.
+    Alternate,
+    /// The page's address with `.md` at its end.
+    Suffix,
+    /// The page's address with `.md` in the place of `.html`.
+    Ending,
+}
+
+const WAYS: [Way; 4] = [Way::Accept, Way::Alternate, Way::Suffix, Way::Ending];
+
+/// What is known of a site's ways.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Learned {
+    tried: [u32; 4],
+    won: [u32; 4],
+}
+
+impl Learned {
+    /// Whether a way is tried: on the first pages, and then where it was better each time.
+    pub(crate) fn tries(&self, way: Way) -> bool {
+        let at = way as usize;
+        let other = WAYS.iter().any(|other| *other != way && self.won[*other as usize] >= TRIES);
+        !other && (self.tried[at] < TRIES || self.won[at] * 2 > self.tried[at])
+    }
+
+    /// Whether the site answers with Markdown where that is asked for, so that the page need not be compared.
+    pub(crate) fn is_sure_of_accept(&self) -> bool {
+        self.won[Way::Accept as usize] >= TRIES && self.tries(Way::Accept)
+    }
+
+    pub(crate) fn note(&mut self, way: Way, won: bool) {
+        self.tried[way as usize] += 1;
+        self.won[way as usize] += u32::from(won);
+    }
+}
+
+/// Whether the publisher's text is at least as full as what was extracted, but for a tenth: a page's frame may
+/// be in the one and not in the other.
+pub(crate) fn is_fuller(publishers: usize, extracted: usize) -> bool {
+    publishers > 0 && publishers * 10 >= extracted * 9
+}
+
+/// The addresses of the page's Markdown that it names, and of the llms.txt that covers it.
+pub(crate) fn named(response: &Response, links: &Links) -> (Vec<Url>, Vec<Url>) {
+    let (mut markdown, mut indexes) = (vec![], vec![]);
+    let mut take = |rel: &str, media_type: &str, href: Url| {
+        let is = |name: &str| rel.split_ascii_whitespace().any(|one| one == name);
+        if is("alternate") && matches!(media_type, "text/markdown" | "text/x-markdown") {
+            markdown.push(href);
+        } else if is("describedby") && ending(&href).eq_ignore_ascii_case("txt") {
+            indexes.push(href);
+        }
+    };
+    for header in response.headers("link") {
+        for link in link_header(&header) {
+            if let Ok(href) = response.url.join(&link.target) {
+                take(&link.rel, &link.media_type, href);
+            }
+        }
+    }
+    for relation in &links.relations {
+        take(&relation.rel, &relation.media_type, relation.href.clone());
+    }
+    (markdown, indexes)
+}
+
+/// Where the Markdown of the page at `url` is in this way, by its address alone.
+fn guessed(way: Way, url: &Url) -> Option<Url> {
+    let path = url.path();
+    let path = match way {
+        Way::Suffix if path.ends_with('/') => format!("{path}index.html.md"),
+        Way::Suffix if is_markdown(url) => return None,
+        Way::Suffix => format!("{path}.md"),
+        Way::Ending => format!("{}.md", path.strip_suffix(".html").or_else(|| path.strip_suffix(".htm"))?),
+        Way::Accept | Way::Alternate => return None,
+    };
+    let mut url = url.clone();
+    url.set_path(&path);
+    url.set_query(None);
+    Some(url)
+}
+
+/// The publisher's Markdown of the page that `response` is, as `page` has it, where that is the fuller text.
+/// `may` says whether an address may be asked.
+pub(crate) fn better(
+    response: &Response,
+    page: &Content,
+    site: &Site<'_>,
+    learned: &mut Learned,
+    may: &dyn Fn(&Url) -> bool,
+) -> Option<(Content, Response)> {
+    if page.kind != Kind::Html {
+        return None;
+    }
+    let (named, _) = named(response, &page.links);
+    let ways = [Way::Alternate, Way::Suffix, Way::Ending];
+    for way in ways.into_iter().filter(|way| way != &Way::Alternate || !named.is_empty()) {
+        if !learned.tries(way) {
+            continue;
+        }
+        let at = if way == Way::Alternate { named.first().cloned() } else { guessed(way, &response.url) };
+        let Some(at) = at.filter(|at| may(at) && *at != response.url) else { continue };
+        let found = markdown_at(&at, site).filter(|(found, _)| is_fuller(found.document.words, page.document.words));
+        learned.note(way, found.is_some());
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+fn markdown_at(url: &Url, site: &Site<'_>) -> Option<(Content, Response)> {
+    let get = Get { url, accept: MARKDOWN_FIRST, headers: &[] };
+    // A redirect leads to another page.
+    let response = site.get(&get, &mut |_| Err(crate::section::REFUSED.error("a redirect"))).ok()?;
+    let content = read(&response).ok()?;
+    let is_markdown = content.kind == Kind::Markdown
+        || content.kind == Kind::Text && is_markdown(url) && content.media_type == "text/plain";
+    is_markdown.then_some((content, response))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_learned_from_the_first_pages() {
+        let mut learned = Learned::default();
+        for _ in 0..TRIES {
+            assert!(learned.tries(Way::Suffix) && learned.tries(Way::Accept));
+            learned.note(Way::Suffix, false);
+            learned.note(Way::Accept, true);
+        }
+        assert!(!learned.tries(Way::Suffix) && learned.tries(Way::Accept) && learned.is_sure_of_accept());
+        assert!(!learned.tries(Way::Alternate));
+        for _ in 0..TRIES {
+            learned.note(Way::Accept, false);
+        }
+        assert!(!learned.tries(Way::Accept));
+        assert!(is_fuller(90, 100) && !is_fuller(89, 100) && !is_fuller(0, 0));
+    }
+
+    #[test]
+    fn addresses_of_markdown_follow_the_page() {
+        let at = |way, url: &str| guessed(way, &Url::parse(url).unwrap()).map(|url| url.to_string());
+        assert_eq!(at(Way::Suffix, "https://x.example/a?b").unwrap(), "https://x.example/a.md");
+        assert_eq!(at(Way::Suffix, "https://x.example/a/").unwrap(), "https://x.example/a/index.html.md");
+        assert_eq!(at(Way::Ending, "https://x.example/a.html").unwrap(), "https://x.example/a.md");
+        assert_eq!(at(Way::Ending, "https://x.example/a"), None);
+        assert_eq!(at(Way::Suffix, "https://x.example/a.md"), None);
+    }
+}

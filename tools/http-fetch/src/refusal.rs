@@ -1,0 +1,56 @@
+//! Why a response holds no content to keep: the reasons for which browser-extract refuses a page, as far as they
+//! show without running its scripts.
+
+use ragmaker_address::codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED};
+use ragmaker_http::Response;
+use ragmaker_markdown::Links;
+use ragmaker_tool::Error;
+use url::Url;
+
+/// The error for `response`, whose page has `links`; `None` where it may have content.
+pub(crate) fn refusal(response: &Response, links: &Links) -> Option<Error> {
+    let (url, status) = (response.url.as_str(), response.status);
+    let error = if let Some(vendor) = challenge(response, links) {
+        BOT_DETECTED
+            .error(format!("a bot challenge ({vendor}) is shown instead of {url}"))
+            .remedy(
+                "Open the page with the browser tools, with --no-headless where a person has to solve the challenge.",
+            )
+            .detail("vendor", vendor)
+    } else if status == 401 || (status == 403 && links.passwords > 0) {
+        LOGIN_REQUIRED.error(format!("the server asks for a login at {url}"))
+    } else if !(200..300).contains(&status) {
+        HTTP_ERROR.error(format!("the server answered {status} for {url}"))
+    } else {
+        return None;
+    };
+    let error = error.detail("url", url).detail("http_status", status);
+    Some(match response.retry_after() {
+        Some(wait) => error.detail("retry_after_s", wait.as_secs()),
+        None => error,
+    })
+}
+
+/// The vendor of the bot challenge that is sent instead of the page, by headers and by what it loads.
+fn challenge(response: &Response, links: &Links) -> Option<&'static str> {
+    let header = |name: &str| response.header(name).unwrap_or_default().to_ascii_lowercase();
+    let loads = |part: &str| links.scripts.iter().any(|script| script.as_str().contains(part));
+    let refused = matches!(response.status, 202 | 403 | 405 | 428 | 429 | 503);
+    let is_cloudflare = |script: &Url| {
+        let path = script.path();
+        path.starts_with("/cdn-cgi/challenge-platform/h/") && !path.contains("/scripts/jsd/")
+    };
+    if header("cf-mitigated") == "challenge" || (refused && links.scripts.iter().any(is_cloudflare)) {
+        Some("cloudflare")
+    } else if matches!(header("x-amzn-waf-action").as_str(), "challenge" | "captcha")
+        || (refused && loads(".awswaf.com/"))
+    {
+        Some("aws-waf")
+    } else if refused && loads("captcha-delivery.com") || response.status == 403 && !header("x-dd-b").is_empty() {
+        Some("datadome")
+    } else if response.status == 403 && header("server").starts_with("akamai") || loads("/_sec/cp_challenge/") {
+        Some("akamai")
+    } else {
+        None
+    }
+}

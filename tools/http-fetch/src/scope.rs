@@ -1,0 +1,200 @@
+//! Which addresses are of a section: those below a path, of documents, that match what the caller asked for.
+
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use regex_automata::nfa::thompson::{
+    self,
+    pikevm::{Cache, PikeVM},
+};
+use std::{
+    error::Error as _,
+    sync::{Mutex, PoisonError},
+};
+use url::Url;
+
+/// The most memory in bytes that a pattern may take, which is what the regex crate grants one.
+const MOST: usize = 10 << 20;
+
+/// What ends the names of files that are no documents.
+const OTHERS: [&str; 44] = [
+    "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "bmp", "tif", "tiff", "css", "js", "mjs", "map", "woff",
+    "woff2", "ttf", "otf", "eot", "mp3", "mp4", "m4a", "ogg", "wav", "webm", "avi", "mov", "zip", "gz", "tgz", "bz2",
+    "xz", "zst", "7z", "rar", "tar", "exe", "dmg", "msi", "deb", "rpm", "jar", "wasm",
+];
+
+/// What ends the names of pages in a folder, which is the section then: a version number is none.
+const PAGES: [&str; 9] = ["html", "htm", "xhtml", "md", "php", "asp", "aspx", "jsp", "txt"];
+
+/// A regular expression that addresses are held against.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    machine: PikeVM,
+    scratch: Mutex<Cache>,
+}
+
+impl Pattern {
+    /// The pattern that `text` of `argument` spells, in the syntax of the regex crate.
+    pub(crate) fn new(argument: &str, text: &str) -> Result<Self, Error> {
+        let limits = thompson::Config::new().nfa_size_limit(Some(MOST));
+        let machine = PikeVM::builder().thompson(limits).build(text).map_err(|error| {
+            // The parser's own words are in several lines, what is wrong in the last.
+            let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            ARGUMENT_ERROR
+                .error(format!("{argument} cannot be {text:?}: {reason}"))
+                .remedy("Write a regular expression in the syntax of Rust's regex crate.")
+                .detail("argument", argument)
+        })?;
+        Ok(Self { scratch: Mutex::new(machine.create_cache()), machine })
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        self.machine.is_match(&mut self.scratch.lock().unwrap_or_else(PoisonError::into_inner), text)
+    }
+}
+
+/// A section of a site.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    /// Its first address, without query and fragment.
+    prefix: Url,
+    include: Option<Pattern>,
+    exclude: Option<Pattern>,
+}
+
+impl Scope {
+    /// The section below `prefix`, or below `start` where none is given: of the page `…/index.html` its folder.
+    pub(crate) fn new(
+        start: &Url,
+        prefix: Option<Url>,
+        include: Option<Pattern>,
+        exclude: Option<Pattern>,
+    ) -> Result<Self, Error> {
+        let mut below = prefix.unwrap_or_else(|| {
+            let mut below = start.clone();
+            if PAGES.contains(&ending(&below).to_ascii_lowercase().as_str())
+                && let Ok(folder) = below.join(".")
+            {
+                below = folder;
+            }
+            below
+        });
+        below.set_query(None);
+        below.set_fragment(None);
+        let scope = Self { prefix: below, include, exclude };
+        if scope.is_below(start) {
+            return Ok(scope);
+        }
+        Err(ARGUMENT_ERROR
+            .error(format!("{start} is not below --prefix {}", scope.prefix))
+            .remedy("Give a prefix that --url begins with.")
+            .detail("argument", "--prefix"))
+    }
+
+    pub(crate) fn prefix(&self) -> &Url {
+        &self.prefix
+    }
+
+    /// Why `url` is not of the section; `None` where it is.
+    pub(crate) fn refusal(&self, url: &Url) -> Option<&'static str> {
+        if !self.is_below(url) {
+            Some("it is outside of the section")
+        } else if is_other(url) {
+            Some("it is no document by its name")
+        } else if self.include.as_ref().is_some_and(|include| !include.is_in(url.as_str())) {
+            Some("--match does not match it")
+        } else if self.exclude.as_ref().is_some_and(|exclude| exclude.is_in(url.as_str())) {
+            Some("--exclude matches it")
+        } else {
+            None
+        }
+    }
+
+    /// Whether `url` is at the prefix or below it, by whole segments.
+    fn is_below(&self, url: &Url) -> bool {
+        let default = |url: &Url| url.port().is_none();
+        let port = |url: &Url| url.port_or_known_default();
+        let same_host = url.host() == self.prefix.host()
+            && (port(url) == port(&self.prefix) || default(url) && default(&self.prefix));
+        let (path, prefix) = (url.path(), self.prefix.path());
+        let rest = path.strip_prefix(prefix.trim_end_matches('/'));
+        same_host && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// Whether the name of a file says that it is an image, a program or the like.
+fn is_other(url: &Url) -> bool {
+    OTHERS.iter().any(|other| ending(url).eq_ignore_ascii_case(other))
+}
+
+/// What follows the last dot of the last segment.
+pub(crate) fn ending(url: &Url) -> &str {
+    let name = url.path_segments().and_then(|mut all| all.next_back()).unwrap_or_default();
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+/// Whether `url` is named as Markdown is.
+pub(crate) fn is_markdown(url: &Url) -> bool {
+    ending(url).eq_ignore_ascii_case("md")
+}
+
+/// The address that identifies a page for a plain request: no fragment is sent.
+pub(crate) fn key(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    ragmaker_address::canonical(&url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn scope(start: &str) -> Scope {
+        Scope::new(&url(start), None, None, None).unwrap()
+    }
+
+    #[test]
+    fn a_section_ends_at_a_segment() {
+        let docs = scope("https://x.example/docs?v=1#top");
+        for inside in ["/docs", "/docs/", "/docs/a/b?c", "/docs?d"] {
+            assert_eq!(docs.refusal(&url(&format!("https://x.example{inside}"))), None, "{inside}");
+        }
+        for outside in
+            ["https://x.example/docs-old", "https://x.example/", "https://y.example/docs/", "https://x.example:8/docs"]
+        {
+            assert!(docs.refusal(&url(outside)).is_some(), "{outside}");
+        }
+        assert_eq!(docs.refusal(&url("http://x.example/docs/a")), None);
+        assert!(docs.refusal(&url("https://x.example/docs/../a")).is_some());
+        assert!(docs.refusal(&url("https://x.example/docs/a.PNG")).is_some());
+        assert_eq!(scope("https://x.example/docs/index.html").refusal(&url("https://x.example/docs/b")), None);
+        assert_eq!(scope("https://x.example/").refusal(&url("https://x.example/any")), None);
+    }
+
+    #[test]
+    fn patterns_and_prefixes_narrow_it() {
+        let pattern = |text: &str| Some(Pattern::new("--match", text).unwrap());
+        let start = url("https://x.example/docs/a/b");
+        let prefix = Some(url("https://x.example/docs/"));
+        let scope = Scope::new(&start, prefix, pattern("/a/"), pattern("draft")).unwrap();
+        assert_eq!(scope.refusal(&start), None);
+        assert!(scope.refusal(&url("https://x.example/docs/c")).is_some());
+        assert!(scope.refusal(&url("https://x.example/docs/a/draft-1")).is_some());
+        assert!(Scope::new(&start, Some(url("https://x.example/doc")), None, None).is_err());
+        assert!(Pattern::new("--match", "(").unwrap_err().message().contains("--match"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_inside_begins_with_the_segments(prefix in "(/[ab]{1,2}){0,3}/?", path in "(/[ab]{1,2}){0,4}/?") {
+            let scope = scope(&format!("https://x.example{prefix}"));
+            let segments = |path: &str| path.split('/').filter(|one| !one.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+            let is_inside = segments(&path).starts_with(&segments(&prefix));
+            prop_assert_eq!(scope.refusal(&url(&format!("https://x.example{path}"))).is_none(), is_inside);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! A section of a site: every page below an address, saved.
+//!
+//! Workers take addresses off one queue, breadth first. What a page comes to is decided without a lock (`visit`);
+//! what is known of the whole run changes under one. The addresses that a page led to are noted with it, so that a
+//! run which was killed goes on with the same queue.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use ragmaker_catalog::{Catalog, Listed};
+use ragmaker_http::Client;
+use ragmaker_ingest::{Page, Run, Store, Summary, Verdict};
+use ragmaker_tool::{Code, Error};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::{
+    load::Browser,
+    missing::Missing,
+    publisher::Learned,
+    scope::{Scope, is_markdown, key},
+    seeds,
+    site::Site,
+    visit::{Outcome, Visited, visit},
+};
+
+/// A redirect leads to where nothing is fetched.
+pub(crate) const REFUSED: Code = Code::new("REFUSED", "");
+/// A redirect leads to a page that was fetched already.
+pub(crate) const SEEN: Code = Code::new("SEEN", "");
+
+/// After so many failures in a row, the site is taken to be down.
+const DOWN: usize = 5;
+
+/// What a caller wants of a section.
+#[derive(Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) start: &'a Url,
+    pub(crate) scope: Scope,
+    pub(crate) depth: Option<u32>,
+    pub(crate) max_pages: usize,
+    pub(crate) max_wait: Duration,
+    pub(crate) concurrency: usize,
+    pub(crate) session: Option<String>,
+    /// What makes it the same run as an interrupted one.
+    pub(crate) key: String,
+    pub(crate) stream: bool,
+}
+
+/// What became of a section's pages.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Fetched {
+    /// What became of them.
+    #[serde(flatten)]
+    pub run: Summary,
+    /// How many pages of the section are known and were not fetched, because there are more than `max_pages`.
+    pub left: usize,
+}
+
+/// What all workers read.
+pub(crate) struct Section<'a> {
+    pub(crate) site: Site<'a>,
+    pub(crate) scope: &'a Scope,
+    pub(crate) browser: Option<&'a Browser>,
+    pub(crate) session: Option<String>,
+    pub(crate) missing: Missing,
+    learned: Mutex<Learned>,
+    state: Mutex<State<'a>>,
+    changed: Condvar,
+}
+
+/// What they change.
+struct State<'a> {
+    queue: VecDeque<(Url, u32)>,
+    /// Addresses of Markdown, which may be other forms of pages: after all others.
+    later: VecDeque<(Url, u32)>,
+    /// Every address that was queued.
+    seen: HashSet<String>,
+    /// Every address whose content was fetched.
+    done: HashSet<String>,
+    busy: usize,
+    store: Store<'a>,
+    run: Run,
+    unreachable: usize,
+    error: Option<Error>,
+}
+
+/// What the journal has of a page, or of the beginning.
+#[derive(Default, Serialize, Deserialize)]
+struct Noted {
+    /// The addresses that are done.
+    #[serde(default)]
+    done: Vec<String>,
+    /// The addresses that were found first here, with their depth.
+    #[serde(default)]
+    found: Vec<(Url, u32)>,
+}
+
+impl<'a> Section<'a> {
+    /// Whether `url` may be asked for: it is of the section, and robots.txt allows it.
+    pub(crate) fn may_ask(&self, url: &Url) -> bool {
+        self.scope.refusal(url).is_none() && self.site.allows(url)
+    }
+
+    pub(crate) fn is_done(&self, key: &str) -> bool {
+        self.state().done.contains(key)
+    }
+
+    pub(crate) fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A worker that panicked has left nothing half done behind this lock.
+    fn state(&self) -> MutexGuard<'_, State<'a>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Fetches and saves the section.
+pub(crate) fn fetch(
+    wanted: &Wanted<'_>,
+    client: &Client,
+    browser: Option<&Browser>,
+    catalog: &Catalog,
+    folder: std::path::PathBuf,
+) -> Result<Fetched, Error> {
+    let store = Store::open(catalog, folder)?;
+    let name = ragmaker_document::file_name(wanted.scope.prefix().as_str());
+    let name = format!("http-fetch-{}", name.trim_end_matches(".md"));
+    let mut run = Run::start(catalog, &name, &wanted.key, wanted.stream)?;
+    let site = match Site::meet(wanted.start, client, wanted.max_wait) {
+        Ok(site) => site,
+        Err(error) if error.code().ends_with("_NOT_ALLOWED") => return Err(error),
+        Err(error) => {
+            // Nothing is known of a site that cannot be reached.
+            run.end(Page::new(key(wanted.start), Verdict::Failed, error.to_string()), Noted::default())?;
+            return Ok(Fetched { run: run.finish()?, left: 0 });
+        }
+    };
+    let earlier: Vec<Noted> = run.earlier();
+    let mut state = State {
+        queue: VecDeque::new(),
+        later: VecDeque::new(),
+        seen: HashSet::new(),
+        done: HashSet::new(),
+        busy: 0,
+        store,
+        run,
+        unreachable: 0,
+        error: None,
+    };
+    if earlier.is_empty() {
+        let found = seeded(wanted, &site, &state.store);
+        let found = state.enqueue(found, &wanted.scope);
+        state.run.note(Noted { done: vec![], found })?;
+    } else {
+        for Noted { done, found } in earlier {
+            state.enqueue(found, &wanted.scope);
+            state.done.extend(done);
+        }
+    }
+    let missing = Missing::of(wanted.scope.prefix(), &site);
+    let section = Section {
+        site,
+        scope: &wanted.scope,
+        browser,
+        session: wanted.session.clone(),
+        missing,
+        learned: Mutex::default(),
+        state: Mutex::new(state),
+        changed: Condvar::new(),
+    };
+    thread::scope(|scope| {
+        for _ in 1..wanted.concurrency {
+            scope.spawn(|| work(wanted, &section));
+        }
+        work(wanted, &section);
+    });
+    let State { queue, later, mut store, run, error, done, .. } =
+        section.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = error {
+        return Err(error);
+    }
+    store.finish()?;
+    let left = queue.iter().chain(&later).filter(|(url, _)| !done.contains(&key(url))).count();
+    Ok(Fetched { run: run.finish()?, left })
+}
+
+/// Where the section begins, with the depth of each address.
+fn seeded(wanted: &Wanted<'_>, site: &Site<'_>, store: &Store<'_>) -> Vec<(Url, u32)> {
+    let mut found = vec![(wanted.start.clone(), 0)];
+    if wanted.depth.is_none() {
+        let known = store.documents().filter_map(|(url, _)| Url::parse(url).ok()).map(|url| (url, 0));
+        let mut known: Vec<_> = known.collect();
+        // A catalog is read in no order.
+        known.sort();
+        found.extend(known);
+        found.extend(seeds::of_sitemaps(wanted.scope.prefix(), site).into_iter().map(|url| (url, 0)));
+        found.extend(seeds::of_llms_txt(wanted.scope.prefix(), site).into_iter().map(|url| (url, 0)));
+    }
+    found
+}
+
+impl State<'_> {
+    /// Queues those of `found` that are of the section and were not found before; returns them.
+    fn enqueue(&mut self, found: Vec<(Url, u32)>, scope: &Scope) -> Vec<(Url, u32)> {
+        let mut new = vec![];
+        for (mut url, depth) in found {
+            url.set_fragment(None);
+            if scope.refusal(&url).is_none() && self.seen.insert(key(&url)) {
+                let queue = if is_markdown(&url) { &mut self.later } else { &mut self.queue };
+                queue.push_back((url.clone(), depth));
+                new.push((url, depth));
+            }
+        }
+        new
+    }
+
+    /// The next address to fetch.
+    fn next(&mut self) -> Option<(Url, u32)> {
+        loop {
+            let (url, depth) = match self.queue.pop_front() {
+                Some(next) => next,
+                // Another worker may still find pages that an address of Markdown is a form of.
+                None if self.busy > 0 => return None,
+                None => self.later.pop_front()?,
+            };
+            let is_form = || forms(&url).iter().any(|form| self.seen.contains(form));
+            if !self.done.contains(&key(&url)) && !is_form() {
+                return Some((url, depth));
+            }
+        }
+    }
+
+    /// Notes what a visit to `url` came to.
+    fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
+        let own = key(url);
+        self.unreachable = if visited.unreachable { self.unreachable + 1 } else { 0 };
+        let mut done = visited.also;
+        done.push(own.clone());
+        let page = match visited.outcome {
+            Outcome::Page(page) => Some(page),
+            Outcome::Alias => None,
+            Outcome::Unchanged => {
+                let file = self.store.known(&own).and_then(|listed| self.store.file_of(listed));
+                self.store.unchanged(&own, None, None);
+                let file_path = file.map(|file| file.to_string_lossy().into_owned());
+                let page = Page::new(own, Verdict::Unchanged, "the server says that it is as it was").via("http");
+                Some(Page { file_path, ..page })
+            }
+            Outcome::Gone(reason) => {
+                let file = self.store.retire(&own)?;
+                let page = Page::new(own, Verdict::Gone, reason);
+                Some(Page { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
+            }
+            Outcome::Moved(to) => {
+                let reason = format!("it is at {to} now");
+                self.store.retire(&own)?;
+                Some(Page::new(own, Verdict::Moved, reason))
+            }
+            Outcome::Save { url: at, document, source, via, reason, moved } => {
+                let stored = self.store.save(*document, &at, &source)?;
+                let mut page = Page::stored(at.as_str(), &stored).via(&via.to_string());
+                page.reason = reason;
+                if moved {
+                    self.store.retire(&own)?;
+                    page =
+                        Page { url: own, verdict: Verdict::Moved, reason: Some(format!("it is at {at} now")), ..page };
+                }
+                Some(page)
+            }
+        };
+        done.sort();
+        done.dedup();
+        self.done.extend(done.iter().cloned());
+        let noted = Noted { done, found };
+        match page {
+            Some(page) => self.run.end(page, noted),
+            None => self.run.note(noted),
+        }
+    }
+}
+
+/// The addresses of the pages that an address of Markdown may be a form of.
+fn forms(url: &Url) -> Vec<String> {
+    let Some(stem) = url.path().strip_suffix(".md") else { return vec![] };
+    let index = stem.strip_suffix("index.html").or_else(|| stem.strip_suffix("index"));
+    let paths = [Some(stem.to_owned()), Some(format!("{stem}.html")), index.map(str::to_owned)];
+    let form = |path: String| {
+        let mut url = url.clone();
+        url.set_path(&path);
+        key(&url)
+    };
+    paths.into_iter().flatten().map(form).collect()
+}
+
+/// Visits one address after the other until none is left.
+fn work(wanted: &Wanted<'_>, section: &Section<'_>) {
+    loop {
+        let (url, depth, known): (Url, u32, Option<Listed>) = {
+            let mut state = section.state();
+            loop {
+                if state.error.is_some() {
+                    return;
+                }
+                let is_full = state.run.pages().len() + state.busy >= wanted.max_pages;
+                if let Some((url, depth)) = if is_full { None } else { state.next() } {
+                    state.busy += 1;
+                    let known = state.store.known(&key(&url)).cloned();
+                    // Without its file, a document is fetched whole.
+                    let known = known.map(|listed| match state.store.file_of(&listed) {
+                        Some(_) => listed,
+                        None => Listed { path: None, ..listed },
+                    });
+                    break (url, depth, known);
+                }
+                if state.busy == 0 {
+                    return;
+                }
+                state = section.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        };
+        let is_down = section.state().unreachable >= DOWN;
+        let visited = if is_down {
+            let reason = "the site does not answer";
+            Visited { unreachable: true, ..Outcome::Page(Page::new(key(&url), Verdict::Failed, reason)).into() }
+        } else {
+            visit(&url, known.as_ref(), section)
+        };
+        let mut found: Vec<(Url, u32)> = vec![];
+        if wanted.depth.is_none_or(|most| depth < most) {
+            found.extend(visited.found.iter().map(|to| (to.clone(), depth + 1)));
+        }
+        for index in visited.indexes.iter().filter(|_| wanted.depth.is_none()) {
+            // It is asked for once, as any page is.
+            let is_new = section.state().seen.insert(key(index));
+            if is_new {
+                let listed = seeds::in_llms_txt(index, &section.site).unwrap_or_default();
+                found.extend(listed.into_iter().map(|to| (to, 0)));
+            }
+        }
+        let mut state = section.state();
+        let found = state.enqueue(found, section.scope);
+        if let Err(error) = state.end(&url, visited, found) {
+            state.error.get_or_insert(error);
+        }
+        state.busy -= 1;
+        drop(state);
+        section.changed.notify_all();
+    }
+}

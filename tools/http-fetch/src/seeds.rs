@@ -1,0 +1,90 @@
+//! Where a section begins: its first page, what the knowledge base has of it, sitemaps and llms.txt.
+
+use std::collections::{HashSet, VecDeque};
+
+use ragmaker_address::same_site;
+use ragmaker_http::{Get, unzip};
+use ragmaker_knowledge::decode;
+use url::Url;
+
+use crate::{content::is_html, relations::markdown_links, scope::key, site::Site, sitemap::Sitemap};
+
+/// The most sitemaps that are read.
+const SITEMAPS: usize = 200;
+
+/// How many sitemaps may lie between the first one and a page.
+const NESTED: u32 = 4;
+
+/// The most addresses that are taken from them.
+const ADDRESSES: usize = 50_000;
+
+/// The addresses in the sitemaps of the site, those below `prefix` and others: robots.txt names them, or they
+/// are where sitemaps usually are.
+pub(crate) fn of_sitemaps(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
+    let named: Vec<Url> = site.robots.sitemaps.iter().filter_map(|at| prefix.join(at).ok()).collect();
+    let usual = ["/sitemap.xml", "sitemap.xml"].into_iter().filter_map(|at| folder(prefix).join(at).ok());
+    let first = if named.is_empty() { usual.collect() } else { named };
+    let mut queue: VecDeque<(Url, u32)> = first.into_iter().map(|at| (at, 0)).collect();
+    let (mut seen, mut found) = (HashSet::new(), vec![]);
+    while let Some((at, depth)) = queue.pop_front() {
+        // A sitemap of another site says nothing of this one.
+        if seen.len() >= SITEMAPS || !same_site(&at, prefix) || !site.allows(&at) || !seen.insert(key(&at)) {
+            continue;
+        }
+        let get = Get { url: &at, accept: "application/xml, text/xml;q=0.9, */*;q=0.5", headers: &[] };
+        let Ok(response) = site.get(&get, &mut |_| Ok(())) else { continue };
+        if !(200..300).contains(&response.status) {
+            continue;
+        }
+        let Ok(unzipped) = unzip(&response.body, site.client.limits()) else { continue };
+        let bytes = unzipped.unwrap_or(response.body);
+        let Ok((text, _)) = decode(&bytes, None) else { continue };
+        let Sitemap { pages, sitemaps } = Sitemap::parse(&text);
+        found.extend(pages.iter().filter_map(|page| at.join(page).ok()));
+        if depth < NESTED {
+            queue.extend(sitemaps.iter().filter_map(|child| Some((at.join(child).ok()?, depth + 1))));
+        }
+        if found.len() >= ADDRESSES {
+            break;
+        }
+    }
+    found.truncate(ADDRESSES);
+    found
+}
+
+/// The addresses in the llms.txt that covers `prefix`: the nearest one upwards.
+pub(crate) fn of_llms_txt(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
+    let mut at = folder(prefix);
+    loop {
+        let found = at.join("llms.txt").ok().and_then(|index| in_llms_txt(&index, site));
+        if let Some(found) = found {
+            return found;
+        }
+        match at.join("..") {
+            Ok(above) if above != at => at = above,
+            _ => return vec![],
+        }
+    }
+}
+
+/// The addresses in one llms.txt; `None` where there is none.
+pub(crate) fn in_llms_txt(index: &Url, site: &Site<'_>) -> Option<Vec<Url>> {
+    if !site.allows(index) {
+        return None;
+    }
+    let get = Get { url: index, accept: "text/plain, text/markdown;q=0.9, */*;q=0.5", headers: &[] };
+    let response = site.get(&get, &mut |_| Ok(())).ok()?;
+    let (text, _) = decode(&response.body, Some(&response.content_type())).ok()?;
+    // A site that answers everything with a page has no such file.
+    let is_index = (200..300).contains(&response.status) && !is_html(&text);
+    is_index.then(|| markdown_links(&text, &response.url))
+}
+
+/// `prefix` as a folder.
+fn folder(prefix: &Url) -> Url {
+    let mut folder = prefix.clone();
+    if !folder.path().ends_with('/') {
+        folder.set_path(&format!("{}/", prefix.path()));
+    }
+    folder
+}

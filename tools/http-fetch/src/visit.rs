@@ -1,0 +1,255 @@
+//! One page of a section: what is asked for it, what is kept, and where it leads.
+
+use ragmaker_address::codes::{NAVIGATION_FAILED, NOT_A_PAGE, TIMEOUT};
+use ragmaker_catalog::{Listed, Source};
+use ragmaker_http::{Get, Response};
+use ragmaker_ingest::{Page, Verdict};
+use ragmaker_knowledge::EMPTY_CONTENT;
+use ragmaker_markdown::Document;
+use ragmaker_tool::Error;
+use url::Url;
+
+use crate::{
+    content::{Content, Kind},
+    load::{HTML_FIRST, Loaded, MARKDOWN_FIRST, Via, load},
+    publisher::{Way, better, is_fuller, named},
+    relations::markdown_links,
+    scope::key,
+    section::{REFUSED, SEEN, Section},
+};
+
+/// What a visit to a page comes to.
+pub(crate) struct Visited {
+    pub(crate) outcome: Outcome,
+    /// Where the page leads.
+    pub(crate) found: Vec<Url>,
+    /// The llms.txt that it names.
+    pub(crate) indexes: Vec<Url>,
+    /// Other addresses of what was fetched, which need not be fetched any more.
+    pub(crate) also: Vec<String>,
+    /// Whether the server could not be reached.
+    pub(crate) unreachable: bool,
+}
+
+/// What becomes of a page.
+pub(crate) enum Outcome {
+    /// It is saved under this address.
+    Save { url: String, document: Box<Document>, source: Source, via: Via, reason: Option<String>, moved: bool },
+    /// The server says that it is as it was.
+    Unchanged,
+    /// It is known, and gone.
+    Gone(String),
+    /// It is known under its old address, and at this one now, which was fetched already.
+    Moved(String),
+    /// It is another address of a page that was fetched already.
+    Alias,
+    /// Anything else.
+    Page(Page),
+}
+
+impl From<Outcome> for Visited {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, found: vec![], indexes: vec![], also: vec![], unreachable: false }
+    }
+}
+
+/// Visits the page at `url`, of which the knowledge base has `known`.
+pub(crate) fn visit(url: &Url, known: Option<&Listed>, section: &Section<'_>) -> Visited {
+    let own = key(url);
+    let refused = |reason: &str| Outcome::Page(Page::new(own.as_str(), Verdict::Refused, reason)).into();
+    if !section.site.allows(url) {
+        return refused("robots.txt disallows it");
+    }
+    if let Some(visited) = known.and_then(|known| revisit(url, known, section)) {
+        return visited;
+    }
+    let tries_accept = section.learned().tries(Way::Accept);
+    let accept = if tries_accept { MARKDOWN_FIRST } else { HTML_FIRST };
+    let response = match ask(url, url, accept, &validators(url, known), section) {
+        Ok(response) => response,
+        Err(error) => return failed(&own, &error, known.is_some()),
+    };
+    answered(url, known, section, &response, tries_accept)
+}
+
+/// Asks for the publisher's Markdown that the document was made of, with its validators. `None` where the page has
+/// to be visited anew.
+fn revisit(url: &Url, known: &Listed, section: &Section<'_>) -> Option<Visited> {
+    let Some(Source::Http { from: Some(from), .. }) = &known.source else { return None };
+    let from = Url::parse(from).ok().filter(|from| section.may_ask(from))?;
+    let response = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), section).ok()?;
+    if response.status == 304 {
+        return Some(Visited { also: vec![key(&from)], ..Outcome::Unchanged.into() });
+    }
+    let content = crate::content::read(&response).ok()?;
+    if content.kind == Kind::Html || !response.steps.is_empty() {
+        return None;
+    }
+    let source = source_of(&response, url);
+    Some(kept(url, Loaded { content, via: Via::Http, reason: None }, source, false, vec![key(&from)], vec![]))
+}
+
+/// The headers that ask whether the document is as it was, where `url` is what it was made of.
+fn validators(url: &Url, known: Option<&Listed>) -> Vec<(&'static str, String)> {
+    let mut headers = vec![];
+    if let Some(Listed { source: Some(Source::Http { from, etag, last_modified }), path: Some(_), .. }) = known
+        && from.as_ref().is_none_or(|from| from == url.as_str())
+    {
+        // Both are sent, as RFC 9110 asks clients to do.
+        headers.extend(etag.clone().map(|etag| ("if-none-match", etag)));
+        headers.extend(last_modified.clone().map(|date| ("if-modified-since", date)));
+    }
+    headers
+}
+
+fn ask(
+    at: &Url,
+    page: &Url,
+    accept: &str,
+    headers: &[(&'static str, String)],
+    section: &Section<'_>,
+) -> Result<Response, Error> {
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let get = Get { url: at, accept, headers: &headers };
+    section.site.get(&get, &mut |to| {
+        if let Some(reason) = section.scope.refusal(to) {
+            return Err(REFUSED.error(format!("it redirects to {to}: {reason}")));
+        }
+        if !section.site.allows(to) {
+            return Err(REFUSED.error(format!("it redirects to {to}, which robots.txt disallows")));
+        }
+        if key(to) != key(page) && section.is_done(&key(to)) {
+            return Err(SEEN.error(key(to)));
+        }
+        Ok(())
+    })
+}
+
+fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
+    let page = |verdict, reason: String| Outcome::Page(Page::new(own, verdict, reason));
+    let outcome = if error.is(REFUSED) {
+        page(Verdict::Refused, error.message().to_owned())
+    } else if error.is(SEEN) {
+        if is_known { Outcome::Moved(error.message().to_owned()) } else { Outcome::Alias }
+    } else if error.is(NOT_A_PAGE) || error.is(EMPTY_CONTENT) || error.code().ends_with("_NOT_ALLOWED") {
+        page(Verdict::Refused, error.to_string())
+    } else {
+        page(Verdict::Failed, error.to_string())
+    };
+    let unreachable = error.is(TIMEOUT) || error.is(NAVIGATION_FAILED);
+    Visited { unreachable, ..outcome.into() }
+}
+
+fn answered(
+    url: &Url,
+    known: Option<&Listed>,
+    section: &Section<'_>,
+    response: &Response,
+    tries_accept: bool,
+) -> Visited {
+    let own = key(url);
+    if response.status == 304 {
+        return Outcome::Unchanged.into();
+    }
+    if known.is_some() && matches!(response.status, 404 | 410) {
+        return Outcome::Gone(format!("the server answered {}", response.status)).into();
+    }
+    let landed = response.url.clone();
+    let redirected = (key(&landed) != own).then_some(&landed);
+    let permanent = response.steps.iter().all(|step| matches!(step.status, 301 | 308));
+    let loaded = match load(response, section.site.client, section.browser) {
+        Ok(loaded) => loaded,
+        Err(error) => return failed(&own, &error, known.is_some()),
+    };
+    if section.missing.is(&loaded.content.document, url, redirected) {
+        let page = Page::new(own, Verdict::Refused, "it is what the site shows for pages that it does not have");
+        return Outcome::Page(page).into();
+    }
+    // A page that has moved for now is still at its address.
+    let is_moved = redirected.is_some() && (permanent || known.is_none());
+    let at = if is_moved { &landed } else { url };
+    let mut also = vec![own, key(&landed)];
+    let (found, indexes) = leads(&loaded.content, response);
+    let (loaded, source) = chosen(loaded, response, at, section, tries_accept, &mut also);
+    let mut visited = kept(at, loaded, source, is_moved && known.is_some(), also, found);
+    visited.indexes = indexes;
+    visited
+}
+
+/// Where a page leads, and the llms.txt that it names.
+fn leads(content: &Content, response: &Response) -> (Vec<Url>, Vec<Url>) {
+    let (_, indexes) = named(response, &content.links);
+    let mut found = content.links.anchors.clone();
+    found.extend(content.links.refresh.clone());
+    if content.kind == Kind::Markdown {
+        found.extend(markdown_links(&content.document.markdown, &response.url));
+    }
+    (found, indexes)
+}
+
+/// The fuller one of the publisher's Markdown and what was extracted, and its source.
+fn chosen(
+    loaded: Loaded,
+    response: &Response,
+    at: &Url,
+    section: &Section<'_>,
+    tries_accept: bool,
+    also: &mut Vec<String>,
+) -> (Loaded, Source) {
+    if loaded.via == Via::Browser {
+        return (loaded, Source::Browser { session: section.session.clone() });
+    }
+    let by_accept = loaded.content.kind == Kind::Markdown && tries_accept;
+    if by_accept && !section.learned().is_sure_of_accept() {
+        // What the page has beside it is compared.
+        let page = section.site.page(&response.url).ok();
+        let page = page.and_then(|page| Some((load(&page, section.site.client, None).ok()?, page)));
+        if let Some((html, page)) = page.filter(|(html, _)| html.content.kind == Kind::Html) {
+            let title = html.content.document.metadata.title.clone();
+            let fuller = is_fuller(loaded.content.document.words, html.content.document.words);
+            section.learned().note(Way::Accept, fuller);
+            let source = source_of(if fuller { response } else { &page }, at);
+            let mut kept = if fuller { loaded } else { html };
+            if kept.content.document.metadata.title.is_empty() {
+                kept.content.document.metadata.title.clone_from(&title);
+            }
+            return (kept, source);
+        }
+        return (loaded, source_of(response, at));
+    }
+    if loaded.content.kind == Kind::Html && tries_accept {
+        section.learned().note(Way::Accept, false);
+    }
+    let mut learned = *section.learned();
+    let better = better(response, &loaded.content, &section.site, &mut learned, &|at| section.may_ask(at));
+    *section.learned() = learned;
+    match better {
+        Some((mut markdown, answer)) => {
+            // Author, language and date are only in the page.
+            markdown.document.metadata = loaded.content.document.metadata.clone();
+            also.push(key(&markdown.url));
+            let source = source_of(&answer, at);
+            (Loaded { content: markdown, ..loaded }, source)
+        }
+        None => (loaded, source_of(response, at)),
+    }
+}
+
+fn source_of(response: &Response, at: &Url) -> Source {
+    let text = |name: &str| response.header(name).map(std::borrow::Cow::into_owned);
+    Source::Http {
+        from: (key(&response.url) != key(at)).then(|| key(&response.url)),
+        etag: text("etag"),
+        last_modified: text("last-modified"),
+    }
+}
+
+fn kept(at: &Url, loaded: Loaded, source: Source, moved: bool, also: Vec<String>, found: Vec<Url>) -> Visited {
+    let Loaded { content, via, reason } = loaded;
+    let reason = reason.or_else(|| {
+        let is_publishers = content.kind == Kind::Markdown;
+        is_publishers.then(|| "the text is the publisher's Markdown".to_owned())
+    });
+    let outcome = Outcome::Save { url: key(at), document: Box::new(content.document), source, via, reason, moved };
+    Visited { found, also, ..outcome.into() }
+}
