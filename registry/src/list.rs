@@ -76,7 +76,9 @@ tools! {
     ragmaker_read_many_files,
     ragmaker_search_file_content,
     ragmaker_search_knowledge_base,
+    ragmaker_think,
     ragmaker_verify,
+    ragmaker_work,
     ragmaker_write_file,
 }
 

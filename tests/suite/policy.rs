@@ -11,7 +11,8 @@ use ragmaker_tests::{
 use serde_json::{Map, Value, json};
 
 /// The options that widen what a tool may reach.
-const HOST_OPTIONS: [&str; 5] = ["project_root", "allow_root", "kb_root", "allow_domain", "allow_private"];
+const HOST_OPTIONS: [&str; 6] =
+    ["project_root", "allow_root", "kb_root", "allow_domain", "allow_private", "conversation"];
 
 const SECRET: &str = "the-secret-outside";
 
@@ -39,7 +40,7 @@ fn host_options_are_not_arguments() {
     let project = Project::new();
     for entry in entries() {
         let own = |option: &str| entry.arguments.contains_key(option);
-        for option in ["project_root", "allow_root", "allow_domain", "allow_private"] {
+        for option in ["project_root", "allow_root", "allow_domain", "allow_private", "conversation"] {
             assert!(!own(option), "{}: {option}", entry.command);
         }
         // As an argument it is a place to save to, or places to read from.

@@ -35,10 +35,15 @@ pub struct HostOptions {
     /// let pages be fetched from this machine and from private networks
     #[argh(switch)]
     pub allow_private: bool,
+    /// conversation whose plan and reflections are kept: letters, digits, - and _ (default: default)
+    #[argh(option)]
+    pub conversation: Option<String>,
 }
 
 /// The host options of tools that work in the project's own folders alone.
 pub const PROJECT: &[&str] = &["--project-root"];
+/// The host options of tools that keep something for a conversation.
+pub const CONVERSATION: &[&str] = &["--project-root", "--conversation"];
 /// The host options of tools that read and write where the caller says.
 pub const SAVING: &[&str] = &["--project-root", "--allow-root"];
 /// The host options of tools that open web pages.

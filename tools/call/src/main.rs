@@ -34,6 +34,9 @@ struct Arguments {
     /// let pages be fetched from this machine and from private networks
     #[argh(switch)]
     allow_private: bool,
+    /// conversation whose plan and reflections are kept: letters, digits, - and _ (default: default)
+    #[argh(option)]
+    conversation: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -53,8 +56,8 @@ fn main() -> ExitCode {
 
 /// What the tool prints.
 fn call(arguments: Arguments) -> Result<String, Error> {
-    let Arguments { name, project_root, allow_root, kb_root, allow_domain, allow_private } = arguments;
-    let host = HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private };
+    let Arguments { name, project_root, allow_root, kb_root, allow_domain, allow_private, conversation } = arguments;
+    let host = HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation };
     let tool = find(&name).ok_or_else(|| {
         let names: Vec<_> = TOOLS.iter().map(Tool::name).collect();
         unknown_tool(&name, &names.iter().map(String::as_str).collect::<Vec<_>>())

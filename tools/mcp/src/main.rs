@@ -59,6 +59,9 @@ struct Arguments {
     /// let pages be fetched from this machine and from private networks
     #[argh(switch)]
     allow_private: bool,
+    /// conversation whose plan and reflections think and work keep (default: one of this server's own)
+    #[argh(option)]
+    conversation: Option<String>,
     /// serve over HTTP at this port or address:port instead, on loopback unless an address says otherwise
     #[cfg(feature = "http")]
     #[argh(option)]
@@ -95,6 +98,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         kb_root: arguments.kb_root.clone(),
         allow_domain: arguments.allow_domain.clone(),
         allow_private: arguments.allow_private,
+        conversation: arguments.conversation.clone(),
     })?;
     #[cfg(feature = "http")]
     let token = match arguments.http {

@@ -1,14 +1,22 @@
 //! Where the server works: its host options with absolute paths, and its working directory.
 
-use std::{env, path::Path};
+use std::{
+    env,
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
-use ragmaker_project::{Project, variables::PROJECT_ROOT};
+use ragmaker_project::{
+    Project,
+    variables::{CONVERSATION, PROJECT_ROOT},
+};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
+use ragmaker_work_state::Conversation;
 
 /// Makes the paths of `host` absolute and the project root the working directory, so that relative paths
 /// in calls start there whichever process runs them.
 pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
-    let HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private } = host;
+    let HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation } = host;
     let project_root = project_root.map(|root| directory("--project-root", &root)).transpose()?;
     let allowed = |root: &String| match root.strip_prefix("rw=") {
         Some(root) => Ok(format!("rw={}", directory("--allow-root", root)?)),
@@ -21,7 +29,19 @@ pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
     if let Some(root) = project_root.as_ref().or(inherited.as_ref()) {
         start_at(Path::new(root))?;
     }
-    Ok(HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private })
+    let project = Project::discover(project_root.as_deref())?;
+    let conversation = match conversation {
+        None if env::var_os(CONVERSATION).is_none_or(|name| name.is_empty()) => own_conversation(),
+        given => Conversation::named(&project, given.as_deref())?.name().to_owned(),
+    };
+    let conversation = Some(conversation);
+    Ok(HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation })
+}
+
+/// The name of a conversation that no other server has.
+fn own_conversation() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("mcp-{}-{}", since.as_millis(), std::process::id())
 }
 
 /// The project's cache folder, made where it is missing.

@@ -1,0 +1,58 @@
+//! `ragmaker-think`: a reflection, written down before the next step.
+//!
+//! A model that has to write its judgement into a call judges before it answers. What it wrote stays in the
+//! conversation; the tool counts and keeps it.
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_project::Project;
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Tool, host};
+use ragmaker_work_state::Conversation;
+use serde::Serialize;
+
+/// The most characters of a reflection.
+const LONGEST: usize = 12_000;
+
+/// Reflect, and write it down: after each round of results progress, findings, gaps and the next step; before a
+/// final answer whether every statement is backed, all is answered, nothing invented. Plans and facts go
+/// into `work`. Returns how often was reflected.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// progress, findings, gaps, next step; or the judgement of the draft
+    #[argh(option)]
+    pub reflection: String,
+}
+
+/// That it was written down.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// Always true.
+    pub recorded: bool,
+    /// How many reflections the conversation has.
+    pub count: u64,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    // It changes nothing but the notes of its own conversation, which nobody has to approve.
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY.repeating();
+    const HOST_OPTIONS: &'static [&'static str] = host::CONVERSATION;
+    const ERRORS: &'static [&'static [Code]] = &[ragmaker_work_state::ERRORS, ragmaker_project::ERRORS];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let refused =
+            |what: &str| ARGUMENT_ERROR.error(format!("--reflection {what}")).detail("argument", "--reflection");
+        if self.reflection.trim().is_empty() {
+            return Err(refused("is empty").remedy("Write what was found, what is missing and what comes next."));
+        }
+        if self.reflection.chars().count() > LONGEST {
+            return Err(refused(&format!("has more than {LONGEST} characters")).remedy("Write it in short."));
+        }
+        let project = Project::discover(invocation.host.project_root.as_deref())?;
+        let conversation = Conversation::named(&project, invocation.host.conversation.as_deref())?;
+        let (_, count) = conversation.change(|state| Ok(state.reflect(self.reflection)))?;
+        Ok(Answer { recorded: true, count })
+    }
+}

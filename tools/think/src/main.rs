@@ -1,0 +1,4 @@
+//! `ragmaker-think`: see the library.
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_think::Args>(include_str!("../discovery.json"))
+}

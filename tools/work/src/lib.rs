@@ -1,0 +1,154 @@
+//! `ragmaker-work`: the plan, the todo list and the memos of the work at hand.
+//!
+//! A host that shows the state to its model with every request ([`rendered`]) keeps them alive when it summarises the
+//! conversation.
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_project::Project;
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, budget, host};
+use ragmaker_work_state::{Todo, Work};
+use serde::Serialize;
+
+pub use ragmaker_work_state::{Conversation, State, rendered};
+
+/// Keep plan, todo list and memos of the current task, which survive when old turns are forgotten. Each
+/// argument replaces only itself; "" and [] clear. Reflections go into `think`. Returns all that is set.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// what holds for all of the work
+    #[argh(option)]
+    pub overall_policy: Option<String>,
+    /// whose part you take
+    #[argh(option)]
+    pub worker_role: Option<String>,
+    /// rules to keep
+    #[argh(option)]
+    pub work_rules: Option<String>,
+    /// how it is to be done
+    #[argh(option)]
+    pub work_plan: Option<String>,
+    /// what is being done
+    #[argh(option)]
+    pub work_content: Option<String>,
+    /// what it is for
+    #[argh(option)]
+    pub work_purpose: Option<String>,
+    /// what came out so far
+    #[argh(option)]
+    pub work_results: Option<String>,
+    /// what stands in the way
+    #[argh(option)]
+    pub current_issues: Option<String>,
+    /// what is done about it
+    #[argh(option)]
+    pub issue_countermeasures: Option<String>,
+    /// what comes next
+    #[argh(option)]
+    pub next_steps: Option<String>,
+    /// facts that later steps need; clear when the task is done
+    #[argh(option)]
+    pub memos: Option<String>,
+    /// the steps, as a whole; at most one `in_progress`
+    #[argh(option)]
+    #[schemars(with = "Option<Vec<Todo>>")]
+    pub todo_list: Option<String>,
+}
+
+/// The state after the call.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// What this call set or cleared.
+    pub updated: Vec<&'static str>,
+    /// All that is set; long texts end with … where `truncated` is true.
+    pub work: Work,
+    /// Whether texts were shortened here; the whole is kept.
+    pub truncated: bool,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    // It changes nothing but the notes of its own conversation, which nobody has to approve.
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const HOST_OPTIONS: &'static [&'static str] = host::CONVERSATION;
+    const JSON_TEXTS: &'static [&'static str] = &["--todo-list"];
+    const ERRORS: &'static [&'static [Code]] = &[ragmaker_work_state::ERRORS, ragmaker_project::ERRORS];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let texts = [
+            ("overall_policy", self.overall_policy),
+            ("worker_role", self.worker_role),
+            ("work_rules", self.work_rules),
+            ("work_plan", self.work_plan),
+            ("work_content", self.work_content),
+            ("work_purpose", self.work_purpose),
+            ("work_results", self.work_results),
+            ("current_issues", self.current_issues),
+            ("issue_countermeasures", self.issue_countermeasures),
+            ("next_steps", self.next_steps),
+            ("memos", self.memos),
+        ];
+        let texts: Vec<_> = texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect();
+        let names = texts.iter().map(|(name, _)| *name).chain(self.todo_list.as_ref().map(|_| "todo_list"));
+        let updated: Vec<_> = names.collect();
+        if updated.is_empty() {
+            return Err(ARGUMENT_ERROR
+                .error("nothing is to be updated")
+                .remedy("Give at least one of the arguments, such as --todo-list or --memos."));
+        }
+        let project = Project::discover(invocation.host.project_root.as_deref())?;
+        let conversation = Conversation::named(&project, invocation.host.conversation.as_deref())?;
+        let (state, ()) = conversation.change(|state| {
+            // One that is refused changes nothing.
+            let mut work = state.work.clone();
+            for (name, text) in texts {
+                work.set_text(name, text)?;
+            }
+            if let Some(list) = &self.todo_list {
+                work.set_todo_list(list)?;
+            }
+            state.work = work;
+            Ok(())
+        })?;
+        Ok(fitting(updated, state.work))
+    }
+}
+
+/// The answer with the texts as long as an answer has room for.
+fn fitting(updated: Vec<&'static str>, mut work: Work) -> Answer {
+    let names: Vec<_> = work.texts().into_iter().map(|(name, text)| (name, text.to_owned())).collect();
+    let mut frame = Answer { updated, work: work.clone(), truncated: false };
+    for (name, _) in &names {
+        frame.work.text_mut(name).map(std::mem::take);
+    }
+    let room = Budget::beside(&frame);
+    let cost = |text: &str| budget::printed(text, room.charset()) + OVERHEAD;
+    // The longest share at which all fit: short texts leave their rest to long ones.
+    let mut left = room.left();
+    let mut lengths: Vec<_> = names.iter().map(|(_, text)| cost(text)).collect();
+    lengths.sort_unstable();
+    let mut share = usize::MAX;
+    for (at, length) in lengths.iter().enumerate() {
+        let each = left / (lengths.len() - at);
+        if *length > each {
+            share = each;
+            break;
+        }
+        left -= length;
+    }
+    let mut truncated = false;
+    for (name, text) in &names {
+        if cost(text) > share
+            && let Some(shown) = work.text_mut(name)
+        {
+            *shown = format!("{}…", budget::fitting(text, share.saturating_sub(OVERHEAD), room.charset()));
+            truncated = true;
+        }
+    }
+    Answer { updated: frame.updated, work, truncated }
+}
+
+/// What a text takes beside itself: its name, quotes, and the mark of its end.
+const OVERHEAD: usize = 40;
