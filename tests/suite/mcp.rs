@@ -4,6 +4,7 @@ mod browser;
 mod conformance;
 mod http;
 mod processes;
+mod state;
 
 use std::{
     fs,
