@@ -124,6 +124,16 @@ impl Offer {
         self.entry["annotations"]["readOnlyHint"] == true
     }
 
+    /// Whether a call may destroy what was there.
+    pub fn is_destructive(&self) -> bool {
+        !self.is_read_only() && self.entry["annotations"]["destructiveHint"] != false
+    }
+
+    /// Whether a call can fail with the code `name`.
+    pub fn fails_with(&self, name: &str) -> bool {
+        self.entry["errors"].as_array().is_some_and(|codes| codes.iter().any(|code| code == name))
+    }
+
     /// The tool in the form that `format` names.
     pub fn to(&self, format: Format) -> Value {
         let Self { entry, .. } = self;

@@ -8,8 +8,10 @@ use std::{
     env,
     io::{self, BufRead, BufReader, Read, Write},
     panic,
-    process::{Child, ChildStdin, Command, ExitCode, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
+    time::{Duration, Instant},
 };
 
 use ragmaker_tool::{Approval, Error, HostOptions, INTERNAL_ERROR, arguments::Members};
@@ -44,6 +46,13 @@ pub fn run_if_asked() -> Option<ExitCode> {
     Some(if printed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The most bytes that a tool may print: its answers stay far below, and more would fill the host's memory.
+const OUTPUT: usize = 16 << 20;
+/// How often a wait asks whether it goes on.
+const POLL: Duration = Duration::from_millis(10);
+/// How long a process may take to end after its answer or its cancellation; then it is killed.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// A call under way in a process of its own.
 pub struct Running {
     tool: &'static Tool,
@@ -74,13 +83,12 @@ pub fn start_approved(
     approval: &Approval,
 ) -> Result<(Running, Lease), Error> {
     let program = env::current_exe().map_err(|error| failed(tool, "cannot be located", &error))?;
-    let mut child = Command::new(program)
-        .args([RUN_TOOL, tool.command])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| failed(tool, "does not start", &error))?;
+    let mut command = Command::new(program);
+    command.args([RUN_TOOL, tool.command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // Ctrl-C at a terminal is the host's to act on.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn().map_err(|error| failed(tool, "does not start", &error))?;
     let mut input = child.stdin.take();
     if let Some(input) = &mut input {
         let arguments: Map<String, Value> = arguments.into_iter().collect();
@@ -96,16 +104,141 @@ impl Running {
     ///
     /// # Errors
     ///
-    /// [`INTERNAL_ERROR`] where the process ends without either.
+    /// [`INTERNAL_ERROR`] where the process ends without either, or prints without end.
     pub fn wait(self) -> Result<Value, Error> {
-        let Self { tool, child } = self;
-        let output = child.wait_with_output().map_err(|error| failed(tool, "cannot be read", &error))?;
-        serde_json::from_slice(&output.stdout).map_err(|error| {
-            failed(tool, "ended without an answer", &io::Error::other(format!("{}, {error}", output.status)))
-        })
+        let tool = self.tool;
+        let answer = self.wait_while(Lease(None), || true)?;
+        answer.ok_or_else(|| failed(tool, "was not waited for", &io::ErrorKind::Interrupted.into()))
     }
+
+    /// Waits as long as `goes_on` says so; `None` where it ended the wait, and with it the process.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::wait`].
+    pub fn wait_while(self, lease: Lease, goes_on: impl FnMut() -> bool) -> Result<Option<Value>, Error> {
+        let Self { tool, child } = self;
+        let collected = collect(child, lease, goes_on).map_err(|error| failed(tool, "cannot be read", &error))?;
+        let Some((output, status)) = collected else { return Ok(None) };
+        let answer = serde_json::from_slice(&output);
+        answer
+            .map(Some)
+            .map_err(|error| failed(tool, "ended without an answer", &io::Error::other(format!("{status}, {error}"))))
+    }
+}
+
+/// All that `child` prints, and how it ended; `None` where `goes_on` ended the wait. In every case the process has ended
+/// after this, and a process that it left behind with its standard output is not waited for.
+fn collect(
+    mut child: Child,
+    lease: Lease,
+    mut goes_on: impl FnMut() -> bool,
+) -> io::Result<Option<(Vec<u8>, ExitStatus)>> {
+    let mut lease = Some(lease);
+    let pieces = child.stdout.take().map(pieces).transpose()?;
+    let (mut output, mut ended, mut outcome) = (vec![], None, Ok(true));
+    while let Some(pieces) = &pieces {
+        match pieces.recv_timeout(POLL) {
+            Ok(piece) if output.len() + piece.len() > OUTPUT => {
+                outcome = Err(io::Error::other(format!("it printed more than {OUTPUT} bytes")));
+                break;
+            }
+            Ok(piece) => output.extend(piece),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if !goes_on() {
+            outcome = Ok(false);
+            break;
+        }
+        if ended.is_none() && child.try_wait()?.is_some() {
+            ended = Some(Instant::now());
+        }
+        if ended.is_some_and(|ended| ended.elapsed() > GRACE) {
+            break;
+        }
+    }
+    if !matches!(outcome, Ok(true)) {
+        lease.take();
+    }
+    let deadline = Instant::now() + GRACE;
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break status,
+            None if Instant::now() < deadline && outcome.is_ok() => thread::sleep(Duration::from_millis(1)),
+            None => {
+                child.kill()?;
+                break child.wait()?;
+            }
+        }
+    };
+    Ok(outcome?.then_some((output, status)))
+}
+
+/// Reads a stream in a thread, piece by piece. The thread ends with the stream, or when nobody takes the pieces.
+fn pieces(mut stream: ChildStdout) -> io::Result<Receiver<Vec<u8>>> {
+    let (sender, receiver) = mpsc::sync_channel(4);
+    thread::Builder::new().name("output".to_owned()).spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        while let Ok(read @ 1..) = stream.read(&mut buffer) {
+            if sender.send(buffer[..read].to_vec()).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(receiver)
 }
 
 fn failed(tool: &Tool, what: &str, error: &io::Error) -> Error {
     INTERNAL_ERROR.error(format!("{} {what}: {error}", tool.command)).detail("command", tool.command)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> (Child, Lease) {
+        let mut child = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        let input = child.stdin.take();
+        (child, Lease(input))
+    }
+
+    #[test]
+    fn an_answer_is_collected_with_its_status() {
+        let (child, lease) = shell("printf '{\"a\": 1}'; exit 3");
+        let (output, status) = collect(child, lease, || true).unwrap().unwrap();
+        assert_eq!((&*output, status.code()), (&b"{\"a\": 1}"[..], Some(3)));
+    }
+
+    #[test]
+    fn output_without_end_is_given_up() {
+        let (child, lease) = shell("exec yes");
+        let pid = child.id();
+        assert!(collect(child, lease, || true).unwrap_err().to_string().contains("more than"));
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    #[test]
+    fn a_wait_ends_with_its_process() {
+        for script in ["exec sleep 600", "trap '' TERM; while :; do sleep 1; done"] {
+            let (child, lease) = shell(script);
+            let (pid, start) = (child.id(), Instant::now());
+            let outcome = collect(child, lease, || start.elapsed() < Duration::from_millis(50)).unwrap();
+            assert!(outcome.is_none() && start.elapsed() < Duration::from_secs(20), "{script}");
+            assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+        }
+    }
+
+    #[test]
+    fn a_process_that_is_left_behind_is_not_waited_for() {
+        let (child, lease) = shell("printf x; sleep 60 & exit 0");
+        let start = Instant::now();
+        assert_eq!(collect(child, lease, || true).unwrap().unwrap().0, b"x");
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
 }

@@ -14,7 +14,7 @@ mod tests;
 
 use std::ffi::{OsStr, OsString};
 
-use argh::{ArgsInfo, FromArgs};
+use argh::{ArgsInfo, FromArgs, Optionality};
 use serde::{
     Deserialize,
     de::{IntoDeserializer, value},
@@ -72,7 +72,9 @@ pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<P
 /// [`ARGUMENT_ERROR`], with the advice to run `name --help`.
 pub fn of_program<T: FromArgs + ArgsInfo>(name: &str) -> Result<Parsed<T>, Error> {
     let info = T::get_args_info();
-    let mut line = CommandLine::of_program(own_flags(info.flags), info.positionals.len());
+    let repeats = |positional: &argh::PositionalInfo<'_>| matches!(positional.optionality, Optionality::Repeating);
+    let most = if info.positionals.iter().any(repeats) { usize::MAX } else { info.positionals.len() };
+    let mut line = CommandLine::of_program(own_flags(info.flags), most);
     let parsed = texts(std::env::args_os().skip(1)).and_then(|texts| {
         line.push_all(texts)?;
         match line.asked {
