@@ -14,6 +14,9 @@
 //! assert_eq!(tree.error(&["--path", "none"]).0, "FILE_NOT_FOUND");
 //! ```
 
+pub mod scripted;
+pub mod speech;
+
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -12,7 +12,8 @@ use ragmaker_model::{
 use ragmaker_tool::Error;
 use serde_json::json;
 
-use endpoint::{Reply, Scripted, Then};
+use endpoint::{client, client_with};
+use ragmaker_testkit::scripted::{Reply, Scripted, Then};
 use speech::{FORMATS, answer, text};
 
 fn tools() -> Vec<Declaration> {
@@ -62,7 +63,7 @@ fn an_answer_streams_wherever_its_bytes_are_split() {
         for size in [1, 7, bytes.len()] {
             let pieces = bytes.chunks(size).map(<[u8]>::to_vec).collect();
             let scripted = Scripted::new(vec![Reply { pieces, ..whole.clone() }]);
-            let (outcome, shown, retries) = asked(&scripted.client(provider));
+            let (outcome, shown, retries) = asked(&client(&scripted, provider));
             is_good(&outcome.unwrap());
             assert_eq!((shown.as_str(), retries), ("Spring tide 潮🌊", 0));
         }
@@ -90,7 +91,7 @@ fn a_conversation_is_sent_in_the_format_of_the_provider() {
     for provider in FORMATS {
         let scripted = Scripted::new(vec![good(provider)]);
         // The id of an earlier call is not given again.
-        let answered = ask(&scripted.client(provider), &messages, &Cancel::default()).0.unwrap();
+        let answered = ask(&client(&scripted, provider), &messages, &Cancel::default()).0.unwrap();
         assert_ne!(answered.calls[0].id, "a");
         let got = scripted.got().remove(0);
         let (head, body) = (got.head.to_lowercase(), got.body);
@@ -150,12 +151,12 @@ fn failures_that_pass_are_tried_again() {
             ),
         ] {
             let scripted = Scripted::new(replies);
-            let (outcome, shown, retries) = asked(&scripted.client(provider));
+            let (outcome, shown, retries) = asked(&client(&scripted, provider));
             is_good(&outcome.unwrap());
             assert_eq!((shown.as_str(), retries), ("Spring tide 潮🌊", expected));
         }
         let scripted = Scripted::new(vec![down(); 5]);
-        let (outcome, _, retries) = asked(&scripted.client(provider));
+        let (outcome, _, retries) = asked(&client(&scripted, provider));
         assert!(outcome.unwrap_err().is(MODEL_UNREACHABLE) && retries == 4);
     }
 }
@@ -166,8 +167,8 @@ fn retry_after_is_obeyed_or_ends_the_request() {
     let scripted = Scripted::new(vec![later(1), good(Provider::OpenAi)]);
     let mut waits = vec![];
     let request = Request { system: "", messages: &[user("?")], tools: &[] };
-    let client = scripted.client(Provider::OpenAi);
-    let outcome = client.complete(&request, &Cancel::default(), &mut |progress| {
+    let asker = client(&scripted, Provider::OpenAi);
+    let outcome = asker.complete(&request, &Cancel::default(), &mut |progress| {
         if let Progress::Retry { wait, .. } = progress {
             waits.push(wait);
         }
@@ -175,7 +176,7 @@ fn retry_after_is_obeyed_or_ends_the_request() {
     is_good(&outcome.unwrap());
     assert_eq!(waits, [Duration::from_secs(1)]);
     let scripted = Scripted::new(vec![later(86_400)]);
-    let error = asked(&scripted.client(Provider::OpenAi)).0.unwrap_err();
+    let error = asked(&client(&scripted, Provider::OpenAi)).0.unwrap_err();
     assert!(error.is(MODEL_RATE_LIMITED) && error.details()["retry_after_s"] == 86_400, "{error}");
 }
 
@@ -198,7 +199,7 @@ fn what_a_new_request_does_not_mend_is_an_error_at_once() {
     ] {
         for provider in FORMATS {
             let scripted = Scripted::new(vec![reply.clone()]);
-            let (outcome, _, retries) = asked(&scripted.client(provider));
+            let (outcome, _, retries) = asked(&client(&scripted, provider));
             let error = outcome.unwrap_err();
             assert!(error.is(code) && retries == 0, "{provider:?}: {error}");
             assert!(!serde_json::to_string(&error).unwrap().contains("secret-key"), "{error}");
@@ -209,12 +210,13 @@ fn what_a_new_request_does_not_mend_is_an_error_at_once() {
 #[test]
 fn an_endpoint_that_is_not_there_or_silent_is_unreachable() {
     let nowhere = Scripted::new(vec![]);
-    let error = asked(&nowhere.client_with(Provider::OpenAi, |endpoint| {
+    let error = asked(&client_with(&nowhere, Provider::OpenAi, |endpoint| {
         "http://127.0.0.1:1".clone_into(&mut endpoint.base_url);
     }));
     assert!(error.0.unwrap_err().is(MODEL_UNREACHABLE) && error.2 == 4);
     let silent = Scripted::new(vec![Reply::default().then(Then::Hang); 5]);
-    let outcome = asked(&silent.client_with(Provider::Gemini, |endpoint| endpoint.timeout = Duration::from_millis(80)));
+    let outcome =
+        asked(&client_with(&silent, Provider::Gemini, |endpoint| endpoint.timeout = Duration::from_millis(80)));
     assert!(outcome.0.unwrap_err().is(MODEL_UNREACHABLE) && outcome.2 == 4);
 }
 
@@ -223,9 +225,9 @@ fn an_event_or_an_answer_without_an_end_is_refused() {
     for provider in FORMATS {
         let huge = vec![b"data: ".to_vec(), vec![b'x'; 20 << 20]];
         let scripted = Scripted::new(vec![Reply::events(huge)]);
-        assert!(asked(&scripted.client(provider)).0.unwrap_err().is(MODEL_ANSWER_INVALID));
+        assert!(asked(&client(&scripted, provider)).0.unwrap_err().is(MODEL_ANSWER_INVALID));
         let endless = Reply::events([text(provider, &"tide ".repeat(20_000))]).then(Then::Repeat);
-        let (outcome, shown, retries) = asked(&Scripted::new(vec![endless]).client(provider));
+        let (outcome, shown, retries) = asked(&client(&Scripted::new(vec![endless]), provider));
         assert!(outcome.unwrap_err().is(MODEL_ANSWER_INVALID) && retries == 0);
         assert!(shown.len() <= 8 << 20);
     }
@@ -237,7 +239,7 @@ fn every_call_has_an_id_of_its_own() {
         for id in ["", "same"] {
             let forty = vec![(id, "read_file", r#"{"path": "a"}"#); 40];
             let scripted = Scripted::new(vec![Reply::events(answer(provider, &[], &forty))]);
-            let answered = asked(&scripted.client(provider)).0.unwrap();
+            let answered = asked(&client(&scripted, provider)).0.unwrap();
             assert_eq!(answered.calls.len(), 40, "{provider:?} {id:?}");
             let ids: HashSet<_> = answered.calls.iter().map(|call| &call.id).collect();
             assert!(ids.len() == 40 && !ids.contains(&String::new()));
@@ -251,14 +253,14 @@ fn broken_arguments_and_empty_answers_are_handed_over_as_they_are() {
     for provider in FORMATS {
         for broken in ["{\"path\": ", "[1]", "\"x\""] {
             let scripted = Scripted::new(vec![Reply::events(answer(provider, &[], &[("a", "read_file", broken)]))]);
-            let answered = asked(&scripted.client(provider)).0.unwrap();
+            let answered = asked(&client(&scripted, provider)).0.unwrap();
             assert!(answered.calls[0].arguments.is_string(), "{provider:?}: {:?}", answered.calls);
         }
         let scripted = Scripted::new(vec![Reply::events(answer(provider, &[], &[("a", "read_file", "")]))]);
-        let answered = asked(&scripted.client(provider)).0.unwrap();
+        let answered = asked(&client(&scripted, provider)).0.unwrap();
         assert!(provider == Provider::Gemini || answered.calls[0].arguments == json!({}));
         let scripted = Scripted::new(vec![Reply::events(answer(provider, &[], &[]))]);
-        let answered = asked(&scripted.client(provider)).0.unwrap();
+        let answered = asked(&client(&scripted, provider)).0.unwrap();
         assert!(answered.text.is_empty() && answered.calls.is_empty());
     }
 }
@@ -279,7 +281,7 @@ fn a_cancelled_request_ends_whatever_the_endpoint_does() {
                 thread::sleep(Duration::from_millis(60));
                 other.cancel();
             });
-            let (outcome, _, _) = ask(&scripted.client(provider), &[user("?")], &cancel);
+            let (outcome, _, _) = ask(&client(&scripted, provider), &[user("?")], &cancel);
             assert!(outcome.unwrap_err().is(CANCELLED));
             canceller.join().unwrap();
         }
@@ -297,7 +299,7 @@ fn a_server_that_does_not_stream_is_understood() {
         (Provider::Anthropic, json!({"type": "message", "content": blocks, "stop_reason": "tool_use"})),
     ] {
         let scripted = Scripted::new(vec![Reply::status("200 OK", "", &body.to_string())]);
-        let answered = asked(&scripted.client(provider)).0.unwrap();
+        let answered = asked(&client(&scripted, provider)).0.unwrap();
         assert_eq!((answered.text.as_str(), &answered.calls[0].arguments), ("tide", &json!({"path": "x"})));
     }
 }
@@ -308,8 +310,8 @@ fn a_call_in_text_changes_the_protocol() {
         let call = "```json\n{\"tool\": \"read_file\", \"arguments\": {\"path\": \"x\"}}\n```";
         let say = |text: &str| Reply::events(answer(provider, &[text], &[]));
         let scripted = Scripted::new(vec![say(call), say("It is high water.")]);
-        let client = scripted.client(provider);
-        let first = asked(&client).0.unwrap();
+        let asker = client(&scripted, provider);
+        let first = asked(&asker).0.unwrap();
         assert_eq!((first.text.as_str(), &first.calls[0].arguments), ("", &json!({"path": "x"})));
         let id = first.calls[0].id.clone();
         let messages = [
@@ -317,7 +319,7 @@ fn a_call_in_text_changes_the_protocol() {
             Message::Assistant { text: first.text, calls: first.calls },
             Message::Result { id, name: "read_file".into(), text: "{\"content\": 1}".into(), is_error: false },
         ];
-        let (second, shown, _) = ask(&client, &messages, &Cancel::default());
+        let (second, shown, _) = ask(&asker, &messages, &Cancel::default());
         assert_eq!((second.unwrap().text.as_str(), shown.as_str()), ("It is high water.", "It is high water."));
         let got = scripted.got();
         assert!(got[0].body["tools"].is_array() && got[1].body["tools"].is_null());

@@ -1,0 +1,148 @@
+//! A scripted endpoint of a model: each connection gets the next reply, byte for byte, or what a script says to its request.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use serde_json::Value;
+
+/// What one connection gets.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// The head, with the empty line after it.
+    pub head: String,
+    /// The body, as it is written.
+    pub pieces: Vec<Vec<u8>>,
+    /// What follows.
+    pub then: Then,
+}
+
+/// What a reply does after its last piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Then {
+    /// Closes the connection.
+    #[default]
+    Close,
+    /// Keeps it open.
+    Hang,
+    /// Writes the last piece again, for ever.
+    Repeat,
+}
+
+impl Reply {
+    /// A stream of events.
+    pub fn events(pieces: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_owned();
+        Self { head, pieces: pieces.into_iter().collect(), then: Then::Close }
+    }
+
+    /// A status with further headers and a body of JSON.
+    pub fn status(line: &str, headers: &str, body: &str) -> Self {
+        let head = format!("HTTP/1.1 {line}\r\ncontent-type: application/json\r\nconnection: close\r\n{headers}\r\n");
+        Self { head, pieces: vec![body.as_bytes().to_vec()], then: Then::Close }
+    }
+
+    /// The same with another end.
+    #[must_use]
+    pub fn then(self, then: Then) -> Self {
+        Self { then, ..self }
+    }
+}
+
+/// A request as it came.
+#[derive(Debug)]
+pub struct Got {
+    /// The request line and the headers.
+    pub head: String,
+    /// The body.
+    pub body: Value,
+}
+
+/// A running endpoint.
+#[derive(Debug)]
+pub struct Scripted {
+    /// Its address.
+    pub url: String,
+    got: Arc<Mutex<Vec<Got>>>,
+}
+
+impl Scripted {
+    /// An endpoint that gives these replies, one to each connection, and then is not there any more.
+    ///
+    /// # Panics
+    ///
+    /// Where no port of this machine can be had.
+    pub fn new(replies: Vec<Reply>) -> Self {
+        let most = replies.len();
+        let replies = Mutex::new(replies.into_iter());
+        Self::start(most, move |_| replies.lock().ok().and_then(|mut replies| replies.next()).unwrap_or_default())
+    }
+
+    /// An endpoint that answers every request as `script` says.
+    ///
+    /// # Panics
+    ///
+    /// Where no port of this machine can be had.
+    pub fn by(script: impl Fn(&Got) -> Reply + Send + Sync + 'static) -> Self {
+        Self::start(usize::MAX, script)
+    }
+
+    fn start(most: usize, script: impl Fn(&Got) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine is free");
+        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let got = Arc::new(Mutex::new(vec![]));
+        let (all, script) = (Arc::clone(&got), Arc::new(script));
+        thread::spawn(move || {
+            for _ in 0..most {
+                let Ok((stream, _)) = listener.accept() else { return };
+                let (all, script) = (Arc::clone(&all), Arc::clone(&script));
+                // A client that left makes the writing fail.
+                thread::spawn(move || serve(stream, &*script, &all).unwrap_or_default());
+            }
+        });
+        Self { url, got }
+    }
+
+    /// The requests since this was asked last.
+    pub fn got(&self) -> Vec<Got> {
+        std::mem::take(&mut self.got.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn serve(mut stream: TcpStream, script: &dyn Fn(&Got) -> Reply, all: &Mutex<Vec<Got>>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or_default();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        head += &line;
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let got = Got { head, body: serde_json::from_slice(&body).unwrap_or_default() };
+    let reply = script(&got);
+    all.lock().unwrap_or_else(PoisonError::into_inner).push(got);
+    stream.set_nodelay(true)?;
+    stream.write_all(reply.head.as_bytes())?;
+    for piece in &reply.pieces {
+        stream.write_all(piece)?;
+    }
+    match reply.then {
+        Then::Close => {}
+        // Until the client closes its end.
+        Then::Hang => drop(reader.read(&mut [0])),
+        Then::Repeat => loop {
+            stream.write_all(reply.pieces.last().map_or(&b""[..], Vec::as_slice))?;
+        },
+    }
+    Ok(())
+}

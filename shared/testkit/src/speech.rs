@@ -1,0 +1,98 @@
+//! What a model says, in each of the three wire formats, event by event.
+
+use serde_json::{Value, json};
+
+/// A call: id, name, and the text of its arguments.
+pub type Said<'a> = (&'a str, &'a str, &'a str);
+
+/// A wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// `OpenAI`'s chat completions.
+    OpenAi,
+    /// Gemini's `generateContent`.
+    Gemini,
+    /// Anthropic's messages.
+    Anthropic,
+}
+
+impl Wire {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Gemini, Self::Anthropic];
+}
+
+fn event(data: &Value) -> Vec<u8> {
+    format!("event: x\r\ndata: {data}\r\n\r\n").into_bytes()
+}
+
+/// The events of an answer of several texts and calls.
+pub fn answer(wire: Wire, texts: &[&str], calls: &[Said<'_>]) -> Vec<Vec<u8>> {
+    let mut events = texts.iter().map(|said| text(wire, said)).collect::<Vec<_>>();
+    for (at, said) in calls.iter().enumerate() {
+        events.extend(call(wire, at + 1, *said));
+    }
+    events.extend(end(wire));
+    events
+}
+
+/// The event of a piece of text.
+pub fn text(wire: Wire, text: &str) -> Vec<u8> {
+    event(&match wire {
+        Wire::Gemini => json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]}),
+        Wire::Anthropic => {
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}})
+        }
+        Wire::OpenAi => json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]}),
+    })
+}
+
+fn call(wire: Wire, index: usize, (id, name, arguments): Said<'_>) -> Vec<Vec<u8>> {
+    let halves = arguments.split_at(arguments.len() / 2);
+    let all = match wire {
+        Wire::Gemini => {
+            let args: Value = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into());
+            let mut call = json!({"functionCall": {"name": name, "args": args}, "thoughtSignature": "sig"});
+            if !id.is_empty() {
+                call["functionCall"]["id"] = id.into();
+            }
+            vec![json!({"candidates": [{"content": {"role": "model", "parts": [call]}}]})]
+        }
+        Wire::Anthropic => {
+            let delta = |part: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": part}});
+            let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
+            let start = json!({"type": "content_block_start", "index": index, "content_block": block});
+            vec![start, delta(halves.0), delta(halves.1)]
+        }
+        Wire::OpenAi => {
+            let delta = |call: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
+            let mut first =
+                json!({"index": index, "type": "function", "function": {"name": name, "arguments": halves.0}});
+            if !id.is_empty() {
+                first["id"] = id.into();
+            }
+            vec![delta(first), delta(json!({"index": index, "function": {"arguments": halves.1}}))]
+        }
+    };
+    all.iter().map(event).collect()
+}
+
+/// The events that end an answer, with its cost: 5 tokens in, 3 out.
+pub fn end(wire: Wire) -> Vec<Vec<u8>> {
+    match wire {
+        Wire::Gemini => {
+            let usage = json!({"promptTokenCount": 5, "candidatesTokenCount": 2, "thoughtsTokenCount": 1});
+            vec![event(&json!({"candidates": [{"finishReason": "STOP"}], "usageMetadata": usage}))]
+        }
+        Wire::Anthropic => vec![
+            event(
+                &json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"input_tokens": 5, "output_tokens": 3}}),
+            ),
+            event(&json!({"type": "message_stop"})),
+        ],
+        Wire::OpenAi => vec![
+            event(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})),
+            event(&json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 3}})),
+            b"data: [DONE]\n\n".to_vec(),
+        ],
+    }
+}
