@@ -37,7 +37,7 @@ fn documents() -> Vec<PathBuf> {
 }
 
 /// The hosts: executables that serve all tools, and are not tools themselves.
-const HOSTS: [&str; 3] = ["ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
+const HOSTS: [&str; 4] = ["ragmaker-agent", "ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
 
 fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

@@ -4,6 +4,7 @@
 //! Tests that need more than this repository's own programs are ignored unless asked for: MCP
 //! conformance here, and the agents' clients in a binary of their own (clients/main.rs).
 
+mod agent;
 mod browser;
 mod call;
 mod catalog;

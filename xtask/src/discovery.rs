@@ -22,9 +22,9 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-/// The hosts in tools/: executables that serve all tools. An agent's runtime starts them; its model never
-/// calls them.
-const HOSTS: [&str; 3] = ["call", "discover", "mcp"];
+/// The hosts in tools/: executables that serve all tools. A person or an agent's runtime starts them; a model
+/// never calls them.
+const HOSTS: [&str; 4] = ["agent", "call", "discover", "mcp"];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {

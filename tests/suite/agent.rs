@@ -1,0 +1,199 @@
+//! `ragmaker-agent` from outside, with a scripted endpoint in place of a model.
+
+mod endpoint;
+mod kills;
+mod tools;
+
+use std::collections::BTreeMap;
+
+use ragmaker_testkit::{
+    scripted::{Got, Reply, Scripted, Then},
+    speech::{Said, Wire, answer, text},
+};
+use ragmaker_tests::run::{Output, Project, Tool};
+use serde_json::{Value, json};
+
+/// The key, which no file and no output may hold.
+const KEY: &str = "sk-scripted-0123456789";
+
+/// The agent in `project`, for the model at `endpoint`.
+fn agent(project: &Project, endpoint: &Scripted, wire: Wire) -> Tool {
+    let (provider, variable) = match wire {
+        Wire::OpenAi => ("openai", "OPENAI_API_KEY"),
+        Wire::Gemini => ("gemini", "GEMINI_API_KEY"),
+        Wire::Anthropic => ("anthropic", "ANTHROPIC_API_KEY"),
+    };
+    project
+        .tool("agent")
+        .args(["--provider", provider, "--model", "scripted", "--base-url", &endpoint.url])
+        .env(variable, KEY)
+        .env("XDG_CONFIG_HOME", project.path().join("config"))
+}
+
+/// The answer of one request, as JSON.
+fn asked(project: &Project, endpoint: &Scripted, wire: Wire, request: &str) -> Output {
+    agent(project, endpoint, wire).args([request, "--output", "json"]).run()
+}
+
+/// An answer in `wire`.
+fn says(wire: Wire, said: &str, calls: &[Said<'_>]) -> Reply {
+    let texts: Vec<_> = Some(said).filter(|said| !said.is_empty()).into_iter().collect();
+    Reply::events(answer(wire, &texts, calls))
+}
+
+/// How often the model was asked in the conversation of this request: the answers that the client sends back.
+fn answers(body: &Value) -> usize {
+    let messages = body["messages"].as_array().or(body["contents"].as_array());
+    let is_answer = |message: &&Value| message["role"] == "assistant" || message["role"] == "model";
+    messages.map_or(0, |messages| messages.iter().filter(is_answer).count())
+}
+
+/// Every result that the request tells the model, as text.
+fn results(body: &Value) -> Vec<String> {
+    let mut found = vec![];
+    collect(body, &mut found);
+    found
+}
+
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| collect(value, found)),
+        Value::Object(members) => {
+            let result = if value["role"] == "tool" || value["type"] == "tool_result" {
+                Some(&value["content"])
+            } else {
+                members.get("functionResponse").map(|response| &response["response"])
+            };
+            match result {
+                Some(Value::String(text)) => found.push(text.clone()),
+                Some(other) => found.push(other.to_string()),
+                None => members.values().for_each(|value| collect(value, found)),
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The conversations of the project, by id: the events of each.
+fn conversations(project: &Project) -> BTreeMap<String, Vec<Value>> {
+    let folder = project.path().join(".tmp/cache/conversations");
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let events = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), events)
+        })
+        .collect()
+}
+
+/// What a model says that reads a file, thinks and answers.
+fn reader(wire: Wire, body: &Value) -> Reply {
+    match answers(body) {
+        0 => says(wire, "", &[("a", "read_file", r#"{"path": "tides.md"}"#)]),
+        1 => says(wire, "", &[("b", "think", r#"{"reflection": "The file says it."}"#)]),
+        _ => says(wire, "Spring tides follow the new moon (tides.md).", &[]),
+    }
+}
+
+#[test]
+fn a_question_is_answered_with_tools_in_every_format() {
+    for wire in Wire::ALL {
+        let project = Project::new();
+        project.write("tides.md", "Spring tides follow the new moon.\n");
+        let endpoint = Scripted::by(move |got| reader(wire, &got.body));
+        let run = asked(&project, &endpoint, wire, "When are spring tides?");
+        let answer = run.answer();
+        assert_eq!(answer["answer"], "Spring tides follow the new moon (tides.md).");
+        assert_eq!((&answer["steps"], &answer["usage"]), (&json!(3), &json!({"input_tokens": 15, "output_tokens": 9})));
+        let calls: Vec<_> = answer["tool_calls"].as_array().unwrap().iter().map(|call| &call["name"]).collect();
+        assert_eq!(calls, ["read_file", "think"]);
+        let got = endpoint.got();
+        let told = results(&got[1].body);
+        assert!(told[0].contains("Spring tides follow the new moon."), "{wire:?}: {told:?}");
+        assert!(got[0].head.contains(KEY), "the key is sent to the endpoint");
+        let conversations = conversations(&project);
+        let events = &conversations[answer["session"].as_str().unwrap()];
+        let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["session", "user", "assistant", "tool_result", "assistant", "tool_result", "assistant"]);
+    }
+}
+
+#[test]
+fn text_goes_to_standard_output_and_nothing_else_anywhere() {
+    let project = Project::new();
+    project.write("tides.md", "x");
+    let endpoint = Scripted::by(|got| reader(Wire::OpenAi, &got.body));
+    let run = agent(&project, &endpoint, Wire::OpenAi).arg("When?").stdin("a log\n").run_raw();
+    assert!(run.status.success() && run.stderr.is_empty(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(String::from_utf8_lossy(&run.stdout), "Spring tides follow the new moon (tides.md).\n");
+    let said = endpoint.got()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert_eq!(said, "When?\n\n<stdin>\na log\n</stdin>");
+}
+
+#[test]
+fn lines_show_what_happens_and_end_with_the_answer() {
+    let project = Project::new();
+    project.write("tides.md", "x");
+    let endpoint = Scripted::by(|got| reader(Wire::OpenAi, &got.body));
+    let run = agent(&project, &endpoint, Wire::OpenAi).args(["When?", "--output", "jsonl"]).run_raw();
+    let lines: Vec<Value> =
+        String::from_utf8(run.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    let step = ["assistant", "tool_call", "tool_result"];
+    assert_eq!(kinds, [&["session", "user"][..], &step, &step, &["assistant", "answer"]].concat());
+    assert_eq!(lines[0]["id"], *conversations(&project).keys().next().unwrap());
+}
+
+#[test]
+fn a_conversation_goes_on() {
+    let project = Project::new();
+    let endpoint = Scripted::by(|got| says(Wire::OpenAi, &format!("Answer {}.", answers(&got.body) + 1), &[]));
+    let first = asked(&project, &endpoint, Wire::OpenAi, "One?").answer().clone();
+    let again = agent(&project, &endpoint, Wire::OpenAi).args(["Two?", "--continue", "--output", "json"]).run();
+    assert_eq!((&again.answer()["answer"], &again.answer()["session"]), (&json!("Answer 2."), &first["session"]));
+    let id = first["session"].as_str().unwrap();
+    let third = agent(&project, &endpoint, Wire::OpenAi).args(["Three?", "--resume", id, "--output", "json"]).run();
+    assert_eq!(third.answer()["answer"], "Answer 3.");
+    let unknown = agent(&project, &endpoint, Wire::OpenAi).args(["?", "--resume", "20000101-000000-0000"]).run();
+    unknown.error("SESSION_NOT_FOUND");
+    let nothing = Project::new();
+    agent(&nothing, &endpoint, Wire::OpenAi).args(["?", "--continue"]).run().error("SESSION_NOT_FOUND");
+    // Nothing is under way that could go on without a request.
+    agent(&project, &endpoint, Wire::OpenAi).arg("--continue").run().error("ARGUMENT_ERROR");
+}
+
+#[test]
+fn the_workflows_are_those_of_the_other_clients() {
+    let project = Project::new();
+    let endpoint = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
+    for (words, begins) in [
+        (&["rag", "https://a.example/"][..], "Gather a knowledge base from https://a.example/:"),
+        (
+            &["ask", "Why", "tides?"][..],
+            "Answer this from the knowledge bases of this project, and from nothing else: Why tides?",
+        ),
+    ] {
+        assert!(agent(&project, &endpoint, Wire::OpenAi).args(words).run_raw().status.success());
+        let said = endpoint.got()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
+        assert!(said.starts_with(begins), "{said}");
+    }
+    agent(&project, &endpoint, Wire::OpenAi).args(["two", "words"]).run().error("ARGUMENT_ERROR");
+}
+
+#[test]
+fn what_is_missing_is_named_before_anything_is_made() {
+    let project = Project::new();
+    let bare = || project.tool("agent").env("XDG_CONFIG_HOME", project.path()).arg("?");
+    assert_eq!(bare().run().error("MODEL_NOT_CONFIGURED")["details"]["key"], "model.name");
+    let error = bare().args(["--provider", "openai", "--model", "m"]).run().error("MODEL_NOT_CONFIGURED").clone();
+    assert!(error.to_string().contains("OPENAI_API_KEY"), "{error}");
+    project.write("ragmaker.toml", "[model]\nnane = \"x\"\n");
+    let error = bare().run().error("CONFIG_INVALID").clone();
+    assert!(error.to_string().contains("nane") && error["details"]["line"] == 2, "{error}");
+    assert!(conversations(&project).is_empty());
+    // What a project's files decide about keys has to be confirmed by a person.
+    project.write("ragmaker.toml", "[model]\nname = \"x\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9\"\n");
+    bare().env("OPENAI_API_KEY", KEY).run().error("CONFIG_NOT_TRUSTED");
+}

@@ -1,0 +1,108 @@
+//! Whatever an endpoint does has a clear outcome, and loses nothing of the conversation.
+
+use super::*;
+
+/// The run, and the conversation after it, which goes on with a good endpoint.
+fn faced(wire: Wire, replies: Vec<Reply>) -> (Output, Vec<Value>) {
+    let project = Project::new();
+    let endpoint = Scripted::new(replies);
+    let run = asked(&project, &endpoint, wire, "When?");
+    let (id, events) = conversations(&project).into_iter().next().unwrap();
+    let good = Scripted::by(move |_| says(wire, "Twice a day.", &[]));
+    let again = agent(&project, &good, wire).args(["Again?", "--resume", &id, "--output", "json"]).run();
+    assert_eq!(again.answer()["answer"], "Twice a day.");
+    let told = good.got()[0].body.to_string();
+    assert!(told.contains("When?") && told.contains("Again?"), "{told}");
+    for folder in ["conversations", "logs"] {
+        for entry in std::fs::read_dir(project.path().join(".tmp/cache").join(folder)).into_iter().flatten().flatten() {
+            let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
+            assert!(!text.contains(KEY), "{}", entry.path().display());
+        }
+    }
+    (run, events)
+}
+
+fn down(headers: &str) -> Reply {
+    Reply::status("500 Oops", headers, r#"{"error": {"message": "down"}}"#)
+}
+
+#[test]
+fn what_passes_is_tried_again() {
+    let now = "Retry-After: 0\r\n";
+    for wire in Wire::ALL {
+        let good = || says(wire, "Twice a day.", &[]);
+        let cut = Reply::events([text(wire, "half an ans")]);
+        let slow = |headers: &str| Reply::status("429 Slow", headers, "{}");
+        for replies in [
+            vec![down(now), down(now), down(now), good()],
+            vec![slow(now), good()],
+            vec![slow(""), good()],
+            vec![cut, good()],
+        ] {
+            let (run, events) = faced(wire, replies);
+            assert_eq!(run.answer()["answer"], "Twice a day.");
+            assert_eq!(events.len(), 3, "{events:?}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_pass_is_an_error_with_its_code() {
+    let refused = |line: &str, message: &str| {
+        Reply::status(line, "", &json!({"error": {"message": format!("{message} {KEY}")}}).to_string())
+    };
+    for wire in Wire::ALL {
+        for (replies, code) in [
+            (vec![refused("401 No", "wrong key")], "MODEL_AUTH_FAILED"),
+            (vec![Reply::status("429 Slow", "Retry-After: 86400\r\n", "{}")], "MODEL_RATE_LIMITED"),
+            (vec![down("Retry-After: 0\r\n"); 5], "MODEL_UNREACHABLE"),
+            (vec![refused("404 None", "no such model")], "MODEL_ANSWER_INVALID"),
+            (vec![Reply::events([b"data: ".to_vec(), vec![b'x'; 20 << 20]])], "MODEL_ANSWER_INVALID"),
+            (vec![Reply::events([text(wire, &"tide ".repeat(20_000))]).then(Then::Repeat)], "MODEL_ANSWER_INVALID"),
+            (vec![says(wire, "", &[]), says(wire, "", &[])], "MODEL_ANSWER_INVALID"),
+            (vec![refused("400 Long", "maximum context length exceeded")], "CONTEXT_TOO_LONG"),
+        ] {
+            let (run, events) = faced(wire, replies);
+            let error = run.error(code);
+            assert!(!error.to_string().contains(KEY), "{error}");
+            assert_eq!(events[1]["type"], "user");
+        }
+    }
+}
+
+#[test]
+fn an_answer_arrives_however_it_is_split() {
+    for wire in Wire::ALL {
+        let whole = answer(wire, &["Spring tide 潮🌊."], &[]).concat();
+        let bytes = Reply::events(whole.chunks(1).map(<[u8]>::to_vec));
+        let (run, _) = faced(wire, vec![bytes]);
+        assert_eq!(run.answer()["answer"], "Spring tide 潮🌊.");
+    }
+}
+
+#[test]
+fn an_empty_answer_is_asked_about_once() {
+    for wire in Wire::ALL {
+        let (run, events) = faced(wire, vec![says(wire, "", &[]), says(wire, "Twice a day.", &[])]);
+        assert_eq!(run.answer()["answer"], "Twice a day.");
+        assert!(events.iter().any(|event| event["type"] == "note" && event["note"] == "empty"), "{events:?}");
+    }
+}
+
+#[test]
+fn calls_get_one_result_each_whatever_their_ids() {
+    for wire in Wire::ALL {
+        for id in ["", "same"] {
+            let forty: Vec<Said<'_>> = vec![(id, "project_info", "{}"); 40];
+            let replies = vec![says(wire, "", &forty), says(wire, "Done.", &[]), says(wire, "Done.", &[])];
+            let (run, events) = faced(wire, replies);
+            assert_eq!(run.answer()["tool_calls"].as_array().unwrap().len(), 40);
+            let results: std::collections::BTreeSet<_> = events
+                .iter()
+                .filter(|event| event["type"] == "tool_result")
+                .map(|event| event["id"].to_string())
+                .collect();
+            assert_eq!(results.len(), 40);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! An agent that is killed at any moment loses nothing that was shown, and its conversation goes on.
+
+use std::{
+    env,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::*;
+
+/// How many are killed; `RAGMAKER_KILLS` asks for another number.
+const KILLS: usize = 25;
+
+#[test]
+fn nothing_that_was_shown_is_lost() {
+    let kills = env::var("RAGMAKER_KILLS").ok().and_then(|number| number.parse().ok()).unwrap_or(KILLS);
+    let project = Project::new();
+    project.write("tides.md", "Spring tides.\n");
+    // As many steps as there are kills, each a little slow, so that every phase is hit.
+    let endpoint = Scripted::by(|got| {
+        let step = answers(&got.body);
+        thread::sleep(Duration::from_millis(3));
+        if step % 7 == 6 {
+            return says(Wire::OpenAi, &format!("Answer {step}."), &[]);
+        }
+        let path = format!("{{\"path\": \"tides.md\", \"offset\": 0, \"limit\": {}}}", step + 1);
+        let list = format!("{{\"limit\": {}}}", step + 1);
+        says(
+            Wire::OpenAi,
+            "reading",
+            &[("a", "read_file", &path), ("b", "list_directory", &list), ("c", "read_file", &path)],
+        )
+    });
+    let run = |arguments: &[&str]| {
+        let tool = agent(&project, &endpoint, Wire::OpenAi).env("MAX_CONVERSATION_TURNS", "0");
+        tool.args(["--output", "jsonl", "--max-steps", "20"]).args(arguments)
+    };
+    let mut shown: Vec<Value> = vec![];
+    let mut id = String::new();
+    for kill in 0..kills {
+        // Sometimes the same turn goes on, sometimes a new one begins.
+        let request = format!("Question {kill}?");
+        let mut arguments = if id.is_empty() { vec![] } else { vec!["--resume", &id] };
+        if kill % 3 == 0 || id.is_empty() {
+            arguments.push(&request);
+        }
+        let mut command = run(&arguments).into_command();
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        // Spread over the time that a turn takes, in no order.
+        thread::sleep(Duration::from_millis(5 + (kill as u64 * 37) % 90));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        let whole = &lines[..lines.rfind('\n').map_or(0, |end| end + 1)];
+        shown.extend(whole.lines().map(|line| serde_json::from_str(line).unwrap()));
+        if let Some(session) = shown.first().filter(|line| line["type"] == "session") {
+            id = session["id"].as_str().unwrap().to_owned();
+        }
+    }
+    let written = &conversations(&project)[&id];
+    let has = |line: &Value| match line["type"].as_str().unwrap() {
+        "tool_call" => written.iter().any(|event| {
+            event["calls"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .any(|call| call["id"] == line["id"] && call["name"] == line["name"])
+        }),
+        "tool_result" => written
+            .iter()
+            .any(|event| event["type"] == "tool_result" && event["id"] == line["id"] && event["text"] == line["text"]),
+        "answer" => written.iter().any(|event| event["type"] == "assistant" && event["text"] == line["text"]),
+        "session" | "note" | "retry" | "error" => true,
+        kind => written.iter().any(|event| event["type"] == kind && event["text"] == line["text"]),
+    };
+    assert!(shown.len() > kills, "{} lines of {kills} runs", shown.len());
+    for line in &shown {
+        assert!(has(line), "shown and lost: {line}");
+    }
+    // It goes on, and the model is told every call with its result.
+    let last = run(&["--resume", &id, "Last?"]).run_raw();
+    assert!(String::from_utf8_lossy(&last.stdout).contains("\"type\":\"answer\""));
+    let body = endpoint.got().pop().unwrap().body;
+    let messages = body["messages"].as_array().unwrap();
+    let mut open: Vec<&Value> = vec![];
+    for message in messages {
+        if message["role"] == "tool" {
+            let at = open.iter().position(|id| **id == message["tool_call_id"]).expect("a result has its call");
+            open.remove(at);
+        } else {
+            assert!(open.is_empty(), "{open:?} have no result");
+            open.extend(message["tool_calls"].as_array().into_iter().flatten().map(|call| &call["id"]));
+        }
+    }
+    assert!(open.is_empty());
+}
+
+#[test]
+fn a_second_agent_on_the_conversation_is_refused() {
+    let project = Project::new();
+    let endpoint = Scripted::by(|_| Reply::default().then(Then::Hang));
+    let mut first =
+        agent(&project, &endpoint, Wire::OpenAi).arg("?").into_command().stdin(Stdio::null()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    let id = loop {
+        assert!(Instant::now() < until);
+        match conversations(&project).into_iter().find(|(_, events)| events.len() > 1) {
+            Some((id, _)) => break id,
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let second = agent(&project, &endpoint, Wire::OpenAi).args(["?", "--resume", &id]).run();
+    assert_eq!(second.error("SESSION_IN_USE")["details"]["session"], id);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let good = Scripted::by(|_| says(Wire::OpenAi, "Free again.", &[]));
+    let third = agent(&project, &good, Wire::OpenAi).args(["--resume", &id, "--output", "json"]).run();
+    assert_eq!(third.answer()["answer"], "Free again.");
+}

@@ -1,0 +1,493 @@
+//! The driver: it performs the effects of the state machine, and turns what comes of them into events.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::SystemTime,
+};
+
+use ragmaker_model::{CANCELLED, Call, Cancel, Client, MODEL_ANSWER_INVALID, Message, Progress, Request};
+use ragmaker_project::Project;
+use ragmaker_tool::{Approval, Code, Error, INTERNAL_ERROR};
+use ragmaker_work_state::{Conversation, Work, rendered};
+use serde_json::{Value, json};
+
+use crate::{
+    approve::{Approvals, DENIED_BY_USER, NEEDS_APPROVAL, Verdict},
+    compaction,
+    log::Log,
+    machine::{Decision, Effect, Event, INTERRUPTED, Note, Rules, State, Stop, next},
+    offered::{Offered, Outcome, Tools},
+    prompts::{Facts, Language},
+    screen::Screen,
+    session::Session,
+    terminal::{Reply, Terminal, spelled},
+};
+
+/// The turn took too many steps, or the same step again and again.
+pub(crate) const STEP_LIMIT: Code =
+    Code::new("STEP_LIMIT", "Ask for a smaller part, or allow more with --max-steps; the conversation can be resumed.");
+
+/// The most characters of a result that the model is told.
+const RESULT: usize = 30_000;
+/// The characters of a longer one that stay, at its start and at its end.
+const ENDS: (usize, usize) = (20_000, 8_000);
+
+/// How many calls that change nothing run at once.
+const AT_ONCE: usize = 8;
+
+/// A conversation under way.
+pub(crate) struct Agent {
+    /// The project.
+    pub(crate) project: Project,
+    /// The state machine.
+    pub(crate) state: State,
+    /// Its limits.
+    pub(crate) rules: Rules,
+    /// The conversation's file.
+    pub(crate) session: Session,
+    /// The model.
+    pub(crate) client: Client,
+    /// The language of the instructions.
+    pub(crate) language: Language,
+    /// The tools.
+    pub(crate) tools: Arc<Tools>,
+    /// Which calls run.
+    pub(crate) approvals: Approvals,
+    /// Where a person is asked.
+    pub(crate) terminal: Terminal,
+    /// What is shown.
+    pub(crate) screen: Screen,
+    /// The log of `--debug`.
+    pub(crate) log: Log,
+    /// Ends the step.
+    pub(crate) cancel: Cancel,
+    /// What no text may hold.
+    pub(crate) blank: Box<dyn Fn(&str) -> String + Send + Sync>,
+    /// What the person asked for in this turn, without what came through a pipe.
+    pub(crate) request: String,
+    /// The calls of this turn, for the answer as JSON.
+    pub(crate) calls: Vec<Value>,
+    /// Why the model could not be asked.
+    pub(crate) failure: Option<Error>,
+}
+
+impl Agent {
+    /// Goes on with what the person says, to the answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub(crate) fn say(&mut self, text: &str) -> Result<String, Error> {
+        self.calls.clear();
+        let effects = self.take(Event::User { text: text.to_owned() })?;
+        self.go(effects)
+    }
+
+    /// Goes on where the program was ended, to the answer; `None` where nothing was under way.
+    pub(crate) fn go_on(&mut self) -> Option<Result<String, Error>> {
+        let effect = self.state.unfinished()?;
+        Some(self.go(vec![effect]))
+    }
+
+    /// Writes down what happened, shows it, and returns what is to be done.
+    pub(crate) fn take(&mut self, event: Event) -> Result<Vec<Effect>, Error> {
+        let event = self.blanked(event);
+        self.session.append(&event)?;
+        self.screen.happened(&event);
+        if self.log.is_on() {
+            self.log.line(self.state.steps, "event", &json!({"event": event}), &self.blank);
+        }
+        let (state, effects) = next(std::mem::take(&mut self.state), event, &self.rules);
+        self.state = state;
+        Ok(effects)
+    }
+
+    fn go(&mut self, mut effects: Vec<Effect>) -> Result<String, Error> {
+        loop {
+            let Some(effect) = effects.pop() else {
+                return Err(INTERNAL_ERROR.error("the conversation came to a halt"));
+            };
+            let event = match effect {
+                Effect::Decide => self.decide(),
+                Effect::Run(calls) => {
+                    effects = self.run(&calls)?;
+                    continue;
+                }
+                Effect::Tell(note) => self.note(note),
+                Effect::Summarise { cut, strict } => self.summarise(cut, strict),
+                Effect::Shorten { cut } => self.shorten(cut)?,
+                Effect::Answer(text) => {
+                    self.screen.answer(&text);
+                    return Ok(text);
+                }
+                Effect::Stop(stop) => return Err(self.why(stop)),
+            };
+            effects = self.take(event)?;
+        }
+    }
+
+    /// Asks the model.
+    fn decide(&mut self) -> Event {
+        if let Some(broken) = self.state.history.broken() {
+            let error = INTERNAL_ERROR.error(format!("the conversation cannot be sent: {broken}"));
+            return self.failed(error);
+        }
+        let system = self.system();
+        let request =
+            Request { system: &system, messages: self.state.history.messages(), tools: self.tools.declarations() };
+        if self.log.is_on() {
+            let members = json!({
+                "model": self.client.endpoint().model, "messages": request.messages.len(), "system": system,
+                "tokens": self.state.tokens(),
+            });
+            self.log.line(self.state.steps, "request", &members, &self.blank);
+        }
+        let (screen, log, blank, step) = (&mut self.screen, &mut self.log, &self.blank, self.state.steps);
+        let answer = self.client.complete(&request, &self.cancel, &mut |progress| match progress {
+            Progress::Text(text) => screen.text(text),
+            Progress::Retry { number, wait, reason } => {
+                log.line(step, "retry", &json!({"number": number, "reason": reason}), blank);
+                screen.retry(number, wait, &blank(reason));
+            }
+        });
+        self.screen.end_text(answer.is_ok());
+        match answer {
+            Ok(answer) => {
+                match answer.stop {
+                    ragmaker_model::Stop::End => {}
+                    ragmaker_model::Stop::Length => self.screen.dim("  (the answer reached the most tokens)"),
+                    ragmaker_model::Stop::Filtered => self.screen.dim("  (the provider withheld a part of the answer)"),
+                }
+                Event::Assistant { text: answer.text, calls: answer.calls, usage: answer.usage }
+            }
+            Err(error) if error.is(CANCELLED) => Event::Interrupted,
+            Err(error) => self.failed(error),
+        }
+    }
+
+    fn failed(&mut self, error: Error) -> Event {
+        let event = Event::Failed { code: error.code().to_owned(), message: error.message().to_owned() };
+        self.failure = Some(error);
+        event
+    }
+
+    fn system(&self) -> String {
+        let date = ragmaker_fs::rfc3339(SystemTime::now());
+        self.language.system(&Facts {
+            folder: &self.project.root().to_string_lossy(),
+            date: date.get(..10).unwrap_or_default(),
+            tools: &self.tools.names(),
+            work: &rendered(&self.work()),
+            request: &self.request,
+        })
+    }
+
+    /// The plan, the todo list and the rest of the work state. A file that cannot be read is like none: the tool `work`
+    /// reports it.
+    pub(crate) fn work(&self) -> Work {
+        let conversation = Conversation::named(&self.project, Some(self.session.id()));
+        conversation.and_then(|conversation| conversation.state()).unwrap_or_default().work
+    }
+
+    fn note(&self, note: Note) -> Event {
+        Event::Note { note, text: self.language.note(note) }
+    }
+
+    /// Runs calls, group by group; each gets a result, and what is to be done after the last is returned.
+    fn run(&mut self, calls: &[Call]) -> Result<Vec<Effect>, Error> {
+        let mut effects = vec![];
+        let tools = Arc::clone(&self.tools);
+        for group in tools.groups(calls) {
+            let outcomes = match group {
+                [call] => vec![self.alone(call)?],
+                group => self.at_once(group),
+            };
+            if self.cancel.is_cancelled() {
+                return self.take(Event::Interrupted);
+            }
+            for (call, outcome) in group.iter().zip(outcomes) {
+                effects = self.ended(call, &outcome)?;
+            }
+        }
+        Ok(effects)
+    }
+
+    /// Runs calls that change nothing.
+    fn at_once(&self, calls: &[Call]) -> Vec<Outcome> {
+        let outcomes: Vec<_> = calls.iter().map(|_| Mutex::new(None)).collect();
+        let next = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..calls.len().min(AT_ONCE) {
+                scope.spawn(|| {
+                    while let Some((call, outcome)) = {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        calls.get(at).zip(outcomes.get(at))
+                    } {
+                        let ended = self.tools.run(call, &Approval::Pending, &|| !self.cancel.is_cancelled());
+                        *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+                    }
+                });
+            }
+        });
+        let outcome = |outcome: Mutex<Option<Outcome>>| {
+            let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+            outcome.unwrap_or_else(|| Outcome::refused(INTERNAL_ERROR.error("the call was lost")))
+        };
+        outcomes.into_iter().map(outcome).collect()
+    }
+
+    /// Runs a call, once it is approved where it has to be.
+    fn alone(&mut self, call: &Call) -> Result<Outcome, Error> {
+        let tools = Arc::clone(&self.tools);
+        let tool = match tools.find(&call.name) {
+            Ok(tool) => tool,
+            Err(error) => return Ok(Outcome::refused(error)),
+        };
+        let mut call = call.clone();
+        let mut approval = match self.approvals.verdict(tool) {
+            Verdict::Run(approval) => approval,
+            Verdict::Refuse(error) => return self.refuse(&call, error),
+            Verdict::Ask(what) => match self.ask(tool, &mut call, &what)? {
+                Ok(approval) => approval,
+                Err(refused) => return Ok(refused),
+            },
+        };
+        let cancel = self.cancel.clone();
+        let goes_on = move || !cancel.is_cancelled();
+        loop {
+            let outcome = tools.run(&call, &approval, &goes_on);
+            if outcome.error_code.as_deref() != Some(NEEDS_APPROVAL.name()) || approval == Approval::Granted {
+                return Ok(outcome);
+            }
+            // The tool itself says what there is to approve, and is called again with the answer.
+            let error: Value = serde_json::from_str(&outcome.text).unwrap_or_default();
+            if !self.approvals.may_ask() {
+                let reason = error["message"].as_str().unwrap_or_default().to_owned();
+                self.take(Event::Approval { id: call.id, decision: Decision::Refused, reason })?;
+                return Ok(outcome);
+            }
+            if self.approvals.is_known(tool, &error["details"]) {
+                approval = Approval::Granted;
+                continue;
+            }
+            match self.ask_again(tool, &mut call, &error)? {
+                Ok(granted) => approval = granted,
+                Err(refused) => return Ok(refused),
+            }
+        }
+    }
+}
+
+/// Approval, and what the model is told in the person's place.
+impl Agent {
+    /// Asks a person whether `call` may run, which they may change. `Err` is the outcome of a call that may not.
+    fn ask(&mut self, tool: &Offered, call: &mut Call, what: &str) -> Result<Result<Approval, Outcome>, Error> {
+        let title = format!("{} {what}", tool.name());
+        let (shown, kind) = (spelled(&call.arguments), Approvals::kind(tool, &Value::Null));
+        let reply = self.terminal.ask(&title, &shown, &kind, &call.arguments.to_string());
+        self.replied(tool, call, reply, &Value::Null, |text| serde_json::from_str(text).ok().filter(Value::is_object))
+    }
+
+    /// Asks about what a tool said that it needs approval for.
+    fn ask_again(
+        &mut self,
+        tool: &Offered,
+        call: &mut Call,
+        error: &Value,
+    ) -> Result<Result<Approval, Outcome>, Error> {
+        let details = &error["details"];
+        let title = format!("{}: {}", tool.name(), error["message"].as_str().unwrap_or_default());
+        let (shown, kind) = (spelled(details), Approvals::kind(tool, details));
+        let line = call.arguments["command"].as_str().map(str::to_owned);
+        let editable = line.clone().unwrap_or_else(|| call.arguments.to_string());
+        let reply = self.terminal.ask(&title, &shown, &kind, &editable);
+        let arguments = call.arguments.clone();
+        self.replied(tool, call, reply, details, |text| match line {
+            Some(_) => {
+                let mut arguments = arguments.clone();
+                arguments["command"] = text.into();
+                Some(arguments)
+            }
+            None => serde_json::from_str(text).ok().filter(Value::is_object),
+        })
+    }
+
+    fn replied(
+        &mut self,
+        tool: &Offered,
+        call: &mut Call,
+        reply: Reply,
+        details: &Value,
+        edited: impl Fn(&str) -> Option<Value>,
+    ) -> Result<Result<Approval, Outcome>, Error> {
+        let id = call.id.clone();
+        let (decision, reason) = match reply {
+            Reply::Yes => (Decision::Approved, String::new()),
+            Reply::Always => {
+                self.approvals.always(tool, details);
+                (Decision::Approved, "always".to_owned())
+            }
+            Reply::Edited(text) => match edited(&text) {
+                Some(arguments) => {
+                    call.arguments = arguments;
+                    (Decision::Edited, call.arguments.to_string())
+                }
+                None => (Decision::Denied, "the edited arguments were no JSON object".to_owned()),
+            },
+            Reply::No(words) => (Decision::Denied, words),
+            Reply::Interrupted => {
+                self.cancel.cancel();
+                return Ok(Err(Outcome::refused(CANCELLED.error("interrupted by the user"))));
+            }
+        };
+        self.take(Event::Approval { id, decision, reason: reason.clone() })?;
+        if decision == Decision::Denied {
+            let said = if reason.is_empty() { "without a word" } else { "and says" };
+            let error = DENIED_BY_USER
+                .error(format!("the person denied the call {said}: {reason}").trim_end_matches(": ").to_owned());
+            return Ok(Err(Outcome::refused(error.detail("words", reason))));
+        }
+        Ok(Ok(Approval::Granted))
+    }
+
+    fn refuse(&mut self, call: &Call, error: Error) -> Result<Outcome, Error> {
+        let reason = error.message().to_owned();
+        self.take(Event::Approval { id: call.id.clone(), decision: Decision::Refused, reason })?;
+        Ok(Outcome::refused(error))
+    }
+
+    /// Writes down how a call ended. What is too long for the model is kept in a file.
+    fn ended(&mut self, call: &Call, outcome: &Outcome) -> Result<Vec<Effect>, Error> {
+        self.calls.push(json!({"name": call.name, "arguments": call.arguments, "error_code": outcome.error_code}));
+        let milliseconds = u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX);
+        let mut text = (self.blank)(&outcome.text);
+        if text.chars().count() > RESULT {
+            let path = self.session.keep(&call.id, &text)?;
+            let (head, tail) = (compaction::first(&text, ENDS.0), compaction::last(&text, ENDS.1));
+            let left_out = text.len() - head.len() - tail.len();
+            text = format!("{head}\n[… {left_out} bytes left out; the whole is in {} …]\n{tail}", path.display());
+        }
+        let (id, name) = (call.id.clone(), call.name.clone());
+        self.take(Event::ToolResult { id, name, text, is_error: outcome.is_error, milliseconds })
+    }
+}
+
+/// Summaries.
+impl Agent {
+    /// Asks the model for a summary of the first messages.
+    fn summarise(&mut self, cut: usize, strict: bool) -> Event {
+        let text = compaction::rendered(&self.state.history, cut);
+        let limit = (text.chars().count() / 3).clamp(200, 8_000);
+        let system = self.language.summary(limit, strict);
+        let messages = [Message::User { text: format!("<conversation>\n{text}</conversation>") }];
+        let request = Request { system: &system, messages: &messages, tools: &[] };
+        let (screen, blank) = (&mut self.screen, &self.blank);
+        screen.dim("  (summarising older turns)");
+        let answer = self.client.complete(&request, &self.cancel, &mut |progress| {
+            if let Progress::Retry { number, wait, reason } = progress {
+                screen.retry(number, wait, &blank(reason));
+            }
+        });
+        match answer {
+            Ok(answer) => Event::Summary { cut, text: answer.text, strict },
+            Err(error) if error.is(CANCELLED) => Event::Interrupted,
+            // Asking again, more strictly, would fail for the same reason.
+            Err(error) => {
+                self.log.line(self.state.steps, "summary", &json!({"error": error}), &self.blank);
+                Event::Summary { cut, text: String::new(), strict: true }
+            }
+        }
+    }
+
+    /// Shortens the results among the first messages; the whole ones are kept in files.
+    fn shorten(&mut self, cut: usize) -> Result<Event, Error> {
+        let mut results = vec![];
+        for (id, text) in compaction::long_results(&self.state.history, cut) {
+            let path = self.session.keep(id, text)?;
+            let short = compaction::shortened(text).unwrap_or_default();
+            results.push((id.to_owned(), format!("{short}\n[the whole is in {}]", path.display())));
+        }
+        Ok(Event::Shortened { results })
+    }
+
+    /// The event without keys.
+    fn blanked(&self, event: Event) -> Event {
+        let blank = &self.blank;
+        match event {
+            Event::User { text } => Event::User { text: blank(&text) },
+            Event::Assistant { text, calls, usage } => {
+                let calls = calls.into_iter().map(|call| {
+                    let spelled = call.arguments.to_string();
+                    let clean = blank(&spelled);
+                    let arguments = if clean == spelled {
+                        call.arguments
+                    } else {
+                        serde_json::from_str(&clean).unwrap_or(clean.into())
+                    };
+                    Call { arguments, ..call }
+                });
+                Event::Assistant { text: blank(&text), calls: calls.collect(), usage }
+            }
+            Event::Summary { cut, text, strict } => Event::Summary { cut, text: blank(&text), strict },
+            Event::Failed { code, message } => Event::Failed { code, message: blank(&message) },
+            Event::Approval { id, decision, reason } => Event::Approval { id, decision, reason: blank(&reason) },
+            // Blanked when the call ended.
+            event => event,
+        }
+    }
+
+    fn why(&mut self, stop: Stop) -> Error {
+        let session = self.session.id().to_owned();
+        let error = match stop {
+            Stop::Interrupted => CANCELLED.error("the step was ended"),
+            Stop::Steps(steps) => STEP_LIMIT.error(format!("no answer after {steps} requests to the model")),
+            Stop::Repeats(name) => STEP_LIMIT
+                .error(format!("the model called {name} five times with the same result"))
+                .remedy("Ask in other words, or use another model; the conversation can be resumed."),
+            Stop::Empty => MODEL_ANSWER_INVALID
+                .error("the model answered nothing, twice")
+                .remedy("Ask in other words, or use another model; the conversation can be resumed."),
+            Stop::Failed => match self.failure.take() {
+                Some(error) => error,
+                None => INTERNAL_ERROR.error("the model could not be asked"),
+            },
+        };
+        error.detail("session", session)
+    }
+}
+
+/// Beginnings.
+impl Agent {
+    /// What a program is told first.
+    pub(crate) fn described(&self, is_resumed: bool) -> Value {
+        json!({
+            "type": "session", "id": self.session.id(), "resumed": is_resumed, "model": self.client.endpoint().model,
+            "tools": self.tools.declarations().len(),
+        })
+    }
+
+    /// Closes what the end of the program interrupted, and leaves the turn where it was.
+    pub(crate) fn recover(&mut self) -> Result<(), Error> {
+        let open: Vec<_> = self.state.history.open().into_iter().cloned().collect();
+        for Call { id, name, .. } in open {
+            let text = INTERRUPTED.to_owned();
+            self.take(Event::ToolResult { id, name, text, is_error: true, milliseconds: 0 })?;
+        }
+        Ok(())
+    }
+
+    /// Begins a new conversation with the same settings.
+    pub(crate) fn begin(&mut self, session: Session) {
+        if let Some(tools) = Arc::get_mut(&mut self.tools) {
+            tools.name_conversation(session.id());
+        }
+        self.session = session;
+        self.state = State::default();
+        self.request.clear();
+        self.calls.clear();
+    }
+}

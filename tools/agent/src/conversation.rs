@@ -1,0 +1,161 @@
+//! A conversation at a prompt.
+
+use std::{fmt::Write as _, fs, process::ExitCode, time::Instant};
+
+use ragmaker_model::{Client, Message};
+use ragmaker_tool::Error;
+use ragmaker_work_state::rendered;
+
+use crate::{
+    agent::Agent,
+    clean,
+    interrupt::Step,
+    prompts,
+    screen::{Screen, note, print},
+    session::Session,
+    terminal::{COMMANDS, Line},
+};
+
+/// Whether the conversation goes on.
+enum Goes {
+    On,
+    Ends,
+}
+
+/// Holds a conversation until the person leaves.
+pub(crate) fn hold(mut agent: Agent, step: &Step, is_resumed: bool) -> ExitCode {
+    note(&format!(
+        "ragmaker-agent, {} tools, model {}; /help for commands, Ctrl-D to leave",
+        agent.tools.declarations().len(),
+        agent.client.endpoint().model,
+    ));
+    if is_resumed {
+        show_last(&agent);
+    }
+    if let Some(answer) = step.run(|| agent.go_on()) {
+        shown(answer);
+    }
+    let mut interrupted: Option<Instant> = None;
+    loop {
+        match agent.terminal.prompt() {
+            Line::End => break,
+            Line::Interrupted if interrupted.is_some_and(|at| at.elapsed().as_secs() < 2) => break,
+            Line::Interrupted => {
+                interrupted = Some(Instant::now());
+                note("(Ctrl-C once more ends the program)");
+            }
+            Line::Text(text) if text.trim().is_empty() => {}
+            Line::Text(text) => {
+                interrupted = None;
+                match take(&mut agent, step, text.trim()) {
+                    Goes::On => {}
+                    Goes::Ends => break,
+                }
+            }
+        }
+    }
+    note(&format!("ragmaker-agent --resume {}", agent.session.id()));
+    ExitCode::SUCCESS
+}
+
+fn take(agent: &mut Agent, step: &Step, text: &str) -> Goes {
+    let (command, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let words = words.trim();
+    let mut ask = |request: &str| {
+        agent.request = request.to_owned();
+        let answer = step.run(|| agent.say(request));
+        shown(answer);
+    };
+    match command {
+        "/exit" | "/quit" => return Goes::Ends,
+        "/rag" | "/ask" if words.is_empty() => note(&format!("{command} needs what it is about")),
+        "/rag" | "/ask" => match prompts::workflow(&command[1..], words) {
+            Some(request) => ask(&request),
+            None => note("there is no such workflow"),
+        },
+        "/help" => {
+            for (name, what) in COMMANDS {
+                note(&format!("{name:8} {what}"));
+            }
+        }
+        "/tools" => {
+            for tool in agent.tools.declarations() {
+                note(&format!("{:22} {}", tool.name, clean::line(&tool.description, 100)));
+            }
+        }
+        "/state" | "/memos" => {
+            let work = agent.work();
+            let text = if command == "/memos" { work.memos } else { rendered(&work) };
+            let text = clean::clean(text.trim());
+            note(if text.is_empty() { "(nothing yet)" } else { &text });
+        }
+        "/model" if words.is_empty() => note(&agent.client.endpoint().model),
+        "/model" => {
+            let mut endpoint = agent.client.endpoint().clone();
+            endpoint.model = words.to_owned();
+            agent.client = Client::new(endpoint);
+            note(&format!("the model is {words} now"));
+        }
+        "/reset" => match Session::create(&agent.project.cache_folder()) {
+            Ok(session) => {
+                agent.begin(session);
+                note(&format!("a new conversation: {}", agent.session.id()));
+            }
+            Err(error) => Screen::error(&error),
+        },
+        "/save" if words.is_empty() => note("/save needs a file"),
+        "/save" => match fs::File::create_new(words).and_then(|mut file| {
+            std::io::Write::write_all(&mut file, as_markdown(agent.state.history.messages()).as_bytes())
+        }) {
+            Ok(()) => note(&format!("saved as {words}")),
+            Err(error) => note(&format!("{words} cannot be written: {error}")),
+        },
+        _ if command.starts_with('/') && command[1..].chars().all(|c| c.is_ascii_lowercase()) => {
+            note(&format!("there is no {command}; /help lists the commands"));
+        }
+        _ => ask(text),
+    }
+    Goes::On
+}
+
+/// An answer was shown as it was written; an error is shown here.
+fn shown(answer: Result<String, Error>) {
+    match answer {
+        Ok(_) => print("\n"),
+        Err(error) => Screen::error(&error),
+    }
+}
+
+/// What was said last, for somebody who comes back.
+fn show_last(agent: &Agent) {
+    let messages = agent.state.history.messages();
+    note(&format!("(conversation {}, {} messages)", agent.session.id(), messages.len()));
+    for message in &messages[messages.len().saturating_sub(4)..] {
+        match message {
+            Message::User { text } => note(&format!("> {}", clean::line(text, 300))),
+            Message::Assistant { text, .. } if !text.trim().is_empty() => note(&clean::line(text, 300)),
+            _ => {}
+        }
+    }
+}
+
+/// The conversation as a document.
+fn as_markdown(messages: &[Message]) -> String {
+    let mut text = String::new();
+    for message in messages {
+        // Writing to a string cannot fail.
+        let _ = match message {
+            Message::User { text: said } => writeln!(text, "## Person\n\n{said}\n"),
+            Message::Assistant { text: said, calls } => {
+                let calls = calls
+                    .iter()
+                    .fold(String::new(), |all, call| format!("{all}- `{} {}`\n", call.name, call.arguments));
+                writeln!(text, "## Assistant\n\n{said}\n{calls}")
+            }
+            Message::Result { name, text: said, .. } => {
+                writeln!(text, "### Result of {name}\n\n```json\n{said}\n```\n")
+            }
+        };
+    }
+    text
+}

@@ -1,0 +1,98 @@
+//! The log of `--debug`: one JSON object a line, with keys blanked, for the owner alone.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::Write,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde_json::{Value, json};
+
+/// The size at which a file is put aside.
+const FULL: u64 = 10 << 20;
+/// How many files are put aside.
+const KEPT: u32 = 3;
+
+/// An open log, or none.
+#[derive(Debug, Default)]
+pub(crate) struct Log(Option<Open>);
+
+#[derive(Debug)]
+struct Open {
+    path: PathBuf,
+    file: File,
+    session: String,
+}
+
+impl Log {
+    /// The log in the cache folder. One that cannot be written is none: it makes nothing else fail.
+    pub(crate) fn open(cache: &Path, session: &str) -> Self {
+        let path = cache.join("logs").join("agent.jsonl");
+        let made = ragmaker_project::create_private(&cache.join("logs"));
+        let file = made.ok().and_then(|()| append(&path));
+        Self(file.map(|file| Open { path, file, session: session.to_owned() }))
+    }
+
+    /// Whether lines are written.
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Adds a line with these members, whose text has no keys in it.
+    pub(crate) fn line(&mut self, step: usize, what: &str, members: &Value, blank: impl Fn(&str) -> String) {
+        let Some(open) = &mut self.0 else { return };
+        let mut line = json!({
+            "time": ragmaker_fs::rfc3339(SystemTime::now()), "session": open.session, "step": step, "what": what,
+        });
+        if let (Value::Object(line), Value::Object(members)) = (&mut line, members) {
+            line.extend(members.clone());
+        }
+        let text = blank(&line.to_string()) + "\n";
+        let _ = open.file.write_all(text.as_bytes());
+        if open.file.metadata().is_ok_and(|data| data.len() > FULL) {
+            open.rotate();
+        }
+    }
+}
+
+impl Open {
+    fn rotate(&mut self) {
+        let aside = |number: u32| self.path.with_extension(format!("{number}.jsonl"));
+        for number in (1..KEPT).rev() {
+            let _ = fs::rename(aside(number), aside(number + 1));
+        }
+        let _ = fs::rename(&self.path, aside(1));
+        if let Some(file) = append(&self.path) {
+            self.file = file;
+        }
+    }
+}
+
+fn append(path: &Path) -> Option<File> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.append(true).create(true).open(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_no_keys_and_files_are_put_aside() {
+        let cache = tempfile::tempdir().unwrap();
+        let mut log = Log::open(cache.path(), "s");
+        log.line(2, "request", &json!({"text": "key abc-123"}), |text| text.replace("abc-123", "[key]"));
+        let path = cache.path().join("logs/agent.jsonl");
+        let line: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!((line["text"].as_str(), line["step"].as_u64()), (Some("key [key]"), Some(2)));
+        for _ in 0..5 {
+            log.line(0, "big", &json!({"text": "x".repeat(11 << 20)}), str::to_owned);
+        }
+        let names: Vec<_> = fs::read_dir(cache.path().join("logs")).unwrap().flatten().collect();
+        assert_eq!(names.len(), 4);
+        assert!(!Log::default().is_on());
+    }
+}

@@ -1,0 +1,434 @@
+//! The state machine: `UserInput → AgentDecide → (ToolExecution → AgentDecide)* → End → UserInput`.
+//!
+//! [`next`] is a pure function of a state and an event. What happened is an [`Event`], and every event is a line of the
+//! conversation's file: reading the file again leads to the same state. What is to be done is an [`Effect`].
+
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use ragmaker_model::{CONTEXT_TOO_LONG, Call, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    compaction,
+    history::{History, tokens},
+};
+
+/// How many turns pass after a summary failed until the next is tried.
+const WAIT_TURNS: usize = 5;
+/// The same call with the same result this many times leads to a note, and to the end of the turn.
+const REPEATS: (u32, u32) = (3, 5);
+/// What an interrupted call gets for a result.
+pub(crate) const INTERRUPTED: &str =
+    "{\"status\": \"error\", \"error_code\": \"CANCELLED\", \"message\": \"interrupted by the user\"}";
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Event {
+    /// The person said something.
+    User {
+        /// The text.
+        text: String,
+    },
+    /// The model answered.
+    Assistant {
+        /// The text, which may be empty beside calls.
+        text: String,
+        /// The calls.
+        calls: Vec<Call>,
+        /// What it cost.
+        usage: Usage,
+    },
+    /// A call ended.
+    ToolResult {
+        /// The call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The answer or the error.
+        text: String,
+        /// Whether it is an error.
+        is_error: bool,
+        /// How long it took, in milliseconds.
+        milliseconds: u64,
+    },
+    /// The program told the model something.
+    Note {
+        /// Why.
+        note: Note,
+        /// The text.
+        text: String,
+    },
+    /// The model summarised the first messages.
+    Summary {
+        /// How many.
+        cut: usize,
+        /// The text; empty where none could be had.
+        text: String,
+        /// Whether it was asked for in the stricter way.
+        strict: bool,
+    },
+    /// Old results were shortened, after no summary could be had.
+    Shortened {
+        /// The ids of the calls, and the new texts of their results.
+        results: Vec<(String, String)>,
+    },
+    /// It was decided whether a call may run.
+    Approval {
+        /// The call.
+        id: String,
+        /// What was decided.
+        decision: Decision,
+        /// Why, or in which words.
+        reason: String,
+    },
+    /// The model could not be asked.
+    Failed {
+        /// The code of the error.
+        code: String,
+        /// What happened.
+        message: String,
+    },
+    /// The person ended the step, or the program was ended in the middle of it.
+    Interrupted,
+}
+
+/// What became of a call that needs approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Decision {
+    /// The person approved it, or once approved all of its kind.
+    Approved,
+    /// The person changed its arguments and approved it.
+    Edited,
+    /// The person denied it.
+    Denied,
+    /// Nobody was asked: the rules refuse it.
+    Refused,
+}
+
+/// What the program tells the model by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Note {
+    /// Judge the draft before it is the answer.
+    Judge,
+    /// The answer was empty.
+    Empty,
+    /// The same call had the same result again.
+    Repeated,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Effect {
+    /// Ask the model.
+    Decide,
+    /// Run these calls: each gets a result.
+    Run(Vec<Call>),
+    /// Tell the model.
+    Tell(Note),
+    /// Have the first messages summarised.
+    Summarise {
+        /// How many.
+        cut: usize,
+        /// Whether the last summary was not accepted.
+        strict: bool,
+    },
+    /// Shorten the results among the first messages.
+    Shorten {
+        /// How many.
+        cut: usize,
+    },
+    /// Show the answer: the turn is over.
+    Answer(String),
+    /// End the turn without an answer.
+    Stop(Stop),
+}
+
+/// Why a turn ended without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The person ended it.
+    Interrupted,
+    /// It took too many steps.
+    Steps(usize),
+    /// The model repeats itself: the tool whose call had the same result again.
+    Repeats(String),
+    /// The model says nothing.
+    Empty,
+    /// The model could not be asked.
+    Failed,
+}
+
+/// What the machine does next when nothing is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Waits for the person.
+    #[default]
+    UserInput,
+    /// Waits for the model.
+    AgentDecide,
+    /// Waits for results.
+    ToolExecution,
+    /// Waits for a summary of the first messages.
+    Summary {
+        /// How many.
+        cut: usize,
+        /// Whether the last one was not accepted.
+        strict: bool,
+    },
+    /// The turn is over.
+    End,
+}
+
+/// The limits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// The most questions to the model in a turn.
+    pub(crate) max_steps: usize,
+    /// Whether an answer after the use of tools has to be judged with `think`.
+    pub(crate) think_required: bool,
+    /// The most turns before the older ones are summarised; 0 for any number.
+    pub(crate) max_turns: usize,
+    /// How many turns stay.
+    pub(crate) kept_turns: usize,
+    /// The size of the context window; 0 where it is not known.
+    pub(crate) context_tokens: usize,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { max_steps: 50, think_required: true, max_turns: 20, kept_turns: 6, context_tokens: 0 }
+    }
+}
+
+/// All that the next event depends on.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the turn")]
+pub(crate) struct State {
+    /// What has been said.
+    pub(crate) history: History,
+    /// What is waited for.
+    pub(crate) phase: Phase,
+    /// The tokens of all answers.
+    pub(crate) usage: Usage,
+    /// How often the model was asked in this turn.
+    pub(crate) steps: usize,
+    /// What the person wants in this turn.
+    request: String,
+    /// In how many turns a summary is tried again.
+    waiting: usize,
+    /// The tokens of the last request and answer, and how many messages they were.
+    counted: Option<(usize, usize)>,
+    /// In how many answers of this turn each call had each result, and in which last.
+    seen: HashMap<u64, (u32, usize)>,
+    /// The worst repetition since the last answer.
+    repeated: Option<(u32, String)>,
+    /// Whether a tool other than `think` and `work` was used in this turn.
+    used_tools: bool,
+    /// Whether `think` was the last of them.
+    thought: bool,
+    /// Which notes the turn has had.
+    judged: bool,
+    nudged: bool,
+    squeezed: bool,
+}
+
+impl State {
+    /// About how many tokens the conversation takes, as the provider counted it where it did.
+    pub(crate) fn tokens(&self) -> usize {
+        let all = self.history.messages();
+        match self.counted {
+            Some((counted, messages)) if messages <= all.len() => {
+                counted + all[messages..].iter().map(tokens).sum::<usize>()
+            }
+            _ => all.iter().map(tokens).sum(),
+        }
+    }
+
+    /// What goes on where the program was ended in the middle of a turn.
+    pub(crate) fn unfinished(&self) -> Option<Effect> {
+        match self.phase {
+            Phase::AgentDecide => Some(Effect::Decide),
+            Phase::Summary { cut, strict } => Some(Effect::Summarise { cut, strict }),
+            _ => None,
+        }
+    }
+}
+
+/// The state after `event`, and what is to be done. An event that does not fit the state changes nothing: a file that
+/// was edited leads to no panic.
+pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec<Effect>) {
+    if !matches!(event, Event::ToolResult { .. } | Event::Approval { .. }) {
+        close_calls(&mut state);
+    }
+    let effects = match event {
+        Event::User { text } => {
+            state.waiting = state.waiting.saturating_sub(1);
+            state.request.clone_from(&text);
+            state.history.say(text);
+            (state.steps, state.used_tools, state.thought) = (0, false, false);
+            (state.judged, state.nudged, state.squeezed) = (false, false, false);
+            state.seen.clear();
+            state.repeated = None;
+            decide(&mut state, rules)
+        }
+        Event::Assistant { text, calls, usage } => answered(&mut state, text, calls, usage, rules),
+        Event::ToolResult { id, text, is_error, .. } => finished(&mut state, &id, text, is_error, rules),
+        Event::Approval { .. } => vec![],
+        Event::Note { note, text } => {
+            match note {
+                Note::Judge => state.judged = true,
+                Note::Empty => state.nudged = true,
+                Note::Repeated => {}
+            }
+            state.history.note(text);
+            decide(&mut state, rules)
+        }
+        Event::Summary { cut, text, strict } => summarised(&mut state, cut, &text, strict),
+        Event::Shortened { results } => {
+            for (id, text) in results {
+                state.history.shorten(&id, text);
+            }
+            state.counted = None;
+            state.phase = Phase::AgentDecide;
+            vec![Effect::Decide]
+        }
+        Event::Failed { code, .. } => {
+            let cut = compaction::cut(&state.history, state.tokens(), rules, true);
+            if let Some(cut) = cut.filter(|_| code == CONTEXT_TOO_LONG.name() && !state.squeezed) {
+                // Once in a turn: the endpoint's own window is smaller than was thought.
+                state.squeezed = true;
+                summarise(&mut state, cut, false)
+            } else {
+                state.phase = Phase::UserInput;
+                vec![Effect::Stop(Stop::Failed)]
+            }
+        }
+        Event::Interrupted => {
+            state.phase = Phase::UserInput;
+            vec![Effect::Stop(Stop::Interrupted)]
+        }
+    };
+    (state, effects)
+}
+
+/// Gives every call that waits for a result the one of an interrupted call.
+fn close_calls(state: &mut State) {
+    let open: Vec<_> = state.history.open().iter().map(|call| call.id.clone()).collect();
+    for id in open {
+        state.history.result(&id, INTERRUPTED.to_owned(), true);
+    }
+}
+
+fn summarise(state: &mut State, cut: usize, strict: bool) -> Vec<Effect> {
+    state.phase = Phase::Summary { cut, strict };
+    vec![Effect::Summarise { cut, strict }]
+}
+
+/// Asks the model, after a summary where one is due.
+fn decide(state: &mut State, rules: &Rules) -> Vec<Effect> {
+    if state.waiting == 0
+        && let Some(cut) = compaction::cut(&state.history, state.tokens(), rules, false)
+    {
+        return summarise(state, cut, false);
+    }
+    state.phase = Phase::AgentDecide;
+    vec![Effect::Decide]
+}
+
+fn answered(state: &mut State, text: String, calls: Vec<Call>, usage: Usage, rules: &Rules) -> Vec<Effect> {
+    state.steps += 1;
+    state.usage.input_tokens += usage.input_tokens;
+    state.usage.output_tokens += usage.output_tokens;
+    state.history.answer(text.clone(), calls);
+    let counted = usize::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(usize::MAX);
+    state.counted = (usage.input_tokens > 0).then_some((counted, state.history.messages().len()));
+    state.repeated = None;
+    let calls: Vec<_> = state.history.open().into_iter().cloned().collect();
+    if !calls.is_empty() {
+        state.phase = Phase::ToolExecution;
+        return vec![Effect::Run(calls)];
+    }
+    let is_last = state.steps >= rules.max_steps;
+    if text.trim().is_empty() {
+        if state.nudged || is_last {
+            state.phase = Phase::UserInput;
+            return vec![Effect::Stop(Stop::Empty)];
+        }
+        state.phase = Phase::AgentDecide;
+        return vec![Effect::Tell(Note::Empty)];
+    }
+    if rules.think_required && state.used_tools && !state.thought && !state.judged && !is_last {
+        state.phase = Phase::AgentDecide;
+        return vec![Effect::Tell(Note::Judge)];
+    }
+    state.phase = Phase::End;
+    vec![Effect::Answer(text)]
+}
+
+fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &Rules) -> Vec<Effect> {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let Some(call) = state.history.result(id, text, is_error) else { return vec![] };
+    if call.name == "think" {
+        state.thought |= !is_error;
+    } else if call.name != "work" {
+        state.used_tools = true;
+        state.thought = false;
+    }
+    (&call.name, call.arguments.to_string()).hash(&mut hasher);
+    let (count, last) = state.seen.entry(hasher.finish()).or_default();
+    if *last != state.steps {
+        // The same call twice in one answer is no repetition: the model had not seen the result.
+        *count += 1;
+        *last = state.steps;
+    }
+    if state.repeated.as_ref().is_none_or(|(worst, _)| *worst < *count) {
+        state.repeated = Some((*count, call.name));
+    }
+    if !state.history.open().is_empty() {
+        return vec![];
+    }
+    match state.repeated.take() {
+        Some((count, name)) if count >= REPEATS.1 => {
+            state.phase = Phase::UserInput;
+            vec![Effect::Stop(Stop::Repeats(name))]
+        }
+        _ if state.steps >= rules.max_steps => {
+            state.phase = Phase::UserInput;
+            vec![Effect::Stop(Stop::Steps(state.steps))]
+        }
+        Some((count, _)) if count == REPEATS.0 => {
+            state.phase = Phase::AgentDecide;
+            vec![Effect::Tell(Note::Repeated)]
+        }
+        _ => decide(state, rules),
+    }
+}
+
+fn summarised(state: &mut State, cut: usize, text: &str, strict: bool) -> Vec<Effect> {
+    if !state.history.may_cut(cut) {
+        return vec![];
+    }
+    if compaction::accepts(&state.history, cut, text) {
+        let request = state.request.clone();
+        state.history.summarise(cut, text, &request);
+        state.counted = None;
+        state.phase = Phase::AgentDecide;
+        return vec![Effect::Decide];
+    }
+    if !strict {
+        return summarise(state, cut, true);
+    }
+    state.waiting = WAIT_TURNS;
+    state.phase = Phase::AgentDecide;
+    vec![Effect::Shorten { cut }]
+}
+
+#[cfg(test)]
+mod tests;

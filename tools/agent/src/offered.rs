@@ -1,0 +1,303 @@
+//! The tools that the model is offered, and how a call of one is run.
+//!
+//! Whatever happens to a call becomes its result: an unknown tool, arguments that do not fit, an error, the end of its
+//! process, output without end, a person's refusal.
+
+use std::{
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_model::{Call, Declaration};
+use ragmaker_registry::{Format, Offer, Selection, Tool, offers, subprocess, unknown_tool};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation,
+    arguments::Members,
+    json::{self, Charset},
+};
+use serde_json::Value;
+
+/// The call was ended: by a person, or because it took too long.
+const CANCELLED: Code = ragmaker_model::CANCELLED;
+/// A call took too long.
+pub(crate) const TOOL_TIMEOUT: Code = Code::new("TOOL_TIMEOUT", "Ask for less in one call, or take another way.");
+
+/// The longest that a call may take: the tools' own limits are far below.
+const LONGEST: Duration = Duration::from_mins(15);
+/// How long a call in this process, which cannot be ended, is still waited for after a person ended the step.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often a wait asks whether it goes on.
+const POLL: Duration = Duration::from_millis(10);
+/// An argument with which a model asks that a call waits for the ones before it. Gemini's models know it.
+const WAIT: &str = "wait_for_previous";
+
+/// A tool that is offered.
+pub(crate) struct Offered {
+    offer: Offer,
+}
+
+/// All of them.
+pub(crate) struct Tools {
+    offered: Vec<Offered>,
+    declarations: Vec<Declaration>,
+    host: Arc<HostOptions>,
+}
+
+/// The end of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    /// The answer or the error, as the tools print it.
+    pub(crate) text: String,
+    /// Whether it is an error.
+    pub(crate) is_error: bool,
+    /// The code of the error.
+    pub(crate) error_code: Option<String>,
+    /// How long it took.
+    pub(crate) took: Duration,
+}
+
+impl Tools {
+    /// The selected tools, for a host with these options.
+    pub(crate) fn new(selection: &Selection, host: HostOptions) -> Self {
+        let offered: Vec<_> = offers(selection).into_iter().map(|offer| Offered { offer }).collect();
+        let declarations = offered.iter().map(Offered::declaration).collect();
+        Self { offered, declarations, host: Arc::new(host) }
+    }
+
+    /// What the model is told of them.
+    pub(crate) fn declarations(&self) -> &[Declaration] {
+        &self.declarations
+    }
+
+    /// The names, with commas between.
+    pub(crate) fn names(&self) -> String {
+        self.declarations.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Names the conversation whose plan and reflections the calls are about.
+    pub(crate) fn name_conversation(&mut self, id: &str) {
+        let mut host = HostOptions::clone(&self.host);
+        host.conversation = Some(id.to_owned());
+        self.host = Arc::new(host);
+    }
+
+    /// The tool that a model calls, in any spelling of its name.
+    pub(crate) fn find(&self, name: &str) -> Result<&Offered, Error> {
+        let found = ragmaker_registry::find(name.trim());
+        let found =
+            found.and_then(|tool| self.offered.iter().find(|offered| offered.offer.tool.command == tool.command));
+        found.ok_or_else(|| {
+            let names: Vec<_> = self.declarations.iter().map(|tool| tool.name.as_str()).collect();
+            unknown_tool(name, &names)
+        })
+    }
+
+    /// The calls as they may run: those of one group at once, the groups one after the other.
+    pub(crate) fn groups<'a>(&self, calls: &'a [Call]) -> Vec<&'a [Call]> {
+        let runs_alone = |call: &Call| self.find(&call.name).is_ok_and(|tool| !tool.is_read_only());
+        let waits = |call: &Call| call.arguments[WAIT] == true;
+        calls.chunk_by(|before, call| !runs_alone(before) && !runs_alone(call) && !waits(call)).collect()
+    }
+
+    /// Runs a call, with what a person said about it, as long as `goes_on` says so.
+    pub(crate) fn run(&self, call: &Call, approval: &Approval, goes_on: &(dyn Fn() -> bool + Sync)) -> Outcome {
+        let start = Instant::now();
+        let answer = self.find(&call.name).and_then(|tool| {
+            let arguments = arguments(call)?;
+            let runs = || goes_on() && start.elapsed() < LONGEST;
+            let answer = tool.run(arguments, &self.host, approval, &runs)?;
+            answer.ok_or_else(|| {
+                if goes_on() {
+                    TOOL_TIMEOUT.error(format!("{} did not end within {} s", call.name, LONGEST.as_secs()))
+                } else {
+                    CANCELLED.error("interrupted by the user")
+                }
+            })
+        });
+        Outcome::of(answer, start.elapsed())
+    }
+}
+
+impl Offered {
+    fn declaration(&self) -> Declaration {
+        let tool = self.offer.to(Format::OpenAi);
+        let function = &tool["function"];
+        Declaration {
+            name: self.offer.name().to_owned(),
+            description: function["description"].as_str().unwrap_or_default().to_owned(),
+            parameters: function["parameters"].clone(),
+        }
+    }
+
+    /// The name.
+    pub(crate) fn name(&self) -> &str {
+        self.offer.name()
+    }
+
+    /// Whether a call changes nothing, so that several may run at once.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.offer.is_read_only()
+    }
+
+    /// Whether a call may destroy what was there.
+    pub(crate) fn is_destructive(&self) -> bool {
+        self.offer.is_destructive()
+    }
+
+    /// Whether the tool itself says which of its calls need approval, by the error `NEEDS_APPROVAL`.
+    pub(crate) fn asks_itself(&self) -> bool {
+        self.offer.fails_with("NEEDS_APPROVAL")
+    }
+
+    /// The answer; `None` where `goes_on` ended the wait.
+    fn run(
+        &self,
+        arguments: Members,
+        host: &Arc<HostOptions>,
+        approval: &Approval,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Value>, Error> {
+        let tool = self.offer.tool;
+        match tool.isolation {
+            Isolation::Subprocess => {
+                let (running, lease) = subprocess::start_approved(tool, arguments, host, approval)?;
+                running.wait_while(lease, goes_on)
+            }
+            Isolation::InProcess => in_process(tool, arguments, Arc::clone(host), approval.clone(), goes_on),
+        }
+    }
+}
+
+/// The arguments of a call as an object.
+fn arguments(call: &Call) -> Result<Members, Error> {
+    let Value::Object(arguments) = &call.arguments else {
+        return Err(ARGUMENT_ERROR
+            .error(format!("the arguments of {} are no JSON object: {}", call.name, call.arguments))
+            .remedy("Call it again with one JSON object that fits its schema."));
+    };
+    let own = |(name, _): &(&String, &Value)| *name != WAIT;
+    Ok(arguments.iter().filter(own).map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+fn in_process(
+    tool: &'static Tool,
+    arguments: Members,
+    host: Arc<HostOptions>,
+    approval: Approval,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Option<Value>, Error> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let work = move || {
+        let answer = tool.call_approved(arguments, &host, &approval).map(|answered| answered.json);
+        // Nobody waits for a call that was given up.
+        let _ = sender.send(answer);
+    };
+    let failed = |what: &str| INTERNAL_ERROR.error(format!("{} {what}", tool.command));
+    thread::Builder::new().name(tool.name()).spawn(work).map_err(|error| failed(&format!("has no thread: {error}")))?;
+    let mut ended: Option<Instant> = None;
+    loop {
+        match receiver.recv_timeout(POLL) {
+            Ok(answer) => return answer.map(Some),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Err(failed("ended without an answer")),
+            Err(mpsc::RecvTimeoutError::Timeout) if goes_on() => {}
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                if ended.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// The outcome of a call that ended so.
+    pub(crate) fn of(answer: Result<Value, Error>, took: Duration) -> Self {
+        let mut value = answer.unwrap_or_else(|error| serde_json::to_value(error).unwrap_or_default());
+        let is_error = value["status"] == "error";
+        without_image(&mut value);
+        let mut out = vec![];
+        // Writing a value to memory cannot fail.
+        let _ = json::write(&value, Charset::Utf8, &mut out);
+        let error_code = value["error_code"].as_str().filter(|_| is_error).map(str::to_owned);
+        Self { text: String::from_utf8_lossy(&out).trim_end().to_owned(), is_error, error_code, took }
+    }
+
+    /// The outcome of a call that was refused.
+    pub(crate) fn refused(error: Error) -> Self {
+        Self::of(Err(error), Duration::ZERO)
+    }
+}
+
+/// Takes the bytes of a picture out of an answer: as base64 in text, no model sees it.
+fn without_image(answer: &mut Value) {
+    let is_image =
+        answer["mime_type"].as_str().is_some_and(|kind| kind.starts_with("image/") && kind != "image/svg+xml");
+    if let Value::Object(members) = answer
+        && is_image
+        && members.shift_remove("data").is_some()
+    {
+        members.insert("note".to_owned(), "The picture itself cannot be shown to you.".into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn call(name: &str, arguments: Value) -> Call {
+        Call { id: "a".into(), name: name.into(), arguments, signature: None }
+    }
+
+    fn tools(folder: &std::path::Path) -> Tools {
+        let host = HostOptions { project_root: folder.to_str().map(str::to_owned), ..HostOptions::default() };
+        Tools::new(&Selection::new(None, None, false).unwrap(), host)
+    }
+
+    #[test]
+    fn every_failure_is_an_outcome() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = tools(folder.path());
+        let run = |name: &str, arguments: Value| tools.run(&call(name, arguments), &Approval::Pending, &|| true);
+        for (name, arguments, code) in [
+            ("unheard_of", json!({}), "ARGUMENT_ERROR"),
+            ("read_file", json!("{broken"), "ARGUMENT_ERROR"),
+            ("read_file", json!({"path": 7}), "ARGUMENT_ERROR"),
+            ("read_file", json!({"pth": "a"}), "ARGUMENT_ERROR"),
+            ("read_file", json!({"path": "none.md"}), "FILE_NOT_FOUND"),
+            ("read_file", json!({"path": "a", "allow_root": ["/"]}), "NOT_ALLOWED_IN_ARGUMENTS"),
+        ] {
+            let outcome = run(name, arguments.clone());
+            assert_eq!((outcome.is_error, outcome.error_code.as_deref()), (true, Some(code)), "{name} {arguments}");
+            assert!(serde_json::from_str::<Value>(&outcome.text).unwrap()["remediation_suggestion"].is_string());
+        }
+        std::fs::write(folder.path().join("a.md"), "spring tide").unwrap();
+        let outcome = run("ragmaker-read-file", json!({"path": "a.md", "wait_for_previous": true}));
+        assert!(!outcome.is_error && outcome.text.contains("spring tide"), "{}", outcome.text);
+    }
+
+    #[test]
+    fn calls_that_change_nothing_run_at_once() {
+        let tools = tools(std::path::Path::new("."));
+        let read = || call("read_file", json!({"path": "a"}));
+        let calls = [
+            read(),
+            call("unheard_of", json!({})),
+            call("write_file", json!({})),
+            call("write_file", json!({})),
+            read(),
+            read(),
+            call("read_file", json!({"wait_for_previous": true})),
+        ];
+        let sizes: Vec<_> = tools.groups(&calls).iter().map(|group| group.len()).collect();
+        assert_eq!(sizes, [2, 1, 1, 2, 1]);
+    }
+
+    #[test]
+    fn a_picture_is_not_told_as_text() {
+        let answer = json!({"status": "success", "mime_type": "image/png", "data": "AAAA", "width": 1});
+        let outcome = Outcome::of(Ok(answer), Duration::ZERO);
+        assert!(!outcome.text.contains("AAAA") && outcome.text.contains("width"));
+    }
+}

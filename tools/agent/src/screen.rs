@@ -1,0 +1,190 @@
+//! What a person or a program sees: text, one JSON value, or one JSON object a line.
+//!
+//! Answers go to standard output. Progress goes to standard error, and only where that is a terminal: a program that
+//! reads the streams gets what the contract says. An event is shown after it was written to the conversation.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    str::FromStr,
+    time::Duration,
+};
+
+use ragmaker_tool::Error;
+use serde_json::{Value, json};
+
+use crate::{
+    clean,
+    machine::{Decision, Event},
+    markdown::Renderer,
+};
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The answer as text.
+    #[default]
+    Text,
+    /// One value at the end.
+    Json,
+    /// One object a line, as it happens.
+    Jsonl,
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            "jsonl" => Ok(Self::Jsonl),
+            _ => Err("expected text, json or jsonl".to_owned()),
+        }
+    }
+}
+
+/// The most characters of a call or a message that a line of progress shows.
+const LINE: usize = 120;
+
+/// Where it is shown.
+pub(crate) struct Screen {
+    form: Form,
+    /// Whether answers are shown to a person as they are written.
+    streams: bool,
+    /// Whether progress is shown.
+    progress: bool,
+    renderer: Renderer,
+    /// Whether text of the current answer was shown.
+    has_text: bool,
+}
+
+impl Screen {
+    /// The screen of this process.
+    pub(crate) fn new(form: Form) -> Self {
+        let is_text = form == Form::Text;
+        let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        let renderer = Renderer::default();
+        Self { form, streams: is_text && out, progress: is_text && err, renderer, has_text: false }
+    }
+
+    /// Shows one object as a line, where lines are the form.
+    pub(crate) fn object(&self, object: &Value) {
+        if self.form == Form::Jsonl {
+            print(&format!("{object}\n"));
+        }
+    }
+
+    /// Shows the next text of an answer.
+    pub(crate) fn text(&mut self, piece: &str) {
+        if self.streams {
+            let shown = self.renderer.feed(piece);
+            if !shown.is_empty() {
+                self.has_text = true;
+                print(&shown);
+            }
+        }
+    }
+
+    /// Ends the text of an answer, which the model did not finish where `is_whole` is false.
+    pub(crate) fn end_text(&mut self, is_whole: bool) {
+        if self.streams {
+            let shown = self.renderer.end();
+            self.has_text |= !shown.is_empty();
+            print(&shown);
+            if !is_whole && self.has_text {
+                self.dim("(not finished)");
+            }
+        }
+        self.has_text = false;
+    }
+
+    /// Shows what happened.
+    pub(crate) fn happened(&mut self, event: &Event) {
+        match event {
+            Event::User { text } => self.object(&json!({"type": "user", "text": text})),
+            Event::Assistant { text, calls, usage } => {
+                self.object(&json!({"type": "assistant", "text": text, "usage": usage}));
+                for call in calls {
+                    self.object(
+                        &json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}),
+                    );
+                    self.dim(&format!("▸ {} {}", call.name, call.arguments));
+                }
+            }
+            Event::ToolResult { id, name, text, is_error, milliseconds } => {
+                let json: Value = serde_json::from_str(text).unwrap_or_default();
+                let code = json["error_code"].as_str().filter(|_| *is_error);
+                self.object(&json!({
+                    "type": "tool_result", "id": id, "name": name, "is_error": is_error, "error_code": code,
+                    "milliseconds": milliseconds, "text": text,
+                }));
+                match code {
+                    Some(code) => {
+                        let message = json["message"].as_str().unwrap_or_default();
+                        self.dim(&format!("  {name}: {code}: {message}"));
+                    }
+                    None => self.dim(&format!("  {name}: {milliseconds} ms")),
+                }
+            }
+            Event::Approval { id, decision, reason } => {
+                self.object(&json!({"type": "approval", "id": id, "decision": decision, "reason": reason}));
+                if *decision == Decision::Refused {
+                    self.dim(&format!("  not allowed: {reason}"));
+                }
+            }
+            Event::Note { note, .. } => self.object(&json!({"type": "note", "note": note})),
+            Event::Summary { cut, text, .. } => {
+                self.object(&json!({"type": "summary", "messages": cut, "text": text}));
+                self.dim("  (older turns were summarised)");
+            }
+            Event::Shortened { results } => {
+                self.object(&json!({"type": "summary", "messages": 0, "shortened": results.len()}));
+            }
+            Event::Failed { code, message } => {
+                self.object(&json!({"type": "failed", "error_code": code, "message": message}));
+            }
+            Event::Interrupted => self.object(&json!({"type": "interrupted"})),
+        }
+    }
+
+    /// Says that a request is repeated.
+    pub(crate) fn retry(&mut self, number: u32, wait: Duration, reason: &str) {
+        self.end_text(false);
+        let milliseconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        self.object(&json!({"type": "retry", "number": number, "wait_milliseconds": milliseconds, "reason": reason}));
+        self.dim(&format!("  {reason}; trying again in {:.0} s", wait.as_secs_f64().ceil()));
+    }
+
+    /// Shows an answer that was not shown as it was written.
+    pub(crate) fn answer(&mut self, text: &str) {
+        self.object(&json!({"type": "answer", "text": text}));
+        if self.form == Form::Text && !self.streams {
+            print(&format!("{}\n", clean::clean(text).trim_end()));
+        }
+    }
+
+    /// Shows an error to a person, in words.
+    pub(crate) fn error(error: &Error) {
+        let error = serde_json::to_value(error).unwrap_or_default();
+        let text = |name: &str| clean::line(error[name].as_str().unwrap_or_default(), 600);
+        note(&format!("{}: {}\n  {}", text("error_code"), text("message"), text("remediation_suggestion")));
+    }
+
+    /// Shows a line of progress.
+    pub(crate) fn dim(&self, line: &str) {
+        if self.progress {
+            note(&format!("\u{1b}[2m{}\u{1b}[0m", clean::line(line, LINE).replace('\n', " ")));
+        }
+    }
+}
+
+/// Writes to standard output. Where nobody reads it any more, that is no failure.
+pub(crate) fn print(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a line to standard error.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

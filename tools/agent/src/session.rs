@@ -1,0 +1,221 @@
+//! Conversations on disk: one file of JSON lines each, in the project's cache folder.
+//!
+//! Every event is appended in one write before it is shown, so a program that is killed loses nothing that was seen; a
+//! line that was cut short by the end is removed when the conversation is taken up again. The file is locked while it is
+//! in use. It is for the owner alone.
+
+use std::{
+    collections::hash_map::RandomState,
+    fs::{self, File, OpenOptions, TryLockError},
+    hash::{BuildHasher, Hasher},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use ragmaker_tool::{Code, Error};
+use serde_json::{Value, json};
+
+use crate::machine::Event;
+
+/// There is no such conversation.
+pub(crate) const SESSION_NOT_FOUND: Code =
+    Code::new("SESSION_NOT_FOUND", "Leave --continue and --resume out to begin a new conversation.");
+/// Another program works on the conversation.
+pub(crate) const SESSION_IN_USE: Code =
+    Code::new("SESSION_IN_USE", "End the other ragmaker-agent, or begin a new conversation.");
+/// The conversation cannot be read or written.
+pub(crate) const SESSION_FAILED: Code =
+    Code::new("SESSION_FAILED", "Check the disk and the permissions of .tmp/cache/conversations in the project.");
+
+/// The folder of the conversations, in the project's cache folder.
+const FOLDER: &str = "conversations";
+
+/// An open conversation.
+pub(crate) struct Session {
+    id: String,
+    file: File,
+    length: u64,
+    /// The folder for whole results.
+    results: PathBuf,
+}
+
+impl Session {
+    /// A new conversation in the cache folder `cache`.
+    pub(crate) fn create(cache: &Path) -> Result<Self, Error> {
+        let folder = folder(cache)?;
+        let time = ragmaker_fs::rfc3339(SystemTime::now());
+        let digits: String = time.chars().filter(char::is_ascii_digit).collect();
+        let (day, hour) = digits.split_at(digits.len().min(8));
+        loop {
+            let id = format!("{day}-{hour}-{:04x}", RandomState::new().build_hasher().finish() & 0xffff);
+            let path = folder.join(&id).with_extension("jsonl");
+            let file = match private().append(true).create_new(true).open(&path) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(failed("made", &error)),
+            };
+            lock(&file, &id)?;
+            let results = folder.join(&id);
+            let mut session = Self { id, file, length: 0, results };
+            session.line(&json!({"type": "session", "id": session.id, "version": 1, "time": time}))?;
+            return Ok(session);
+        }
+    }
+
+    /// The conversation `id`, and what happened in it.
+    pub(crate) fn open(cache: &Path, id: &str) -> Result<(Self, Vec<Event>), Error> {
+        let missing = || SESSION_NOT_FOUND.error(format!("there is no conversation {id:?}")).detail("session", id);
+        if id.is_empty() || !id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+            return Err(missing());
+        }
+        let folder = folder(cache)?;
+        let path = folder.join(id).with_extension("jsonl");
+        let mut file = match OpenOptions::new().read(true).append(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing()),
+            Err(error) => return Err(failed("opened", &error)),
+        };
+        lock(&file, id)?;
+        let mut bytes = vec![];
+        file.read_to_end(&mut bytes).map_err(|error| failed("read", &error))?;
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        if end < bytes.len() {
+            // The program was ended in the middle of this line, before it was shown.
+            file.set_len(end as u64).map_err(|error| failed("mended", &error))?;
+        }
+        let mut events = vec![];
+        for (number, line) in bytes[..end].split(|byte| *byte == b'\n').enumerate() {
+            if line.is_empty() || number == 0 {
+                continue;
+            }
+            events.push(serde_json::from_slice(line).map_err(|error| {
+                SESSION_FAILED
+                    .error(format!("line {} of {} is no event: {error}", number + 1, path.display()))
+                    .remedy("The file was changed by another program: begin a new conversation.")
+            })?);
+        }
+        Ok((Self { id: id.to_owned(), file, length: end as u64, results: folder.join(id) }, events))
+    }
+
+    /// The id of the conversation that was changed last.
+    pub(crate) fn last(cache: &Path) -> Result<String, Error> {
+        let entries = fs::read_dir(cache.join(FOLDER)).into_iter().flatten().flatten();
+        let files = entries.filter_map(|entry| {
+            let path = entry.path();
+            let is_ours = path.extension().is_some_and(|extension| extension == "jsonl");
+            let id = path.file_stem().filter(|_| is_ours)?.to_str()?.to_owned();
+            Some((entry.metadata().ok()?.modified().ok()?, id))
+        });
+        files.max().map(|(_, id)| id).ok_or_else(|| SESSION_NOT_FOUND.error("there is no conversation in this project"))
+    }
+
+    /// The name of the conversation.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Adds what happened.
+    pub(crate) fn append(&mut self, event: &Event) -> Result<(), Error> {
+        self.line(&json!(event))
+    }
+
+    /// Keeps a whole result in a file of its own, and returns the file's path.
+    pub(crate) fn keep(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
+        let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(60).collect();
+        let keep = || {
+            ragmaker_project::create_private(&self.results)?;
+            let path = self.results.join(format!("{name}.txt"));
+            private().write(true).create(true).truncate(true).open(&path)?.write_all(text.as_bytes())?;
+            Ok(path)
+        };
+        keep().map_err(|error| failed("written", &error))
+    }
+
+    fn line(&mut self, value: &Value) -> Result<(), Error> {
+        let line = value.to_string() + "\n";
+        if let Err(error) = self.file.write_all(line.as_bytes()) {
+            // Half a line would make the next one unreadable.
+            let _ = self.file.set_len(self.length);
+            return Err(failed("written", &error));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+}
+
+fn folder(cache: &Path) -> Result<PathBuf, Error> {
+    let folder = cache.join(FOLDER);
+    let made = ragmaker_project::create_cache_folder(cache).and_then(|()| ragmaker_project::create_private(&folder));
+    made.map_err(|error| failed("made", &error))?;
+    Ok(folder)
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn lock(file: &File, id: &str) -> Result<(), Error> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(SESSION_IN_USE
+            .error(format!("another ragmaker-agent works on the conversation {id}"))
+            .detail("session", id)),
+        Err(TryLockError::Error(error)) => Err(failed("locked", &error)),
+    }
+}
+
+fn failed(what: &str, error: &io::Error) -> Error {
+    SESSION_FAILED.error(format!("the conversation cannot be {what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Event {
+        Event::User { text: text.into() }
+    }
+
+    #[test]
+    fn what_was_appended_is_read_again() {
+        let cache = tempfile::tempdir().unwrap();
+        assert!(Session::last(cache.path()).unwrap_err().is(SESSION_NOT_FOUND));
+        let mut session = Session::create(cache.path()).unwrap();
+        session.append(&said("one\ntwo")).unwrap();
+        let id = session.id().to_owned();
+        assert!(Session::open(cache.path(), &id).err().unwrap().is(SESSION_IN_USE));
+        drop(session);
+        assert_eq!(Session::last(cache.path()).unwrap(), id);
+        let path = cache.path().join(FOLDER).join(&id).with_extension("jsonl");
+        // Killed in the middle of a line.
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"type\": \"us").unwrap();
+        let (mut session, events) = Session::open(cache.path(), &id).unwrap();
+        assert_eq!(events, [said("one\ntwo")]);
+        session.append(&said("three")).unwrap();
+        let whole = session.keep("a/../b", "whole").unwrap();
+        assert!(whole.ends_with("ab.txt"));
+        drop(session);
+        assert_eq!(Session::open(cache.path(), &id).unwrap().1, [said("one\ntwo"), said("three")]);
+        #[cfg(unix)]
+        for path in [path, whole] {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn what_is_no_conversation_is_refused() {
+        let cache = tempfile::tempdir().unwrap();
+        for id in ["", "../x", "20260101-000000-0000", "a/b", "."] {
+            assert!(Session::open(cache.path(), id).err().unwrap().is(SESSION_NOT_FOUND), "{id}");
+        }
+        let id = Session::create(cache.path()).unwrap().id().to_owned();
+        let path = cache.path().join(FOLDER).join(&id).with_extension("jsonl");
+        OpenOptions::new().append(true).open(path).unwrap().write_all(b"{\"type\": \"unheard of\"}\n").unwrap();
+        assert!(Session::open(cache.path(), &id).err().unwrap().is(SESSION_FAILED));
+    }
+}

@@ -1,0 +1,126 @@
+//! From arguments and configuration to a conversation that can begin.
+
+use std::{path::PathBuf, sync::Arc};
+
+use ragmaker_config::{Config, Options};
+use ragmaker_model::{Cancel, Client, Endpoint};
+use ragmaker_project::Project;
+use ragmaker_registry::Selection;
+use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
+
+use crate::{
+    agent::Agent,
+    approve::Approvals,
+    cli::Arguments,
+    log::Log,
+    machine::{Event, Rules, State, next},
+    offered::Tools,
+    prompts::Language,
+    screen::Screen,
+    session::Session,
+    terminal::Terminal,
+    trust,
+};
+
+/// The conversation that the arguments name, or a new one; and whether it is one that was resumed.
+pub(crate) fn agent(arguments: &Arguments, cancel: Cancel) -> Result<(Agent, bool), Error> {
+    let project = Project::discover(arguments.project_root.as_deref())?;
+    let cache = project.cache_folder();
+    let mut terminal = Terminal::new(cache.join("conversations").join("history"));
+    let config = config(arguments, &project)?;
+    trust::confirm(&config, &project, &mut terminal)?;
+    let settings = config.agent();
+    let endpoint = Endpoint::configured(config.model()?);
+    let mut blanks = config.blanks();
+    blanks.add(endpoint.key.value());
+    blanks.add_pairs(&endpoint.headers);
+    let mut tools = tools(arguments, &config, &project)?;
+    let (session, events) = match (&arguments.resume, arguments.continue_last) {
+        (Some(id), _) => Session::open(&cache, id)?,
+        (None, true) => Session::open(&cache, &Session::last(&cache)?)?,
+        (None, false) => (Session::create(&cache)?, vec![]),
+    };
+    tools.name_conversation(session.id());
+    let is_resumed = arguments.resume.is_some() || arguments.continue_last;
+    let max_steps = arguments.max_steps.map_or(settings.max_steps, |steps| steps.max(1));
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let rules = Rules {
+        max_steps: number(max_steps),
+        think_required: settings.think_required && tools.find("think").is_ok(),
+        max_turns: number(settings.max_conversation_turns),
+        kept_turns: number(settings.summary_conversation_turns),
+        context_tokens: number(settings.context_tokens),
+    };
+    let (mut state, mut request) = (State::default(), String::new());
+    for event in events {
+        if let Event::User { text } = &event {
+            request.clone_from(text);
+        }
+        state = next(state, event, &rules).0;
+    }
+    let log = if config.debug() { Log::open(&cache, session.id()) } else { Log::default() };
+    let approvals = Approvals::new(arguments.approve.unwrap_or(settings.approve), terminal.is_there());
+    let language = match settings.language {
+        ragmaker_config::Language::Japanese => Language::Japanese,
+        ragmaker_config::Language::English => Language::English,
+    };
+    let mut agent = Agent {
+        project,
+        state,
+        rules,
+        session,
+        client: Client::new(endpoint),
+        language,
+        tools: Arc::new(tools),
+        approvals,
+        terminal,
+        screen: Screen::new(arguments.output),
+        log,
+        cancel,
+        blank: Box::new(move |text| blanks.blanked(text)),
+        request,
+        calls: vec![],
+        failure: None,
+    };
+    agent.screen.object(&agent.described(is_resumed));
+    if !agent.state.history.open().is_empty() {
+        // The program was ended in the middle of these calls: whether they did their work is not known.
+        agent.recover()?;
+    }
+    Ok((agent, is_resumed))
+}
+
+fn config(arguments: &Arguments, project: &Project) -> Result<Config, Error> {
+    let mut options = Options::of_process(project.root())?;
+    options.file = arguments.config.as_ref().map(PathBuf::from);
+    let flags = [
+        ("model.provider", arguments.provider.clone()),
+        ("model.name", arguments.model.clone()),
+        ("model.base_url", arguments.base_url.clone()),
+        ("log.debug", arguments.debug.then(|| "true".to_owned())),
+    ];
+    options.flags = flags.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+    Config::load(project.root(), &options)
+}
+
+fn tools(arguments: &Arguments, config: &Config, project: &Project) -> Result<Tools, Error> {
+    let configured = config.tools().offered.join(",");
+    let names = arguments.tools.as_deref().or(Some(configured.as_str()).filter(|names| !names.is_empty()));
+    let selection = Selection::new(None, names, arguments.read_only)?;
+    let host = HostOptions {
+        project_root: project.root().to_str().map(str::to_owned),
+        allow_root: arguments.allow_root.clone(),
+        kb_root: arguments.kb_root.clone(),
+        allow_domain: arguments.allow_domain.clone(),
+        allow_private: arguments.allow_private,
+        conversation: None,
+    };
+    let tools = Tools::new(&selection, host);
+    if tools.declarations().is_empty() {
+        return Err(ARGUMENT_ERROR
+            .error("no tool is left to offer")
+            .remedy("Name read-only tools as --tools, or leave --read-only out.")
+            .detail("argument", "--tools"));
+    }
+    Ok(tools)
+}

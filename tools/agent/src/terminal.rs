@@ -1,0 +1,217 @@
+//! The terminal: lines are edited there, and a person is asked there.
+//!
+//! A question is asked only where standard input is a terminal: what comes through a pipe is no answer.
+
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+};
+
+use rustyline::{
+    Behavior, Config, Context, Editor, Helper, completion::Completer, error::ReadlineError, highlight::Highlighter,
+    hint::Hinter, history::FileHistory, validate::Validator,
+};
+use serde_json::Value;
+
+use crate::{clean, screen::note};
+
+/// The commands of the prompt.
+pub(crate) const COMMANDS: &[(&str, &str)] = &[
+    ("/ask", "QUESTION: answer from the knowledge bases of the project"),
+    ("/exit", "leave; the conversation is kept (also Ctrl-D)"),
+    ("/help", "this list"),
+    ("/memos", "what the model keeps in mind for later steps"),
+    ("/model", "NAME: use another model of the same provider; without a name, show it"),
+    ("/rag", "SOURCE: gather a knowledge base from a web site"),
+    ("/reset", "begin a new conversation"),
+    ("/save", "FILE: write the conversation as Markdown"),
+    ("/state", "the plan, the todo list and the rest of the work state"),
+    ("/tools", "the tools that are offered"),
+];
+
+/// How many lines of the history are kept.
+const HISTORY: usize = 1_000;
+/// The most lines of a call that a question shows.
+const SHOWN: usize = 40;
+
+/// The terminal of this process.
+pub(crate) struct Terminal {
+    history: PathBuf,
+    is_there: bool,
+    editor: Option<Editor<Commands, FileHistory>>,
+}
+
+/// A line of a person.
+pub(crate) enum Line {
+    /// What was typed.
+    Text(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or no terminal.
+    End,
+}
+
+/// What a person says about a call.
+pub(crate) enum Reply {
+    /// It may run.
+    Yes,
+    /// It and all of its kind may run.
+    Always,
+    /// It may not, with the person's words.
+    No(String),
+    /// It may run so.
+    Edited(String),
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl Terminal {
+    /// The terminal, whose history is in the file `history`.
+    pub(crate) fn new(history: PathBuf) -> Self {
+        let is_there = io::stdin().is_terminal() && (io::stderr().is_terminal() || io::stdout().is_terminal());
+        Self { history, is_there, editor: None }
+    }
+
+    /// Whether a person can be asked.
+    pub(crate) fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    /// The next line at the prompt.
+    pub(crate) fn prompt(&mut self) -> Line {
+        let line = self.read("> ", "");
+        if let (Line::Text(text), Some(editor)) = (&line, &mut self.editor)
+            && !text.trim().is_empty()
+        {
+            // A history that cannot be kept is not worth an error.
+            let _ = editor.add_history_entry(text.as_str());
+            let _ = editor.save_history(&self.history);
+        }
+        line
+    }
+
+    /// The answer to a question.
+    pub(crate) fn line(&mut self, question: &str) -> Line {
+        self.read(question, "")
+    }
+
+    /// Asks whether a call may run: what it is, and what it would do. `editable` is what `e` edits.
+    pub(crate) fn ask(&mut self, title: &str, details: &str, kind: &str, editable: &str) -> Reply {
+        note(&format!("\n\u{1b}[1m{}\u{1b}[0m", clean::line(title, 300)));
+        let details = clean::clean(details);
+        for line in details.lines().take(SHOWN) {
+            note(&format!("  {}", line.chars().take(2_000).collect::<String>()));
+        }
+        let more = details.lines().count().saturating_sub(SHOWN);
+        if more > 0 {
+            note(&format!("  … {more} more lines"));
+        }
+        let question = format!("[y] yes  [n] no  [a] always {}  [e] edit  ? ", clean::line(kind, 60));
+        loop {
+            match self.read(&question, "") {
+                Line::Interrupted => return Reply::Interrupted,
+                Line::End => return Reply::No(String::new()),
+                Line::Text(answer) => match answer.trim().to_lowercase().as_str() {
+                    "y" | "yes" => return Reply::Yes,
+                    "a" | "always" => return Reply::Always,
+                    "n" | "no" => {
+                        return match self.read("why (optional): ", "") {
+                            Line::Text(words) => Reply::No(words.trim().to_owned()),
+                            Line::Interrupted => Reply::Interrupted,
+                            Line::End => Reply::No(String::new()),
+                        };
+                    }
+                    "e" | "edit" => {
+                        return match self.read("edit: ", editable) {
+                            Line::Text(text) => Reply::Edited(text),
+                            Line::Interrupted => Reply::Interrupted,
+                            Line::End => Reply::No(String::new()),
+                        };
+                    }
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    fn read(&mut self, prompt: &str, initial: &str) -> Line {
+        if !self.is_there {
+            return Line::End;
+        }
+        let Some(editor) = self.editor() else { return Line::End };
+        match editor.readline_with_initial(prompt, (initial, "")) {
+            Ok(text) => Line::Text(text),
+            Err(ReadlineError::Interrupted) => Line::Interrupted,
+            Err(_) => Line::End,
+        }
+    }
+
+    fn editor(&mut self) -> Option<&mut Editor<Commands, FileHistory>> {
+        if self.editor.is_none() {
+            // The terminal itself: standard output may be a file.
+            let config = Config::builder().behavior(Behavior::PreferTerm).max_history_size(HISTORY).ok()?.build();
+            let mut editor = Editor::with_config(config).ok()?;
+            editor.set_helper(Some(Commands));
+            // There is none at first.
+            let _ = editor.load_history(&self.history);
+            self.editor = Some(editor);
+        }
+        self.editor.as_mut()
+    }
+}
+
+/// Completes the commands of the prompt.
+struct Commands;
+
+impl Completer for Commands {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        Ok((0, completions(&line[..position])))
+    }
+}
+
+fn completions(typed: &str) -> Vec<String> {
+    if !typed.starts_with('/') {
+        return vec![];
+    }
+    COMMANDS.iter().filter(|(name, _)| name.starts_with(typed)).map(|(name, _)| (*name).to_owned()).collect()
+}
+
+impl Hinter for Commands {
+    type Hint = String;
+}
+impl Highlighter for Commands {}
+impl Validator for Commands {}
+impl Helper for Commands {}
+
+/// The arguments of a call as a person reads them: one member a line, texts as they are.
+pub(crate) fn spelled(arguments: &Value) -> String {
+    let Value::Object(members) = arguments else { return arguments.to_string() };
+    let line = |(name, value): (&String, &Value)| match value {
+        Value::String(text) if text.contains('\n') => format!("{name}:\n{text}"),
+        Value::String(text) => format!("{name}: {text}"),
+        value => format!("{name}: {value}"),
+    };
+    members.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn commands_are_completed() {
+        assert_eq!(completions("/re"), ["/reset"]);
+        assert_eq!(completions("/s"), ["/save", "/state"]);
+        assert!(completions("s").is_empty() && completions("/x").is_empty());
+        assert!(COMMANDS.is_sorted());
+    }
+
+    #[test]
+    fn arguments_are_spelled_for_a_person() {
+        let arguments = json!({"path": "a b.md", "content": "one\ntwo", "overwrite": true});
+        assert_eq!(spelled(&arguments), "path: a b.md\ncontent:\none\ntwo\noverwrite: true");
+    }
+}
