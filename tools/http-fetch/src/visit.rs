@@ -197,7 +197,7 @@ fn chosen(
     also: &mut Vec<String>,
 ) -> (Loaded, Source) {
     if loaded.via == Via::Browser {
-        return (loaded, Source::Browser { session: section.session.clone() });
+        return (loaded, Source::Browser { session: section.session.clone(), selector: None });
     }
     let by_accept = loaded.content.kind == Kind::Markdown && tries_accept;
     if by_accept && !section.learned().is_sure_of_accept() {
