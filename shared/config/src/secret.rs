@@ -78,6 +78,16 @@ impl Blanks {
         }
     }
 
+    /// Adds what an address holds of a user, a password, or parameters.
+    pub fn add_url(&mut self, url: &str) {
+        let (address, query) = url.split_once('?').unwrap_or((url, ""));
+        if let Some((user, _)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('@')) {
+            user.split(':').for_each(|part| self.add(part));
+        }
+        let parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
+        self.add_pairs(&parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>());
+    }
+
     /// `text` without the keys, also as they stand in a URL.
     pub fn blanked(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -110,6 +120,8 @@ mod tests {
         blanks.add("");
         let pairs = [("Authorization", "Bearer abc/def"), ("api-version", "2024-10-21"), ("x", "tiny")];
         blanks.add_pairs(&pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        blanks.add_url("https://user1:hunter2@host/v1?api-version=2024-10-21&sig=signature");
+        assert_eq!(blanks.blanked("hunter2 at host: signature"), "[key] at host: [key]");
         let text = "sk-1234567 sk-12345 abc/def ?k=abc%2Fdef 2024-10-21 tiny";
         assert_eq!(blanks.blanked(text), "[key] [key] [key] ?k=[key] 2024-10-21 tiny");
         assert!(!format!("{blanks:?} {:?}", Key::new("sk-12345")).contains("123"));

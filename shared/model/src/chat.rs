@@ -8,7 +8,7 @@ use crate::{
     answer::{Collected, Draft, Fed, reported},
 };
 
-pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>) -> Value {
+pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>, schema: Option<&Value>) -> Value {
     let mut messages = vec![json!({"role": "system", "content": request.system})];
     messages.extend(request.messages.iter().map(message));
     let mut body = json!({
@@ -20,6 +20,9 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>) -> Value {
     if !request.tools.is_empty() {
         let tool = |tool: &crate::Declaration| json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}});
         body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if let Some(schema) = schema {
+        body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "step", "schema": schema}});
     }
     if let Some(temperature) = endpoint.temperature {
         body["temperature"] = temperature.into();

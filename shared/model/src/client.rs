@@ -1,14 +1,14 @@
 //! One request, tried again where that may help, and its answer as it streams.
 //!
 //! A thread reads the connection and hands its bytes over a channel, so that a person who cancels does not wait for
-//! the endpoint. The thread ends at its next read, or when the request's whole time is over.
+//! the endpoint. A request that is given up closes its connection, which ends the thread.
 
 use std::{
     collections::hash_map::RandomState,
     hash::{BuildHasher, Hasher},
     io::Read,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
@@ -16,6 +16,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use ragmaker_config::Blanks;
 use ragmaker_tool::{Code, Error};
 use serde_json::Value;
 
@@ -92,12 +93,32 @@ impl Default for Retries {
 }
 
 /// A client of one endpoint.
+///
+/// It serves one request at a time: one that is given up closes the connections of all.
 #[derive(Debug)]
 pub struct Client {
     endpoint: Endpoint,
     retries: Retries,
-    agent: ureq::Agent,
+    blanks: Blanks,
+    agent: Mutex<ureq::Agent>,
     uses_text: AtomicBool,
+    /// The endpoint refuses any temperature but its own.
+    has_fixed_temperature: AtomicBool,
+}
+
+/// A request whose connection is closed where this is dropped before the answer's end.
+struct Open<'a> {
+    client: &'a Client,
+    parts: Receiver<Part>,
+    is_over: bool,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.client.disconnect();
+        }
+    }
 }
 
 /// What the thread that reads the connection hands over.
@@ -123,22 +144,28 @@ impl From<Error> for Failure {
 impl Client {
     /// A client of `endpoint`. It opens no connection before the first request.
     pub fn new(endpoint: Endpoint) -> Self {
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            // A key goes where the configuration says, and nowhere else.
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_connect(Some(endpoint.timeout.min(Duration::from_secs(20))))
-            .timeout_global(Some(endpoint.timeout * WHOLE))
-            .user_agent(concat!("ragmaker/", env!("CARGO_PKG_VERSION")));
         let uses_text = AtomicBool::new(endpoint.protocol == Protocol::Text);
-        Self { agent: config.build().into(), retries: Retries::default(), uses_text, endpoint }
+        Self {
+            agent: Mutex::new(agent(&endpoint)),
+            retries: Retries::default(),
+            blanks: endpoint.blanks(),
+            uses_text,
+            has_fixed_temperature: AtomicBool::new(false),
+            endpoint,
+        }
+    }
+
+    /// Closes all connections, which ends the threads that read them.
+    fn disconnect(&self) {
+        let mut current = self.agent.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, agent(&self.endpoint)).shutdown();
     }
 
     /// The same client with other waits.
     #[must_use]
-    pub fn with_retries(self, retries: Retries) -> Self {
-        Self { retries, ..self }
+    pub fn with_retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
+        self
     }
 
     /// The model that is asked.
@@ -161,8 +188,8 @@ impl Client {
         loop {
             let (code, reason, wait) = match self.attempt(request, cancel, &mut |text| show(Progress::Text(text))) {
                 Ok(answer) => return Ok(answer),
-                Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Again { code, reason, wait }) => (code, self.endpoint.blanks().blanked(&reason), wait),
+                Err(Failure::Final(error)) => return Err(error.rewritten(|text| self.blanks.blanked(text))),
+                Err(Failure::Again { code, reason, wait }) => (code, self.blanks.blanked(&reason), wait),
             };
             number += 1;
             if number > self.retries.most || wait.is_some_and(|wait| wait > LONGEST_WAIT) {
@@ -184,13 +211,16 @@ impl Client {
 
     fn attempt(&self, request: &Request<'_>, cancel: &Cancel, show: &mut dyn FnMut(&str)) -> Result<Answer, Failure> {
         cancelled(cancel)?;
+        if self.endpoint.protocol == Protocol::JsonSchema {
+            return self.attempt_schema(request, cancel, show);
+        }
         let uses_text = self.uses_text.load(Ordering::Relaxed);
         let mut collected = if uses_text {
-            let (system, messages) = text::rendered(request);
+            let (system, messages) = text::rendered(request, text::RULES);
             let plain = Request { system: &system, messages: &messages, tools: &[] };
-            self.collect(&plain, cancel, &mut |_| ())?
+            self.collect(&plain, None, cancel, &mut |_| ())?
         } else {
-            self.collect(request, cancel, show)?
+            self.collect(request, None, cancel, show)?
         };
         if collected.drafts.is_empty()
             && self.endpoint.protocol != Protocol::Native
@@ -206,23 +236,47 @@ impl Client {
         Ok(collected.finish(request.messages))
     }
 
-    /// Sends the request once and collects the events of the answer.
-    fn collect(
+    /// One attempt at an answer that the server holds to a JSON schema: a call of a tool, or a text.
+    fn attempt_schema(
         &self,
         request: &Request<'_>,
         cancel: &Cancel,
         show: &mut dyn FnMut(&str),
+    ) -> Result<Answer, Failure> {
+        let (system, messages) = text::rendered(request, text::SCHEMA_RULES);
+        let plain = Request { system: &system, messages: &messages, tools: &[] };
+        let schema = text::schema(request.tools);
+        let mut collected = self.collect(&plain, Some(&schema), cancel, &mut |_| ())?;
+        if let Some(said) = text::said(&collected.text) {
+            collected.text = said;
+        } else if let Some((left, drafts)) = text::calls(&collected.text, request.tools) {
+            collected.text = left;
+            collected.drafts = drafts;
+        }
+        if !collected.text.is_empty() {
+            show(&collected.text);
+        }
+        Ok(collected.finish(request.messages))
+    }
+
+    /// Sends the request once and collects the events of the answer.
+    fn collect(
+        &self,
+        request: &Request<'_>,
+        schema: Option<&Value>,
+        cancel: &Cancel,
+        show: &mut dyn FnMut(&str),
     ) -> Result<Collected, Failure> {
-        let parts = self.send(request)?;
+        let mut open = Open { client: self, parts: self.send(request, schema)?, is_over: false };
         let (mut answer, mut events, mut whole) = (Collected::default(), Events::default(), vec![]);
         let mut head = None;
-        let mut reader = Reader { provider: self.endpoint.provider, done: false, any: false };
+        let mut reader = Reader { provider: self.endpoint.provider, blanks: &self.blanks, done: false, any: false };
         let whole_end = Instant::now() + self.endpoint.timeout * WHOLE;
         let mut silent_until = Instant::now() + self.endpoint.timeout;
         let lost = |reason: String| Failure::Again { code: MODEL_UNREACHABLE, reason, wait: None };
         loop {
             cancelled(cancel)?;
-            let part = match parts.recv_timeout(POLL) {
+            let part = match open.parts.recv_timeout(POLL) {
                 Ok(part) => part,
                 Err(RecvTimeoutError::Timeout) if Instant::now() < silent_until.min(whole_end) => continue,
                 Err(RecvTimeoutError::Timeout) if answer.stop.is_some() => return Ok(answer),
@@ -254,6 +308,7 @@ impl Client {
                 Part::Failed(_) if answer.stop.is_some() => return Ok(answer),
                 Part::Failed(reason) => return Err(lost(reason)),
                 Part::End => {
+                    open.is_over = true;
                     let (status, retry_after, is_json) = head.unwrap_or_default();
                     if status != 200 {
                         return Err(self.refused(status, retry_after, &whole));
@@ -273,20 +328,28 @@ impl Client {
                 }
             }
             if reader.done {
+                // The thread reads the little that is left, so that the connection can be used again.
+                open.is_over = true;
                 return Ok(answer);
             }
         }
     }
 
     /// Starts the thread that sends the request and reads the answer.
-    fn send(&self, request: &Request<'_>) -> Result<Receiver<Part>, Error> {
-        let body = match self.endpoint.provider {
-            Provider::Gemini => gemini::body(&self.endpoint, request),
-            Provider::Anthropic => anthropic::body(&self.endpoint, request),
-            _ => chat::body(&self.endpoint, request),
+    fn send(&self, request: &Request<'_>, schema: Option<&Value>) -> Result<Receiver<Part>, Error> {
+        let mut endpoint = self.endpoint.clone();
+        if self.has_fixed_temperature.load(Ordering::Relaxed) {
+            endpoint.temperature = None;
+        }
+        let body = match endpoint.provider {
+            Provider::Gemini => gemini::body(&endpoint, request, schema),
+            // It has no schema of answers: the instructions have to do.
+            Provider::Anthropic => anthropic::body(&endpoint, request),
+            _ => chat::body(&endpoint, request, schema),
         };
-        let mut post = self.agent.post(self.endpoint.url()).header("content-type", "application/json");
-        for (name, value) in self.endpoint.headers() {
+        let agent = self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut post = agent.post(endpoint.url()).header("content-type", "application/json");
+        for (name, value) in endpoint.headers() {
             post = post.header(name, value);
         }
         let (sender, receiver) = sync_channel(16);
@@ -310,18 +373,31 @@ impl Client {
             // Gemini sends a list.
             reported(body.as_array().and_then(|all| all.first()).unwrap_or(&body))
         });
-        let said: String = said.unwrap_or_else(|| text.into_owned()).chars().take(500).collect();
-        let reason = self.endpoint.blanks().blanked(&format!("the endpoint answered {status}: {said}"));
+        let said = shortened(&self.blanks, &said.unwrap_or_else(|| text.into_owned()));
+        let reason = format!("the endpoint answered {status}: {said}");
         let code = match status {
             429 => return Failure::Again { code: MODEL_RATE_LIMITED, reason, wait },
             408 | 500.. => return Failure::Again { code: MODEL_UNREACHABLE, reason, wait },
             401 | 403 => MODEL_AUTH_FAILED,
             // Gemini's answer to a wrong key.
             400 if said.contains("API key not valid") => MODEL_AUTH_FAILED,
+            // Models that reason take their own temperature alone.
+            400 if self.endpoint.temperature.is_some()
+                && said.to_lowercase().contains("temperature")
+                && !self.has_fixed_temperature.swap(true, Ordering::Relaxed) =>
+            {
+                return Failure::Again { code: MODEL_ANSWER_INVALID, reason, wait: Some(Duration::ZERO) };
+            }
             400 | 413 if is_about_length(&said) || status == 413 => CONTEXT_TOO_LONG,
             _ => MODEL_ANSWER_INVALID,
         };
         Failure::Final(code.error(reason).detail("http_status", status))
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.disconnect();
     }
 }
 
@@ -336,15 +412,16 @@ impl Retries {
 }
 
 /// Turns the data of events into an answer.
-struct Reader {
+struct Reader<'a> {
     provider: Provider,
+    blanks: &'a Blanks,
     /// Nothing more comes.
     done: bool,
     /// Something came.
     any: bool,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn take(&mut self, data: &str, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
         if data.trim().is_empty() || self.done {
             return Ok(());
@@ -380,13 +457,33 @@ impl Reader {
         };
         match fed? {
             Fed::Taken => Ok(()),
-            Fed::Failed(said) if is_about_length(&said) => Err(CONTEXT_TOO_LONG.error(said).into()),
+            Fed::Failed(said) if is_about_length(&said) => {
+                Err(CONTEXT_TOO_LONG.error(shortened(self.blanks, &said)).into())
+            }
             Fed::Failed(said) => {
-                let reason = format!("the endpoint reports: {}", said.chars().take(500).collect::<String>());
+                let reason = format!("the endpoint reports: {}", shortened(self.blanks, &said));
                 Err(Failure::Again { code: MODEL_UNREACHABLE, reason, wait: None })
             }
         }
     }
+}
+
+/// The start of what an endpoint says, without keys: they are blanked before it is cut, for half a key is none that
+/// would be found.
+fn shortened(blanks: &Blanks, said: &str) -> String {
+    blanks.blanked(said).chars().take(500).collect()
+}
+
+fn agent(endpoint: &Endpoint) -> ureq::Agent {
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        // A key goes where the configuration says, and nowhere else.
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .timeout_connect(Some(endpoint.timeout.min(Duration::from_secs(20))))
+        .timeout_global(Some(endpoint.timeout * WHOLE))
+        .user_agent(concat!("ragmaker/", env!("CARGO_PKG_VERSION")));
+    config.build().into()
 }
 
 /// Reads the answer to its end, which is returned.

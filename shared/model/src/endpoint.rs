@@ -72,6 +72,7 @@ impl Endpoint {
         blanks.add(self.key.value());
         blanks.add_pairs(&self.headers);
         blanks.add_pairs(&self.query);
+        blanks.add_url(&self.base_url);
         blanks
     }
 

@@ -33,7 +33,7 @@ const KEYWORDS: [&str; 20] = [
     "$anchor",
 ];
 
-pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>) -> Value {
+pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>, schema: Option<&Value>) -> Value {
     let mut contents: Vec<Value> = vec![];
     for message in request.messages {
         let (role, parts) = parts(message);
@@ -51,6 +51,10 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>) -> Value {
     if !request.tools.is_empty() {
         let tool = |tool: &crate::Declaration| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": reduced(&tool.parameters)});
         body["tools"] = json!([{"functionDeclarations": request.tools.iter().map(tool).collect::<Vec<_>>()}]);
+    }
+    if let Some(schema) = schema {
+        body["generationConfig"]["responseMimeType"] = "application/json".into();
+        body["generationConfig"]["responseJsonSchema"] = reduced(schema);
     }
     if let Some(temperature) = endpoint.temperature {
         body["generationConfig"]["temperature"] = temperature.into();

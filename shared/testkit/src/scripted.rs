@@ -3,8 +3,12 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -67,6 +71,8 @@ pub struct Scripted {
     /// Its address.
     pub url: String,
     got: Arc<Mutex<Vec<Got>>>,
+    /// How many clients hung up on an endpoint that said nothing more.
+    left: Arc<AtomicUsize>,
 }
 
 impl Scripted {
@@ -95,15 +101,26 @@ impl Scripted {
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
         let got = Arc::new(Mutex::new(vec![]));
         let (all, script) = (Arc::clone(&got), Arc::new(script));
+        let left = Arc::new(AtomicUsize::new(0));
+        let gone = Arc::clone(&left);
         thread::spawn(move || {
             for _ in 0..most {
                 let Ok((stream, _)) = listener.accept() else { return };
-                let (all, script) = (Arc::clone(&all), Arc::clone(&script));
+                let (all, script, gone) = (Arc::clone(&all), Arc::clone(&script), Arc::clone(&gone));
                 // A client that left makes the writing fail.
-                thread::spawn(move || serve(stream, &*script, &all).unwrap_or_default());
+                thread::spawn(move || serve(stream, &*script, &all, &gone).unwrap_or_default());
             }
         });
-        Self { url, got }
+        Self { url, got, left }
+    }
+
+    /// Whether a client hangs up within `patience` on an endpoint that says nothing more.
+    pub fn is_left_within(&self, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        while self.left.load(Ordering::SeqCst) == 0 && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.left.load(Ordering::SeqCst) > 0
     }
 
     /// The requests since this was asked last.
@@ -112,7 +129,12 @@ impl Scripted {
     }
 }
 
-fn serve(mut stream: TcpStream, script: &dyn Fn(&Got) -> Reply, all: &Mutex<Vec<Got>>) -> std::io::Result<()> {
+fn serve(
+    mut stream: TcpStream,
+    script: &dyn Fn(&Got) -> Reply,
+    all: &Mutex<Vec<Got>>,
+    left: &AtomicUsize,
+) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -139,7 +161,10 @@ fn serve(mut stream: TcpStream, script: &dyn Fn(&Got) -> Reply, all: &Mutex<Vec<
     match reply.then {
         Then::Close => {}
         // Until the client closes its end.
-        Then::Hang => drop(reader.read(&mut [0])),
+        Then::Hang => {
+            drop(reader.read(&mut [0]));
+            left.fetch_add(1, Ordering::SeqCst);
+        }
         Then::Repeat => loop {
             stream.write_all(reply.pieces.last().map_or(&b""[..], Vec::as_slice))?;
         },

@@ -94,6 +94,19 @@ impl Error {
         self
     }
 
+    /// The same error with every text as `rewrite` has it, such as without keys.
+    #[must_use]
+    pub fn rewritten(mut self, rewrite: impl Fn(&str) -> String) -> Self {
+        self.0.message = bounded(rewrite(&self.0.message));
+        self.0.remediation_suggestion = bounded(rewrite(&self.0.remediation_suggestion));
+        for value in self.0.details.values_mut() {
+            if let Value::String(text) = value {
+                *text = bounded(rewrite(text));
+            }
+        }
+        self
+    }
+
     /// Whether the remedy is still the one of `code`.
     pub(crate) fn has_remedy_of(&self, code: Code) -> bool {
         self.is(code) && self.0.remediation_suggestion == code.remedy

@@ -7,7 +7,7 @@ use std::{collections::HashSet, thread, time::Duration};
 
 use ragmaker_model::{
     Answer, CANCELLED, CONTEXT_TOO_LONG, Call, Cancel, Client, Declaration, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED,
-    MODEL_RATE_LIMITED, MODEL_UNREACHABLE, Message, Progress, Provider, Request, Usage,
+    MODEL_RATE_LIMITED, MODEL_UNREACHABLE, Message, Progress, Protocol, Provider, Request, Usage,
 };
 use ragmaker_tool::Error;
 use serde_json::json;
@@ -325,5 +325,102 @@ fn a_call_in_text_changes_the_protocol() {
         assert!(got[0].body["tools"].is_array() && got[1].body["tools"].is_null());
         let sent = got[1].body.to_string();
         assert!(sent.contains("Result of read_file") && sent.contains("To call a tool"), "{sent}");
+    }
+}
+
+#[test]
+fn no_text_holds_a_key() {
+    let long = format!("{} secret-key and header-secret, query-secret", "x".repeat(495));
+    let said = |message: &str| json!({"error": {"message": message}});
+    let context = format!("maximum context length: {long}");
+    for provider in FORMATS {
+        for (replies, code) in [
+            // Cut at 500 characters, in the middle of the key.
+            (vec![Reply::status("404 None", "", &said(&long).to_string())], MODEL_ANSWER_INVALID),
+            (vec![Reply::status("500 Oops", "", &said(&long).to_string()); 5], MODEL_UNREACHABLE),
+            (vec![Reply::events([format!("data: {}\n\n", said(&context)).into_bytes()])], CONTEXT_TOO_LONG),
+            (vec![Reply::events([format!("data: {}\n\n", said(&long)).into_bytes()]); 5], MODEL_UNREACHABLE),
+            (vec![Reply::status("400 No", "", &said("header-secret, query-secret").to_string())], MODEL_ANSWER_INVALID),
+        ] {
+            let scripted = Scripted::new(replies);
+            let client = client_with(&scripted, provider, |endpoint| {
+                endpoint.headers = vec![("x-gateway".to_owned(), "Token header-secret".to_owned())];
+                endpoint.query = vec![("sig".to_owned(), "query-secret".to_owned())];
+            });
+            let mut reasons = String::new();
+            let request = Request { system: "", messages: &[user("?")], tools: &[] };
+            let outcome = client.complete(&request, &Cancel::default(), &mut |progress| {
+                if let Progress::Retry { reason, .. } = progress {
+                    reasons += reason;
+                }
+            });
+            let error = outcome.unwrap_err();
+            assert!(error.is(code), "{provider:?}: {error}");
+            let all = format!("{reasons} {}", serde_json::to_string(&error).unwrap());
+            for part in ["secr", "query-s", "header-s"] {
+                assert!(!all.contains(part), "{provider:?}: {all}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_request_that_is_given_up_closes_its_connection() {
+    for provider in FORMATS {
+        let scripted = Scripted::new(vec![Reply::events([text(provider, "half")]).then(Then::Hang), good(provider)]);
+        let (client, cancel) = (client(&scripted, provider), Cancel::default());
+        let other = cancel.clone();
+        let (outcome, ..) = thread::scope(|scope| {
+            scope.spawn(move || {
+                thread::sleep(Duration::from_millis(60));
+                other.cancel();
+            });
+            ask(&client, &[user("?")], &cancel)
+        });
+        assert!(outcome.unwrap_err().is(CANCELLED));
+        // The endpoint waits until the client closes its end.
+        assert!(scripted.is_left_within(Duration::from_secs(10)), "{provider:?}");
+        // The client goes on with a new connection.
+        cancel.reset();
+        is_good(&ask(&client, &[user("?")], &cancel).0.unwrap());
+    }
+}
+
+#[test]
+fn an_endpoint_with_a_temperature_of_its_own_is_asked_without_one() {
+    let refusal = json!({"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model."}});
+    let refused = || Reply::status("400 Bad", "", &refusal.to_string());
+    let scripted = Scripted::new(vec![refused(), good(Provider::OpenAi), refused()]);
+    let client = client_with(&scripted, Provider::OpenAi, |endpoint| endpoint.temperature = Some(0.0));
+    is_good(&asked(&client).0.unwrap());
+    // Once: what is refused without it is refused.
+    assert!(asked(&client).0.unwrap_err().is(MODEL_ANSWER_INVALID));
+    let temperatures: Vec<_> = scripted.got().into_iter().map(|got| got.body["temperature"].clone()).collect();
+    assert_eq!(temperatures, [json!(0.0), json!(null), json!(null)]);
+}
+
+#[test]
+fn an_answer_is_held_to_a_schema() {
+    for provider in FORMATS {
+        let say = |text: &str| Reply::events(answer(provider, &[text], &[]));
+        let call = json!({"tool": "read_file", "arguments": {"path": "x"}}).to_string();
+        let said = json!({"answer": "It is {high} water."}).to_string();
+        let scripted = Scripted::new(vec![say(&call), say(&said), say("cut off {")]);
+        let client = client_with(&scripted, provider, |endpoint| endpoint.protocol = Protocol::JsonSchema);
+        let (first, shown, _) = asked(&client);
+        let first = first.unwrap();
+        assert_eq!((first.calls[0].name.as_str(), &first.calls[0].arguments), ("read_file", &json!({"path": "x"})));
+        assert_eq!((first.text.as_str(), shown.as_str()), ("", ""));
+        let (second, shown, _) = asked(&client);
+        assert_eq!((second.unwrap().text.as_str(), shown.as_str()), ("It is {high} water.", "It is {high} water."));
+        assert_eq!(asked(&client).0.unwrap().text, "cut off {");
+        let body = &scripted.got()[0].body;
+        let schema = match provider {
+            Provider::Gemini => &body["generationConfig"]["responseJsonSchema"],
+            Provider::Anthropic => continue,
+            _ => &body["response_format"]["json_schema"]["schema"],
+        };
+        assert_eq!(schema["anyOf"][0]["properties"]["tool"]["enum"], json!(["read_file"]), "{body}");
+        assert!(body["tools"].is_null());
     }
 }
