@@ -78,6 +78,7 @@ tools! {
     ragmaker_search_knowledge_base,
     ragmaker_think,
     ragmaker_verify,
+    ragmaker_web_search,
     ragmaker_work,
     ragmaker_write_file,
 }

@@ -23,6 +23,9 @@ use crate::{
 /// The most redirects that are followed.
 const REDIRECTS: usize = 10;
 
+/// The media type of JSON.
+const JSON: &str = "application/json";
+
 /// What one request may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -82,6 +85,15 @@ impl Client {
     pub fn new(host: &HostOptions, given: Option<&Url>, limits: Limits) -> Result<Self, Error> {
         let domains = Domains::new(&host.allow_domain)?;
         let network = given.into_iter().fold(Network::new(host), Network::with);
+        Ok(Self::within(domains, network, limits))
+    }
+
+    /// A client of services whose addresses a person configured: any machine, and no domain is refused.
+    pub fn of_service(limits: Limits) -> Self {
+        Self::within(Domains::default(), Network::all(), limits)
+    }
+
+    fn within(domains: Domains, network: Network, limits: Limits) -> Self {
         let proxy = Proxy::try_from_env();
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -96,7 +108,7 @@ impl Client {
         let proxy = proxy.map(|proxy| (proxy.host().to_owned(), proxy.port()));
         let resolver = Checked { network: network.clone(), proxy, inner: DefaultResolver::default() };
         let agent = Agent::with_parts(config.build(), DefaultConnector::default(), resolver);
-        Ok(Self { agent, domains, network, limits })
+        Self { agent, domains, network, limits }
     }
 
     /// What one request may take.
@@ -153,22 +165,48 @@ impl Client {
                 url = to;
                 continue;
             }
-            let (head, body) = sent.into_parts();
-            let encoding =
-                head.headers.get(header::CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()));
-            let encoding = encoding.unwrap_or_default().into_owned();
-            let reader = body.into_with_config().limit(u64::MAX).reader();
-            let body = body::read(reader, &encoding, &self.limits).map_err(|broken| match broken {
-                Broken::TooLarge(error) => error.detail("url", url.as_str()),
-                Broken::Encoding(name) => failed(&url, "UNKNOWN_CONTENT_ENCODING", &format!("it is encoded in {name}")),
-                Broken::Io(error) => match error.downcast::<ureq::Error>() {
-                    Ok(error) => self.error(&error, &url),
-                    Err(error) if error.kind() == std::io::ErrorKind::TimedOut => self.late(&url),
-                    Err(error) => failed(&url, "CONNECTION_LOST", &error.to_string()),
-                },
-            })?;
-            return Ok(Response { url, status, body, steps, headers: head.headers });
+            return self.received(sent, url, steps);
         }
+    }
+
+    /// Asks a service for JSON: by POST where there is a body. A redirect is returned as it is, for a key goes
+    /// where the configuration says, and nowhere else.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::get`].
+    pub fn ask(&self, url: &Url, headers: &[(&str, &str)], body: Option<&[u8]>) -> Result<Response, Error> {
+        let deadline = Instant::now() + self.limits.whole;
+        self.check(url)?;
+        let Some(body) = body else {
+            let sent = self.send(&Get { url, accept: JSON, headers }, url, deadline)?;
+            return self.received(sent, url.clone(), vec![]);
+        };
+        let mut call = self.agent.post(url.as_str()).header(header::ACCEPT, JSON).header(header::CONTENT_TYPE, JSON);
+        for (name, value) in headers {
+            call = call.header(*name, *value);
+        }
+        let call = call.config().timeout_global(Some(self.limits.whole)).build();
+        let sent = call.send(body).map_err(|error| self.error(&error, url))?;
+        self.received(sent, url.clone(), vec![])
+    }
+
+    fn received(&self, sent: ureq::http::Response<ureq::Body>, url: Url, steps: Vec<Step>) -> Result<Response, Error> {
+        let (head, body) = sent.into_parts();
+        let encoding =
+            head.headers.get(header::CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let encoding = encoding.unwrap_or_default().into_owned();
+        let reader = body.into_with_config().limit(u64::MAX).reader();
+        let body = body::read(reader, &encoding, &self.limits).map_err(|broken| match broken {
+            Broken::TooLarge(error) => error.detail("url", url.as_str()),
+            Broken::Encoding(name) => failed(&url, "UNKNOWN_CONTENT_ENCODING", &format!("it is encoded in {name}")),
+            Broken::Io(error) => match error.downcast::<ureq::Error>() {
+                Ok(error) => self.error(&error, &url),
+                Err(error) if error.kind() == std::io::ErrorKind::TimedOut => self.late(&url),
+                Err(error) => failed(&url, "CONNECTION_LOST", &error.to_string()),
+            },
+        })?;
+        Ok(Response { url, status: head.status.as_u16(), body, steps, headers: head.headers })
     }
 
     fn send(&self, request: &Get<'_>, url: &Url, deadline: Instant) -> Result<ureq::http::Response<ureq::Body>, Error> {

@@ -1,0 +1,216 @@
+//! The engines: how each is asked, and where its answer has the results.
+
+use ragmaker_config::{Blanks, SearchEngine, SearchSettings};
+use ragmaker_http::{Client, Limits, Response};
+use ragmaker_tool::Error;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::{
+    Hit, SEARCH_AUTH_FAILED, SEARCH_FAILED, SEARCH_RATE_LIMITED,
+    text::{SNIPPET, TITLE, plain},
+};
+
+/// The most bytes of an answer: a page of results has some 50 kB.
+const LARGEST: u64 = 4 << 20;
+/// The most results that Google returns at once.
+const GOOGLE_PAGE: usize = 10;
+/// The most characters that are repeated of what an engine says.
+const SAID: usize = 300;
+
+/// The first `limit` results for `query`.
+///
+/// # Errors
+/// [`SEARCH_AUTH_FAILED`], [`SEARCH_RATE_LIMITED`] and [`SEARCH_FAILED`].
+pub(crate) fn search(settings: &SearchSettings, query: &str, limit: usize) -> Result<Vec<Hit>, Error> {
+    let service = Service::new(settings)?;
+    let mut hits = match settings.engine {
+        SearchEngine::Tavily => {
+            let body = json!({"query": query, "max_results": limit, "search_depth": "basic"});
+            let key = format!("Bearer {}", settings.key.value());
+            let answer = service.post("search", &[("authorization", &key)], &body)?;
+            service.hits(&answer, "/results", ["title", "url", "content"], &["published_date"])?
+        }
+        SearchEngine::Google => service.google(query, limit)?,
+        SearchEngine::Searxng => {
+            let answer = service.get("search", &[("q", query), ("format", "json")], &[])?;
+            service.hits(&answer, "/results", ["title", "url", "content"], &["publishedDate"])?
+        }
+        SearchEngine::Brave => {
+            let count = limit.to_string();
+            let query = [("q", query), ("count", &count), ("text_decorations", "false")];
+            let answer = service.get("res/v1/web/search", &query, &[("x-subscription-token", settings.key.value())])?;
+            // Without any result, there is no list of them.
+            if answer["web"].is_null() && answer["type"] == "search" {
+                return Ok(vec![]);
+            }
+            service.hits(&answer, "/web/results", ["title", "url", "description"], &["page_age", "age"])?
+        }
+    };
+    hits.truncate(limit);
+    Ok(hits)
+}
+
+/// An engine at its address.
+struct Service<'a> {
+    settings: &'a SearchSettings,
+    base: Url,
+    client: Client,
+    blanks: Blanks,
+}
+
+impl<'a> Service<'a> {
+    fn new(settings: &'a SearchSettings) -> Result<Self, Error> {
+        let own = match settings.engine {
+            SearchEngine::Tavily => "https://api.tavily.com",
+            SearchEngine::Google => "https://www.googleapis.com",
+            SearchEngine::Brave => "https://api.search.brave.com",
+            // The configuration has its address.
+            SearchEngine::Searxng => "",
+        };
+        let base = if settings.base_url.is_empty() { own } else { &settings.base_url };
+        // A path joins what ends with a slash.
+        let base = Url::parse(&format!("{}/", base.trim_end_matches('/'))).map_err(|error| {
+            SEARCH_FAILED.error(format!("search.base_url is no URL: {error}")).detail("key", "search.base_url")
+        })?;
+        let mut blanks = Blanks::default();
+        blanks.add(settings.key.value());
+        let limits = Limits { body: LARGEST, decompressed: LARGEST, ..Limits::default() };
+        Ok(Self { settings, base, client: Client::of_service(limits), blanks })
+    }
+
+    /// Google returns ten results at once.
+    fn google(&self, query: &str, limit: usize) -> Result<Vec<Hit>, Error> {
+        let mut hits = vec![];
+        while hits.len() < limit {
+            let count = (limit - hits.len()).min(GOOGLE_PAGE).to_string();
+            let start = (hits.len() + 1).to_string();
+            let (key, id) = (self.settings.key.value(), self.settings.google_engine_id.as_str());
+            let query = [("key", key), ("cx", id), ("q", query), ("num", &count), ("start", &start)];
+            let answer = self.get("customsearch/v1", &query, &[])?;
+            // Without any result, there is no list of them.
+            let page = if answer["items"].is_null() && answer["searchInformation"].is_object() {
+                vec![]
+            } else {
+                let published = ["pagemap/metatags/0/article:published_time"];
+                self.hits(&answer, "/items", ["title", "link", "snippet"], &published)?
+            };
+            let is_last = page.len() < GOOGLE_PAGE;
+            hits.extend(page);
+            if is_last {
+                break;
+            }
+        }
+        Ok(hits)
+    }
+
+    fn get(&self, path: &str, query: &[(&str, &str)], headers: &[(&str, &str)]) -> Result<Value, Error> {
+        let mut url = self.url(path)?;
+        url.query_pairs_mut().extend_pairs(query);
+        self.answer(self.client.ask(&url, headers, None))
+    }
+
+    fn post(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Result<Value, Error> {
+        self.answer(self.client.ask(&self.url(path)?, headers, Some(body.to_string().as_bytes())))
+    }
+
+    fn url(&self, path: &str) -> Result<Url, Error> {
+        // Some people give the address of the search itself.
+        let mut base = self.base.clone();
+        if base.path().trim_matches('/').ends_with(path) {
+            let shorter = base.path().trim_end_matches('/').to_owned();
+            base.set_path(&shorter);
+            return Ok(base);
+        }
+        base.join(path).map_err(|error| self.failed(&error.to_string()))
+    }
+
+    /// The JSON of a response, or the failure that it stands for.
+    fn answer(&self, response: Result<Response, Error>) -> Result<Value, Error> {
+        // Its message has the address, which for Google holds the key.
+        let response = response.map_err(|error| {
+            let reason = error.details()["net_error"].as_str().map_or_else(|| error.code().to_owned(), str::to_owned);
+            self.failed(&format!("it cannot be reached: {reason}"))
+        })?;
+        let parsed: Option<Value> = serde_json::from_slice(&response.body).ok();
+        if response.status != 200 {
+            return Err(self.refused(&response, parsed.as_ref()));
+        }
+        parsed.ok_or_else(|| self.failed("its answer is no JSON"))
+    }
+
+    fn refused(&self, response: &Response, body: Option<&Value>) -> Error {
+        let status = response.status;
+        let said = body.map_or_else(|| String::from_utf8_lossy(&response.body).into_owned(), said);
+        let said = self.blanks.blanked(&said);
+        let what = format!("it answered {status}: {}", plain(&said, SAID));
+        let is_about = |words: &[&str]| {
+            let text = body.map(ToString::to_string).unwrap_or_default().to_lowercase();
+            words.iter().any(|word| text.contains(word))
+        };
+        let is_limit = match status {
+            // Tavily's own for a plan that is used up.
+            429 | 432 | 433 => true,
+            403 => is_about(&["ratelimit", "rate limit", "quota", "dailylimit"]),
+            _ => false,
+        };
+        let code = match status {
+            _ if is_limit => SEARCH_RATE_LIMITED,
+            401 => SEARCH_AUTH_FAILED,
+            // A SearXNG that does not offer JSON.
+            403 if self.settings.engine == SearchEngine::Searxng => {
+                return self
+                    .failed(&what)
+                    .remedy("Add json to search.formats in the server's settings.yml.")
+                    .detail("http_status", status);
+            }
+            403 => SEARCH_AUTH_FAILED,
+            400 | 422 if is_about(&["api key not valid", "api_key_invalid", "subscription_token_invalid"]) => {
+                SEARCH_AUTH_FAILED
+            }
+            _ => SEARCH_FAILED,
+        };
+        let error = self.error(code, &what).detail("http_status", status);
+        match (&self.settings.key_variable, response.retry_after()) {
+            (Some(variable), _) if code == SEARCH_AUTH_FAILED => error.detail("variable", variable.as_str()),
+            (_, Some(wait)) => error.detail("retry_after_s", wait.as_secs()),
+            _ => error,
+        }
+    }
+
+    /// The results in the list at `list` of an answer: its members for title, address and snippet, and paths to the
+    /// first date that it has.
+    fn hits(&self, answer: &Value, list: &str, members: [&str; 3], published: &[&str]) -> Result<Vec<Hit>, Error> {
+        let list = answer.pointer(list).and_then(Value::as_array).ok_or_else(|| {
+            self.failed(&format!(
+                "its answer has no list of results: {}",
+                plain(&self.blanks.blanked(&said(answer)), SAID)
+            ))
+        })?;
+        let hit = |result: &Value| {
+            let text = |name: &str, most: usize| plain(result[name].as_str().unwrap_or_default(), most);
+            let [title, url, snippet] = members;
+            let url = Url::parse(result[url].as_str()?).ok().filter(|url| ragmaker_address::check(url).is_ok())?;
+            let date = |path: &&str| result.pointer(&format!("/{path}"))?.as_str();
+            let date = published.iter().find_map(date).map(|date| plain(date, TITLE)).filter(|date| !date.is_empty());
+            Some(Hit { title: text(title, TITLE), url: url.into(), snippet: text(snippet, SNIPPET), published: date })
+        };
+        Ok(list.iter().filter_map(hit).collect())
+    }
+
+    fn failed(&self, what: &str) -> Error {
+        self.error(SEARCH_FAILED, what)
+    }
+
+    fn error(&self, code: ragmaker_tool::Code, what: &str) -> Error {
+        let engine = self.settings.engine.name();
+        code.error(format!("the search engine {engine}: {what}")).detail("engine", engine)
+    }
+}
+
+/// What an answer says about a failure.
+fn said(body: &Value) -> String {
+    let paths = ["/error/message", "/error/detail", "/detail/error", "/detail", "/error", "/message"];
+    let text = paths.iter().find_map(|path| body.pointer(path)?.as_str());
+    text.map_or_else(|| body.to_string(), str::to_owned)
+}

@@ -1,0 +1,4 @@
+//! `ragmaker-web-search`: see the library.
+fn main() -> std::process::ExitCode {
+    ragmaker_tool::main::<ragmaker_web_search::Args>(include_str!("../discovery.json"))
+}
