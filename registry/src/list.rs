@@ -76,6 +76,7 @@ tools! {
     ragmaker_read_many_files,
     ragmaker_search_file_content,
     ragmaker_search_knowledge_base,
+    ragmaker_show_knowledge_base,
     ragmaker_think,
     ragmaker_verify,
     ragmaker_web_search,

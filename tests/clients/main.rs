@@ -78,10 +78,12 @@ fn answers(client: &Client, before: &str, question: &str) {
     let heard = client.run(&seat, &format!("{before}{QUESTION}"), ask());
     let asked = format!("and from nothing else: {question}");
     assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
-    let [found, read] = &heard.results[..] else { panic!("two results: {heard:#?}") };
+    let [found, read, checked] = &heard.results[..] else { panic!("three results: {heard:#?}") };
     assert!(found.text.contains("Tidemark"), "{found:?}");
     assert!(found.text.contains("A spring tide comes"), "{found:?}");
     assert!(read.text.contains("14.77 days"), "{read:?}");
+    let checked: Value = scripts::json(&checked.text).unwrap_or_else(|| panic!("{}", checked.text));
+    assert_eq!(checked["counts"]["found"], 1, "{checked}");
 }
 
 /// The domains that a person allows hold, whatever the model asks for.

@@ -115,6 +115,12 @@ pub(crate) fn ask() -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
             let found = &answer(heard, 0)["hits"][0];
             call(heard, "read_file", json!({"path": found["path"], "offset": found["start_line"], "limit": 80}))
         }
+        2 => {
+            let found = &answer(heard, 0)["hits"][0];
+            let quoted = found["text"].as_str().unwrap_or_default().lines().skip(2).collect::<Vec<_>>().join(" ");
+            let citation = found["citation"].as_str().unwrap_or_default();
+            call(heard, "cite", json!({"text": format!("Every two weeks: \"{quoted}\" [{citation}].")}))
+        }
         _ => Say::Text("Every 14.77 days.".to_owned()),
     }
 }

@@ -81,7 +81,7 @@ const WORKFLOWS: [Workflow; 2] = [
         description: "Answer a question from the knowledge bases of this project, with sources. Use it when a question may be answered by what was gathered with rag.",
         placeholder: "{{question}}",
         spoken: "the person's question",
-        tools: &["search_knowledge_base", "read_file"],
+        tools: &["search_knowledge_base", "read_file", "cite"],
     },
 ];
 

@@ -7,7 +7,7 @@ pub(crate) fn is_ideograph(c: char) -> bool {
 }
 
 /// How many words `text` has: what white space separates, and each ideograph.
-pub(crate) fn count_words(text: &str) -> usize {
+pub fn count_words(text: &str) -> usize {
     let mut words = 0;
     let mut in_word = false;
     for c in text.chars() {

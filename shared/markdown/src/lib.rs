@@ -36,8 +36,9 @@ use url::Url;
 
 #[cfg(feature = "training")]
 pub use crate::extract::Examples;
-use crate::{chars::count_words, tree::Tree};
+use crate::tree::Tree;
 pub use crate::{
+    chars::count_words,
     decode::decode,
     links::{Links, Relation, links},
     metadata::{Metadata, PageType},

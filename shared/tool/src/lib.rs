@@ -81,6 +81,9 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     fn stream(&self, _invocation: &Invocation) -> Option<Result<(), Error>> {
         None
     }
+    /// What goes on after the answer was printed, until somebody ends the process: a server that a person
+    /// asked for. Only the tool's own executable comes here, never a host.
+    fn remain(_answer: Self::Answer) {}
     /// The text that is printed instead of JSON, where the caller asked for it.
     fn plain(_answer: &Self::Answer) -> Option<&str> {
         None

@@ -152,10 +152,12 @@ fn run<T: Tool>(entry: &str, charset: Charset) -> Result<(), Error> {
                 return outcome;
             }
             let answer = answer(called)?;
-            return match T::plain(&answer) {
-                Some(text) => written(io::stdout().write_all(text.as_bytes())),
-                None => print(&answer, charset),
-            };
+            match T::plain(&answer) {
+                Some(text) => written(io::stdout().write_all(text.as_bytes()))?,
+                None => print(&answer, charset)?,
+            }
+            T::remain(answer);
+            return Ok(());
         }
         Parsed::Help(text) => Cow::Owned(text),
         Parsed::Version => Cow::Owned(format!("{} {}\n", T::NAME, T::VERSION)),

@@ -1,18 +1,14 @@
 //! Verifies a knowledge base: reads the catalog and every document of it, changes nothing, and reports
 //! what is wrong and what to do about it. With an answer, checks its citations instead.
 
-mod document;
-mod finding;
-mod unlisted;
-mod wrong_page;
-
 use std::{
-    collections::{BTreeMap, btree_map::Entry},
+    collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::{Access, Catalog, Contents, Listed};
+use ragmaker_audit::{Finding, Kind, advice, audit};
+use ragmaker_catalog::{Access, Catalog};
 use ragmaker_citation::{
     ANSWER_NOT_READABLE, CITATION_FAILED, ClaimReport, Claims, Counts, claims, read_answer, report,
 };
@@ -21,8 +17,6 @@ use ragmaker_tool::{
     Toolset, host,
 };
 use serde::Serialize;
-
-pub use finding::{Finding, Kind};
 
 /// Something is wrong with the knowledge base.
 pub const VERIFICATION_FAILED: Code = Code::new(
@@ -102,7 +96,7 @@ impl Tool for Args {
         }
         let catalog = self.catalog(invocation)?;
         let contents = catalog.read()?;
-        let findings = check(&catalog, &contents);
+        let findings = audit(&catalog, &contents);
         let documents = contents.documents.len();
         if !findings.is_empty() {
             return Err(failed(findings, documents, &catalog, &self));
@@ -149,86 +143,6 @@ impl Args {
             truncated: report.truncated,
             next: report.next,
         })
-    }
-}
-
-/// What is missing and not required.
-fn advice(contents: &Contents) -> Vec<Finding> {
-    let without = contents.documents.iter().filter(|document| document.summary.is_none());
-    let finding = |document: &Listed| {
-        Finding::new(Kind::DocumentSummaryMissing, "the catalog has no summary for the document")
-            .at(document.path.as_deref(), document.url.as_deref())
-    };
-    without.map(finding).collect()
-}
-
-/// Everything that is wrong: with the whole, with each document in the catalog's order, with files that
-/// the catalog does not list.
-fn check(catalog: &Catalog, contents: &Contents) -> Vec<Finding> {
-    let mut findings = vec![];
-    if contents.documents.is_empty() {
-        findings.push(Finding::new(Kind::NoDocuments, "the catalog lists no document"));
-    }
-    if contents.header.title.is_none() {
-        findings.push(Finding::new(Kind::TitleMissing, "the knowledge base has no title"));
-    }
-    if contents.header.summary.is_none() {
-        findings.push(Finding::new(Kind::SummaryMissing, "the knowledge base has no summary"));
-    }
-    // The catalog was read a moment ago; the next run reports that somebody removed it.
-    let (Some(root), Some(folder)) = (catalog.root(), catalog.folder()) else { return findings };
-    let mut unique = Unique::default();
-    for document in &contents.documents {
-        let checked = document::check(document, &folder, &root, &mut findings);
-        let mut found = |kind, message: &str, other: &str| {
-            let finding = Finding::new(kind, format!("{message}: {other}"));
-            findings.push(finding.at(document.path.as_deref(), document.url.as_deref()));
-        };
-        if let Some(other) = document.url.as_ref().and_then(|url| unique.urls.insert(url.clone(), document)) {
-            found(Kind::DuplicateUrl, "another entry has this url", other);
-        }
-        let Some(checked) = checked else { continue };
-        if let Some(other) = unique.files.insert(checked.file, document) {
-            found(Kind::DuplicatePath, "another entry has this file", other);
-        } else if let Some(other) = unique.texts.insert(checked.hash, document) {
-            found(Kind::DuplicateContent, "another document has the same text", other);
-        }
-    }
-    findings.extend(unlisted::find(catalog, &folder, &catalog.listed_files(contents)));
-    findings
-}
-
-/// What only one document may have.
-#[derive(Default)]
-struct Unique<'a> {
-    urls: Owners<'a, String>,
-    files: Owners<'a, PathBuf>,
-    texts: Owners<'a, [u8; 32]>,
-}
-
-/// The first document with each key.
-struct Owners<'a, K>(BTreeMap<K, &'a Listed>);
-
-impl<K> Default for Owners<'_, K> {
-    fn default() -> Self {
-        Self(BTreeMap::new())
-    }
-}
-
-impl<'a, K: Ord> Owners<'a, K> {
-    /// Makes `document` the owner of `key`; where there is one already, it stays and its name is
-    /// returned.
-    fn insert(&mut self, key: K, document: &'a Listed) -> Option<&'a str> {
-        match self.0.entry(key) {
-            Entry::Vacant(vacant) => {
-                vacant.insert(document);
-                None
-            }
-            Entry::Occupied(owner) => {
-                let owner = *owner.get();
-                Some(owner.path.as_deref().or(owner.url.as_deref()).unwrap_or_default())
-            }
-        }
     }
 }
 

@@ -1,0 +1,96 @@
+//! The audit of a knowledge base: reads the catalog and every document of it, changes nothing, and says
+//! what is wrong and what to do about it.
+
+mod document;
+mod finding;
+mod unlisted;
+mod wrong_page;
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    path::PathBuf,
+};
+
+use ragmaker_catalog::{Catalog, Contents, Listed};
+
+pub use finding::{Finding, Kind};
+
+/// What is missing and not required.
+pub fn advice(contents: &Contents) -> Vec<Finding> {
+    let without = contents.documents.iter().filter(|document| document.summary.is_none());
+    let finding = |document: &Listed| {
+        Finding::new(Kind::DocumentSummaryMissing, "the catalog has no summary for the document")
+            .at(document.path.as_deref(), document.url.as_deref())
+    };
+    without.map(finding).collect()
+}
+
+/// Everything that is wrong: with the whole, with each document in the catalog's order, with files that
+/// the catalog does not list.
+pub fn audit(catalog: &Catalog, contents: &Contents) -> Vec<Finding> {
+    let mut findings = vec![];
+    if contents.documents.is_empty() {
+        findings.push(Finding::new(Kind::NoDocuments, "the catalog lists no document"));
+    }
+    if contents.header.title.is_none() {
+        findings.push(Finding::new(Kind::TitleMissing, "the knowledge base has no title"));
+    }
+    if contents.header.summary.is_none() {
+        findings.push(Finding::new(Kind::SummaryMissing, "the knowledge base has no summary"));
+    }
+    // The catalog was read a moment ago; the next run reports that somebody removed it.
+    let (Some(root), Some(folder)) = (catalog.root(), catalog.folder()) else { return findings };
+    let mut unique = Unique::default();
+    for document in &contents.documents {
+        let checked = document::check(document, &folder, &root, &mut findings);
+        let mut found = |kind, message: &str, other: &str| {
+            let finding = Finding::new(kind, format!("{message}: {other}"));
+            findings.push(finding.at(document.path.as_deref(), document.url.as_deref()));
+        };
+        if let Some(other) = document.url.as_ref().and_then(|url| unique.urls.insert(url.clone(), document)) {
+            found(Kind::DuplicateUrl, "another entry has this url", other);
+        }
+        let Some(checked) = checked else { continue };
+        if let Some(other) = unique.files.insert(checked.file, document) {
+            found(Kind::DuplicatePath, "another entry has this file", other);
+        } else if let Some(other) = unique.texts.insert(checked.hash, document) {
+            found(Kind::DuplicateContent, "another document has the same text", other);
+        }
+    }
+    findings.extend(unlisted::find(catalog, &folder, &catalog.listed_files(contents)));
+    findings
+}
+
+/// What only one document may have.
+#[derive(Default)]
+struct Unique<'a> {
+    urls: Owners<'a, String>,
+    files: Owners<'a, PathBuf>,
+    texts: Owners<'a, [u8; 32]>,
+}
+
+/// The first document with each key.
+struct Owners<'a, K>(BTreeMap<K, &'a Listed>);
+
+impl<K> Default for Owners<'_, K> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<'a, K: Ord> Owners<'a, K> {
+    /// Makes `document` the owner of `key`; where there is one already, it stays and its name is
+    /// returned.
+    fn insert(&mut self, key: K, document: &'a Listed) -> Option<&'a str> {
+        match self.0.entry(key) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(document);
+                None
+            }
+            Entry::Occupied(owner) => {
+                let owner = *owner.get();
+                Some(owner.path.as_deref().or(owner.url.as_deref()).unwrap_or_default())
+            }
+        }
+    }
+}

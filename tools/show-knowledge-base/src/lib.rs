@@ -1,0 +1,167 @@
+//! `ragmaker-show-knowledge-base`: a page on which people look through a knowledge base.
+
+mod page;
+mod serve;
+
+use std::{io::Write, path::PathBuf};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::{Access, Catalog};
+use ragmaker_files::{Roots, shown};
+use ragmaker_fs::{Replace, write_atomically};
+use ragmaker_project::Project;
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Caller, Code, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host,
+};
+use serde::Serialize;
+
+use serve::Server;
+
+/// The page could not be written.
+pub const PAGE_NOT_WRITABLE: Code =
+    Code::new("PAGE_NOT_WRITABLE", "Name a file in a folder that can be written to as --output.");
+/// The documents are more than a browser shows.
+pub const TOO_MUCH_TEXT: Code =
+    Code::new("TOO_MUCH_TEXT", "Split the knowledge base, or search it with ragmaker-search-knowledge-base.");
+/// The server could not be started.
+pub const SERVER_NOT_STARTED: Code = Code::new("SERVER_NOT_STARTED", "Write a file with --output instead.");
+
+/// The folder of pages in the project's cache folder.
+const PAGES: &str = "pages";
+
+/// Make one HTML page on which a person looks through a knowledge base: documents with summaries, findings
+/// and charts, full-text search, a reader. It needs no network and runs nothing of what documents say.
+/// Returns the page's file.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// folder of the knowledge base
+    #[argh(option)]
+    pub kb_root: PathBuf,
+    /// file to write (default: a file in the project's cache folder)
+    #[argh(option)]
+    pub output: Option<PathBuf>,
+    /// serve the page on this machine instead, current at each reload, until Ctrl-C
+    #[argh(switch)]
+    pub serve: bool,
+}
+
+/// The page.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// Its absolute path; null with --serve.
+    pub file_path: Option<String>,
+    /// Its address.
+    pub url: String,
+    /// How many documents it shows.
+    pub documents: usize,
+    /// How many findings of `verify` it shows.
+    pub findings: usize,
+    /// Its size in bytes.
+    pub bytes: usize,
+    #[serde(skip)]
+    server: Option<Server>,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const TOOLSETS: &'static [Toolset] = &[];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[PAGE_NOT_WRITABLE, TOO_MUCH_TEXT, SERVER_NOT_STARTED],
+        ragmaker_catalog::READ_ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        &[ragmaker_files::PATH_NOT_WRITABLE],
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Read, invocation)?;
+        if self.serve && self.output.is_some() {
+            return Err(ARGUMENT_ERROR.error("--serve and --output exclude each other").detail("argument", "--output"));
+        }
+        if self.serve && invocation.caller == Caller::Model {
+            return Err(ARGUMENT_ERROR
+                .error("--serve is for a person at a command line")
+                .remedy("Leave it out, and name the file that comes back.")
+                .detail("argument", "--serve"));
+        }
+        // Before the work: a place that is refused is refused at once.
+        let file = if self.serve { None } else { Some(self.file(&catalog, invocation)?) };
+        let page = page::page(&catalog)?;
+        let mut answer = Answer {
+            file_path: None,
+            url: String::new(),
+            documents: page.documents,
+            findings: page.findings,
+            bytes: page.html.len(),
+            server: None,
+        };
+        if let Some(file) = file {
+            let replace = Replace { replace_link: true, sync_directory: false, mode: 0o600, ..Replace::default() };
+            write_atomically(&file, replace, |out| out.write_all(page.html.as_bytes()))
+                .map_err(|error| not_writable(&file, &error))?;
+            let path = shown(file).0;
+            answer.url = file_url(&path);
+            answer.file_path = Some(path);
+        } else {
+            let server = Server::start(catalog)?;
+            answer.url = server.url();
+            answer.server = Some(server);
+        }
+        Ok(answer)
+    }
+
+    fn remain(answer: Answer) {
+        if let Some(server) = answer.server {
+            server.run();
+        }
+    }
+}
+
+impl Args {
+    /// Where the page is to be written.
+    fn file(&self, catalog: &Catalog, invocation: &Invocation) -> Result<PathBuf, Error> {
+        let Some(output) = &self.output else {
+            // Reading says what is wrong with it.
+            catalog.read()?;
+            let project = Project::discover(invocation.host.project_root.as_deref())?;
+            let root = catalog.root().unwrap_or_default();
+            let name = root.file_name().map_or_else(|| "knowledge-base".into(), |name| name.to_string_lossy());
+            let made = project.create_cache_folder().and_then(|cache| {
+                let folder = cache.join(PAGES);
+                ragmaker_project::create_private(&folder).map(|()| folder)
+            });
+            let folder = made.map_err(|error| not_writable(&project.cache_folder(), &error))?;
+            return Ok(folder.join(format!("{name}.html")));
+        };
+        if invocation.caller == Caller::Model {
+            let path = Roots::discover(&invocation.host)?.place_to_write(&output.to_string_lossy())?.path();
+            // A page in the place of a document or a configuration would be a loss.
+            let is_page = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
+            return is_page.then_some(path).ok_or_else(|| {
+                ARGUMENT_ERROR.error("--output does not end with .html").detail("argument", "--output")
+            });
+        }
+        let absolute = std::path::absolute(output).map_err(|error| not_writable(output, &error))?;
+        if absolute.is_dir() {
+            let error = std::io::ErrorKind::IsADirectory.into();
+            return Err(not_writable(&absolute, &error));
+        }
+        Ok(absolute)
+    }
+}
+
+fn not_writable(path: &std::path::Path, error: &std::io::Error) -> Error {
+    PAGE_NOT_WRITABLE.error(format!("cannot write {}: {error}", path.display())).detail("path", path.to_string_lossy())
+}
+
+/// The address of the file at `path`.
+fn file_url(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~:".contains(&byte);
+    let coded = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    format!("file://{}", path.replace('\\', "/").bytes().map(coded).collect::<String>())
+}

@@ -1,0 +1,212 @@
+//! The page: one HTML file with its styles, its script and the documents as JSON.
+//!
+//! What documents say reaches the page as JSON in elements that are not run, and from there as text nodes.
+//! Beneath that are two more barriers: the policy lets no script run but the page's own, which it names by
+//! its hash, and the reader's frame lets none run at all. Nothing is loaded from anywhere.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use ragmaker_audit::{Finding, audit};
+use ragmaker_catalog::{Catalog, Listed};
+use ragmaker_markdown::count_words;
+use ragmaker_tool::Error;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::TOO_MUCH_TEXT;
+
+const PAGE: &str = include_str!("../page/page.html");
+const COLOURS: &str = include_str!("../page/colours.css");
+const STYLE: &str = include_str!("../page/page.css");
+const READER: &str = include_str!("../page/reader.css");
+const SCRIPTS: [&str; 2] = [include_str!("../page/markdown.js"), include_str!("../page/app.js")];
+
+/// The most bytes of all documents; a browser takes about three times as much.
+const MAX_TEXT: usize = 256 << 20;
+/// The most bytes of one document.
+const MAX_DOCUMENT: u64 = 64 << 20;
+
+/// A page that was made.
+pub(crate) struct Page {
+    pub(crate) html: String,
+    pub(crate) documents: usize,
+    pub(crate) findings: usize,
+}
+
+#[derive(Serialize)]
+struct Base<'a> {
+    title: &'a str,
+    summary: Option<&'a str>,
+    source_url: Option<&'a str>,
+    /// Those that are about no listed document.
+    findings: Vec<&'a Finding>,
+    documents: Vec<Document<'a>>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    title: String,
+    summary: Option<&'a str>,
+    url: Option<&'a str>,
+    fetched_at: Option<String>,
+    lang: Option<String>,
+    stale: bool,
+    words: usize,
+    findings: Vec<&'a Finding>,
+}
+
+/// The page of the knowledge base of `catalog`.
+///
+/// # Errors
+///
+/// Those of reading the catalog; [`TOO_MUCH_TEXT`].
+pub(crate) fn page(catalog: &Catalog) -> Result<Page, Error> {
+    let contents = catalog.read()?;
+    let (root, folder) = (catalog.root().unwrap_or_default(), catalog.folder().unwrap_or_default());
+    let findings = audit(catalog, &contents);
+    let mut by_path: HashMap<&str, Vec<&Finding>> = HashMap::new();
+    let mut general = vec![];
+    let paths: std::collections::HashSet<&str> =
+        contents.documents.iter().filter_map(|listed| listed.path.as_deref()).collect();
+    for finding in &findings {
+        match finding.path.as_deref().filter(|path| paths.contains(path)) {
+            Some(path) => by_path.entry(path).or_default().push(finding),
+            None => general.push(finding),
+        }
+    }
+    let (mut texts, mut documents, mut total) = (vec![], vec![], 0);
+    for listed in &contents.documents {
+        let (document, text) = document(listed, &root, &folder, &mut by_path);
+        total += text.len();
+        if total > MAX_TEXT {
+            return Err(TOO_MUCH_TEXT
+                .error(format!("the documents have more than {MAX_TEXT} bytes"))
+                .detail("documents", contents.documents.len()));
+        }
+        documents.push(document);
+        texts.push(text);
+    }
+    let title = contents.header.title.clone().unwrap_or_else(|| {
+        root.file_name().map_or_else(|| "Knowledge base".into(), |name| name.to_string_lossy().into_owned())
+    });
+    let base = Base {
+        title: &title,
+        summary: contents.header.summary.as_deref(),
+        source_url: contents.header.source_url.as_deref(),
+        findings: general,
+        documents,
+    };
+    let script = SCRIPTS.concat();
+    let (style, reader_style) = ([COLOURS, STYLE].concat(), [COLOURS, READER].concat());
+    let reader = format!(
+        "<!doctype html><html><head><meta charset=\"utf-8\"><style>{reader_style}</style></head><body></body></html>"
+    );
+    let html = filled(&[
+        ("policy", &policy(&script, &[&style, &reader_style])),
+        ("title", &escaped(&title)),
+        ("style", &style),
+        ("reader", &escaped(&reader)),
+        ("base", &json(&base)),
+        ("texts", &json(&texts)),
+        ("script", &script),
+    ]);
+    Ok(Page { html, documents: base.documents.len(), findings: findings.len() })
+}
+
+fn document<'a>(
+    listed: &'a Listed,
+    root: &Path,
+    folder: &Path,
+    findings: &mut HashMap<&str, Vec<&'a Finding>>,
+) -> (Document<'a>, String) {
+    let path = listed.path.as_deref().unwrap_or_default();
+    let text = read(&folder.join(path), root).unwrap_or_default();
+    let parsed = ragmaker_document::parse(&text).ok();
+    let field = |name| parsed.as_ref().and_then(|parsed| parsed.field(name)).map(str::to_owned);
+    let title = listed.title.clone().or_else(|| field("title")).unwrap_or_else(|| path.to_owned());
+    let (fetched_at, lang) = (listed.fetched_at.clone().or_else(|| field("fetched_at")), field("lang"));
+    let body = parsed.map_or(text.as_str(), |parsed| parsed.body).trim_start_matches('\n').to_owned();
+    let document = Document {
+        path,
+        title,
+        summary: listed.summary.as_deref(),
+        url: listed.url.as_deref(),
+        fetched_at,
+        lang,
+        stale: listed.is_stale(),
+        words: count_words(&body),
+        findings: findings.remove(path).unwrap_or_default(),
+    };
+    (document, body)
+}
+
+/// The text of a document, where it is one of the knowledge base.
+fn read(given: &Path, root: &Path) -> Option<String> {
+    let file = fs::canonicalize(given).ok().filter(|file| file.starts_with(root))?;
+    fs::metadata(&file).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_DOCUMENT)?;
+    String::from_utf8(fs::read(file).ok()?).ok()
+}
+
+/// The page with each `{{name}}` replaced. In one pass: what is filled in is not looked at again.
+fn filled(parts: &[(&str, &str)]) -> String {
+    let mut html = String::with_capacity(parts.iter().map(|(_, text)| text.len()).sum::<usize>() + PAGE.len());
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        html += before;
+        html += parts.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text);
+        rest = after;
+    }
+    html + rest
+}
+
+/// What may run, and what may be loaded: the page's own script and styles, and nothing.
+pub(crate) fn policy(script: &str, styles: &[&str]) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text.as_bytes())));
+    let styles: Vec<String> = styles.iter().map(|style| hash(style)).collect();
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+        hash(script),
+        styles.join(" ")
+    )
+}
+
+/// Text in HTML, in an attribute too.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// JSON that ends no element: `</script` and `<!--` cannot be in it.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".into()).replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_documents_say_ends_no_element() {
+        let folder = tempfile::tempdir().unwrap();
+        let hostile = "</script><script>alert(1)</script><!-- {{script}} \u{2028}";
+        fs::write(folder.path().join("a.md"), format!("# {hostile}\n")).unwrap();
+        let listed = serde_json::json!({"title": hostile, "summary": hostile,
+            "documents": [{"url": "https://x.example/\"><b>", "title": hostile, "path": "a.md"}]});
+        fs::write(folder.path().join("catalog.json"), listed.to_string()).unwrap();
+        let page = page(&Catalog::at(folder.path().join("catalog.json")).unwrap()).unwrap();
+        let count = |text: &str| page.html.matches(text).count();
+        assert_eq!((count("<script"), count("</script"), count("<!--"), count("<b>")), (3, 3, 0, 0));
+        assert_eq!(count("{{script}}"), 5);
+        assert!(page.html.contains("\\u003c/script>\\u003cscript>alert(1)"));
+    }
+
+    #[test]
+    fn the_template_names_what_is_filled_in() {
+        for name in ["policy", "title", "style", "reader", "base", "texts", "script"] {
+            assert_eq!(PAGE.matches(&format!("{{{{{name}}}}}")).count(), 1, "{name}");
+        }
+        assert!(SCRIPTS.iter().all(|script| !script.contains("innerHTML") && !script.contains("</script")));
+    }
+}

@@ -1,0 +1,107 @@
+//! The page over HTTP, for this machine alone.
+//!
+//! Other users of the machine cannot guess the address, and other sites in the browser cannot read the page:
+//! a request must name the server by its own address, so that a name which leads here is of no use.
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use ragmaker_catalog::Catalog;
+use ragmaker_tool::Error;
+
+use crate::{SERVER_NOT_STARTED, page};
+
+/// How long a browser may take to send a request or to take the page.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The most bytes of a request.
+const LONGEST: u64 = 16 << 10;
+/// How many requests are answered at once.
+const MOST: usize = 16;
+
+/// A server that was started; nobody is answered before [`Server::run`].
+pub(crate) struct Server {
+    listener: TcpListener,
+    catalog: Catalog,
+    host: String,
+    path: String,
+}
+
+impl Server {
+    /// Takes a free port.
+    ///
+    /// # Errors
+    ///
+    /// [`SERVER_NOT_STARTED`].
+    pub(crate) fn start(catalog: Catalog) -> Result<Self, Error> {
+        let failed = |error: &dyn std::fmt::Display| SERVER_NOT_STARTED.error(format!("cannot serve: {error}"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| failed(&error))?;
+        let port = listener.local_addr().map_err(|error| failed(&error))?.port();
+        let mut secret = [0; 16];
+        getrandom::fill(&mut secret).map_err(|error| failed(&error))?;
+        let secret = u128::from_ne_bytes(secret);
+        Ok(Self { listener, catalog, host: format!("127.0.0.1:{port}"), path: format!("/{secret:032x}/") })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}{}", self.host, self.path)
+    }
+
+    /// Answers until the process is ended.
+    pub(crate) fn run(self) {
+        let server = Arc::new(self);
+        for stream in server.listener.incoming().flatten() {
+            if Arc::strong_count(&server) > MOST {
+                continue;
+            }
+            let server = Arc::clone(&server);
+            // A browser that goes away is no matter.
+            let _ = thread::Builder::new().spawn(move || drop(server.answer(&stream)));
+        }
+    }
+
+    fn answer(&self, mut stream: &TcpStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut request = BufReader::new(stream.take(LONGEST)).lines();
+        let first = request.next().transpose()?.unwrap_or_default();
+        let mut host = None;
+        for line in request {
+            let line = line?;
+            if line.is_empty() {
+                break;
+            }
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("host")
+            {
+                host = Some(value.trim().to_owned());
+            }
+        }
+        let mut words = first.split(' ');
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let is_ours = host.as_deref() == Some(&self.host) && target == self.path;
+        let (status, body) = match method {
+            "GET" if is_ours => match page::page(&self.catalog) {
+                Ok(page) => ("200 OK", page.html),
+                Err(error) => ("500 Internal Server Error", error.to_string()),
+            },
+            "GET" => ("404 Not Found", "There is nothing here.".into()),
+            _ => ("405 Method Not Allowed", "Only GET is answered.".into()),
+        };
+        let kind = if status.starts_with("200") { "text/html" } else { "text/plain" };
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n\
+             X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n\
+             Content-Security-Policy: frame-ancestors 'none'\r\nCross-Origin-Resource-Policy: same-origin\r\n\
+             Connection: close\r\n\r\n",
+            body.len()
+        )?;
+        stream.write_all(body.as_bytes())?;
+        stream.flush()
+    }
+}
