@@ -74,6 +74,7 @@ tools! {
     ragmaker_project_info,
     ragmaker_read_file,
     ragmaker_read_many_files,
+    ragmaker_refresh_knowledge_base,
     ragmaker_search_file_content,
     ragmaker_search_knowledge_base,
     ragmaker_show_knowledge_base,

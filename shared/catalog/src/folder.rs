@@ -14,6 +14,9 @@ const DEPTH: usize = 16;
 /// The folders of a project's browsers, which are beside the catalog of work in progress.
 const BROWSER_PROFILES: [&str; 2] = ["browser_profile", "browser_profiles"];
 
+/// The folder beside the catalog for the files of documents whose source is gone.
+pub const GONE: &str = "gone";
+
 impl Catalog {
     /// The folder of the knowledge base, links followed: the one that holds the catalog, or the one
     /// above where that is called `cache`. `None` where there is no catalog.
@@ -46,8 +49,8 @@ impl Catalog {
     }
 
     /// Every regular file of the knowledge base, by its absolute path: those below the catalog's
-    /// folder, and those beside the documents `listed` that are elsewhere. Links are not followed, and
-    /// hidden folders and browser profiles belong to other programs.
+    /// folder, and those beside the documents `listed` that are elsewhere. Links are not followed; hidden folders
+    /// and browser profiles belong to other programs, and what is gone is none of it any more.
     pub fn files(&self, listed: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         let mut files = BTreeSet::new();
         let Some(own) = self.folder() else { return files };
@@ -80,6 +83,7 @@ fn collect(folder: &Path, depth: usize, files: &mut BTreeSet<PathBuf>) {
             && depth > 0
             && !name.as_encoded_bytes().starts_with(b".")
             && !BROWSER_PROFILES.iter().any(|other| name == *other)
+            && name != GONE
         {
             collect(&entry.path(), depth - 1, files);
         }
@@ -99,6 +103,7 @@ mod tests {
             "kb/cache/catalog.json",
             "kb/cache/a/b/deep.md",
             "kb/cache/.hidden/x.md",
+            "kb/cache/gone/x.md",
             "kb/cache/browser_profile/x.md",
             "kb/pages/listed.md",
             "kb/pages/beside.md",

@@ -67,6 +67,7 @@ pub use enrich::{DocumentName, Enriched, STALE, Update};
 pub use error::{
     CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_FOUND, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE, ERRORS, READ_ERRORS,
 };
+pub use folder::GONE;
 pub use location::Access;
 pub use read::{Contents, Listed};
 pub use source::Source;

@@ -89,7 +89,7 @@ pub struct Hit {
     pub url: String,
     /// When.
     pub fetched_at: String,
-    /// Whether the last refresh found the source changed or gone.
+    /// Whether its text changed after its summary was written.
     pub stale: bool,
 }
 

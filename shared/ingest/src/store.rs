@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Change, DocumentName, Listed, STALE, Source};
+use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Change, DocumentName, GONE, Listed, STALE, Source};
 use ragmaker_knowledge::{content_hash, entry, now, title_of, write};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
@@ -17,9 +17,6 @@ use crate::Verdict;
 
 /// After how many documents, or how long, what was put is recorded: each time the whole catalog is written.
 const BATCH: (usize, Duration) = (200, Duration::from_secs(2));
-
-/// The folder beside the catalog for the files of documents that are gone.
-const GONE: &str = "gone";
 
 /// A knowledge base that a run changes.
 #[derive(Debug)]
@@ -139,7 +136,16 @@ impl<'a> Store<'a> {
     ///
     /// The codes of [`ragmaker_knowledge::ERRORS`] and [`ragmaker_catalog::ERRORS`].
     pub fn save(&mut self, document: Document, url: &str, source: &Source) -> Result<Stored, Error> {
-        let stored = self.put(document, Spot::at(url), source)?;
+        self.save_at(document, Spot::at(url), source)
+    }
+
+    /// The same for a document that may be known under another address.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::save`].
+    pub fn save_at(&mut self, document: Document, spot: Spot<'_>, source: &Source) -> Result<Stored, Error> {
+        let stored = self.put(document, spot, source)?;
         self.record()?;
         Ok(stored)
     }
@@ -154,6 +160,12 @@ impl<'a> Store<'a> {
     pub fn put(&mut self, mut document: Document, spot: Spot<'_>, source: &Source) -> Result<Stored, Error> {
         let Spot { url, was, named_after, moved } = spot;
         let was = was.unwrap_or(url);
+        if moved && was != url && self.listed.contains_key(url) {
+            // It is known there already: one of the two is left.
+            let stored = self.put(document, Spot::at(url), source)?;
+            self.retire(was)?;
+            return Ok(Stored { verdict: Verdict::Moved, ..stored });
+        }
         document.metadata.title = title_of(&document, url);
         let hash = content_hash(&document.metadata.title, &document.markdown);
         let known = self.known(was).cloned();

@@ -3,6 +3,7 @@
 //! One page is returned (`page`); a section is saved (`section`), or only planned (`plan`). Both read a response in
 //! the same way (`content`), and both go through the browser where the plain page is thin (`load`).
 
+mod again;
 mod content;
 mod load;
 mod missing;
@@ -39,6 +40,7 @@ use crate::{
     section::Wanted,
 };
 
+pub use again::Again;
 pub use load::{UseBrowser, Via};
 pub use page::{From, Page};
 pub use plan::{Plan, Planned};

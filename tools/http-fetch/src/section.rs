@@ -13,7 +13,7 @@ use std::{
 
 use ragmaker_catalog::{Catalog, Listed};
 use ragmaker_http::Client;
-use ragmaker_ingest::{Page, Run, Store, Summary, Verdict};
+use ragmaker_ingest::{Page, Run, Spot, Store, Summary, Verdict};
 use ragmaker_tool::{Code, Error};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,14 +63,14 @@ pub struct Fetched {
 }
 
 /// What all workers read.
-pub(crate) struct Section<'a> {
-    pub(crate) site: Site<'a>,
+pub(crate) struct Section<'a, 's> {
+    pub(crate) site: &'a Site<'a>,
     pub(crate) scope: &'a Scope,
     pub(crate) browser: Option<&'a Browser>,
     pub(crate) session: Option<String>,
     pub(crate) missing: Missing,
     learned: Mutex<Learned>,
-    state: Mutex<State<'a>>,
+    state: Mutex<State<'s>>,
     changed: Condvar,
 }
 
@@ -101,7 +101,7 @@ struct Noted {
     found: Vec<(Url, u32)>,
 }
 
-impl<'a> Section<'a> {
+impl<'s> Section<'_, 's> {
     /// Whether `url` may be asked for: it is of the section, and robots.txt allows it.
     pub(crate) fn may_ask(&self, url: &Url) -> bool {
         self.scope.refusal(url).is_none() && self.site.allows(url)
@@ -116,7 +116,7 @@ impl<'a> Section<'a> {
     }
 
     /// A worker that panicked has left nothing half done behind this lock.
-    fn state(&self) -> MutexGuard<'_, State<'a>> {
+    fn state(&self) -> MutexGuard<'_, State<'s>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,6 +165,24 @@ pub(crate) fn fetch(
         }
     }
     let missing = Missing::of(wanted.scope.prefix(), &site);
+    let state = all(wanted, &site, missing, browser, state);
+    let State { queue, later, mut store, run, error, done, .. } = state;
+    if let Some(error) = error {
+        return Err(error);
+    }
+    store.finish()?;
+    let left = queue.iter().chain(&later).filter(|(url, _)| !done.contains(&key(url))).count();
+    Ok(Fetched { run: run.finish()?, left })
+}
+
+/// Visits what is queued, and what that leads to.
+fn all<'s>(
+    wanted: &Wanted<'_>,
+    site: &Site<'_>,
+    missing: Missing,
+    browser: Option<&Browser>,
+    state: State<'s>,
+) -> State<'s> {
     let section = Section {
         site,
         scope: &wanted.scope,
@@ -181,14 +199,63 @@ pub(crate) fn fetch(
         }
         work(wanted, &section);
     });
-    let State { queue, later, mut store, run, error, done, .. } =
-        section.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(error) = error {
-        return Err(error);
+    section.state.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Asks for the pages at `urls` of one site again, and for none that they lead to: each gets its verdict.
+///
+/// # Errors
+///
+/// Where nothing can be written.
+pub(crate) fn again<'s>(
+    wanted: &Wanted<'_>,
+    urls: &[Url],
+    folder: &Url,
+    client: &Client,
+    browser: Option<&Browser>,
+    (mut store, mut run): (Store<'s>, Run),
+) -> Result<(Store<'s>, Run), Error> {
+    let fail = |run: &mut Run, error: &Error| {
+        urls.iter().try_for_each(|url| {
+            let reason = format!("{}: {}", error.code(), error.message());
+            run.end(Page::new(key(url), Verdict::Failed, reason), ())
+        })
+    };
+    let site = match Site::meet(wanted.start, client, wanted.max_wait) {
+        Ok(site) => site,
+        Err(error) => {
+            fail(&mut run, &error)?;
+            return Ok((store, run));
+        }
+    };
+    // Some may be passed over as other forms of pages; they are asked for by themselves then.
+    for _ in 0..2 {
+        let ended: HashSet<&str> = run.pages().iter().map(|page| page.url.as_str()).collect();
+        let left: Vec<(Url, u32)> =
+            urls.iter().filter(|url| !ended.contains(key(url).as_str())).map(|url| (url.clone(), 0)).collect();
+        if left.is_empty() {
+            break;
+        }
+        let missing = Missing::of(folder, &site);
+        let seen = left.iter().map(|(url, _)| key(url)).collect();
+        let begun = State {
+            queue: left.into(),
+            later: VecDeque::new(),
+            seen,
+            done: HashSet::new(),
+            busy: 0,
+            store,
+            run,
+            unreachable: 0,
+            error: None,
+        };
+        let ended = all(wanted, &site, missing, browser, begun);
+        if let Some(error) = ended.error {
+            return Err(error);
+        }
+        (store, run) = (ended.store, ended.run);
     }
-    store.finish()?;
-    let left = queue.iter().chain(&later).filter(|(url, _)| !done.contains(&key(url))).count();
-    Ok(Fetched { run: run.finish()?, left })
+    Ok((store, run))
 }
 
 /// Where the section begins, with the depth of each address.
@@ -264,11 +331,13 @@ impl State<'_> {
                 Some(Page::new(own, Verdict::Moved, reason))
             }
             Outcome::Save { url: at, document, source, via, reason, moved } => {
-                let stored = self.store.save(*document, &at, &source)?;
+                // Where it moved to, it keeps its file and its summary.
+                let was = moved.then_some(own.as_str());
+                let spot = Spot { was, moved, ..Spot::at(&at) };
+                let stored = self.store.save_at(*document, spot, &source)?;
                 let mut page = Page::stored(at.as_str(), &stored).via(&via.to_string());
                 page.reason = reason;
                 if moved {
-                    self.store.retire(&own)?;
                     page =
                         Page { url: own, verdict: Verdict::Moved, reason: Some(format!("it is at {at} now")), ..page };
                 }
@@ -300,7 +369,7 @@ fn forms(url: &Url) -> Vec<String> {
 }
 
 /// Visits one address after the other until none is left.
-fn work(wanted: &Wanted<'_>, section: &Section<'_>) {
+fn work(wanted: &Wanted<'_>, section: &Section<'_, '_>) {
     loop {
         let (url, depth, known): (Url, u32, Option<Listed>) = {
             let mut state = section.state();
@@ -340,7 +409,7 @@ fn work(wanted: &Wanted<'_>, section: &Section<'_>) {
             // It is asked for once, as any page is.
             let is_new = section.state().seen.insert(key(index));
             if is_new {
-                let listed = seeds::in_llms_txt(index, &section.site).unwrap_or_default();
+                let listed = seeds::in_llms_txt(index, section.site).unwrap_or_default();
                 found.extend(listed.into_iter().map(|to| (to, 0)));
             }
         }

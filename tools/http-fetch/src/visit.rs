@@ -54,7 +54,7 @@ impl From<Outcome> for Visited {
 }
 
 /// Visits the page at `url`, of which the knowledge base has `known`.
-pub(crate) fn visit(url: &Url, known: Option<&Listed>, section: &Section<'_>) -> Visited {
+pub(crate) fn visit(url: &Url, known: Option<&Listed>, section: &Section<'_, '_>) -> Visited {
     let own = key(url);
     let refused = |reason: &str| Outcome::Page(Page::new(own.as_str(), Verdict::Refused, reason)).into();
     if !section.site.allows(url) {
@@ -74,7 +74,7 @@ pub(crate) fn visit(url: &Url, known: Option<&Listed>, section: &Section<'_>) ->
 
 /// Asks for the publisher's Markdown that the document was made of, with its validators. `None` where the page has
 /// to be visited anew.
-fn revisit(url: &Url, known: &Listed, section: &Section<'_>) -> Option<Visited> {
+fn revisit(url: &Url, known: &Listed, section: &Section<'_, '_>) -> Option<Visited> {
     let Some(Source::Http { from: Some(from), .. }) = &known.source else { return None };
     let from = Url::parse(from).ok().filter(|from| section.may_ask(from))?;
     let response = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), section).ok()?;
@@ -107,7 +107,7 @@ fn ask(
     page: &Url,
     accept: &str,
     headers: &[(&'static str, String)],
-    section: &Section<'_>,
+    section: &Section<'_, '_>,
 ) -> Result<Response, Error> {
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let get = Get { url: at, accept, headers: &headers };
@@ -143,7 +143,7 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
 fn answered(
     url: &Url,
     known: Option<&Listed>,
-    section: &Section<'_>,
+    section: &Section<'_, '_>,
     response: &Response,
     tries_accept: bool,
 ) -> Visited {
@@ -192,7 +192,7 @@ fn chosen(
     loaded: Loaded,
     response: &Response,
     at: &Url,
-    section: &Section<'_>,
+    section: &Section<'_, '_>,
     tries_accept: bool,
     also: &mut Vec<String>,
 ) -> (Loaded, Source) {
@@ -221,7 +221,7 @@ fn chosen(
         section.learned().note(Way::Accept, false);
     }
     let mut learned = *section.learned();
-    let better = better(response, &loaded.content, &section.site, &mut learned, &|at| section.may_ask(at));
+    let better = better(response, &loaded.content, section.site, &mut learned, &|at| section.may_ask(at));
     *section.learned() = learned;
     match better {
         Some((mut markdown, answer)) => {

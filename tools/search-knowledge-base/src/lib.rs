@@ -107,7 +107,7 @@ pub struct Hit {
     pub url: Option<String>,
     /// When it was fetched.
     pub fetched_at: Option<String>,
-    /// Whether the last refresh found the source changed or gone.
+    /// Whether its text changed after its summary was written.
     pub stale: bool,
 }
 

@@ -1,0 +1,111 @@
+//! Pages that a knowledge base has, asked for again.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use ragmaker_http::{Client, Limits};
+use ragmaker_ingest::{Page, Run, Store, Verdict};
+use ragmaker_tool::{Caller, Error, Invocation};
+use url::Url;
+
+use crate::{
+    load::{Browser, UseBrowser},
+    scope::{Scope, key},
+    section::{Wanted, again},
+};
+
+/// The longest single wait that a site may ask for.
+const MAX_WAIT: Duration = Duration::from_mins(1);
+
+/// Pages that are asked for again, with the validators of their last responses.
+#[derive(Debug)]
+pub struct Again<'a> {
+    /// Their addresses, as the catalog has them.
+    pub urls: &'a [String],
+    /// Who asks.
+    pub invocation: &'a Invocation,
+}
+
+impl Again<'_> {
+    /// Compares each page with the document that `store` has, site by site.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing can be written; what is wrong with a page or a site is a verdict.
+    pub fn refresh<'s>(&self, store: Store<'s>, mut run: Run) -> Result<(Store<'s>, Run), Error> {
+        let mut sites: BTreeMap<String, Vec<Url>> = BTreeMap::new();
+        for text in self.urls {
+            match Url::parse(text).ok().filter(|url| key(url) == *text) {
+                Some(url) => sites.entry(url.origin().ascii_serialization()).or_default().push(url),
+                None => {
+                    let reason = "its address is not in the form that addresses are recorded in: fetch it again";
+                    run.end(Page::new(text, Verdict::Refused, reason), ())?;
+                }
+            }
+        }
+        sites.values().try_fold((store, run), |state, urls| self.site(urls, state))
+    }
+
+    fn site<'s>(&self, urls: &[Url], (store, mut run): (Store<'s>, Run)) -> Result<(Store<'s>, Run), Error> {
+        let start = &urls[0];
+        // The catalog may name any machine; only a person has seen to it that this is theirs.
+        let given = (self.invocation.caller == Caller::Person).then_some(start);
+        let client = Client::new(&self.invocation.host, given, Limits::default())?;
+        if let Err(error) = client.check(start) {
+            for url in urls {
+                let reason = format!("{}: {}", error.code(), error.message());
+                run.end(Page::new(key(url), Verdict::Failed, reason), ())?;
+            }
+            return Ok((store, run));
+        }
+        let browser = Browser::new(UseBrowser::Auto, None, self.invocation)?;
+        let mut whole = start.clone();
+        whole.set_path("/");
+        let wanted = Wanted {
+            start,
+            scope: Scope::new(start, Some(whole), None, None)?,
+            depth: Some(0),
+            max_pages: usize::MAX,
+            max_wait: MAX_WAIT,
+            concurrency: 1,
+            session: None,
+            key: String::new(),
+            stream: false,
+        };
+        again(&wanted, urls, &folder(urls), &client, browser.as_ref(), (store, run))
+    }
+}
+
+/// The deepest folder that all of `urls` are in.
+fn folder(urls: &[Url]) -> Url {
+    let segments = |url: &Url| -> Vec<String> { url.path().split('/').map(str::to_owned).collect() };
+    let mut common = segments(&urls[0]);
+    common.pop();
+    for url in urls {
+        let own = segments(url);
+        let same = common.iter().zip(&own[..own.len() - 1]).take_while(|(a, b)| a == b).count();
+        common.truncate(same);
+    }
+    let mut folder = urls[0].clone();
+    folder.set_query(None);
+    folder.set_fragment(None);
+    folder.set_path(&(common.join("/") + "/"));
+    folder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_have_a_folder_in_common() {
+        let of = |paths: &[&str]| {
+            let urls: Vec<Url> =
+                paths.iter().map(|path| Url::parse(&format!("https://x.example{path}?q")).unwrap()).collect();
+            folder(&urls).to_string()
+        };
+        assert_eq!(of(&["/docs/a", "/docs/b/c", "/docs/"]), "https://x.example/docs/");
+        assert_eq!(of(&["/docs/a"]), "https://x.example/docs/");
+        assert_eq!(of(&["/docs/a", "/docs-old/a"]), "https://x.example/");
+        assert_eq!(of(&["/"]), "https://x.example/");
+    }
+}

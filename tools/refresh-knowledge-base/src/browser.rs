@@ -1,0 +1,99 @@
+//! Documents that a browser showed, in the session that they were saved from.
+
+use ragmaker_address::{Domains, canonical};
+use ragmaker_browser::{Profile, Target, Visit};
+use ragmaker_catalog::Source;
+use ragmaker_ingest::{Page, Run, Spot, Store, Verdict};
+use ragmaker_knowledge::{Body, Fetched, Format, now};
+use ragmaker_project::Project;
+use ragmaker_tool::{Error, Invocation};
+use url::Url;
+
+use crate::failed;
+
+/// Compares the documents at `urls` with what the browser shows there now.
+pub(crate) fn refresh(
+    urls: &[String],
+    store: &mut Store<'_>,
+    run: &mut Run,
+    invocation: &Invocation,
+) -> Result<(), Error> {
+    if urls.is_empty() {
+        return Ok(());
+    }
+    let project = Project::discover(invocation.host.project_root.as_deref())?;
+    let domains = Domains::new(&invocation.host.allow_domain)?;
+    let mut lost: Option<Error> = None;
+    for url in urls {
+        if let Some(error) = &lost {
+            failed(std::slice::from_ref(url), error, run)?;
+            continue;
+        }
+        let source = store.known(url).and_then(|listed| listed.source.clone());
+        let Some(Source::Browser { session, selector }) = source else { continue };
+        let profile = match Profile::of(&project.cache_folder(), session.as_deref()) {
+            Ok(profile) => profile,
+            Err(error) => {
+                failed(std::slice::from_ref(url), &error, run)?;
+                continue;
+            }
+        };
+        match one(url, selector.as_deref(), session.as_deref(), &profile, &domains, store) {
+            Ok(page) => run.end(page, ())?,
+            Err(error) if is_gone(&error) => {
+                let file = store.retire(url)?;
+                let page = Page::new(url, Verdict::Gone, error.message());
+                run.end(Page { file_path: file.map(|file| ragmaker_files::shown(file).0), ..page }, ())?;
+            }
+            Err(error) => {
+                failed(std::slice::from_ref(url), &error, run)?;
+                // Without a browser, none of the others can be opened either.
+                if ragmaker_browser::codes::SESSION_ERRORS.iter().any(|code| error.is(*code)) {
+                    lost = Some(error);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the server said that there is no such page.
+fn is_gone(error: &Error) -> bool {
+    matches!(error.details().get("http_status").and_then(|status| status.as_u64()), Some(404 | 410))
+}
+
+fn one(
+    url: &str,
+    selector: Option<&str>,
+    session: Option<&str>,
+    profile: &Profile,
+    domains: &Domains,
+    store: &mut Store<'_>,
+) -> Result<Page, Error> {
+    let address = ragmaker_address::parse(url)?;
+    let visit =
+        Visit { profile, target: Target::Load(&address), visible: false, timeout: None, wait_for: selector, domains };
+    let (page, content) = visit.html(selector)?;
+    if let Some(error) = page.refusal() {
+        return Err(error);
+    }
+    let content = content.unwrap_or_default();
+    let format = Format::of(&page.content_type, &page.url).unwrap_or(Format::Html);
+    let at = canonical(&page.url);
+    let fetched = Fetched {
+        url: &at,
+        base_url: Some(&page.base),
+        format,
+        body: Body::Text(&content),
+        title: &page.title,
+        selected: selector.is_some(),
+        fetched_at: &now(),
+        source: None,
+    };
+    let source = Source::Browser { session: session.map(str::to_owned), selector: selector.map(str::to_owned) };
+    let moved = Url::parse(url).is_ok_and(|known| canonical(&known) != at);
+    let spot = Spot { url: &at, was: Some(url), named_after: None, moved };
+    let stored = store.put(fetched.convert()?, spot, &source)?;
+    let page = Page::stored(url, &stored).via("browser");
+    Ok(if moved { page.because(format!("it is at {at} now")) } else { page })
+}

@@ -1,0 +1,167 @@
+//! `ragmaker-refresh-knowledge-base`: each document compared with what it came from.
+
+mod browser;
+mod folders;
+mod repositories;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::{Access, Catalog, Source};
+use ragmaker_http_fetch::Again;
+use ragmaker_ingest::{Page, Run, Store, Summary, Verdict};
+use ragmaker_knowledge::{Destination, now};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset,
+    host,
+};
+use serde::Serialize;
+
+/// Bring a knowledge base up to date: asks again for each document at its page, commit or file, and saves
+/// those whose content changed. What is gone moves to a folder `gone` and out of the catalog. Returns counts
+/// and what is new; for pages that are not known yet, fetch the source again.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// folder of the knowledge base
+    #[argh(option)]
+    pub kb_root: PathBuf,
+    /// only find out what would change
+    #[argh(switch)]
+    pub dry_run: bool,
+    /// print each document as one line of JSON when it is done, instead of an answer
+    #[argh(switch)]
+    pub jsonl: bool,
+}
+
+/// What became of the documents.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Answer {
+    /// The counts and the documents.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// The rest.
+    #[serde(flatten)]
+    pub facts: Facts,
+}
+
+/// What was refreshed.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Facts {
+    /// The catalog's absolute path.
+    pub catalog_file: String,
+    /// How many documents have a summary of an older text: `enrich_discovery` sets new ones.
+    pub stale_summaries: usize,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE.open_world();
+    const HOST_OPTIONS: &'static [&'static str] = host::FETCHING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const ERRORS: &'static [&'static [Code]] = &[
+        ragmaker_catalog::ERRORS,
+        ragmaker_catalog::READ_ERRORS,
+        ragmaker_ingest::ERRORS,
+        ragmaker_knowledge::ERRORS,
+        ragmaker_project::ERRORS,
+        ragmaker_address::ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::FILE_ERRORS,
+        &[ragmaker_files::PATH_NOT_WRITABLE, ragmaker_files::PATH_IGNORED, ragmaker_files::NOT_A_DIRECTORY],
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        if self.jsonl && invocation.caller == Caller::Model {
+            return Err(ARGUMENT_ERROR
+                .error("--jsonl prints a stream, which is no answer to a call")
+                .remedy("Leave it out: report_file of the answer has every document.")
+                .detail("argument", "--jsonl"));
+        }
+        let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Write, invocation)?;
+        // There has to be one: nothing is made here.
+        let contents = catalog.read()?;
+        let mut store = Store::open(&catalog, Destination::beside(&catalog).folder)?.trial(self.dry_run);
+        // A run that was killed is not continued: what it saved is unchanged now, and asked for as such.
+        let mut run = Run::start(&catalog, "refresh-knowledge-base", &now(), self.jsonl)?;
+        let Known { pages, shown, repositories, folders, others } = Known::of(&store);
+        for url in others {
+            let reason = "it is not known what it came from; fetch it again with the tool that made it";
+            run.end(Page::new(url, Verdict::Refused, reason), ())?;
+        }
+        for listed in contents.documents.iter().filter(|listed| listed.url.is_none()) {
+            let path = listed.path.as_deref().unwrap_or_default();
+            run.end(Page::new(path, Verdict::Refused, "the catalog has no address for it"), ())?;
+        }
+        for (folder, urls) in &folders {
+            folders::refresh(folder, urls, &mut store, &mut run, invocation)?;
+        }
+        for ((repository, reference), urls) in &repositories {
+            repositories::refresh(repository, reference.as_deref(), urls, &mut store, &mut run, invocation)?;
+        }
+        let (mut store, mut run) = Again { urls: &pages, invocation }.refresh(store, run)?;
+        browser::refresh(&shown, &mut store, &mut run, invocation)?;
+        store.finish()?;
+        let documents = catalog.read()?.documents;
+        let stale = documents.iter().filter(|listed| listed.status.as_deref() == Some(ragmaker_catalog::STALE));
+        let facts = Facts {
+            catalog_file: catalog.file().to_string_lossy().into_owned(),
+            stale_summaries: stale.count(),
+            dry_run: self.dry_run,
+        };
+        Ok(Answer { summary: run.finish_beside(&facts)?, facts })
+    }
+
+    fn plain(answer: &Answer) -> Option<&str> {
+        answer.summary.streamed.then_some("")
+    }
+}
+
+/// The documents of a knowledge base by what they came from, each list in the order of the addresses.
+#[derive(Default)]
+struct Known {
+    /// Those that are asked for by plain requests.
+    pages: Vec<String>,
+    /// Those that a browser showed.
+    shown: Vec<String>,
+    /// Those of a repository and a branch, tag or commit of it.
+    repositories: BTreeMap<(String, Option<String>), Vec<String>>,
+    folders: BTreeMap<String, Vec<String>>,
+    others: Vec<String>,
+}
+
+impl Known {
+    fn of(store: &Store<'_>) -> Self {
+        let mut known = Self::default();
+        let mut documents: Vec<_> = store.documents().collect();
+        documents.sort_by_key(|(url, _)| *url);
+        for (url, listed) in documents {
+            let is_web = url.starts_with("http://") || url.starts_with("https://");
+            let list = match &listed.source {
+                Some(Source::File { folder, .. }) => known.folders.entry(folder.clone()).or_default(),
+                Some(Source::Git { repository, reference, .. }) => {
+                    known.repositories.entry((repository.clone(), reference.clone())).or_default()
+                }
+                Some(Source::Browser { .. }) if is_web => &mut known.shown,
+                // Of older catalogs only the address says where a document came from.
+                Some(Source::Http { .. }) | None if is_web => &mut known.pages,
+                _ => &mut known.others,
+            };
+            list.push(url.to_owned());
+        }
+        known
+    }
+}
+
+/// The page of each document that could not be compared, for one reason.
+fn failed(urls: &[String], error: &Error, run: &mut Run) -> Result<(), Error> {
+    urls.iter().try_for_each(|url| {
+        run.end(Page::new(url, Verdict::Failed, format!("{}: {}", error.code(), error.message())), ())
+    })
+}

@@ -1,0 +1,48 @@
+//! Documents that came from Git repositories.
+
+use ragmaker_catalog::Source;
+use ragmaker_git::{Repository, resolve};
+use ragmaker_github_fetch::{Tree, address, unchanged};
+use ragmaker_ingest::{Run, Store};
+use ragmaker_tool::{Error, Invocation};
+
+use crate::failed;
+
+/// Compares the documents at `urls`, which came from `reference` of `repository`, with the commit that it is now.
+pub(crate) fn refresh(
+    repository: &str,
+    reference: Option<&str>,
+    urls: &[String],
+    store: &mut Store<'_>,
+    run: &mut Run,
+    invocation: &Invocation,
+) -> Result<(), Error> {
+    let address = match address(repository, invocation) {
+        Ok(address) => address,
+        Err(error) => return failed(urls, &error, run),
+    };
+    // One question, of which the answer is mostly that nothing has changed.
+    let now = match resolve(&address, reference) {
+        Ok(now) => now.commit,
+        // A repository that cannot be reached, or is private now, takes nothing out.
+        Err(error) => return failed(urls, &error, run),
+    };
+    let is_at = |url: &String| {
+        let listed = store.known(url);
+        let commit = match listed.and_then(|listed| listed.source.as_ref()) {
+            Some(Source::Git { commit, .. }) => commit,
+            _ => return false,
+        };
+        *commit == now && listed.and_then(|listed| store.file_of(listed)).is_some()
+    };
+    if urls.iter().all(is_at) {
+        return urls.iter().try_for_each(|url| {
+            let page = unchanged(url, store);
+            run.end(page, ())
+        });
+    }
+    match Repository::open(&address, reference) {
+        Ok(repository) => Tree { address: &address, repository: &repository, path: "" }.refresh(urls, store, run),
+        Err(error) => failed(urls, &error, run),
+    }
+}
