@@ -309,18 +309,18 @@ fn nothing_of_a_repository_or_of_a_configuration_runs() {
     // Of the user: the same in the configuration, in variables, and attributes for all repositories.
     let home = traps.join("home");
     fs::create_dir_all(home.join(".config/git")).unwrap();
-    let mut configuration = String::new();
-    for (key, program) in evil("user") {
+    let section = |(key, program): (&str, String)| {
         let (section, name) = key.rsplit_once('.').unwrap();
         let section =
             section.split_once('.').map_or(section.to_owned(), |(section, sub)| format!("{section} \"{sub}\""));
-        configuration += &format!("[{section}]\n\t{name} = {program}\n");
-    }
-    configuration += &format!(
+        format!("[{section}]\n\t{name} = {program}\n")
+    };
+    let mut configuration: Vec<String> = evil("user").into_iter().map(section).collect();
+    configuration.push(format!(
         "[core]\n\thooksPath = {}\n[url \"ext::sh -c \"]\n\tinsteadOf = git://\n[protocol]\n\tallow = always\n",
         hooks.display()
-    );
-    fs::write(home.join(".gitconfig"), configuration).unwrap();
+    ));
+    fs::write(home.join(".gitconfig"), configuration.concat()).unwrap();
     fs::write(home.join(".config/git/attributes"), "* filter=evil\n").unwrap();
     // Git ran some of them while the repository was made.
     let sprung = || {
