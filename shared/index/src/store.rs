@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use ragmaker_catalog::{Catalog, Listed, STALE};
+use ragmaker_catalog::{Catalog, Listed};
 use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_project::create_private;
 use ragmaker_tool::Error;

@@ -34,12 +34,11 @@ impl Again<'_> {
     pub fn refresh<'s>(&self, store: Store<'s>, mut run: Run) -> Result<(Store<'s>, Run), Error> {
         let mut sites: BTreeMap<String, Vec<Url>> = BTreeMap::new();
         for text in self.urls {
-            match Url::parse(text).ok().filter(|url| key(url) == *text) {
-                Some(url) => sites.entry(url.origin().ascii_serialization()).or_default().push(url),
-                None => {
-                    let reason = "its address is not in the form that addresses are recorded in: fetch it again";
-                    run.end(Page::new(text, Verdict::Refused, reason), ())?;
-                }
+            if let Some(url) = Url::parse(text).ok().filter(|url| key(url) == *text) {
+                sites.entry(url.origin().ascii_serialization()).or_default().push(url);
+            } else {
+                let reason = "its address is not in the form that addresses are recorded in: fetch it again";
+                run.end(Page::new(text, Verdict::Refused, reason), ())?;
             }
         }
         sites.values().try_fold((store, run), |state, urls| self.site(urls, state))

@@ -59,7 +59,7 @@ pub(crate) fn refresh(
 
 /// Whether the server said that there is no such page.
 fn is_gone(error: &Error) -> bool {
-    matches!(error.details().get("http_status").and_then(|status| status.as_u64()), Some(404 | 410))
+    error.details().get("http_status").is_some_and(|status| *status == 404 || *status == 410)
 }
 
 fn one(

@@ -29,9 +29,8 @@ pub(crate) fn refresh(
     };
     let is_at = |url: &String| {
         let listed = store.known(url);
-        let commit = match listed.and_then(|listed| listed.source.as_ref()) {
-            Some(Source::Git { commit, .. }) => commit,
-            _ => return false,
+        let Some(Source::Git { commit, .. }) = listed.and_then(|listed| listed.source.as_ref()) else {
+            return false;
         };
         *commit == now && listed.and_then(|listed| store.file_of(listed)).is_some()
     };

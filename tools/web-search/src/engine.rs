@@ -156,7 +156,6 @@ impl<'a> Service<'a> {
         };
         let code = match status {
             _ if is_limit => SEARCH_RATE_LIMITED,
-            401 => SEARCH_AUTH_FAILED,
             // A SearXNG that does not offer JSON.
             403 if self.settings.engine == SearchEngine::Searxng => {
                 return self
@@ -164,7 +163,7 @@ impl<'a> Service<'a> {
                     .remedy("Add json to search.formats in the server's settings.yml.")
                     .detail("http_status", status);
             }
-            403 => SEARCH_AUTH_FAILED,
+            401 | 403 => SEARCH_AUTH_FAILED,
             400 | 422 if is_about(&["api key not valid", "api_key_invalid", "subscription_token_invalid"]) => {
                 SEARCH_AUTH_FAILED
             }
