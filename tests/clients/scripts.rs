@@ -54,11 +54,7 @@ pub(crate) fn explore(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'st
                 .into_iter()
                 .flatten()
                 .find(|link| link["href"].as_str().is_some_and(|href| href.ends_with("/tides")));
-            call(
-                heard,
-                "browser_extract",
-                json!({"url": tides.map(|link| &link["href"]), "output_dir": "kb", "kb_root": "kb"}),
-            )
+            call(heard, "browser_extract", json!({"url": tides.map(|link| &link["href"]), "kb_root": "kb"}))
         }
         2 => call(heard, "read_file", json!({"path": answer(heard, 1)["file_path"]})),
         3 => call(heard, "read_file", json!({"path": "missing.md"})),
@@ -82,9 +78,7 @@ pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'sta
         match heard.results.len() {
             0 => call(heard, "browser_open", json!({})),
             1 => call(heard, "browser_navigate", json!({"url": start, "same_site": true, "limit": 60})),
-            at @ 2..=4 => {
-                call(heard, "browser_extract", json!({"url": link(PAGES[at - 2]), "output_dir": kb, "kb_root": kb}))
-            }
+            at @ 2..=4 => call(heard, "browser_extract", json!({"url": link(PAGES[at - 2]), "kb_root": kb})),
             5 => call(heard, "browser_close", json!({})),
             6 => call(heard, "read_file", json!({"path": answer(heard, 2)["catalog_file"]})),
             7 => call(heard, "read_file", json!({"path": answer(heard, 4)["file_path"], "limit": 80})),

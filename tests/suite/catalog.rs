@@ -113,7 +113,8 @@ fn a_knowledge_base_is_where_it_was_asked_for() {
     let at = |path: &str| visitor.project.path().join(path).to_str().unwrap().to_owned();
     assert_eq!(save(&["--output-dir", "a"]), at(".tmp/cache/catalog.json"));
     assert_eq!(save(&["--output-dir", "b", "--catalog-path", "b/list.json"]), at("b/list.json"));
-    assert_eq!(save(&["--output-dir", "c", "--kb-root", "c"]), at("c/cache/catalog.json"));
+    assert_eq!(save(&["--kb-root", "c"]), at("c/cache/catalog.json"));
+    assert_eq!(fs::read_dir(at("c/cache/documents")).unwrap().count(), 1);
     let list: Value = serde_json::from_slice(&fs::read(at("b/list.json")).unwrap()).unwrap();
     assert!(!list["documents"][0]["path"].as_str().unwrap().contains('/'), "{list}");
 }
@@ -123,7 +124,7 @@ fn what_was_gathered_is_verified_and_what_lies_about_is_found() {
     let visitor = Visitor::with_browser();
     for page in ["/page/one", "/innocent/article", "/innocent/badge", "/content/shift-jis", "/content/json"] {
         let url = visitor.url(page);
-        let arguments = ["--url", &url, "--output-dir", "kb/cache/documents", "--kb-root", "kb"];
+        let arguments = ["--url", &url, "--kb-root", "kb"];
         visitor.project.tool("browser-extract").args(arguments).run().answer();
     }
     let verify = || visitor.project.tool("verify").args(["--kb-root", "kb"]).run();

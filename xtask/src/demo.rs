@@ -132,8 +132,8 @@ fn gather(shell: &Shell, start: &str) -> anyhow::Result<String> {
 }
 
 /// The arguments that keep the page at `url`.
-fn keep(url: &str) -> [&str; 6] {
-    ["--url", url, "--output-dir", DOCUMENTS, "--kb-root", KB]
+fn keep(url: &str) -> [&str; 4] {
+    ["--url", url, "--kb-root", KB]
 }
 
 /// Gives the knowledge base its title and summary, and reads it back as an agent would later.

@@ -5,13 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::Domains;
 use ragmaker_browser::{Profile, Ready, Target, Visit, codes};
-use ragmaker_catalog::{Access, Catalog};
-use ragmaker_files::output_directory;
-use ragmaker_knowledge::{Body, Destination, EMPTY_CONTENT, Fetched, Format, Source, now, save};
+use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, Named, Source, now, save};
 use ragmaker_project::Project;
-use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, host,
-};
+use ragmaker_tool::{Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,9 +20,9 @@ pub struct Args {
     /// http or https address of the page (default: the page the session used last)
     #[argh(option)]
     pub url: Option<String>,
-    /// folder of the knowledge base to write the file to; made where it is missing
+    /// folder to write the file to (default: cache/documents in --kb-root)
     #[argh(option)]
-    pub output_dir: PathBuf,
+    pub output_dir: Option<PathBuf>,
     /// show the window, and wait for a person to solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
@@ -42,7 +38,7 @@ pub struct Args {
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
-    /// folder of the knowledge base, whose catalog is cache/catalog.json in it
+    /// folder of the knowledge base to save in, made where it is missing; its catalog is cache/catalog.json in it
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
     /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
@@ -96,12 +92,12 @@ impl Tool for Args {
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
-        if self.output_dir.as_os_str().is_empty() {
-            return Err(ARGUMENT_ERROR.error("--output-dir is empty").detail("argument", "--output-dir"));
-        }
-        let folder = output_directory(&self.output_dir, invocation)?;
-        let catalog =
-            Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref(), Access::Write, invocation)?;
+        let named = Named {
+            output_dir: self.output_dir.as_deref(),
+            kb_root: self.kb_root.as_deref(),
+            catalog_path: self.catalog_path.as_deref(),
+        };
+        let place = named.locate(invocation)?;
         let domains = Domains::new(&invocation.host.allow_domain)?;
         let project = Project::discover(invocation.host.project_root.as_deref())?;
         let profile = Profile::of(&project.cache_folder(), self.session.as_deref())?;
@@ -143,14 +139,14 @@ impl Tool for Args {
             fetched_at: &now(),
             source: Some(&Source::Browser { session: self.session.clone(), selector: self.selector.clone() }),
         };
-        let saved = save(&fetched, &Destination { folder, catalog: Some(&catalog) });
+        let saved = save(&fetched, &place.destination());
         let saved = saved.map_err(|error| if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error })?;
         Ok(Answer {
             url,
             title: saved.title,
             file_path: saved.file.to_string_lossy().into_owned(),
             catalog_updated: saved.entry.is_some(),
-            catalog_file: catalog.file().to_string_lossy().into_owned(),
+            catalog_file: place.catalog.file().to_string_lossy().into_owned(),
             words: saved.words,
             ready: page.ready,
             pending: page.pending,

@@ -6,9 +6,8 @@ pub mod stream;
 use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::{Access, Catalog};
-use ragmaker_files::{NOT_A_REGULAR_FILE, input_file, output_directory};
-use ragmaker_knowledge::{Destination, EMPTY_CONTENT, decode, now, save_converted};
+use ragmaker_files::{NOT_A_REGULAR_FILE, input_file};
+use ragmaker_knowledge::{Destination, EMPTY_CONTENT, Named, decode, now, save_converted};
 use ragmaker_markdown::{Document, Error as Conversion, Metadata, Options, Scope, convert};
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
@@ -154,8 +153,16 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let base_url = self.base_url.as_deref().map(parse_url).transpose()?;
         let scope = self.scope()?;
-        let catalog = self.catalog(invocation)?;
-        let destination = self.destination(catalog.as_ref(), invocation)?;
+        let named = Named {
+            output_dir: self.output_dir.as_deref(),
+            kb_root: self.kb_root.as_deref(),
+            catalog_path: self.catalog_path.as_deref(),
+        };
+        let place = named.names_catalog().then(|| named.locate(invocation)).transpose()?;
+        let destination = match &place {
+            Some(place) => Some(place.destination()),
+            None => named.output_dir(invocation)?.map(|folder| Destination { folder, catalog: None }),
+        };
         let path = self.path.as_deref().filter(|path| path.as_os_str() != "-");
         let path = path.map(|path| input_file(path, invocation)).transpose()?;
         let bytes = input::read(path.as_deref())?;
@@ -168,7 +175,7 @@ impl Tool for Args {
                 let saved = save_converted(page, &url, &now(), None, &destination)?;
                 answer.metadata.title = saved.title;
                 answer.file_path = Some(saved.file.to_string_lossy().into_owned());
-                answer.catalog_file = catalog.as_ref().map(|catalog| catalog.file().to_string_lossy().into_owned());
+                answer.catalog_file = place.as_ref().map(|place| place.catalog.file().to_string_lossy().into_owned());
             }
             None => self.show(&mut answer, page.markdown)?,
         }
@@ -241,29 +248,6 @@ impl Args {
             Some(selector) => Ok(Scope::Selector(selector)),
             None if self.whole => Ok(Scope::Whole),
             None => Ok(Scope::Main),
-        }
-    }
-
-    /// The catalog that is to list the page, where one is named.
-    fn catalog(&self, invocation: &Invocation) -> Result<Option<Catalog>, Error> {
-        if self.kb_root.is_none() && self.catalog_path.is_none() {
-            return Ok(None);
-        }
-        Catalog::locate(self.kb_root.as_deref(), self.catalog_path.as_deref(), Access::Write, invocation).map(Some)
-    }
-
-    /// Where the page is saved; `None` where it is printed.
-    fn destination<'a>(
-        &self,
-        catalog: Option<&'a Catalog>,
-        invocation: &Invocation,
-    ) -> Result<Option<Destination<'a>>, Error> {
-        match &self.output_dir {
-            Some(folder) if folder.as_os_str().is_empty() => {
-                Err(ARGUMENT_ERROR.error("--output-dir is empty").detail("argument", "--output-dir"))
-            }
-            Some(folder) => Ok(Some(Destination { folder: output_directory(folder, invocation)?, catalog })),
-            None => Ok(catalog.map(Destination::beside)),
         }
     }
 

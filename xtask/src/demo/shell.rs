@@ -54,7 +54,7 @@ impl Shell {
     }
 
     /// Runs one tool several times at once.
-    pub(super) fn run_together(&self, tool: &str, calls: &[[&str; 6]]) -> anyhow::Result<()> {
+    pub(super) fn run_together(&self, tool: &str, calls: &[[&str; 4]]) -> anyhow::Result<()> {
         let mut commands: Vec<_> = calls.iter().map(|arguments| self.command(tool, arguments)).collect();
         for command in &commands {
             println!("$ {} &", line(command));
