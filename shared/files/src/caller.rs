@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ragmaker_tool::{Caller, Error, Invocation};
 
-use crate::Roots;
+use crate::{NOT_A_DIRECTORY, Roots, io_error};
 
 /// The file at `path`, to read it: as a person names it, or where a model may read.
 ///
@@ -15,6 +15,22 @@ pub fn input_file(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error
         Caller::Person => Ok(path.to_owned()),
         Caller::Model => Ok(Roots::discover(&invocation.host)?.place(&path.to_string_lossy())?.path()),
     }
+}
+
+/// The directory at `path`, which is there, to look at it: as a person names it, or where a model may read. It is
+/// absolute.
+///
+/// # Errors
+/// [`PATH_ERRORS`](crate::PATH_ERRORS) and [`NOT_A_DIRECTORY`].
+pub fn input_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error> {
+    let path = input_file(path, invocation)?;
+    let found = path.canonicalize().map_err(|error| io_error(&error, &path))?;
+    if found.is_dir() {
+        return Ok(found);
+    }
+    Err(NOT_A_DIRECTORY
+        .error(format!("{} is not a directory", found.display()))
+        .detail("path", found.to_string_lossy()))
 }
 
 /// The directory at `path`, to write files in it: as a person names it, or where a model may write. It need

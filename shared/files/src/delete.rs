@@ -130,7 +130,7 @@ fn unlinked(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<bool> {
     }
 }
 
-fn open_directory(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+pub(crate) fn open_directory(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(parent, name, flags, Mode::empty())
 }
@@ -140,7 +140,7 @@ fn id_of(directory: &OwnedFd) -> rustix::io::Result<(rustix::fs::Dev, u64)> {
     Ok((stat.st_dev, stat.st_ino))
 }
 
-fn names_in(directory: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
+pub(crate) fn names_in(directory: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
     let mut names = vec![];
     for entry in rustix::fs::Dir::read_from(directory)? {
         let entry = entry?;

@@ -9,6 +9,7 @@ mod change;
 mod delete;
 mod error;
 mod ignored;
+mod merge;
 mod open;
 mod place;
 mod roots;
@@ -19,7 +20,7 @@ mod tally;
 mod trash;
 mod walk;
 
-pub use caller::{input_file, output_directory};
+pub use caller::{input_directory, input_file, output_directory};
 pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, FILE_LOCKED, Written};
 pub use delete::{Deleted, Expect, delete};
 pub use error::{
@@ -28,6 +29,7 @@ pub use error::{
     io_error, is_gone,
 };
 pub use ignored::Ignored;
+pub use merge::Merged;
 pub use open::{EntryKind, EntryMetadata, EntryReader, Opener};
 pub use place::Place;
 pub use ragmaker_fs::rfc3339;

@@ -5,9 +5,9 @@ use ragmaker_files::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, s
 use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
-/// Move or rename a file or a directory in one step; missing directories are made, and what is at the
-/// destination is kept unless overwrite is set. Returns both absolute paths and whether something was
-/// replaced.
+/// Move or rename a file or a directory in one step, or with merge join two directories; missing directories
+/// are made, and what is at the destination is kept unless overwrite is set. Returns both absolute paths and
+/// whether something was replaced.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -20,6 +20,9 @@ pub struct Args {
     /// replace a file or an empty directory that is there
     #[argh(switch)]
     pub overwrite: bool,
+    /// move what is in the directory into the one that is there; a name in both is an error unless overwrite is set
+    #[argh(switch)]
+    pub merge: bool,
 }
 
 /// What was moved.
@@ -31,6 +34,8 @@ pub struct Answer {
     pub destination_path: String,
     /// Whether something was replaced.
     pub replaced: bool,
+    /// How many entries were moved: with merge, those of the directory.
+    pub moved: usize,
 }
 
 impl Tool for Args {
@@ -39,6 +44,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ALIASES: &'static [&'static str] = &["move-file"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[
@@ -46,6 +52,7 @@ impl Tool for Args {
             DIRECTORY_NOT_EMPTY,
             CROSS_DEVICE,
             ragmaker_files::IS_A_DIRECTORY,
+            ragmaker_files::NOT_A_DIRECTORY,
             ragmaker_files::PATH_NOT_WRITABLE,
         ],
         ragmaker_files::PATH_ERRORS,
@@ -54,14 +61,29 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let roots = Roots::discover(&invocation.host)?;
         let source = roots.entry_to_write(&self.source_path)?;
-        source.is_directory()?;
+        let is_directory = source.is_directory()?;
         let destination = roots.entry_to_write(&self.destination_path)?;
         let there = destination.path().symlink_metadata();
+        if self.merge && there.is_ok() {
+            let merged = source.merge_into(&destination, self.overwrite)?;
+            return Ok(Answer {
+                source_path: shown(source.path()).0,
+                destination_path: shown(destination.path()).0,
+                replaced: merged.replaced > 0,
+                moved: merged.moved,
+            });
+        }
         if !self.overwrite && there.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
             let inside = destination.path().join(source.path().file_name().unwrap_or_default());
             return Err(ALREADY_EXISTS
                 .error(format!("{} is a directory", destination.path().display()))
-                .remedy(format!("To move into it, use --destination-path {}.", inside.display()))
+                .remedy(match is_directory {
+                    true => format!(
+                        "To move into it, use --destination-path {}; to join the two directories, --merge.",
+                        inside.display()
+                    ),
+                    false => format!("To move into it, use --destination-path {}.", inside.display()),
+                })
                 .detail("path", destination.path().to_string_lossy()));
         }
         source.move_to(&destination, self.overwrite)?;
@@ -69,6 +91,7 @@ impl Tool for Args {
             source_path: shown(source.path()).0,
             destination_path: shown(destination.path()).0,
             replaced: there.is_ok(),
+            moved: 1,
         })
     }
 }

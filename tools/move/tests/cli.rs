@@ -44,3 +44,28 @@ fn a_link_is_moved_itself() {
     tree.run(&["--source-path", "link", "--destination-path", "other"]);
     assert_eq!(tree.root.join("other").read_link().unwrap(), PathBuf::from("/etc/passwd"));
 }
+
+#[test]
+fn directories_are_joined_or_left_alone() {
+    let tree = Tree::new(TOOL);
+    for path in ["a/x", "a/deep/y", "b/z", "b/deep/y"] {
+        tree.write(path, path);
+    }
+    let join = ["--source-path", "a", "--destination-path", "b"];
+    let (code, error) = tree.error(&join);
+    assert!(
+        code == "ALREADY_EXISTS" && error["remediation_suggestion"].as_str().unwrap().contains("--merge"),
+        "{error}"
+    );
+    let merge = [&join[..], &["--merge"]].concat();
+    let (code, error) = tree.error(&merge);
+    assert_eq!((code.as_str(), &error["details"]["clashes"]), ("ALREADY_EXISTS", &json!(["deep/y"])));
+    assert!(tree.root.join("a/x").exists() && !tree.root.join("b/x").exists());
+    let answer = tree.run(&[&merge[..], &["--overwrite"]].concat());
+    assert_eq!((&answer["moved"], &answer["replaced"]), (&json!(2), &json!(true)));
+    assert_eq!(fs::read_to_string(tree.root.join("b/deep/y")).unwrap(), "a/deep/y");
+    assert!(!tree.root.join("a").exists());
+    // Where nothing is there, a directory moves as a whole.
+    let answer = tree.run(&["--source-path", "b", "--destination-path", "new/c", "--merge"]);
+    assert_eq!((&answer["moved"], tree.root.join("new/c/z").exists()), (&json!(1), true));
+}
