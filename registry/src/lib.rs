@@ -10,6 +10,6 @@ mod provenance;
 pub mod stdin;
 pub mod subprocess;
 
-pub use list::{TOOLS, Tool, entries, find, manuals, unknown_tool};
+pub use list::{TOOL_NOT_FOUND, TOOLS, Tool, entries, find, manuals, unknown_tool};
 pub use offer::{Format, Offer, Selection, offers};
 pub use program::{arguments, fail, print};

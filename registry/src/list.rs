@@ -1,8 +1,10 @@
 //! The list of tools.
 
+use std::collections::BTreeSet;
+
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Answered, Approval, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual, Stdin,
-    Toolset,
+    ARGUMENT_ERROR, Answered, Approval, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual,
+    Stdin, Toolset,
     arguments::{Members, nearest},
 };
 use serde_json::Value;
@@ -53,12 +55,14 @@ macro_rules! tools {
 }
 
 tools! {
+    ragmaker_ask_directory,
     ragmaker_browser_close,
     ragmaker_browser_extract,
     ragmaker_browser_navigate,
     ragmaker_browser_open,
     ragmaker_cite,
     ragmaker_create_directory,
+    ragmaker_create_knowledge_base,
     ragmaker_delete_directory,
     ragmaker_delete_file,
     ragmaker_enrich_discovery,
@@ -68,9 +72,12 @@ tools! {
     ragmaker_github_fetch,
     ragmaker_html_to_markdown,
     ragmaker_http_fetch,
+    ragmaker_init_cache,
+    ragmaker_install_knowledge_base,
     ragmaker_list_directory,
     ragmaker_modify_file_content,
     ragmaker_move,
+    ragmaker_open_directory,
     ragmaker_project_info,
     ragmaker_read_file,
     ragmaker_read_many_files,
@@ -163,18 +170,48 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| names(tool))
 }
 
-/// The error for a tool name that is not among `names`.
-pub fn unknown_tool(name: &str, names: &[&str]) -> Error {
-    let error = ARGUMENT_ERROR.error(format!("there is no tool {name:?}")).detail("argument", name);
-    let bare = name.replace('-', "_");
-    let bare = bare.trim_start_matches("ragmaker_");
-    // Every name begins with nothing.
-    match nearest(bare, names) {
-        Some(nearest) if !bare.is_empty() => {
-            error.remedy(format!("Did you mean {nearest}?")).detail("nearest", nearest)
-        }
-        _ => error.remedy(format!("The tools are {}.", names.join(", "))),
+/// There is no tool of that name.
+pub const TOOL_NOT_FOUND: Code = Code::new("TOOL_NOT_FOUND", "Run ragmaker-discover to see the tools.");
+
+/// How many names are suggested for one that is wrong.
+const SUGGESTED: usize = 3;
+
+/// The error for a `name` that none of `tools` has; with the nearest names, where some are near.
+pub fn unknown_tool<'a>(name: &str, tools: impl IntoIterator<Item = &'a Tool>) -> Error {
+    let error = TOOL_NOT_FOUND.error(format!("there is no tool {name:?}")).detail("tool", name);
+    let dashed = name.replace('_', "-");
+    let mut near: Vec<(usize, String)> = vec![];
+    let mut all = vec![];
+    for tool in tools {
+        let names = std::iter::once(bare(tool.command)).chain(tool.aliases.iter().copied());
+        let distance = names.filter_map(|known| distance(bare(&dashed), known)).min();
+        near.extend(distance.map(|distance| (distance, tool.name())));
+        all.push(tool.name());
     }
+    near.sort();
+    let near: Vec<_> = near.into_iter().take(SUGGESTED).map(|(_, name)| name).collect();
+    if near.is_empty() {
+        return error.remedy(format!("The tools are {}.", all.join(", ")));
+    }
+    error.remedy(format!("Did you mean {}?", near.join(" or "))).detail("nearest", near)
+}
+
+/// How far `name` is from the name `known`, both in kebab case; `None` where it is not near.
+///
+/// A mistyped name comes first, then one with the same words in it, such as `file-read` for `read-file`.
+fn distance(name: &str, known: &str) -> Option<usize> {
+    // Every name begins with nothing.
+    if name.is_empty() {
+        return None;
+    }
+    if nearest(name, &[known]).is_some() {
+        return Some(0);
+    }
+    let words = |text: &str| text.split('-').map(|word| word.trim_end_matches('s').to_owned()).collect::<BTreeSet<_>>();
+    let (name, known) = (words(name), words(known));
+    let (shared, all) = (name.intersection(&known).count(), name.union(&known).count());
+    // Half of the words at least: many tools have "file" in their names.
+    (shared * 2 >= all).then_some(1 + all - shared)
 }
 
 fn bare(name: &str) -> &str {
@@ -200,6 +237,22 @@ mod tests {
         }
         for name in ["", "read", "ragmaker-", "mcp"] {
             assert!(find(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_tool_has_is_answered_with_the_nearest() {
+        let nearest = |name: &str| {
+            let error = unknown_tool(name, TOOLS);
+            assert!(error.is(TOOL_NOT_FOUND) && error.details()["tool"] == name, "{error}");
+            error.details().get("nearest").cloned()
+        };
+        assert_eq!(nearest("read_fil"), Some(json!(["read_file"])));
+        assert_eq!(nearest("file_read").unwrap()[0], "read_file");
+        assert_eq!(nearest("directory-list").unwrap()[0], "list_directory");
+        assert_eq!(nearest("fs_get_project_inf"), Some(json!(["project_info"])));
+        for name in ["", "ragmaker-", "quite-unlike-anything"] {
+            assert_eq!(nearest(name), None, "{name}");
         }
     }
 

@@ -68,10 +68,9 @@ impl Selection {
         };
         let command = |name: &str| {
             find(name).map(|tool| tool.command).ok_or_else(|| {
-                let names: Vec<_> = crate::TOOLS.iter().map(Tool::name).collect();
-                unknown_tool(name, &names.iter().map(String::as_str).collect::<Vec<_>>())
-                    .detail("argument", "--tools")
-                    .detail("value", name)
+                let unknown = unknown_tool(name, crate::TOOLS);
+                let error = ARGUMENT_ERROR.error(unknown.message()).remedy(unknown.remediation());
+                error.detail("argument", "--tools").detail("value", name)
             })
         };
         let listed = |names: &str| {
@@ -207,7 +206,8 @@ mod tests {
                 offer.name()
             );
         }
-        assert_eq!(offers[0].to(Format::Mcp)["title"], "Browser close");
+        let close = offers.iter().find(|offer| offer.name() == "browser_close").unwrap();
+        assert_eq!(close.to(Format::Mcp)["title"], "Browser close");
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(offers(&Selection::new(None, Some("read-file, project_info"), true).unwrap()).len(), 2);
         assert!(offers(&Selection::new(None, Some("write_file"), true).unwrap()).is_empty());
         let error = Selection::new(None, Some("read_fil"), false).unwrap_err();
-        assert_eq!(error.details()["nearest"], "read_file");
+        assert!(error.is(ARGUMENT_ERROR) && error.remediation() == "Did you mean read_file?", "{error}");
         assert!(Selection::new(Some("most"), None, false).unwrap_err().is(ARGUMENT_ERROR));
     }
 }

@@ -7,18 +7,23 @@ use std::{
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_tool::{
-    Error, Exit, OUTPUT_ERROR,
+    Error, Exit, HostOptions, OUTPUT_ERROR,
     arguments::{Parsed, of_program},
     json::{self, Charset},
 };
 
-/// The arguments of this process, or how it ends: after `--help`, `--version` or a mistake.
+/// The arguments of this process, which takes the options in `host` (see [`ragmaker_tool::host`]) beside its
+/// own; or how it ends: after `--help`, `--version` or a mistake.
 ///
 /// # Errors
 ///
 /// The exit status, after everything has been printed.
-pub fn arguments<T: FromArgs + ArgsInfo>(name: &str, version: &str) -> Result<T, ExitCode> {
-    match of_program::<T>(name) {
+pub fn arguments<T: FromArgs + ArgsInfo>(
+    name: &str,
+    version: &str,
+    host: &[&str],
+) -> Result<(T, HostOptions), ExitCode> {
+    match of_program::<T>(name, host) {
         Ok(Parsed::Work(arguments)) => Ok(arguments),
         Ok(Parsed::Help(text)) => Err(print(&text)),
         Ok(Parsed::Version | Parsed::Describe) => Err(print(&format!("{name} {version}\n"))),

@@ -15,7 +15,7 @@ use std::{
 };
 
 use ragmaker_tool::{Approval, Error, HostOptions, INTERNAL_ERROR, arguments::Members};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{Tool, find, stdin};
 
@@ -33,13 +33,13 @@ pub fn run_if_asked() -> Option<ExitCode> {
     let mut input = BufReader::new(stdin::take().ok()?);
     let mut line = String::new();
     input.read_line(&mut line).ok()?;
-    let (arguments, host, approval): (Map<String, Value>, HostOptions, Approval) = serde_json::from_str(&line).ok()?;
+    let (arguments, host, approval): (Members, HostOptions, Approval) = serde_json::from_str(&line).ok()?;
     thread::spawn(move || {
         // Nothing more is sent: this waits until the host closes the pipe.
         let _ = input.read(&mut [0]);
         std::process::exit(1);
     });
-    let answer = tool.call_approved(arguments.into_iter().collect(), &host, &approval);
+    let answer = tool.call_approved(arguments, &host, &approval);
     let answer = answer.map_or_else(|error| json!(error), |answered| answered.json);
     let mut out = io::stdout().lock();
     let printed = serde_json::to_writer(&mut out, &answer).is_ok() && out.flush().is_ok();
@@ -91,7 +91,6 @@ pub fn start_approved(
     let mut child = command.spawn().map_err(|error| failed(tool, "does not start", &error))?;
     let mut input = child.stdin.take();
     if let Some(input) = &mut input {
-        let arguments: Map<String, Value> = arguments.into_iter().collect();
         let line = json!([arguments, host, approval]).to_string() + "\n";
         // A process that ended before it read the line is reported by `Running::wait`.
         let _ = input.write_all(line.as_bytes());

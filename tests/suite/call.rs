@@ -76,17 +76,20 @@ fn what_is_no_call_is_refused() {
     let project = Project::new();
     let refused =
         |name: &str, input: &str| project.tool("call").arg(name).stdin(input).run().error("ARGUMENT_ERROR").clone();
+    let unknown = |name: &str| project.tool("call").arg(name).stdin("{}").run().error("TOOL_NOT_FOUND").clone();
     for (name, nearest) in [("read_fil", "read_file"), ("ragmaker-browser-navigat", "browser_navigate")] {
-        let error = refused(name, "{}");
-        assert_eq!(error["details"], json!({"argument": name, "nearest": nearest}));
+        let error = unknown(name);
+        assert_eq!(error["details"], json!({"tool": name, "nearest": [nearest]}));
         assert_eq!(error["remediation_suggestion"], format!("Did you mean {nearest}?"));
     }
     for name in ["", "ragmaker-", "quite-unlike-anything"] {
-        let error = refused(name, "{}");
-        assert_eq!(error["details"], json!({"argument": name}));
+        let error = unknown(name);
+        assert_eq!(error["details"], json!({"tool": name}));
         assert!(error["remediation_suggestion"].as_str().unwrap().contains("read_file"));
     }
     assert_eq!(refused("read_file", r#"{"path": "a", "path": "b"}"#)["details"]["argument"], "path");
+    let nested = r#"{"kb_root": "kb", "updates": [{"url": "u", "summary": "a", "summary": "b"}]}"#;
+    assert_eq!(refused("enrich_discovery", nested)["details"]["argument"], "summary");
     assert_eq!(refused("read_file", "{}")["details"]["argument"], "path");
     assert_eq!(refused("read_file", r#"{"path": "-"}"#)["details"]["argument"], "path");
     assert_eq!(refused("write_file", r#"{"path": "a"}"#)["details"]["argument"], "content");

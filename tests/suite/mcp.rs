@@ -151,6 +151,28 @@ fn a_number_is_not_a_text() {
 }
 
 #[test]
+fn a_key_stands_once_and_an_unknown_tool_is_told() {
+    let project = Project::new();
+    project.write("a", "one");
+    project.write("b", "two");
+    let said = |params: &str| {
+        let call = format!(r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}"#);
+        let run = project.tool("mcp").stdin(call).run_raw();
+        serde_json::from_slice::<Value>(&run.stdout).unwrap()
+    };
+    let twice = said(r#"{"name": "read_file", "arguments": {"path": "a", "path": "b"}}"#);
+    assert_eq!(twice["result"]["isError"], true, "{twice}");
+    let text = twice["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("ARGUMENT_ERROR\n") && text.contains("path was given more than once"), "{text}");
+    let unknown = said(r#"{"name": "read_fil", "arguments": {}}"#);
+    assert_eq!(
+        (&unknown["error"]["code"], &unknown["error"]["data"]["error_code"]),
+        (&json!(-32602), &json!("TOOL_NOT_FOUND"))
+    );
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("Did you mean read_file?"), "{unknown}");
+}
+
+#[test]
 fn every_revision_is_spoken() {
     let project = Project::new();
     project.write("a.txt", "one\n");

@@ -3,7 +3,7 @@
 //! Those of addresses, and of pages that cannot be had at them, are in `ragmaker-address`.
 
 pub use ragmaker_address::codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED, NAVIGATION_FAILED, NOT_A_PAGE, TIMEOUT};
-pub use ragmaker_project::programs::BROWSER_NOT_FOUND;
+pub use ragmaker_project::programs::{BROWSER_NOT_FOUND, NO_DISPLAY};
 use ragmaker_tool::Code;
 
 pub use ragmaker_tool::SELECTOR_NOT_FOUND;
@@ -12,11 +12,6 @@ pub use ragmaker_tool::SELECTOR_NOT_FOUND;
 pub const BROWSER_FAILED: Code = Code::new(
     "BROWSER_FAILED",
     "Check that Chromium and ChromeDriver have the same major version and that Chromium starts by itself.",
-);
-/// There is no screen that a window could be shown on.
-pub const NO_DISPLAY: Code = Code::new(
-    "NO_DISPLAY",
-    "Leave --no-headless out, or run where a person can see the window: DISPLAY or WAYLAND_DISPLAY names the screen (xvfb-run makes one that nobody sees).",
 );
 /// A browser that is not ours holds the profile.
 pub const PROFILE_IN_USE: Code =

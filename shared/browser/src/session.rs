@@ -1,15 +1,12 @@
 //! A session's browser: connecting to the running one or starting one, keeping it open, closing it.
 
-use std::{
-    env,
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
 use ragmaker_tool::Error;
 
 use crate::{
     codes::{BROWSER_BUSY, NO_DISPLAY},
-    find::Program,
+    find::{Program, has_display},
     launch::Launch,
     process,
     profile::{Lock, Profile, Running},
@@ -49,7 +46,7 @@ impl InUse {
         Program::Chromium.find()?;
         Program::ChromeDriver.find()?;
         if !launch.headless && !has_display() {
-            return Err(NO_DISPLAY.error("there is no screen to show a window on"));
+            return Err(NO_DISPLAY.error("there is no screen to show a window on").remedy(NO_SCREEN));
         }
         let start = profile.lock_start(deadline)?;
         // Another call may have started it meanwhile.
@@ -153,11 +150,8 @@ pub fn close(profile: &Profile) -> Result<bool, Error> {
     Ok(supervisor::close(profile, None))
 }
 
-/// Whether a window can be shown. Only X11 and Wayland say so beforehand.
-fn has_display() -> bool {
-    let named = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
-    !cfg!(all(unix, not(target_os = "macos"))) || named("DISPLAY") || named("WAYLAND_DISPLAY")
-}
+/// What to do where there is no screen.
+const NO_SCREEN: &str = "Leave --no-headless out, or run where a person can see the window: DISPLAY or WAYLAND_DISPLAY names the screen (xvfb-run makes one that nobody sees).";
 
 /// The browser that runs on `profile`, if it can be used as it is. Its supervisor has to live: a recorded
 /// port may belong to another program by now, and a browser without a supervisor would never be closed.

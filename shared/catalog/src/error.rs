@@ -14,7 +14,7 @@ pub const CATALOG_LOCKED: Code =
     Code::new("CATALOG_LOCKED", "Another process is writing the catalog: let it end, then call again.");
 /// There is no catalog.
 pub const CATALOG_NOT_FOUND: Code =
-    Code::new("CATALOG_NOT_FOUND", "Name the folder of a knowledge base with --kb-root, or gather one first.");
+    Code::new("CATALOG_NOT_FOUND", "Name the folder of a knowledge base, or gather one first.");
 /// There is something in the catalog's place that cannot be read as a file.
 pub const CATALOG_NOT_READABLE: Code =
     Code::new("CATALOG_NOT_READABLE", "Give the path of a catalog.json that is a regular file, or of none yet.");

@@ -59,7 +59,6 @@ use serde_json::{Map, Value};
 
 use edit::Edit;
 use file::Current;
-use lock::Lock;
 use outline::{Corrupt, Outline};
 
 pub use batch::Change;
@@ -69,6 +68,7 @@ pub use error::{
 };
 pub use folder::GONE;
 pub use location::Access;
+pub use lock::Lock;
 pub use read::{Contents, Listed};
 pub use source::Source;
 
@@ -272,6 +272,16 @@ impl Catalog {
     pub fn describe(&self, header: &Header) -> Result<Description, Error> {
         let file = file::resolve(&self.file)?;
         self.change(&file, |catalog| Ok(edit::describe(catalog, header, now)))
+    }
+
+    /// Waits for other writers and keeps them out until what this returns is dropped: for whoever replaces the folder
+    /// of the catalog as a whole.
+    ///
+    /// # Errors
+    ///
+    /// One of [`ERRORS`].
+    pub fn lock(&self) -> Result<Lock, Error> {
+        Lock::acquire(&file::resolve(&self.file)?, self.wait)
     }
 
     /// Makes the edits that `plan` finds for the catalog in `file`, while nobody else does.

@@ -19,7 +19,8 @@ use crate::{
 ///
 /// The lock is a file of its own beside the catalog, since every change puts another file in the
 /// catalog's place; it is never deleted, since whoever waits for it has it open.
-pub(crate) struct Lock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
 
 impl Lock {
     /// Waits at most `wait` for the lock of the catalog `file`.

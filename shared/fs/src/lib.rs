@@ -4,11 +4,13 @@
 //! [`lock_within`].
 
 mod atomic;
+mod exchange;
 mod lock;
 mod time;
 
 pub use atomic::{Replace, write_atomically};
 #[cfg(unix)]
 pub use atomic::{rename_in, write_in};
+pub use exchange::{exchange, recover};
 pub use lock::{LockKind, lock_within};
 pub use time::rfc3339;

@@ -85,7 +85,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().canonicalize().unwrap();
         let host = HostOptions { project_root: project.to_str().map(str::to_owned), ..HostOptions::default() };
-        let model = Invocation { host, caller: Caller::Model };
+        let model = Invocation { host, caller: Caller::Model, ..Invocation::default() };
         let locate = |output_dir: Option<&str>, kb_root: Option<&str>, catalog_path: Option<&str>| {
             let [output_dir, kb_root, catalog_path] =
                 [output_dir, kb_root, catalog_path].map(|path| path.map(Path::new));

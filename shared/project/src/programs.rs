@@ -15,6 +15,18 @@ pub const BROWSER_NOT_FOUND: Code = Code::new(
     "Install Chromium and ChromeDriver (Debian: apt-get install chromium chromium-driver), or name them with RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER.",
 );
 
+/// There is no screen that a window could be shown on, or no program that shows one.
+pub const NO_DISPLAY: Code = Code::new(
+    "NO_DISPLAY",
+    "Run where a person can see a window: DISPLAY or WAYLAND_DISPLAY names the screen. Without one, do without the window.",
+);
+
+/// Whether a window can be shown. Only X11 and Wayland say so beforehand.
+pub fn has_display() -> bool {
+    let named = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(all(unix, not(target_os = "macos"))) || named("DISPLAY") || named("WAYLAND_DISPLAY")
+}
+
 /// A program that the browser tools run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
@@ -94,13 +106,8 @@ impl Program {
                     .detail("missing", self.name()))
             };
         }
-        let folders: Vec<PathBuf> =
-            env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
-        let on_path = self.commands().iter().flat_map(|command| {
-            let file = format!("{command}{}", env::consts::EXE_SUFFIX);
-            folders.iter().map(move |folder| folder.join(&file))
-        });
-        let found = on_path.chain(self.places().iter().map(PathBuf::from)).find(|path| is_executable(path));
+        let installed = || self.places().iter().map(PathBuf::from).find(|path| is_executable(path));
+        let found = self.commands().iter().find_map(|command| on_path(command)).or_else(installed);
         found.ok_or_else(|| self.missing())
     }
 
@@ -119,6 +126,13 @@ impl Program {
                 ))
                 .detail("missing", self.name())
     }
+}
+
+/// The executable that `command` means by PATH, where there is one.
+pub fn on_path(command: &str) -> Option<PathBuf> {
+    let file = format!("{command}{}", env::consts::EXE_SUFFIX);
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(&file)).find(|path| is_executable(path))
 }
 
 fn is_executable(path: &Path) -> bool {

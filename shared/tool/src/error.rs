@@ -139,6 +139,11 @@ impl Error {
         &self.0.message
     }
 
+    /// What to do about it.
+    pub fn remediation(&self) -> &str {
+        &self.0.remediation_suggestion
+    }
+
     /// The facts for programs.
     pub fn details(&self) -> &Map<String, Value> {
         &self.0.details

@@ -52,6 +52,9 @@ pub const BROWSING: &[&str] = &["--project-root", "--allow-domain"];
 pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain"];
 /// The host options of tools that fetch pages without a browser.
 pub const FETCHING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--allow-private"];
+/// Every host option: those of a program that serves the tools.
+pub const ALL: &[&str] =
+    &["--project-root", "--allow-root", "--kb-root", "--allow-domain", "--allow-private", "--conversation"];
 /// The host options of tools that read files: knowledge bases are readable without being writable.
 pub const FILES: &[&str] = &["--project-root", "--allow-root", "--kb-root"];
 

@@ -29,7 +29,10 @@ pub struct Tool {
 impl Tool {
     /// The tool `ragmaker-NAME`.
     pub fn new(name: &str) -> Self {
-        Self::from(Command::new(executable(&format!("ragmaker-{name}"))))
+        let mut command = Command::new(executable(&format!("ragmaker-{name}")));
+        // No window opens on the screen of whoever runs the tests.
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+        Self::from(command)
     }
 
     /// Adds an argument.

@@ -77,6 +77,20 @@ fn a_session_calls_tools() {
 }
 
 #[test]
+fn a_key_that_stands_twice_is_refused() {
+    let project = project_with_files();
+    let server = Listening::start(&project);
+    let headers = session(&server);
+    server.post("/mcp", &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let call = r#"{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "read_file", "arguments": {"path": "page.html", "path": "notes/a.txt"}}}"#;
+    let (status, answer) = server.post_text("/mcp", &headers, call);
+    assert!(status == 200 && answer.contains("path was given more than once"), "{answer}");
+    // No body of any size is kept in memory.
+    let (status, _) = server.post_text("/mcp", &headers, &" ".repeat(5 << 20));
+    assert_eq!(status, 413);
+}
+
+#[test]
 fn a_body_that_is_no_message_is_answered_as_on_standard_input() {
     let project = project_with_files();
     let server = Listening::start(&project);

@@ -22,8 +22,8 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments: Arguments = match arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")) {
-        Ok(arguments) => arguments,
+    let arguments: Arguments = match arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), &[]) {
+        Ok((arguments, _)) => arguments,
         Err(exit) if exit == ExitCode::SUCCESS => return exit,
         Err(_) => return print("[]\n"),
     };

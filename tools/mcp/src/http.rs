@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use http_body_util::{BodyExt, Full, combinators::BoxBody};
+use http_body_util::{BodyExt, Full, Limited, combinators::BoxBody};
 use hyper::{
     HeaderMap, Request, Response, StatusCode,
     body::{Bytes, Incoming},
@@ -32,7 +32,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::{server::Server, sessions::Sessions, stdio, token::Token};
+use crate::{server::Server, sessions::Sessions, stdio, token::Token, twice};
 
 /// The only address there is something at.
 const PATH: &str = "/mcp";
@@ -95,7 +95,9 @@ pub(crate) async fn serve(
     let address = listener.local_addr()?;
     let server = server.clone();
     let sessions = Arc::new(Sessions::default());
-    let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.manager(), guarded(address));
+    let config = guarded(address);
+    let most = config.max_request_body_bytes;
+    let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.manager(), config);
     let url = format!("http://{address}{PATH}");
     let token_file = token.as_ref().map(|token| token.file.to_string_lossy());
     let started = json!({"status": "success", "url": url, "token_file": token_file});
@@ -126,7 +128,15 @@ pub(crate) async fn serve(
                     sessions.used(id).await;
                 }
                 let is_json = is_json(request.headers());
-                let mut answer = service.handle(request).await;
+                let (head, body) = request.into_parts();
+                // Read here, since the SDK reads it as a map: see `twice`.
+                let Ok(body) = Limited::new(body, most).collect().await else {
+                    let mut refused = Response::default();
+                    *refused.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
+                    return Ok(refused);
+                };
+                let body = Full::new(noted(body.to_bytes()));
+                let mut answer = service.handle(Request::from_parts(head, body)).await;
                 if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
                     answer = not_a_message();
                 }
@@ -141,6 +151,12 @@ pub(crate) async fn serve(
             http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(connection), answer);
         tokio::spawn(connection);
     }
+}
+
+/// The body of a request, with a note where it is a call whose arguments have a key twice.
+fn noted(body: Bytes) -> Bytes {
+    let Ok(mut message) = serde_json::from_slice::<Value>(&body) else { return body };
+    if twice::note(&mut message, &body) { message.to_string().into() } else { body }
 }
 
 /// Whether the request says that its body is JSON.

@@ -12,12 +12,13 @@ mod sessions;
 mod stdio;
 #[cfg(feature = "http")]
 mod token;
+mod twice;
 
 use std::{panic, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_registry::{Selection, subprocess};
-use ragmaker_tool::{Code, Error, HostOptions};
+use ragmaker_tool::{Code, Error, HostOptions, host};
 
 use crate::server::Server;
 
@@ -44,24 +45,6 @@ struct Arguments {
     /// describe the tools' answers to clients, too
     #[argh(switch)]
     output_schemas: bool,
-    /// directory of the project, where relative paths start (default: the working directory)
-    #[argh(option)]
-    project_root: Option<String>,
-    /// another directory that may be read, and written with rw= before it; may be repeated
-    #[argh(option)]
-    allow_root: Vec<String>,
-    /// knowledge base that may be read beside the project; may be repeated
-    #[argh(option)]
-    kb_root: Vec<String>,
-    /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
-    #[argh(option)]
-    allow_domain: Vec<String>,
-    /// let pages be fetched from this machine and from private networks
-    #[argh(switch)]
-    allow_private: bool,
-    /// conversation whose plan and reflections think and work keep (default: one of this server's own)
-    #[argh(option)]
-    conversation: Option<String>,
     /// serve over HTTP at this port or address:port instead, on loopback unless an address says otherwise
     #[cfg(feature = "http")]
     #[argh(option)]
@@ -80,26 +63,20 @@ fn main() -> ExitCode {
     if let Some(exit) = ragmaker_browser::run_if_asked().or_else(subprocess::run_if_asked) {
         return exit;
     }
-    let arguments = match ragmaker_registry::arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")) {
-        Ok(arguments) => arguments,
+    let parsed = ragmaker_registry::arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), host::ALL);
+    let (arguments, host) = match parsed {
+        Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
-    match run(&arguments) {
+    match run(&arguments, host) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => ragmaker_registry::fail(&error),
     }
 }
 
-fn run(arguments: &Arguments) -> Result<(), Error> {
+fn run(arguments: &Arguments, host: HostOptions) -> Result<(), Error> {
     let selection = Selection::new(arguments.profile.as_deref(), arguments.tools.as_deref(), arguments.read_only)?;
-    let host = scope::enter(HostOptions {
-        project_root: arguments.project_root.clone(),
-        allow_root: arguments.allow_root.clone(),
-        kb_root: arguments.kb_root.clone(),
-        allow_domain: arguments.allow_domain.clone(),
-        allow_private: arguments.allow_private,
-        conversation: arguments.conversation.clone(),
-    })?;
+    let host = scope::enter(host)?;
     #[cfg(feature = "http")]
     let token = match arguments.http {
         Some(_) if !arguments.no_token => Some(http::token(arguments.token_file.as_deref(), &host)?),

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_registry::{Format, Offer, Selection, Tool as Listed, find, offers, subprocess};
+use ragmaker_registry::{Format, Offer, Selection, Tool as Listed, find, offers, subprocess, unknown_tool};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR, Isolation,
     json::{self, Charset},
@@ -22,7 +22,7 @@ use rmcp::{
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::stdio::Stdio;
+use crate::{stdio::Stdio, twice};
 
 /// How many calls are at work at once in this process; more of them wait.
 pub(crate) const AT_ONCE: usize = 16;
@@ -85,6 +85,17 @@ impl Server {
         Ok(())
     }
 
+    /// The answer of a tool to a call with this metadata.
+    async fn checked(
+        &self,
+        tool: &'static Listed,
+        arguments: Map<String, Value>,
+        meta: &Map<String, Value>,
+    ) -> Result<Value, Error> {
+        twice::check(meta)?;
+        self.run(tool, arguments).await
+    }
+
     /// The answer of a tool; the work of a subprocess ends when this future is dropped.
     async fn run(&self, tool: &'static Listed, arguments: Map<String, Value>) -> Result<Value, Error> {
         let (arguments, host) = (arguments.into_iter().collect(), Arc::clone(&self.host));
@@ -137,12 +148,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let &(tool, _) = self.offered(&request.name).ok_or_else(|| {
-            let names: Vec<_> = self.offered.iter().map(|(_, tool)| &*tool.name).collect();
-            let message = format!("there is no tool {:?}; the tools are {}", request.name, names.join(", "));
-            ErrorData::invalid_params(message, None)
+            let error = unknown_tool(&request.name, self.offered.iter().map(|(tool, _)| *tool));
+            ErrorData::invalid_params(format!("{error}. {}", error.remediation()), serde_json::to_value(error).ok())
         })?;
         let answer = tokio::select! {
-            answer = self.run(tool, request.arguments.unwrap_or_default()) => answer,
+            answer = self.checked(tool, request.arguments.unwrap_or_default(), &context.meta) => answer,
             // The protocol has no answer to a call that was cancelled.
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
             never = report(&request.name, &context) => match never {},

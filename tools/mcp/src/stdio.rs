@@ -17,6 +17,8 @@ use tokio::{
     sync::{Mutex, mpsc},
 };
 
+use crate::twice;
+
 /// The most bytes of one message: as many as a tool takes on its own standard input, and what stands
 /// around them.
 const LONGEST: usize = (64 << 20) + (64 << 10);
@@ -169,8 +171,9 @@ fn messages(line: &[u8], has_begun: &mut bool) -> Result<VecDeque<ClientJsonRpcM
     if line.is_empty() {
         return Ok(VecDeque::new());
     }
-    let json: Value = serde_json::from_slice(line)
+    let mut json: Value = serde_json::from_slice(line)
         .map_err(|reason| error(&Value::Null, PARSE_ERROR, &format!("the line is not JSON: {reason}")))?;
+    twice::note(&mut json, line);
     let id = json["id"].clone();
     let is_notification = id.is_null() && json["method"].is_string();
     let message: ClientJsonRpcMessage = match serde_json::from_value(json) {

@@ -118,7 +118,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
-    const ALIASES: &'static [&'static str] = &["fs-get-project-info"];
+    const ALIASES: &'static [&'static str] = &["fs-get-project-info", "path-normalizer"];
     const ERRORS: &'static [&'static [Code]] = &[ragmaker_project::ERRORS];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {

@@ -1,23 +1,24 @@
 //! One JSON object as the arguments of a call.
 
 use std::{
+    collections::HashSet,
     fmt,
     io::{self, Read},
 };
 
 use serde::{
     Deserializer,
-    de::{MapAccess, Visitor},
+    de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::Value;
 
+use super::{json_name, names::repeated};
 use crate::{ARGUMENT_ERROR, Error};
 
 /// The most bytes of JSON that are read from standard input.
 const MAX_JSON: u64 = 64 << 20;
 
-/// The members of a JSON object, every one: a map would keep only the last of two with one key and drop
-/// the other silently.
+/// The members of a JSON object, every one: two of them may be spellings of one argument.
 pub type Members = Vec<(String, Value)>;
 
 /// The JSON object in `text`, or on standard input for `-`. A byte order mark and UTF-16, which
@@ -50,9 +51,83 @@ pub fn read_json(text: &str) -> Result<Members, Error> {
     if text.trim().is_empty() {
         return Ok(vec![]);
     }
+    check_keys(text.as_bytes())?;
     let mut json = serde_json::Deserializer::from_str(text);
     let members = json.deserialize_map(EachMember).and_then(|members| json.end().map(|()| members));
     members.map_err(|error| fail(error.to_string()))
+}
+
+/// Refuses JSON in which an object has two members with one key, at any depth: parsers keep the last of them
+/// and drop the other silently. What is not JSON is left to whoever parses it.
+///
+/// # Errors
+///
+/// [`ARGUMENT_ERROR`] with the key, spelled as arguments are.
+pub fn check_keys(json: &[u8]) -> Result<(), Error> {
+    let mut twice = None;
+    let _ = OnceEach(&mut twice).deserialize(&mut serde_json::Deserializer::from_slice(json));
+    twice.map_or(Ok(()), |key| Err(repeated(&json_name(&key))))
+}
+
+/// Visits a value whose objects have each key once, and notes the first that an object has twice.
+struct OnceEach<'a>(&'a mut Option<String>);
+
+impl<'de> DeserializeSeed<'de> for OnceEach<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OnceEach<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = object.next_key::<String>()? {
+            if keys.contains(&key) {
+                *self.0 = Some(key);
+                return Err(A::Error::custom("a key stands twice"));
+            }
+            keys.insert(key);
+            object.next_value_seed(OnceEach(self.0))?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
+        while array.next_element_seed(OnceEach(self.0))?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
 }
 
 struct EachMember;

@@ -45,16 +45,15 @@ impl CommandLine {
     /// The command line of a tool.
     pub(super) fn of_tool<T: Tool>() -> Self {
         let own = own_flags(T::get_args_info().flags);
-        let takes = |flag: &Flag| T::HOST_OPTIONS.contains(&flag.long);
-        let host = HostOptions::flags().filter(takes).collect();
-        Self { json_texts: T::JSON_TEXTS, stream: T::STREAM_FLAGS, host, takes_json: true, ..Self::of_program(own, 0) }
+        let of_program = Self::of_program(own, 0, T::HOST_OPTIONS);
+        Self { json_texts: T::JSON_TEXTS, stream: T::STREAM_FLAGS, takes_json: true, ..of_program }
     }
 
-    /// The command line of a program that is not a tool.
-    pub(super) fn of_program(own: Vec<Flag>, positionals: usize) -> Self {
+    /// The command line of a program that is not a tool, and takes the host's options in `host`.
+    pub(super) fn of_program(own: Vec<Flag>, positionals: usize, host: &[&str]) -> Self {
         Self {
             own,
-            host: vec![],
+            host: HostOptions::flags().filter(|flag| host.contains(&flag.long)).collect(),
             json_texts: &[],
             stream: &[],
             positionals,
@@ -233,8 +232,7 @@ impl CommandLine {
     pub(super) fn finish<T: Tool>(self) -> Result<(T, Invocation), Error> {
         let parsed = self.parsed::<T>(T::NAME).and_then(|tool| {
             self.check_texts(&tool)?;
-            let host = HostOptions::from_args(&[T::NAME], &self.words_of(&self.host))
-                .map_err(|early| self.refused(&early.output))?;
+            let host = self.host_options(T::NAME)?;
             Ok((tool, Invocation { host, caller: self.caller, approval: Approval::default() }))
         });
         parsed.map_err(|error| match self.caller {
@@ -258,6 +256,11 @@ impl CommandLine {
         let mut words = self.words_of(&self.own);
         words.extend(self.words.iter().map(String::as_str));
         T::from_args(&[name], &words).map_err(|early| self.refused(&early.output))
+    }
+
+    /// What the host decided.
+    pub(super) fn host_options(&self, name: &str) -> Result<HostOptions, Error> {
+        HostOptions::from_args(&[name], &self.words_of(&self.host)).map_err(|early| self.refused(&early.output))
     }
 
     /// What was given of `flags`, as argh takes it.

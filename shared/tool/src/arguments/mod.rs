@@ -24,9 +24,9 @@ use crate::{ARGUMENT_ERROR, Error, Invocation, Tool, host::HostOptions};
 
 use line::{CommandLine, own_flags};
 
-pub use json::{Members, read_json};
+pub use json::{Members, check_keys, read_json};
 pub(crate) use line::json_name;
-pub use names::nearest;
+pub use names::{nearest, repeated};
 
 /// What the command line asks for.
 pub enum Parsed<T> {
@@ -65,21 +65,22 @@ pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<P
     }
 }
 
-/// Parses the arguments of this process as those of a program that is not a tool: a host.
+/// Parses the arguments of this process as those of a program that is not a tool, with the options in `host`
+/// among those of [`HostOptions`]: all of them where the program is a host of calls.
 ///
 /// # Errors
 ///
 /// [`ARGUMENT_ERROR`], with the advice to run `name --help`.
-pub fn of_program<T: FromArgs + ArgsInfo>(name: &str) -> Result<Parsed<T>, Error> {
+pub fn of_program<T: FromArgs + ArgsInfo>(name: &str, host: &[&str]) -> Result<Parsed<(T, HostOptions)>, Error> {
     let info = T::get_args_info();
     let repeats = |positional: &argh::PositionalInfo<'_>| matches!(positional.optionality, Optionality::Repeating);
     let most = if info.positionals.iter().any(repeats) { usize::MAX } else { info.positionals.len() };
-    let mut line = CommandLine::of_program(own_flags(info.flags), most);
+    let mut line = CommandLine::of_program(own_flags(info.flags), most, host);
     let parsed = texts(std::env::args_os().skip(1)).and_then(|texts| {
         line.push_all(texts)?;
         match line.asked {
-            None => line.parsed(name).map(Parsed::Work),
-            Some("-h" | "--help") => Ok(Parsed::Help(help_of::<T>(name) + VERSION_HELP)),
+            None => Ok(Parsed::Work((line.parsed(name)?, line.host_options(name)?))),
+            Some("-h" | "--help") => Ok(Parsed::Help(help_of::<T>(name) + VERSION_HELP + &host_help(name, host))),
             Some(_) => Ok(Parsed::Version),
         }
     });
@@ -139,19 +140,22 @@ const COMMON_HELP: &str = "  --describe        print this tool's entry in discov
 ";
 
 fn help<T: Tool>() -> String {
-    let mut text = help_of::<T>(T::NAME) + VERSION_HELP + COMMON_HELP;
-    if !T::HOST_OPTIONS.is_empty() {
-        text += "\nHost options (not in JSON arguments):\n";
-        let all = help_of::<HostOptions>(T::NAME);
-        let mut is_taken = false;
-        for line in all.lines().skip_while(|line| *line != "Options:") {
-            if let Some(name) = line.trim_start().split(' ').next().filter(|name| name.starts_with('-')) {
-                is_taken = T::HOST_OPTIONS.contains(&name);
-            }
-            if is_taken {
-                text += line;
-                text.push('\n');
-            }
+    let host = host_help(T::NAME, T::HOST_OPTIONS);
+    let title = if host.is_empty() { "" } else { "\nHost options (not in JSON arguments):\n" };
+    help_of::<T>(T::NAME) + VERSION_HELP + COMMON_HELP + title + &host
+}
+
+/// What `--help` says of the options in `names` among those of a host.
+fn host_help(name: &str, names: &[&str]) -> String {
+    let all = help_of::<HostOptions>(name);
+    let (mut text, mut is_taken) = (String::new(), false);
+    for line in all.lines().skip_while(|line| *line != "Options:") {
+        if let Some(name) = line.trim_start().split(' ').next().filter(|name| name.starts_with('-')) {
+            is_taken = names.contains(&name);
+        }
+        if is_taken {
+            text += line;
+            text.push('\n');
         }
     }
     text

@@ -20,7 +20,8 @@ pub(super) fn unexpected(text: &str) -> Error {
     ARGUMENT_ERROR.error(format!("unexpected argument {text:?}")).detail("argument", text)
 }
 
-pub(super) fn repeated(name: &str) -> Error {
+/// The error for the argument `name`, which was given twice.
+pub fn repeated(name: &str) -> Error {
     ARGUMENT_ERROR
         .error(format!("{name} was given more than once"))
         .remedy(format!("Give {name} once."))

@@ -1,0 +1,73 @@
+//! The person's desktop: whether there is one, a folder in a window, and a dialog that asks for folders.
+//!
+//! Both are done by the programs that a desktop has for it: zenity or kdialog, and `xdg-open`; on macOS
+//! `osascript` and the Finder; on Windows `PowerShell` and the Explorer. Texts and paths are passed as arguments or
+//! in the environment, never within a script.
+
+mod ask;
+mod open;
+
+use std::{path::PathBuf, process::Command};
+
+use ragmaker_project::programs::has_display;
+use ragmaker_tool::{Code, Error};
+
+pub use ask::{Question, ask};
+pub use open::open;
+
+pub use ragmaker_project::programs::NO_DISPLAY;
+
+/// The person closed the window without an answer.
+pub const USER_CANCELLED: Code = Code::new("USER_CANCELLED", "Ask the person in words how to go on.");
+/// Nobody answered in time.
+pub const NO_ANSWER: Code = Code::new("NO_ANSWER", "Ask the person in words, or allow more time with --timeout.");
+/// The desktop's program failed.
+pub const DESKTOP_FAILED: Code =
+    Code::new("DESKTOP_FAILED", "The message is the program's own: tell the person the path instead.");
+
+/// The codes of [`open`].
+pub const OPEN_ERRORS: &[Code] = &[NO_DISPLAY, DESKTOP_FAILED];
+/// The codes of [`ask`].
+pub const ASK_ERRORS: &[Code] = &[NO_DISPLAY, USER_CANCELLED, NO_ANSWER, DESKTOP_FAILED];
+
+/// What to do where there is no screen.
+const IN_WORDS: &str = "Ask or tell the person in words: there is no screen here that a window could be shown on.";
+
+/// A desktop, by the programs that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum System {
+    MacOs,
+    Windows,
+    /// Linux and other Unixes, with X11 or Wayland.
+    Other,
+}
+
+/// The desktop of this process.
+fn system() -> Result<System, Error> {
+    if cfg!(target_os = "macos") {
+        return Ok(System::MacOs);
+    }
+    if cfg!(windows) {
+        return Ok(System::Windows);
+    }
+    if has_display() {
+        return Ok(System::Other);
+    }
+    Err(NO_DISPLAY.error("there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set").remedy(IN_WORDS))
+}
+
+/// The first of `names` that is installed.
+fn program(names: &[&'static str]) -> Result<(&'static str, PathBuf), Error> {
+    let found = names.iter().find_map(|name| Some((*name, ragmaker_project::programs::on_path(name)?)));
+    found.ok_or_else(|| {
+        NO_DISPLAY
+            .error(format!("none of these programs is installed: {}", names.join(", ")))
+            .remedy(format!("Install {} to show windows, or ask the person in words.", names[0]))
+            .detail("programs", names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+    })
+}
+
+/// The error for a program that does not start.
+fn does_not_start(command: &Command, error: &std::io::Error) -> Error {
+    DESKTOP_FAILED.error(format!("{} does not start: {error}", command.get_program().to_string_lossy()))
+}

@@ -1,0 +1,75 @@
+//! `ragmaker-ask-directory`: asks the person for a folder in a dialog of the desktop.
+
+use std::{path::PathBuf, time::Duration};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_desktop::{Question, ask};
+use ragmaker_files::{NOT_A_DIRECTORY, input_directory, shown};
+use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, JsonSchema, Tool, host};
+use serde::Serialize;
+
+/// Ask the person to choose a folder in a window, such as where a knowledge base is to lie. Where there is no
+/// screen it is an error, and you ask in words. Returns the absolute paths of the chosen folders; it
+/// permits nothing.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// what the window says (default: "Choose a folder")
+    #[argh(option)]
+    pub title: Option<String>,
+    /// folder that is shown first
+    #[argh(option)]
+    pub initial_dir: Option<PathBuf>,
+    /// let the person choose several, where the desktop can do that
+    #[argh(switch)]
+    pub multiple: bool,
+    /// seconds the person may take (default: 300)
+    #[argh(option)]
+    pub timeout: Option<Bounded<1, 3600>>,
+}
+
+/// What the person chose.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The absolute paths of the chosen folders: one, or more with multiple.
+    pub directories: Vec<String>,
+}
+
+/// How long the person may take.
+const WAIT: Duration = Duration::from_secs(300);
+
+/// What the window says.
+const TITLE: &str = "Choose a folder";
+
+/// The most characters of a title that are shown.
+const LONGEST_TITLE: usize = 200;
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY.repeating();
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ALIASES: &'static [&'static str] = &["ask-dir"];
+    const ERRORS: &'static [&'static [Code]] =
+        &[ragmaker_desktop::ASK_ERRORS, &[NOT_A_DIRECTORY], ragmaker_files::PATH_ERRORS];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let initial = self.initial_dir.as_deref().map(|path| input_directory(path, invocation)).transpose()?;
+        let title = self.title.as_deref().unwrap_or(TITLE);
+        let title: String = title.chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();
+        let question = Question {
+            title: &title,
+            initial: initial.as_deref(),
+            multiple: self.multiple,
+            wait: self.timeout.map_or(WAIT, |seconds| Duration::from_secs(seconds.get())),
+        };
+        let mut chosen = ask(&question)?;
+        // A dialog that cannot choose one may still return several.
+        if !self.multiple {
+            chosen.truncate(1);
+        }
+        Ok(Answer { directories: chosen.into_iter().map(|path| shown(path).0).collect() })
+    }
+}

@@ -1,0 +1,77 @@
+//! `ragmaker-create-knowledge-base`: an empty knowledge base.
+
+use std::path::PathBuf;
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::Header;
+use ragmaker_knowledge::Named;
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Tool, host};
+use serde::Serialize;
+
+/// Make an empty knowledge base: the folder, its catalog and its folder of documents. The saving tools make what
+/// they need themselves, so use it to reserve a place or to see whether one can be written. One that is there
+/// stays as it is. Returns its paths.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// folder of the knowledge base; made where it is missing
+    #[argh(option)]
+    pub kb_root: PathBuf,
+    /// name of the knowledge base
+    #[argh(option)]
+    pub title: Option<String>,
+}
+
+/// The knowledge base.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The absolute path of its folder.
+    pub kb_root: String,
+    /// The absolute path of its catalog.
+    pub catalog_file: String,
+    /// The absolute path of the folder of its documents.
+    pub documents_dir: String,
+    /// How many documents it has.
+    pub documents: usize,
+    /// Whether it was made by this call.
+    pub created: bool,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ERRORS: &'static [&'static [Code]] = &[
+        ragmaker_catalog::ERRORS,
+        &[ragmaker_files::PATH_NOT_WRITABLE],
+        ragmaker_files::IO_ERRORS,
+        ragmaker_files::PATH_ERRORS,
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        if self.title.as_ref().is_some_and(|title| title.trim().is_empty()) {
+            return Err(ARGUMENT_ERROR.error("--title is empty").detail("argument", "--title"));
+        }
+        let named = Named { kb_root: Some(&self.kb_root), ..Named::default() };
+        let place = named.locate(invocation)?;
+        let is_new = !place.catalog.file().exists();
+        // Described without a title, a catalog is made where there is none.
+        let title = self.title.filter(|_| is_new);
+        let documents = if is_new {
+            place.catalog.describe(&Header { title, ..Header::default() })?.documents
+        } else {
+            place.catalog.read()?.documents.len()
+        };
+        std::fs::create_dir_all(&place.folder).map_err(|error| ragmaker_files::io_error(&error, &place.folder))?;
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
+        Ok(Answer {
+            kb_root: absolute(place.catalog.root().unwrap_or(self.kb_root)),
+            catalog_file: absolute(place.catalog.file().to_owned()),
+            documents_dir: absolute(place.folder),
+            documents,
+            created: is_new,
+        })
+    }
+}

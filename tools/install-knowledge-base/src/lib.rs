@@ -1,0 +1,153 @@
+//! `ragmaker-install-knowledge-base`: copies finished knowledge bases to where they are to be used.
+//!
+//! A knowledge base is built whole beside its target, with the documents that are there already, and changes
+//! places with it in one step ([`target`]). So a reader finds the old one or the new one, and so does whoever comes after
+//! a call that was killed.
+
+mod copy;
+mod source;
+mod target;
+
+use std::path::{Path, PathBuf};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Tool, host};
+use serde::Serialize;
+
+use crate::{source::Source, target::Target};
+
+/// The target holds something already.
+pub const TARGET_NOT_EMPTY: Code = Code::new(
+    "TARGET_NOT_EMPTY",
+    "Choose another --target-kb-root, or add to what is there with --force: documents of one address are replaced, all else is kept.",
+);
+
+/// Copy finished knowledge bases into a folder, each under its own name, or with merge all into one. Paths in the
+/// catalogs are rewritten, and a target is replaced as a whole or not at all. To move files use `move`. Returns
+/// what was installed and what was left out.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// folder of a knowledge base to copy; may be repeated
+    #[argh(option)]
+    pub source: Vec<PathBuf>,
+    /// folder to put them in, each in a folder of its name; with --merge the knowledge base itself
+    #[argh(option)]
+    pub target_kb_root: PathBuf,
+    /// make one knowledge base of all sources
+    #[argh(switch)]
+    pub merge: bool,
+    /// add to what is there; documents of one address are replaced
+    #[argh(switch)]
+    pub force: bool,
+}
+
+/// What was installed.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The knowledge bases that were made or added to.
+    pub installed: Vec<Installed>,
+    /// Documents that were not copied, with the reason.
+    pub left_out: Vec<LeftOut>,
+    /// How many documents were not copied.
+    pub total: usize,
+    /// Whether there are more than are listed.
+    pub truncated: bool,
+}
+
+/// A knowledge base that was made or added to.
+#[derive(Serialize, JsonSchema, Debug, Clone)]
+pub struct Installed {
+    /// The absolute path of its folder.
+    pub kb_root: String,
+    /// The absolute path of its catalog.
+    pub catalog_file: String,
+    /// How many documents it has.
+    pub documents: usize,
+    /// How many of them are new.
+    pub added: usize,
+    /// How many replaced one of the same address.
+    pub replaced: usize,
+}
+
+/// A document that was not copied.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct LeftOut {
+    /// The folder of the source.
+    pub source: String,
+    /// The path, as the catalog has it.
+    pub path: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ALIASES: &'static [&'static str] = &["install-kb"];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[TARGET_NOT_EMPTY, ragmaker_files::NOT_A_DIRECTORY, ragmaker_files::NOT_A_REGULAR_FILE],
+        &[ragmaker_files::IS_A_DIRECTORY, ragmaker_files::FILE_LOCKED, ragmaker_files::PATH_NOT_WRITABLE],
+        ragmaker_catalog::READ_ERRORS,
+        &[ragmaker_catalog::CATALOG_LOCKED, ragmaker_catalog::CATALOG_NOT_WRITABLE],
+        ragmaker_files::PATH_ERRORS,
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        if self.source.is_empty() {
+            return Err(ARGUMENT_ERROR
+                .error("--source is required")
+                .remedy("Add --source and the folder of a knowledge base.")
+                .detail("argument", "--source"));
+        }
+        let sources = self.source.iter().map(|path| Source::open(path, invocation)).collect::<Result<Vec<_>, _>>()?;
+        let groups = self.groups(sources)?;
+        // Everything that can be said before is said before anything is made.
+        let targets = groups
+            .into_iter()
+            .map(|(path, sources)| Target::open(&path, sources, self.force, invocation))
+            .collect::<Result<Vec<_>, _>>()?;
+        let (mut installed, mut left_out) = (vec![], vec![]);
+        for target in targets {
+            let before: Vec<_> = installed.iter().map(|done: &Installed| done.kb_root.clone()).collect();
+            let done = target.install(invocation, &mut left_out);
+            installed.push(done.map_err(|error| error.detail("installed", before))?);
+        }
+        let total = left_out.len();
+        let mut answer = Answer { installed, left_out: vec![], total, truncated: false };
+        let mut budget = Budget::beside(&answer);
+        answer.left_out = budget.take_list(left_out);
+        answer.truncated = answer.left_out.len() < total;
+        Ok(answer)
+    }
+}
+
+impl Args {
+    /// The targets, and what goes into each.
+    fn groups(&self, sources: Vec<Source>) -> Result<Vec<(PathBuf, Vec<Source>)>, Error> {
+        if self.merge {
+            return Ok(vec![(self.target_kb_root.clone(), sources)]);
+        }
+        let mut groups: Vec<(PathBuf, Vec<Source>)> = vec![];
+        for source in sources {
+            let path = self.target_kb_root.join(source.name()?);
+            if let Some((_, others)) = groups.iter().find(|(other, _)| *other == path) {
+                return Err(ARGUMENT_ERROR
+                    .error(format!("{} and {} have one name", others[0].root.display(), source.root.display()))
+                    .remedy("Install them in two calls with a --target-kb-root each, or make one of them with --merge.")
+                    .detail("argument", "--source"));
+            }
+            groups.push((path, vec![source]));
+        }
+        Ok(groups)
+    }
+}
+
+/// The error for what the system said about `path`.
+fn failed(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+    move |error| ragmaker_files::io_error(&error, path)
+}

@@ -1,0 +1,100 @@
+//! A knowledge base that is copied.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ragmaker_catalog::{Access, Catalog};
+use ragmaker_files::{PATH_NOT_ALLOWED, input_file};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
+use serde_json::{Map, Value};
+
+use crate::{LeftOut, failed};
+
+/// A knowledge base, its catalog read and found to be one.
+pub(crate) struct Source {
+    /// Its folder, links followed.
+    pub(crate) root: PathBuf,
+    catalog: Catalog,
+    /// The members of its catalog, the documents aside.
+    pub(crate) header: Map<String, Value>,
+    entries: Vec<Map<String, Value>>,
+}
+
+/// A document of a source, which is there.
+pub(crate) struct Document {
+    /// Its members in the catalog.
+    pub(crate) entry: Map<String, Value>,
+    /// The file, links followed.
+    pub(crate) file: PathBuf,
+    /// Where it is beneath the folder of a catalog.
+    pub(crate) path: PathBuf,
+}
+
+impl Source {
+    /// The knowledge base in the folder `path`.
+    pub(crate) fn open(path: &Path, invocation: &Invocation) -> Result<Self, Error> {
+        let catalog = Catalog::locate(Some(path), None, Access::Read, invocation)?;
+        // Says what is wrong with it, with line and column.
+        catalog.read()?;
+        let text = fs::read(catalog.file()).map_err(failed(catalog.file()))?;
+        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
+        let mut header: Map<String, Value> = serde_json::from_slice(text).unwrap_or_default();
+        let documents = header.shift_remove("documents");
+        let entries = match documents {
+            Some(Value::Array(entries)) => entries.into_iter().filter_map(object).collect(),
+            _ => vec![],
+        };
+        let root = catalog.root().unwrap_or_else(|| path.to_owned());
+        Ok(Self { root, catalog, header, entries })
+    }
+
+    /// The name of its folder.
+    pub(crate) fn name(&self) -> Result<&Path, Error> {
+        self.root.file_name().map(Path::new).ok_or_else(|| {
+            ARGUMENT_ERROR
+                .error(format!("{} has no name of its own", self.root.display()))
+                .detail("argument", "--source")
+        })
+    }
+
+    /// Its documents in order; those that are not there, or may not be read, are `left_out`.
+    pub(crate) fn documents(&self, invocation: &Invocation, left_out: &mut Vec<LeftOut>) -> Vec<Document> {
+        let folder = self.catalog.folder().unwrap_or_else(|| self.root.clone());
+        let mut documents = vec![];
+        for entry in &self.entries {
+            let given = entry.get("path").and_then(Value::as_str).unwrap_or_default();
+            let found = self.catalog.find(given).ok_or("there is no such file in the knowledge base");
+            // A model reads what it may read, wherever a catalog leads.
+            let found = found.and_then(|file| {
+                input_file(&file, invocation).map_err(|error| {
+                    if error.is(PATH_NOT_ALLOWED) { "it may not be read" } else { "it cannot be read" }
+                })
+            });
+            match found {
+                Ok(file) => {
+                    let path = file
+                        .strip_prefix(&folder)
+                        .map(Path::to_owned)
+                        .or_else(|_| file.strip_prefix(&self.root).map(|path| Path::new("documents").join(path)))
+                        .unwrap_or_else(|_| Path::new("documents").join(file.file_name().unwrap_or_default()));
+                    documents.push(Document { entry: entry.clone(), path, file });
+                }
+                Err(reason) => left_out.push(LeftOut {
+                    source: self.root.to_string_lossy().into_owned(),
+                    path: given.chars().take(500).collect(),
+                    reason,
+                }),
+            }
+        }
+        documents
+    }
+}
+
+fn object(value: Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(members) => Some(members),
+        _ => None,
+    }
+}
