@@ -91,7 +91,7 @@ pub fn start_approved(
     let mut child = command.spawn().map_err(|error| failed(tool, "does not start", &error))?;
     let mut input = child.stdin.take();
     if let Some(input) = &mut input {
-        let line = json!([arguments, host, approval]).to_string() + "\n";
+        let line = serde_json::to_string(&(arguments, host, approval)).unwrap_or_default() + "\n";
         // A process that ended before it read the line is reported by `Running::wait`.
         let _ = input.write_all(line.as_bytes());
     }

@@ -112,12 +112,9 @@ impl Place {
             let (source, target) = (self.beneath(&path), destination.beneath(&path));
             secrets::check_entry(&source.path())?;
             secrets::check_entry(&target.path())?;
-            let there = match target.path().symlink_metadata() {
-                Ok(metadata) => metadata,
-                Err(_) => {
-                    plan.moves.push((path, false));
-                    continue;
-                }
+            let Ok(there) = target.path().symlink_metadata() else {
+                plan.moves.push((path, false));
+                continue;
             };
             match (source.is_directory()?, there.is_dir()) {
                 (true, true) => self.plan(destination, &path, overwrite, plan)?,
@@ -187,7 +184,7 @@ mod tests {
     fn directories_become_one() {
         let temp = filled(&["from/a", "from/both/b", "from/new/deep/c", "to/d", "to/both/e"]);
         assert_eq!(merge(temp.path(), false).unwrap(), Merged { moved: 3, replaced: 0 });
-        let mut expected = vec!["a", "d", "both", "both/b", "both/e", "new", "new/deep", "new/deep/c"];
+        let mut expected = ["a", "d", "both", "both/b", "both/e", "new", "new/deep", "new/deep/c"];
         expected.sort_unstable();
         let found: Vec<_> = tree(&temp.path().join("to")).into_keys().collect();
         let found: Vec<_> = found.iter().map(|path| path.strip_prefix(temp.path().join("to")).unwrap()).collect();

@@ -36,7 +36,7 @@ pub struct Answer {
 }
 
 /// How long the person may take.
-const WAIT: Duration = Duration::from_secs(300);
+const WAIT: Duration = Duration::from_mins(5);
 
 /// What the window says.
 const TITLE: &str = "Choose a folder";

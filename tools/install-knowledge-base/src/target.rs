@@ -274,18 +274,15 @@ impl List {
         fs::copy(&file, &to).map_err(failed(&file))?;
         self.taken.insert(path.clone());
         entry.insert("path".to_owned(), path.into());
-        match known {
-            Some(at) => {
-                self.entries[at] = Value::Object(entry);
-                self.replaced += 1;
+        if let Some(at) = known {
+            self.entries[at] = Value::Object(entry);
+            self.replaced += 1;
+        } else {
+            if let Some(url) = url {
+                self.by_url.insert(url, self.entries.len());
             }
-            None => {
-                if let Some(url) = url {
-                    self.by_url.insert(url, self.entries.len());
-                }
-                self.entries.push(Value::Object(entry));
-                self.added += 1;
-            }
+            self.entries.push(Value::Object(entry));
+            self.added += 1;
         }
         Ok(())
     }

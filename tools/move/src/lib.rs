@@ -77,13 +77,11 @@ impl Tool for Args {
             let inside = destination.path().join(source.path().file_name().unwrap_or_default());
             return Err(ALREADY_EXISTS
                 .error(format!("{} is a directory", destination.path().display()))
-                .remedy(match is_directory {
-                    true => format!(
-                        "To move into it, use --destination-path {}; to join the two directories, --merge.",
-                        inside.display()
-                    ),
-                    false => format!("To move into it, use --destination-path {}.", inside.display()),
-                })
+                .remedy(format!(
+                    "To move into it, use --destination-path {}{}.",
+                    inside.display(),
+                    if is_directory { "; to join the two directories, --merge" } else { "" }
+                ))
                 .detail("path", destination.path().to_string_lossy()));
         }
         source.move_to(&destination, self.overwrite)?;
