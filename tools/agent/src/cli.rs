@@ -80,8 +80,9 @@ pub fn main() -> ExitCode {
     if let Some(exit) = ragmaker_browser::run_if_asked().or_else(subprocess::run_if_asked) {
         return exit;
     }
-    let arguments: Arguments = match ragmaker_registry::arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")) {
-        Ok(arguments) => arguments,
+    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+    let (arguments, _): (Arguments, _) = match ragmaker_registry::arguments(name, version, &[]) {
+        Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
     // A panic in a tool is answered as an error; the default hook would print prose as well.
