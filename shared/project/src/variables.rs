@@ -47,6 +47,10 @@ pub const APPROVE: &str = "RAGMAKER_APPROVE";
 pub const CONVERSATION: &str = "RAGMAKER_CONVERSATION";
 /// The browser profile that a process works for.
 pub const BROWSER_PROFILE: &str = "RAGMAKER_BROWSER_PROFILE";
+/// The layers that a confined process found, and where it reports.
+pub const CONFINE_LAYERS: &str = "RAGMAKER_CONFINE_LAYERS";
+/// The layers of confinement that are taken as missing.
+pub const CONFINE_WITHOUT: &str = "RAGMAKER_CONFINE_WITHOUT";
 /// The weights of the extraction model.
 pub const WEIGHTS: &str = "RAGMAKER_WEIGHTS";
 
@@ -132,6 +136,16 @@ pub const INTERNAL: &[Variable] = &[
         name: BROWSER_PROFILE,
         meaning: "Marks the processes of a browser session with the profile that they work for.",
         default: "not set",
+    },
+    Variable {
+        name: CONFINE_LAYERS,
+        meaning: "Tells a process that confines itself what was set up before.",
+        default: "not set",
+    },
+    Variable {
+        name: CONFINE_WITHOUT,
+        meaning: "Layers of confinement that are taken as missing, for tests: namespaces, landlock, seccomp.",
+        default: "none: every layer that the kernel has is used",
     },
     Variable {
         name: WEIGHTS,

@@ -1,0 +1,127 @@
+//! Landlock: which files may be read and written, which processes may be reached.
+//!
+//! A rule only adds rights, to a directory with all that is in it. So where the mounts do not hide secrets, the
+//! directories around them are opened entry by entry. No rule follows a link, which may lead anywhere.
+
+use std::{
+    env, fs,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath,
+    RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+};
+use rustix::fs::{Mode, OFlags};
+
+use crate::{run::Plan, secrets};
+
+/// The newest version whose rights are used: connections to Unix sockets by path came later.
+const VERSION: ABI = ABI::V6;
+
+/// How deep directories are opened entry by entry.
+const DEEPEST: usize = 12;
+
+/// Restricts this process, and gives the version that does.
+pub(crate) fn restrict(plan: &Plan, mounts: bool) -> Option<u8> {
+    let status = rules(plan, mounts).and_then(RulesetCreated::restrict_self).ok()?;
+    match status {
+        RestrictionStatus { ruleset: RulesetStatus::NotEnforced, .. } => None,
+        RestrictionStatus { landlock: LandlockStatus::Available { effective_abi, .. }, .. } => {
+            Some(effective_abi as u8)
+        }
+        RestrictionStatus { .. } => None,
+    }
+}
+
+fn rules(plan: &Plan, mounts: bool) -> Result<RulesetCreated, RulesetError> {
+    let policy = &plan.policy;
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(VERSION))?
+        .scope(Scope::from_all(VERSION))?;
+    if !policy.network {
+        ruleset = ruleset.handle_access(AccessNet::from_all(VERSION))?;
+    }
+    let mut ruleset = ruleset.create()?;
+    let read = AccessFs::from_read(VERSION);
+    let all = AccessFs::from_all(VERSION);
+    let hidden = if mounts { vec![] } else { secrets::all(env::home_dir().as_deref(), &policy.hidden) };
+    if mounts {
+        // Names everywhere, so that / can be listed; what must not be seen is covered.
+        ruleset = beneath(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
+    }
+    let own = if mounts { Path::new("/tmp") } else { &plan.temporary };
+    for entry in fs::read_dir("/").into_iter().flatten().flatten() {
+        let path = entry.path();
+        // Devices are named below; other temporary files are not its own.
+        if path != Path::new("/dev") && path != Path::new("/tmp") {
+            ruleset = tree(ruleset, &path, read, &hidden, DEEPEST)?;
+        }
+    }
+    for root in &policy.roots {
+        ruleset = tree(ruleset, root, read, &hidden_outside(&hidden, root, &policy.writable), DEEPEST)?;
+    }
+    for name in ["null", "zero", "full", "random", "urandom", "tty", "shm", "fd"] {
+        let path = Path::new("/dev").join(name);
+        ruleset = beneath(ruleset, &path, read | AccessFs::WriteFile | AccessFs::Truncate)?;
+    }
+    if mounts {
+        for path in ["/dev/shm", "/var/tmp"] {
+            ruleset = beneath(ruleset, Path::new(path), all)?;
+        }
+    }
+    for path in policy.writable.iter().map(PathBuf::as_path).chain([own]) {
+        ruleset = beneath(ruleset, path, all)?;
+    }
+    Ok(ruleset)
+}
+
+/// What is hidden, but for what is in a writable root: that is opened whole.
+fn hidden_outside(hidden: &[PathBuf], root: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
+    let is_whole = writable.iter().any(|path| path == root);
+    hidden.iter().filter(|path| !(is_whole && path.starts_with(root))).cloned().collect()
+}
+
+/// Opens `path` with all that is in it but for what is hidden.
+fn tree(
+    ruleset: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+    hidden: &[PathBuf],
+    depth: usize,
+) -> Result<RulesetCreated, RulesetError> {
+    if hidden.iter().any(|secret| path.starts_with(secret)) {
+        return Ok(ruleset);
+    }
+    let holds_secret = hidden.iter().any(|secret| secret.starts_with(path));
+    if !holds_secret {
+        return beneath(ruleset, path, access);
+    }
+    let mut ruleset = ruleset;
+    if depth > 0 && fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            ruleset = tree(ruleset, &entry.path(), access, hidden, depth - 1)?;
+        }
+    }
+    Ok(ruleset)
+}
+
+/// Opens exactly `path` with all that is in it; a link or what does not exist opens nothing.
+fn beneath(ruleset: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(ruleset) };
+    let Ok(descriptor) = open(path) else { return Ok(ruleset) };
+    if metadata.is_symlink() {
+        return Ok(ruleset);
+    }
+    let access = if metadata.is_dir() { access } else { access & AccessFs::from_file(VERSION) };
+    if access.is_empty() {
+        return Ok(ruleset);
+    }
+    ruleset.add_rule(PathBeneath::new(descriptor, access))
+}
+
+fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
+}

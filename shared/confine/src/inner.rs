@@ -1,0 +1,124 @@
+//! The first process in the namespaces: takes its own rights away, starts the program, and waits.
+//!
+//! In a namespace of processes it is number 1: when it ends, the kernel ends all others.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs::File,
+    io::{self, Seek, Write},
+    os::unix::process::ExitStatusExt,
+    process::{Command, ExitCode},
+};
+
+use rustix::{
+    mount::MountFlags,
+    process::{Pid, Resource, Rlimit, Signal, WaitOptions, set_parent_process_death_signal, setrlimit},
+    thread::{
+        CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
+        set_capabilities, set_no_new_privs,
+    },
+};
+
+use crate::{
+    Layers, files, filter,
+    launch::LAYERS,
+    run::{Plan, Report},
+};
+
+/// The largest file that may be written, 16 GiB.
+const LARGEST_FILE: u64 = 16 << 30;
+
+/// The most processes of the user, so that a fork bomb ends.
+const MOST_PROCESSES: u64 = 4096;
+
+pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
+    let Some((namespaces, mounts, mut report)) = handed() else { return ExitCode::FAILURE };
+    let mut layers = Layers { namespaces, mounts, landlock: None, seccomp: false };
+    let outcome = confine(plan, &mut layers).and_then(|()| start(plan, &layers, command));
+    let says = match outcome {
+        Ok(status) => Report { layers, failed: None, exit_code: status.code(), signal: status.signal() },
+        Err(error) => Report { layers, failed: Some(error.to_string()), ..Report::default() },
+    };
+    let text = serde_json::to_string(&says).unwrap_or_default();
+    let written = report.set_len(0).and_then(|()| report.rewind()).and_then(|()| report.write_all(text.as_bytes()));
+    if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What the launcher found, and the file for the report, which the program must not inherit.
+fn handed() -> Option<(bool, bool, File)> {
+    let text = env::var(LAYERS).ok()?;
+    let mut parts = text.split(',');
+    let namespaces = parts.next()? == "true";
+    let mounts = parts.next()? == "true";
+    let number: i32 = parts.next()?.parse().ok()?;
+    let report = File::options().read(true).write(true).open(format!("/proc/self/fd/{number}")).ok()?;
+    nix::unistd::close(number).ok()?;
+    Some((namespaces, mounts, report))
+}
+
+fn confine(plan: &Plan, layers: &mut Layers) -> io::Result<()> {
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    if layers.mounts {
+        // Where a container keeps parts of /proc covered, this is refused; the old one then shows numbers that
+        // mean nothing here.
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+        let _ = rustix::mount::mount("proc", "/proc", "proc", flags, None);
+    }
+    let limit = |resource, most: u64| {
+        let old = rustix::process::getrlimit(resource);
+        let most = old.maximum.map_or(most, |maximum| maximum.min(most));
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
+    };
+    limit(Resource::Core, 0)?;
+    limit(Resource::Fsize, LARGEST_FILE)?;
+    if layers.namespaces {
+        // Elsewhere all processes of the user count.
+        limit(Resource::Nproc, MOST_PROCESSES)?;
+    }
+    drop_capabilities()?;
+    let uses = |layer: &str| !plan.policy.without.iter().any(|name| name == layer);
+    if uses("landlock") {
+        layers.landlock = files::restrict(plan, layers.mounts);
+    }
+    if uses("seccomp") {
+        layers.seccomp = filter::apply(plan.policy.network, layers.mounts).is_ok();
+    }
+    if plan.policy.strict && !(layers.keep_files() && (layers.seccomp || layers.namespaces)) {
+        return Err(io::Error::other(layers.missing().join("; ")));
+    }
+    Ok(())
+}
+
+fn drop_capabilities() -> io::Result<()> {
+    set_no_new_privs(true)?;
+    for number in 0..64 {
+        // Those that the kernel does not know are refused, and so are all where there is no right to drop any:
+        // then there is none to gain either.
+        let _ = remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
+    }
+    let _ = clear_ambient_capability_set();
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}
+
+/// Runs the program, and takes in every process that is left to this one.
+fn start(plan: &Plan, layers: &Layers, command: &[OsString]) -> io::Result<std::process::ExitStatus> {
+    let Some((program, arguments)) = command.split_first() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove(LAYERS);
+    command.env("TMPDIR", if layers.mounts { std::path::Path::new("/tmp") } else { &plan.temporary });
+    let child = command
+        .spawn()
+        .map_err(|error| io::Error::new(error.kind(), format!("{} cannot be started: {error}", program.display())))?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((ended, status))) if Some(ended) == pid => {
+                return Ok(std::process::ExitStatus::from_raw(status.as_raw()));
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

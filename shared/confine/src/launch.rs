@@ -1,0 +1,154 @@
+//! The launcher: makes the namespaces, starts the first process in them, and ends everything when the
+//! caller is gone or wants it.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, Read, Seek, Write},
+    os::fd::AsRawFd,
+    process::{Command, ExitCode},
+    thread,
+    time::Duration,
+};
+
+use nix::sched::CloneFlags;
+use rustix::{
+    io::FdFlags,
+    process::{Pid, Signal, kill_process, set_child_subreaper},
+    thread::{CapabilitySet, CapabilitySets, capabilities, configure_capability_in_ambient_set, set_capabilities},
+};
+
+use crate::{
+    mounts,
+    run::{INNER, Plan, Report, ends_within},
+};
+
+/// What the launcher hands to the process in the namespaces, beside the plan.
+pub(crate) const LAYERS: &str = ragmaker_project::variables::CONFINE_LAYERS;
+
+/// How often the lock is looked at.
+const PAUSE: Duration = Duration::from_millis(30);
+
+pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
+    match launch(plan, command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let report = Report { failed: Some(error.to_string()), ..Report::default() };
+            if let Ok(mut file) = File::options().write(true).truncate(true).open(&plan.report) {
+                let _ = serde_json::to_writer(&mut file, &report);
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn launch(plan: &Plan, command: &[OsString]) -> io::Result<()> {
+    // The same file twice: one to wait at its lock, one for the report, which is out of reach by its path later.
+    let lease = File::open(&plan.report)?;
+    let mut report = File::options().read(true).write(true).open(&plan.report)?;
+    // What calls setsid and is orphaned becomes a child of this process, which finds it that way.
+    set_child_subreaper(Some(rustix::process::getpid()))?;
+    let uses = |layer: &str| !plan.policy.without.iter().any(|name| name == layer);
+    let namespaces = uses("namespaces") && enter(plan.policy.network);
+    let mounts = namespaces && mounts::set_up(plan).is_ok();
+    rustix::io::fcntl_setfd(&report, FdFlags::empty())?;
+    let mut inner = Command::new("/proc/self/exe");
+    inner.arg(INNER).arg(serde_json::to_string(plan)?).args(command);
+    inner.env(LAYERS, format!("{namespaces},{mounts},{}", report.as_raw_fd()));
+    let mut child = inner.spawn().map_err(|error| io::Error::other(format!("cannot start a process: {error}")))?;
+    // A process whose children are in another namespace of processes can have no threads: it looks at the lock
+    // now and then. The caller holds it until it wants the end, or is gone.
+    while !ends_within(&mut child, Some(PAUSE))? {
+        if lease.try_lock_shared().is_ok() {
+            child.kill()?;
+        }
+    }
+    let status = child.wait()?;
+    // In a namespace of processes the kernel has ended them all. There, /proc has numbers of that namespace by
+    // now, which mean other processes here.
+    if !namespaces {
+        end_descendants();
+    }
+    if !status.success() {
+        let mut text = String::new();
+        report.rewind()?;
+        report.read_to_string(&mut text)?;
+        if serde_json::from_str::<Report>(&text).is_err() {
+            return Err(io::Error::other(format!("the confined process ended with {status}")));
+        }
+    }
+    Ok(())
+}
+
+/// Enters new namespaces as the user that one was; false where that is not allowed.
+fn enter(network: bool) -> bool {
+    let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    let mut flags =
+        CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
+    if !network {
+        flags |= CloneFlags::CLONE_NEWNET;
+    }
+    if nix::sched::unshare(flags).is_err() {
+        return false;
+    }
+    let write = |file: &str, text: &str| File::options().write(true).open(file)?.write_all(text.as_bytes());
+    // Without this, an ordinary user may not map its group.
+    let _ = write("/proc/self/setgroups", "deny");
+    let mapped = write("/proc/self/uid_map", &format!("{uid} {uid} 1"))
+        .and_then(|()| write("/proc/self/gid_map", &format!("{gid} {gid} 1")));
+    // Without this, the program that is started next loses the rights in the namespaces, unless it is root.
+    let _ = keep(CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP);
+    mapped.is_ok()
+}
+
+/// Hands capabilities over to the next program.
+fn keep(kept: CapabilitySet) -> rustix::io::Result<()> {
+    let sets = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { inheritable: kept, ..sets })?;
+    kept.iter().try_for_each(|one| configure_capability_in_ambient_set(one, true))
+}
+
+/// Ends every process that descends from this one, until there is none.
+fn end_descendants() {
+    for _ in 0..100 {
+        let found = descendants();
+        if found.is_empty() {
+            return;
+        }
+        for pid in found.into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn descendants() -> Vec<i32> {
+    let parent = |pid: i32| {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name, in parentheses, may hold anything.
+        let mut rest = text.rsplit_once(')')?.1.split_ascii_whitespace();
+        let is_dead = rest.next()? == "Z";
+        let parent: i32 = rest.next()?.parse().ok()?;
+        Some((parent, is_dead))
+    };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let parents: std::collections::BTreeMap<i32, (i32, bool)> =
+        pids.iter().filter_map(|pid| Some((*pid, parent(*pid)?))).collect();
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let descends = |pid: i32| {
+        let mut at = pid;
+        for _ in 0..64 {
+            match parents.get(&at) {
+                Some((parent, _)) if *parent == own => return true,
+                Some((parent, _)) if *parent > 1 => at = *parent,
+                _ => return false,
+            }
+        }
+        false
+    };
+    pids.into_iter()
+        .filter(|pid| *pid != own && parents.get(pid).is_some_and(|(_, dead)| !dead) && descends(*pid))
+        .collect()
+}

@@ -1,0 +1,148 @@
+//! A process that can reach only what a [`Policy`] names, in the layers that the kernel has.
+//!
+//! | layer | keeps the process from |
+//! |---|---|
+//! | user, mount, PID, IPC and network namespace | writing and changing modes outside, reading what is hidden, seeing other processes, every network |
+//! | Landlock | the same paths once more, TCP, signals and traces to other processes |
+//! | seccomp | sockets, `ptrace`, mounts, `io_uring`, other processes' memory, kernel modules |
+//! | capabilities, no new privileges | what root may do |
+//! | resource limits | endless processes and files |
+//!
+//! None does all, and each is missing somewhere: containers forbid namespaces, old kernels have no Landlock.
+//! [`Layers`] says which hold. A layer is set up by the process itself before it runs the program, so the
+//! executable of the caller is started once more: its `main` function calls [`run_if_asked`] first.
+//!
+//! ```no_run
+//! use std::{process::Stdio, time::Duration};
+//! use ragmaker_confine::Policy;
+//!
+//! let project = std::path::PathBuf::from("/home/me/project");
+//! let policy = Policy { roots: vec![project.clone()], writable: vec![project], ..Policy::default() };
+//! let mut confined = policy.command("make".as_ref(), &["test".into()])?;
+//! confined.command.stdout(Stdio::piped()).stdin(Stdio::null());
+//! let mut running = confined.spawn()?;
+//! let output = running.child.stdout.take();
+//! let ended = running.wait(Some(Duration::from_secs(60)))?;
+//! assert!(ended.layers.landlock.is_some(), "{:?}", ended.layers.missing());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod environment;
+mod secrets;
+
+#[cfg(target_os = "linux")]
+mod files;
+#[cfg(target_os = "linux")]
+mod filter;
+#[cfg(target_os = "linux")]
+mod inner;
+#[cfg(target_os = "linux")]
+mod launch;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod run;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(not(target_os = "linux"))]
+use elsewhere as run;
+
+use std::{path::PathBuf, process::ExitCode, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+pub use environment::{is_secret, without_secrets};
+pub use run::{Confined, Running};
+
+/// What a process may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// Directories that it works in: they stay readable, also below `/tmp`, which is otherwise its own.
+    pub roots: Vec<PathBuf>,
+    /// Those that it may write.
+    pub writable: Vec<PathBuf>,
+    /// Files and directories that it may not read, beside the keys and logins in the home that are always hidden.
+    pub hidden: Vec<PathBuf>,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// Whether it must not start where its files are not kept from changes.
+    pub strict: bool,
+    /// Layers that are not used, as on a kernel that lacks them: `namespaces`, `landlock`, `seccomp`.
+    pub without: Vec<String>,
+}
+
+/// The layers that hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layers {
+    /// It has namespaces of its own: processes, network.
+    pub namespaces: bool,
+    /// It has mounts of its own: all but its writable directories is read-only, secrets are covered.
+    pub mounts: bool,
+    /// The version of Landlock that confines it.
+    pub landlock: Option<u8>,
+    /// Its system calls are filtered.
+    pub seccomp: bool,
+}
+
+impl Layers {
+    /// Whether it can change files outside its writable directories.
+    pub fn keep_files(&self) -> bool {
+        self.mounts || self.landlock.is_some()
+    }
+
+    /// What is not prevented, in words for a person; empty where every layer holds.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let mut missing = vec![];
+        if !self.keep_files() {
+            missing.push("files outside the project can be changed and secrets read: the kernel has neither Landlock nor namespaces here");
+        } else if !self.mounts {
+            missing
+                .push("no mounts of its own: chmod is refused everywhere, and secrets inside the project can be read");
+        } else if self.landlock.is_none() {
+            missing.push("no Landlock: the mounts alone protect files");
+        }
+        if !self.namespaces && !self.seccomp {
+            missing.push("the network can be used");
+        }
+        if !self.namespaces {
+            // Signals are confined since the sixth version of Landlock.
+            let keeps_signals = self.landlock.is_some_and(|version| version >= 6);
+            let seen = "other processes of the same user can be seen";
+            missing.push(if keeps_signals { seen } else { "other processes of the same user can be seen and ended" });
+        }
+        if !self.seccomp {
+            missing.push("no filter of system calls");
+        }
+        missing
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit status.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it was ended because its time was over.
+    pub timed_out: bool,
+    /// The layers that held.
+    pub layers: Layers,
+    /// Why it was not started.
+    pub failed: Option<String>,
+}
+
+/// Sets up the confinement and runs the program, if this process was started for that.
+pub fn run_if_asked() -> Option<ExitCode> {
+    run::run_if_asked()
+}
+
+/// The layers that a process would have here; one is started for it.
+pub fn probe(policy: &Policy) -> Layers {
+    let ended = policy.command("true".as_ref(), &[]).and_then(|mut confined| {
+        confined.command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+        confined.spawn()?.wait(Some(Duration::from_secs(5)))
+    });
+    ended.map(|ended| ended.layers).unwrap_or_default()
+}

@@ -1,0 +1,152 @@
+//! The mounts of a confined process: everything read-only but its writable directories, a `/tmp` and a `/dev`
+//! of its own, secrets covered.
+//!
+//! They are the only layer that hides a directory inside one that is open, and that keeps modes and owners.
+
+use std::{
+    env,
+    ffi::CStr,
+    fs::{self, File, Permissions},
+    io,
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::fs::{PermissionsExt, symlink},
+    },
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{Mode, OFlags},
+    mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount},
+};
+
+use crate::{run::Plan, secrets};
+
+/// Folders in which every program may write, and which are empty and its own here.
+const OWN: [(&str, &CStr); 3] =
+    [("/tmp", c"mode=1777,size=1g"), ("/var/tmp", c"mode=1777,size=256m"), ("/dev/shm", c"mode=1777,size=256m")];
+
+/// Devices that are left.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
+pub(crate) fn set_up(plan: &Plan) -> io::Result<()> {
+    let policy = &plan.policy;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let hidden = secrets::all(env::home_dir().as_deref(), &policy.hidden);
+    // Opened before anything covers them.
+    let open = |path: &PathBuf| Some((path.clone(), descriptor(path).ok()?));
+    let own = |path: &&PathBuf| OWN.iter().any(|(folder, _)| path.starts_with(folder)) || path.starts_with("/dev");
+    let covered: Vec<(PathBuf, OwnedFd)> = policy.roots.iter().filter(own).filter_map(open).collect();
+    let here = env::current_dir().ok();
+    devices()?;
+    for (folder, options) in OWN {
+        if let Ok(real) = Path::new(folder).canonicalize() {
+            mount("tmpfs", real, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, options)?;
+        }
+    }
+    for (path, descriptor) in &covered {
+        fs::create_dir_all(path)?;
+        mount_bind_recursive(by_descriptor(descriptor), path)?;
+    }
+    for path in &policy.writable {
+        mount_bind_recursive(path, path)?;
+    }
+    let stays = |point: &Path| {
+        policy.writable.iter().any(|root| point.starts_with(root))
+            || OWN.iter().any(|(folder, _)| point == Path::new(folder))
+    };
+    for (point, flags) in mount_points()? {
+        if !stays(&point) {
+            match mount_remount(&point, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
+                // It is covered by another, or closed to this user: nothing reaches it.
+                Ok(()) | Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    hide(&hidden)?;
+    // The old directory is that of the mount below.
+    if let Some(here) = here {
+        env::set_current_dir(here)?;
+    }
+    Ok(())
+}
+
+fn descriptor(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())?)
+}
+
+fn by_descriptor(descriptor: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()))
+}
+
+/// A `/dev` with the devices that every program may use, and no disks.
+fn devices() -> io::Result<()> {
+    let open = |name: &&str| Some((Path::new("/dev").join(name), descriptor(&Path::new("/dev").join(name)).ok()?));
+    let devices: Vec<_> = DEVICES.iter().filter_map(open).collect();
+    mount("tmpfs", "/dev", "tmpfs", MountFlags::NOSUID, c"mode=755,size=1m")?;
+    for (path, descriptor) in &devices {
+        File::create(path)?;
+        mount_bind(by_descriptor(descriptor), path)?;
+    }
+    for (name, target) in [("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")] {
+        symlink(Path::new("/proc/self").join(target), Path::new("/dev").join(name))?;
+    }
+    fs::create_dir("/dev/shm")
+}
+
+/// Covers files and folders with ones that nobody can open.
+fn hide(hidden: &[PathBuf]) -> io::Result<()> {
+    let closed = Path::new("/tmp/.closed");
+    File::create(closed)?;
+    fs::set_permissions(closed, Permissions::from_mode(0o000))?;
+    for path in hidden {
+        let covered = match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_dir() => mount(
+                "tmpfs",
+                path,
+                "tmpfs",
+                MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY,
+                c"mode=000,size=4k",
+            ),
+            Ok(_) => mount_bind(closed, path),
+            // In a folder that is covered.
+            Err(_) => continue,
+        };
+        match covered {
+            Ok(()) | Err(rustix::io::Errno::ACCESS | rustix::io::Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    fs::remove_file(closed)
+}
+
+/// Where something is mounted, with the flags that have to stay.
+fn mount_points() -> io::Result<Vec<(PathBuf, MountFlags)>> {
+    let table = fs::read_to_string("/proc/self/mountinfo")?;
+    let lines = table.lines().filter_map(|line| {
+        let mut columns = line.split(' ');
+        let point = unescaped(columns.nth(4)?);
+        let flags = columns.next()?.split(',').fold(MountFlags::empty(), |flags, name| {
+            flags
+                | match name {
+                    "nosuid" => MountFlags::NOSUID,
+                    "nodev" => MountFlags::NODEV,
+                    "noexec" => MountFlags::NOEXEC,
+                    "noatime" => MountFlags::NOATIME,
+                    "nodiratime" => MountFlags::NODIRATIME,
+                    "relatime" => MountFlags::RELATIME,
+                    _ => MountFlags::empty(),
+                }
+        });
+        Some((PathBuf::from(point), flags))
+    });
+    Ok(lines.collect())
+}
+
+/// A path as the kernel writes it: blanks and backslashes in octal.
+fn unescaped(text: &str) -> String {
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(text.to_owned(), |text, (code, says)| text.replace(code, says))
+}

@@ -1,0 +1,202 @@
+//! The caller's side: starts the launcher, and says when it is to end.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    io::{self, Read, Seek},
+    process::{Child, Command, ExitCode},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, pidfd_open},
+};
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use crate::{Ended, Layers, Policy, inner, launch, without_secrets};
+
+/// The first argument of the launcher.
+pub(crate) const LAUNCH: &str = "--ragmaker-confine";
+
+/// The first argument of the first process in the namespaces.
+pub(crate) const INNER: &str = "--ragmaker-confined";
+
+/// How long the end of all processes may take.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What the launcher gets.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) policy: Policy,
+    /// The temporary folder of the command where it has no mounts of its own.
+    pub(crate) temporary: std::path::PathBuf,
+    /// The file that [`Report`] is written to; while the caller holds its lock, the command may run.
+    pub(crate) report: std::path::PathBuf,
+}
+
+/// What the launcher says.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Report {
+    pub(crate) layers: Layers,
+    pub(crate) failed: Option<String>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+}
+
+/// A command that is ready to be started.
+#[derive(Debug)]
+pub struct Confined {
+    /// The launcher's command line. Its streams, working directory and environment are the program's own; the
+    /// environment has no secrets.
+    pub command: Command,
+    folder: TempDir,
+    report: File,
+}
+
+/// A process that was started.
+#[derive(Debug)]
+pub struct Running {
+    /// The launcher, whose streams are the program's own.
+    pub child: Child,
+    folder: TempDir,
+    report: Option<File>,
+}
+
+impl Policy {
+    /// A command that runs `program` within this policy.
+    ///
+    /// # Errors
+    ///
+    /// Where no temporary folder can be made.
+    pub fn command(&self, program: &OsStr, arguments: &[OsString]) -> io::Result<Confined> {
+        let folder = tempfile::Builder::new().prefix("ragmaker-run-").tempdir()?;
+        let path = folder.path().canonicalize()?;
+        let temporary = path.join("tmp");
+        fs::create_dir(&temporary)?;
+        let report = path.join("report");
+        let file = File::options().read(true).write(true).create_new(true).open(&report)?;
+        // The command runs while this lock is held: until this process lets go of it, or ends in any way.
+        file.lock()?;
+        let mut policy = self.clone();
+        policy.without.extend(env::var(WITHOUT).iter().flat_map(|names| names.split(',')).map(str::to_owned));
+        let plan = Plan { policy, temporary, report };
+        // The executable of this process, also where its file was replaced meanwhile.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(LAUNCH).arg(serde_json::to_string(&plan)?).arg(program).args(arguments);
+        command.env_clear().envs(without_secrets());
+        Ok(Confined { command, folder, report: file })
+    }
+}
+
+/// Names layers that are taken as missing.
+const WITHOUT: &str = ragmaker_project::variables::CONFINE_WITHOUT;
+
+impl Confined {
+    /// Starts it, in a process group of its own.
+    ///
+    /// # Errors
+    ///
+    /// Where the process does not start.
+    pub fn spawn(mut self) -> io::Result<Running> {
+        std::os::unix::process::CommandExt::process_group(&mut self.command, 0);
+        let child = self.command.spawn()?;
+        Ok(Running { child, folder: self.folder, report: Some(self.report) })
+    }
+}
+
+impl Running {
+    /// Lets the launcher end every process of the command.
+    pub fn kill(&mut self) {
+        if let Some(report) = &self.report {
+            // What the launcher waits for.
+            let _ = report.unlock();
+        }
+    }
+
+    /// Waits for the end of the program and all its processes; ends them after `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// Where the launcher cannot be waited for.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Ended> {
+        let in_time = ends_within(&mut self.child, timeout)?;
+        if !in_time {
+            self.kill();
+            if !ends_within(&mut self.child, Some(GRACE))? {
+                self.child.kill()?;
+            }
+        }
+        let status = self.child.wait()?;
+        let mut text = String::new();
+        if let Some(mut report) = self.report.take() {
+            report.rewind()?;
+            report.read_to_string(&mut text)?;
+        }
+        let report: Report = serde_json::from_str(&text).unwrap_or_else(|_| Report {
+            failed: Some(format!("the confinement ended without a report, {status}")),
+            ..Report::default()
+        });
+        let failed = report.failed.filter(|_| in_time);
+        let signal = if in_time { report.signal } else { Some(libc::SIGKILL) };
+        let exit_code = report.exit_code.filter(|_| in_time);
+        Ok(Ended { exit_code, signal, timed_out: !in_time, layers: report.layers, failed })
+    }
+
+    /// Where the command's own temporary files are while it runs, if it has no mounts of its own.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// See [`crate::run_if_asked`].
+pub(crate) fn run_if_asked() -> Option<ExitCode> {
+    let mut arguments = env::args_os().skip(1);
+    let role = arguments.next()?;
+    if role != LAUNCH && role != INNER {
+        return None;
+    }
+    let plan: Plan = serde_json::from_str(arguments.next()?.to_str()?).ok()?;
+    let command: Vec<OsString> = arguments.collect();
+    Some(if role == LAUNCH { launch::run(&plan, &command) } else { inner::run(&plan, &command) })
+}
+
+/// Whether `child` ends within `timeout`.
+pub(crate) fn ends_within(child: &mut Child, timeout: Option<Duration>) -> io::Result<bool> {
+    if child.try_wait()?.is_some() {
+        return Ok(true);
+    }
+    let end = timeout.map(|timeout| Instant::now() + timeout);
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
+    let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else {
+        // Kernels before 5.3.
+        while child.try_wait()?.is_none() {
+            if end.is_some_and(|end| Instant::now() >= end) {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        return Ok(true);
+    };
+    loop {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let time = left.map(|left| Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        });
+        match poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], time.as_ref()) {
+            Ok(0) => return Ok(false),
+            Ok(_) => return Ok(true),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Where keys and logins are.
+
+use std::path::{Path, PathBuf};
+
+/// Files and folders in a home.
+const IN_HOME: [&str; 38] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker/config.json",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/hub",
+    ".config/git/credentials",
+    ".config/op",
+    ".config/doctl",
+    ".config/containers/auth.json",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".mozilla",
+    ".thunderbird",
+    ".local/share/keyrings",
+    ".password-store",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".terraform.d/credentials.tfrc.json",
+    ".vault-token",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+];
+
+/// Files and folders of the system. The sockets of services that run programs for others are among them.
+const OF_SYSTEM: [&str; 13] = [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
+    "/etc/ssh",
+    "/run/docker.sock",
+    "/run/dbus",
+    "/run/containerd",
+    "/run/user",
+    "/run/secrets",
+];
+
+/// What exists of them, where it really is.
+pub(crate) fn all(home: Option<&Path>, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let in_home = home.into_iter().flat_map(|home| IN_HOME.map(|name| home.join(name)));
+    let all = in_home.chain(OF_SYSTEM.map(PathBuf::from)).chain(hidden.iter().cloned());
+    let mut real: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
+    real.sort();
+    real.dedup();
+    real
+}
