@@ -82,6 +82,7 @@ tools! {
     ragmaker_read_file,
     ragmaker_read_many_files,
     ragmaker_refresh_knowledge_base,
+    ragmaker_run_command,
     ragmaker_search_file_content,
     ragmaker_search_knowledge_base,
     ragmaker_show_knowledge_base,

@@ -41,11 +41,19 @@ impl FromStr for Format {
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     toolset: Option<Toolset>,
-    commands: Option<Vec<&'static str>>,
+    named: Option<Vec<&'static str>>,
     read_only: bool,
+    /// Whether tools that run commands are among them.
+    commands: bool,
 }
 
 impl Selection {
+    /// The same, with the tools that run commands: nobody gets them who did not ask for them.
+    #[must_use]
+    pub fn with_commands(self, commands: bool) -> Self {
+        Self { commands, ..self }
+    }
+
     /// The tools of `profile` (gather, ask, files or all) that are also in `names`, a comma-separated list,
     /// and, with `read_only`, change nothing.
     ///
@@ -76,12 +84,14 @@ impl Selection {
         let listed = |names: &str| {
             names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(command).collect::<Result<_, _>>()
         };
-        Ok(Self { toolset, commands: names.map(listed).transpose()?, read_only })
+        Ok(Self { toolset, named: names.map(listed).transpose()?, read_only, commands: false })
     }
 
     fn has(&self, offer: &Offer) -> bool {
-        self.toolset.is_none_or(|toolset| offer.tool.toolsets.contains(&toolset))
-            && self.commands.as_ref().is_none_or(|commands| commands.contains(&offer.tool.command))
+        let runs_commands = offer.tool.toolsets.contains(&Toolset::Commands);
+        (!runs_commands || self.commands)
+            && (runs_commands || self.toolset.is_none_or(|toolset| offer.tool.toolsets.contains(&toolset)))
+            && self.named.as_ref().is_none_or(|named| named.contains(&offer.tool.command))
             && (!self.read_only || offer.is_read_only())
     }
 }

@@ -24,6 +24,10 @@ const RUN_TOOL: &str = "--run-tool";
 
 /// Does the work of a tool if this process was started for that. A host calls it first.
 pub fn run_if_asked() -> Option<ExitCode> {
+    // A tool that runs commands starts this executable once more to confine them.
+    if let Some(exit) = ragmaker_confine::run_if_asked() {
+        return Some(exit);
+    }
     let mut arguments = env::args_os().skip(1);
     if arguments.next()? != RUN_TOOL {
         return None;

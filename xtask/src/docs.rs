@@ -206,7 +206,13 @@ fn profiles() -> String {
         tools.map(|tool| code(tool.name())).collect::<Vec<_>>().join(", ")
     };
     let mut rows: Vec<_> = PROFILES.map(|(name, toolset)| vec![code(name), of(toolset)]).to_vec();
-    rows.push(vec![code("all"), format!("all {} (the default)", TOOLS.len())]);
+    rows.push(vec![
+        code("all"),
+        format!(
+            "all {} (the default); `run_command` only with `--commands`",
+            TOOLS.iter().filter(|tool| !tool.toolsets.contains(&Toolset::Commands)).count()
+        ),
+    ]);
     table(&["Profile", "Tools"], rows)
 }
 

@@ -92,6 +92,8 @@ pub enum Toolset {
     Ask,
     /// Reading and changing the files of a project.
     Files,
+    /// Running commands. A host offers them only where it was told to.
+    Commands,
 }
 
 /// The codes that `T` can fail with: those of every tool, then its own.

@@ -76,10 +76,19 @@ pub enum Caller {
     Model,
 }
 
+/// A call needs a person's approval, and has none; the details say what there is to approve.
+pub const NEEDS_APPROVAL: Code =
+    Code::new("NEEDS_APPROVAL", "Ask the user to approve it, or do without: what only reads needs no approval.");
+/// A person refused the call.
+pub const DENIED_BY_USER: Code = Code::new(
+    "DENIED_BY_USER",
+    "Do not try the same by other means. Do what the user says instead, or ask what they want.",
+);
+
 /// What a host says about a call that a person has to approve.
 ///
 /// It comes beside the arguments, so no JSON can set it. A tool that needs an approval and has none fails
-/// with a code of its own, whose details say what there is to approve; the host asks and calls again.
+/// with [`NEEDS_APPROVAL`]; the host asks and calls again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Approval {

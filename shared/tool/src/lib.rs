@@ -15,6 +15,7 @@ pub mod host;
 pub mod json;
 mod log;
 mod manual;
+mod printable;
 mod run;
 #[cfg(test)]
 mod testing;
@@ -24,8 +25,9 @@ pub use bounded::Bounded;
 pub use budget::{Budget, Limit, Next, Offset, Page};
 pub use describe::{Annotations, ContentOrigin, Isolation, Stdin, Toolset};
 pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR, SELECTOR_NOT_FOUND};
-pub use host::{Approval, Caller, HostOptions, Invocation, NOT_ALLOWED_IN_ARGUMENTS};
+pub use host::{Approval, Caller, DENIED_BY_USER, HostOptions, Invocation, NEEDS_APPROVAL, NOT_ALLOWED_IN_ARGUMENTS};
 pub use manual::{Manual, Spelling};
+pub use printable::printable;
 pub use run::{Answered, Exit, call, call_approved, main};
 
 // What a tool's types derive, so that a tool names one crate for its contract.

@@ -6,21 +6,15 @@
 use std::collections::HashSet;
 
 use ragmaker_config::Approve;
-use ragmaker_tool::{Approval, Code, Error};
+use ragmaker_tool::{Approval, Error};
+pub(crate) use ragmaker_tool::{DENIED_BY_USER, NEEDS_APPROVAL};
 use serde_json::Value;
 
 use crate::offered::Offered;
 
-/// A person denied the call.
-pub(crate) const DENIED_BY_USER: Code = Code::new(
-    "DENIED_BY_USER",
-    "Do not try the same by other means. Do what the person says instead, or ask what they want.",
-);
-/// The call needs a person's approval, and nobody can be asked.
-pub(crate) const NEEDS_APPROVAL: Code = Code::new(
-    "NEEDS_APPROVAL",
-    "Nobody can be asked here. Do without it, and say in the answer what could not be done: the person can allow it with --approve all.",
-);
+/// What to do about a refusal where nobody can be asked.
+const NOBODY: &str = "Nobody can be asked here. Do without it, and say in the answer what could not be done: the person can \
+    allow it with --approve all.";
 
 /// What is done about a call.
 #[derive(Debug)]
@@ -50,7 +44,8 @@ impl Approvals {
 
     /// What is done about a call of `tool`.
     pub(crate) fn verdict(&self, tool: &Offered) -> Verdict {
-        let refuse = |what: &str| Verdict::Refuse(NEEDS_APPROVAL.error(format!("{} {what}", tool.name())));
+        let refuse =
+            |what: &str| Verdict::Refuse(NEEDS_APPROVAL.error(format!("{} {what}", tool.name())).remedy(NOBODY));
         let approves_all = self.mode == Approve::All;
         if tool.asks_itself() {
             // It runs what only reads, and fails where it needs an approval.

@@ -106,7 +106,7 @@ fn config(arguments: &Arguments, project: &Project) -> Result<Config, Error> {
 fn tools(arguments: &Arguments, config: &Config, project: &Project) -> Result<Tools, Error> {
     let configured = config.tools().offered.join(",");
     let names = arguments.tools.as_deref().or(Some(configured.as_str()).filter(|names| !names.is_empty()));
-    let selection = Selection::new(None, names, arguments.read_only)?;
+    let selection = Selection::new(None, names, arguments.read_only)?.with_commands(true);
     let host = HostOptions {
         project_root: project.root().to_str().map(str::to_owned),
         allow_root: arguments.allow_root.clone(),

@@ -1,0 +1,99 @@
+//! Who approves a line: a host, a person at the terminal, or the environment.
+
+use std::{
+    env,
+    io::{self, BufRead, IsTerminal, Write},
+    path::Path,
+};
+
+use ragmaker_guard::{Judgement, Verdict};
+use ragmaker_project::variables::APPROVE;
+use ragmaker_tool::{Approval, Code, DENIED_BY_USER, Error, Invocation, NEEDS_APPROVAL, printable};
+
+use crate::Args;
+
+/// The line is refused, whoever approves it.
+pub const COMMAND_BLOCKED: Code =
+    Code::new("COMMAND_BLOCKED", "Do not try to reach the same in another way; tell the user what is needed and why.");
+/// A line, and what was found out about it.
+pub(crate) struct Request<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) cwd: &'a Path,
+    pub(crate) judged: &'a Judgement,
+}
+
+impl Request<'_> {
+    /// Whether the line was approved; false where it needs no approval.
+    ///
+    /// # Errors
+    ///
+    /// [`COMMAND_BLOCKED`], [`DENIED_BY_USER`], [`NEEDS_APPROVAL`].
+    pub(crate) fn decide(&self, invocation: &Invocation) -> Result<bool, Error> {
+        if self.judged.verdict == Verdict::Block {
+            return Err(self.error(COMMAND_BLOCKED, "the command is blocked", false));
+        }
+        if let Approval::Denied(words) = &invocation.approval {
+            return Err(self.denied(words));
+        }
+        if self.judged.verdict == Verdict::Run {
+            return Ok(false);
+        }
+        match &invocation.approval {
+            Approval::Granted => Ok(true),
+            // The model writes the arguments, and not the environment.
+            Approval::Own if env::var(APPROVE).is_ok_and(|value| value == "all") => Ok(true),
+            // What comes through a pipe is no approval.
+            Approval::Own if io::stdin().is_terminal() && io::stderr().is_terminal() => self.ask(),
+            _ => Err(self.error(NEEDS_APPROVAL, "a person has to approve the command", true)),
+        }
+    }
+
+    fn denied(&self, words: &str) -> Error {
+        let said = if words.is_empty() { String::new() } else { format!(": {words}") };
+        let error = self.error(DENIED_BY_USER, "the user refused the command", false);
+        let message = format!("{}{said}", error.message());
+        let error = DENIED_BY_USER.error(message);
+        error.detail("command", self.args.command.as_str()).detail("words", words)
+    }
+
+    fn error(&self, code: Code, what: &str, with_confinement: bool) -> Error {
+        let reasons = self.judged.reasons.join("; ");
+        let error = code
+            .error(if reasons.is_empty() { what.to_owned() } else { format!("{what}: {reasons}") })
+            .detail("command", self.args.command.as_str())
+            .detail("cwd", self.cwd.to_string_lossy())
+            .detail("network", self.args.network)
+            .detail("verdict", if self.judged.verdict == Verdict::Block { "block" } else { "ask" })
+            .detail("rule", self.judged.rule)
+            .detail("reasons", self.judged.reasons.clone())
+            .detail("words", self.judged.words.clone());
+        if with_confinement { error.detail("unconfined", unconfined()) } else { error }
+    }
+
+    /// Asks the person at the terminal.
+    fn ask(&self) -> Result<bool, Error> {
+        let mut text =
+            format!("Run this command in {}?\n\n    {}\n\n", self.cwd.display(), printable(&self.args.command));
+        for reason in &self.judged.reasons {
+            text.extend(["  - ", &printable(reason), "\n"]);
+        }
+        for gap in unconfined() {
+            text.extend(["  - not confined: ", gap, "\n"]);
+        }
+        text += "\ny: run it, n: refuse it, or say why not: ";
+        let mut error = io::stderr().lock();
+        let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer);
+        let answer = answer.trim();
+        match read {
+            Ok(length) if length > 0 && ["y", "yes"].contains(&&*answer.to_ascii_lowercase()) => Ok(true),
+            _ => Err(self.denied(if ["n", "no"].contains(&&*answer.to_ascii_lowercase()) { "" } else { answer })),
+        }
+    }
+}
+
+/// What the confinement would not prevent here.
+fn unconfined() -> Vec<&'static str> {
+    ragmaker_confine::probe(&ragmaker_confine::Policy::default()).missing()
+}

@@ -1,0 +1,160 @@
+//! One run of a line: its environment, its confinement, its time.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use ragmaker_confine::{Ended, Policy};
+use ragmaker_files::Roots;
+use ragmaker_project::{BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN};
+use ragmaker_tool::{Code, Error};
+
+use crate::{
+    Args, Shell,
+    capture::{Capture, Captured},
+};
+
+/// The command could not be started.
+pub const COMMAND_NOT_STARTED: Code =
+    Code::new("COMMAND_NOT_STARTED", "Check that the shell is installed and that the directory can be entered.");
+
+/// How long after the end of a command its output is waited for. Its processes have ended by then; what still
+/// holds a pipe is not among them.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// The variables that a line has which runs unasked. None of them makes a program run another one.
+const HARMLESS: [&str; 22] = [
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "COLUMNS",
+    "LINES",
+    "NO_COLOR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "VOLTA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+/// What is set for a line that runs unasked: Git starts no pager, no hook, no watcher, fetches nothing and
+/// writes no index.
+const SET: [(&str, &str); 14] = [
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+    ("PAGER", "cat"),
+    ("GIT_CONFIG_COUNT", "4"),
+    ("GIT_CONFIG_KEY_0", "core.hooksPath"),
+    ("GIT_CONFIG_VALUE_0", "/dev/null"),
+    ("GIT_CONFIG_KEY_1", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+    ("GIT_CONFIG_KEY_2", "diff.ignoreSubmodules"),
+    ("GIT_CONFIG_VALUE_2", "all"),
+    ("GIT_CONFIG_KEY_3", "log.showSignature"),
+    ("GIT_CONFIG_VALUE_3", "false"),
+];
+
+/// Where a line runs.
+pub(crate) struct Place<'a> {
+    pub(crate) roots: &'a Roots,
+    pub(crate) cwd: &'a Path,
+}
+
+/// What came of it.
+pub(crate) struct Ran {
+    pub(crate) ended: Ended,
+    pub(crate) captured: Captured,
+    pub(crate) duration_ms: u64,
+}
+
+/// Runs the line. Where nobody approved it, it can write nothing and starts only where it is confined.
+pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<Ran, Error> {
+    let failed = |error: std::io::Error| {
+        COMMAND_NOT_STARTED
+            .error(format!("the command cannot be started: {error}"))
+            .detail("command", args.command.as_str())
+            .detail("cwd", place.cwd.to_string_lossy())
+    };
+    let shell = match args.shell {
+        Shell::Sh => "sh",
+        Shell::Bash => "bash",
+    };
+    let policy = policy(args, place, is_approved);
+    let arguments = [OsString::from("-c"), OsString::from(&args.command)];
+    let mut confined = policy.command(shell.as_ref(), &arguments).map_err(failed)?;
+    let command = &mut confined.command;
+    command.current_dir(place.cwd).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if !is_approved {
+        command.env_clear();
+        let kept = env::vars_os().filter(|(name, value)| {
+            let harmless = name.to_str().is_some_and(|name| HARMLESS.contains(&name) || name.starts_with("LC_"));
+            harmless && !ragmaker_confine::is_secret(name, value)
+        });
+        command.envs(kept).envs(SET).env("PATH", path(place.roots));
+    }
+    let start = Instant::now();
+    let capture = Capture::new(place.roots.project());
+    let mut running = confined.spawn().map_err(failed)?;
+    if let Some(stream) = running.child.stdout.take() {
+        capture.read(stream, false);
+    }
+    if let Some(stream) = running.child.stderr.take() {
+        capture.read(stream, true);
+    }
+    let ended = running.wait(Some(Duration::from_secs(args.timeout.get()))).map_err(failed)?;
+    let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(Ran { ended, captured: capture.finish(LAST_WORDS), duration_ms })
+}
+
+fn policy(args: &Args, place: &Place<'_>, is_approved: bool) -> Policy {
+    let roots: Vec<_> = place.roots.all().iter().collect();
+    let cache = place.roots.project().cache_folder();
+    let mut hidden: Vec<PathBuf> = [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN].map(|name| cache.join(name)).into();
+    if !is_approved {
+        // A search of the whole tree would print the keys in them.
+        for root in &roots {
+            let entries = fs::read_dir(&root.path).into_iter().flatten().flatten();
+            hidden.extend(entries.map(|entry| entry.path()).filter(|path| {
+                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                name == ".env" || (name.starts_with(".env.") && !name.ends_with(".example"))
+            }));
+        }
+    }
+    let writable = roots.iter().filter(|root| is_approved && root.writable).map(|root| root.path.clone()).collect();
+    Policy {
+        roots: roots.iter().map(|root| root.path.clone()).chain([place.cwd.to_path_buf()]).collect(),
+        writable,
+        hidden,
+        network: is_approved && args.network,
+        strict: !is_approved,
+        without: vec![],
+    }
+}
+
+/// Where programs are looked for: not in the project, whose `ls` may be another.
+fn path(roots: &Roots) -> OsString {
+    let given = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let outside = |folder: &PathBuf| {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        folder.is_absolute() && !roots.all().iter().any(|root| root.writable && real.starts_with(&root.path))
+    };
+    env::join_paths(env::split_paths(&given).filter(outside)).unwrap_or_else(|_| "/usr/bin:/bin".into())
+}

@@ -1,0 +1,169 @@
+//! `ragmaker-run-command`: a shell line within the project, after a gate.
+//!
+//! The gate ([`ragmaker_guard`]) says what may be done with the line, a person approves what needs it, and the
+//! confinement ([`ragmaker_confine`]) holds whatever the gate overlooked: a line that runs unasked can write
+//! nothing, an approved one writes only the project.
+
+use std::path::PathBuf;
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_files::{NOT_A_DIRECTORY, Roots, shown};
+use ragmaker_guard::{Scope, Verdict, judge};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, DENIED_BY_USER, Error, Invocation, Isolation,
+    JsonSchema, NEEDS_APPROVAL, Tool, Toolset, choice, host,
+};
+use serde::{Deserialize, Serialize};
+
+mod approval;
+mod capture;
+mod execute;
+mod output;
+
+pub use approval::COMMAND_BLOCKED;
+pub use execute::COMMAND_NOT_STARTED;
+
+/// How long a command may run, in seconds.
+type Timeout = Bounded<1, 3600>;
+
+/// A shell that a line is written for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Shell {
+    /// The system's own.
+    #[default]
+    Sh,
+    /// Bash.
+    Bash,
+}
+
+/// Run a shell line in the project and get its output; what only reads runs at once, a person approves the
+/// rest. Files are confined to the project, the network needs network. For files prefer the file tools.
+/// Returns exit code, stdout and stderr; a non-zero exit is no error.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// the line, as a shell takes it; standard input is empty
+    #[argh(option)]
+    pub command: String,
+    /// directory to run in; a relative path starts at the project root
+    #[argh(option, default = "String::from(\".\")")]
+    pub cwd: String,
+    /// seconds after which the command and all its processes are ended
+    #[argh(option, default = "Timeout::new(120)")]
+    pub timeout: Timeout,
+    /// shell that reads the line: sh or bash
+    #[argh(option, default = "Shell::Sh", from_str_fn(choice))]
+    pub shell: Shell,
+    /// let it use the network; needs an approval
+    #[argh(switch)]
+    pub network: bool,
+}
+
+/// What the command did.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The line.
+    pub command: String,
+    /// The directory it ran in.
+    pub cwd: String,
+    /// Its exit status; null if a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What it printed; of much, the start and the end.
+    pub stdout: String,
+    /// What it printed as errors.
+    pub stderr: String,
+    /// The encoding of stdout; null if it is no text.
+    pub stdout_encoding: Option<&'static str>,
+    /// The encoding of stderr.
+    pub stderr_encoding: Option<&'static str>,
+    /// Whether parts of the output were left out.
+    pub truncated: bool,
+    /// The file with the whole output, where parts were left out.
+    pub log_file: Option<String>,
+    /// How long it ran.
+    pub duration_ms: u64,
+    /// Whether it was ended because its time was over.
+    pub timed_out: bool,
+    /// What the confinement does not prevent here; empty where every layer holds.
+    pub unconfined: Vec<&'static str>,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating().open_world();
+    const HOST_OPTIONS: &'static [&'static str] = host::FILES;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Files;
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Commands];
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[NEEDS_APPROVAL, COMMAND_BLOCKED, DENIED_BY_USER, COMMAND_NOT_STARTED, NOT_A_DIRECTORY],
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::FILE_ERRORS,
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        if self.command.trim().is_empty() {
+            return Err(ARGUMENT_ERROR.error("--command is empty").detail("argument", "--command"));
+        }
+        let roots = Roots::discover(&invocation.host)?;
+        let cwd = roots.place(&self.cwd)?.path();
+        if !cwd.is_dir() {
+            return Err(NOT_A_DIRECTORY
+                .error(format!("{} is not a directory", cwd.display()))
+                .detail("path", cwd.to_string_lossy()));
+        }
+        let scope = Scope::new(roots.clone(), cwd.clone());
+        let mut judged = judge(&self.command, &scope);
+        if self.network && judged.verdict == Verdict::Run {
+            judged.verdict = Verdict::Ask;
+            judged.rule = "network";
+            judged.reasons.push("it may use the network".to_owned());
+        }
+        let request = approval::Request { args: &self, cwd: &cwd, judged: &judged };
+        let is_approved = request.decide(invocation)?;
+        let place = execute::Place { roots: &roots, cwd: &cwd };
+        let ran = execute::run(&self, &place, is_approved)?;
+        if let Some(reason) = ran.ended.failed {
+            // A kernel that cannot confine it: the line was not run.
+            if is_approved {
+                return Err(COMMAND_NOT_STARTED.error(reason).detail("command", self.command.as_str()));
+            }
+            judged.verdict = Verdict::Ask;
+            judged.rule = "unconfined";
+            judged.reasons.insert(0, reason);
+            let request = approval::Request { args: &self, cwd: &cwd, judged: &judged };
+            let is_approved = request.decide(invocation)?;
+            let ran = execute::run(&self, &place, is_approved)?;
+            return answer(self, cwd, ran, &roots);
+        }
+        answer(self, cwd, ran, &roots)
+    }
+}
+
+fn answer(args: Args, cwd: PathBuf, ran: execute::Ran, roots: &Roots) -> Result<Answer, Error> {
+    if let Some(reason) = ran.ended.failed {
+        return Err(COMMAND_NOT_STARTED.error(reason).detail("command", args.command.as_str()));
+    }
+    let answer = Answer {
+        command: args.command,
+        cwd: shown(cwd).0,
+        exit_code: ran.ended.exit_code,
+        signal: ran.ended.signal,
+        stdout: String::new(),
+        stderr: String::new(),
+        stdout_encoding: None,
+        stderr_encoding: None,
+        truncated: true,
+        // The longest that it may be, for the budget.
+        log_file: Some(roots.project().cache_folder().join(capture::NAME_OF_WIDEST).to_string_lossy().into_owned()),
+        duration_ms: ran.duration_ms,
+        timed_out: ran.ended.timed_out,
+        unconfined: ran.ended.layers.missing(),
+    };
+    Ok(output::fill(answer, ran.captured, roots))
+}
