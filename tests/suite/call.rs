@@ -18,14 +18,14 @@ fn tools_are_listed_in_every_clients_form() {
         ("anthropic", "/name", "/input_schema"),
         ("mcp", "/name", "/inputSchema"),
     ] {
-        let tools = discovered(&["--format", format]);
+        let tools = discovered(&["--commands", "--format", format]);
         assert_eq!(tools.len(), entries.len());
         for (tool, entry) in tools.iter().zip(&entries) {
             assert_eq!(tool.pointer(name), Some(&entry.json["name"]), "{format}");
             let properties = tool.pointer(schema).map(|schema| &schema["properties"]);
             assert_eq!(properties, Some(&entry.json["parameters"]["properties"]), "{format}");
         }
-        assert!(format != "gemini" || discovered(&[]) == tools);
+        assert!(format != "gemini" || discovered(&["--commands"]) == tools);
     }
 }
 

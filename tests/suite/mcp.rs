@@ -34,7 +34,7 @@ fn server(project: &Project, arguments: &[&str]) -> Command {
 }
 
 fn opened(project: &Project) -> Client {
-    Client::open(server(project, &["--output-schemas"]))
+    Client::open(server(project, &["--output-schemas", "--commands"]))
 }
 
 fn names(list: &Value) -> Vec<&str> {
@@ -192,7 +192,7 @@ fn every_revision_is_spoken() {
     assert_eq!(client.initialize("2099-01-01")["protocolVersion"], "2025-11-25");
     drop(client);
     // Without a session, every request says what it speaks.
-    let client = Client::start(server(&project, &[]));
+    let client = Client::start(server(&project, &["--commands"]));
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -255,6 +255,7 @@ fn every_answer_is_what_its_schema_says() {
         ("delete_directory", json!({"path": "empty", "permanent": true})),
         ("entry_discovery", json!({"kb-root": "kb", "title": "T"})),
         ("browser_close", json!({"all": true})),
+        ("run_command", json!({"command": "ls notes"})),
     ] {
         let result = client.call(tool, arguments.clone());
         assert_ne!(result["isError"], true, "{tool}: {result}");
@@ -438,6 +439,51 @@ fn fewer_tools_may_be_offered() {
         let error = project.tool("mcp").args(arguments).run().error("ARGUMENT_ERROR").clone();
         assert_eq!(error["details"]["argument"], "--tools", "{error}");
     }
+}
+
+#[test]
+fn commands_are_offered_on_request_and_asked_for() {
+    let project = project_with_files();
+    let line = |command: &str| json!({"name": "run_command", "arguments": {"command": command}});
+    // Without the option there is no such tool, and a name does not bring it.
+    let client = Client::open(server(&project, &[]));
+    assert_eq!(client.request("tools/call", line("ls"))["error"]["code"], -32602);
+    drop(client);
+    project.tool("mcp").args(["--tools", "run_command"]).run().error("ARGUMENT_ERROR");
+    // A client that cannot ask.
+    let client = Client::open(server(&project, &["--profile", "ask", "--commands"]));
+    assert_eq!(client.answer("run_command", json!({"command": "cat notes/a.txt"}))["exit_code"], 0);
+    let error = client.error("run_command", json!({"command": "rm notes/a.txt"}), "NEEDS_APPROVAL");
+    assert_eq!(error["details"]["words"], json!(["rm", "notes/a.txt"]));
+    client.error("run_command", json!({"command": "rm -rf /"}), "COMMAND_BLOCKED");
+    client.error("run_command", json!({"command": "rm notes/a.txt", "approval": "granted"}), "ARGUMENT_ERROR");
+    drop(client);
+    // One that can: it is shown the line, and its word is passed on.
+    let client = Client::start(server(&project, &["--commands"]));
+    let info = json!({"name": "tests", "version": "1"});
+    let said = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": info});
+    client.request("initialize", said);
+    client.notify("notifications/initialized", &json!({}));
+    for (answer, code) in [
+        (json!({"action": "decline"}), Some("DENIED_BY_USER")),
+        (json!({"action": "accept", "content": {"approve": false, "words": "use git rm"}}), Some("DENIED_BY_USER")),
+        (json!({"action": "cancel"}), Some("NEEDS_APPROVAL")),
+        (json!({"action": "accept", "content": {"approve": true}}), None),
+    ] {
+        let pending = client.send("tools/call", line("rm notes/a.txt"));
+        let asked = client.unasked(PATIENCE);
+        let question = asked.iter().find(|message| message["method"] == "elicitation/create").unwrap();
+        assert!(question["params"]["message"].as_str().unwrap().contains("rm notes/a.txt"), "{question}");
+        client.line(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}).to_string());
+        let result = pending.answer()["result"].clone();
+        assert_eq!(result["isError"] == true, code.is_some(), "{result}");
+        if let Some(code) = code {
+            assert!(text(&result).starts_with(code) && text(&result).contains("rm notes/a.txt"), "{result}");
+        }
+        assert!(!text(&result).contains("use git rm") || answer["content"]["words"] == "use git rm");
+        assert_eq!(project.path().join("notes/a.txt").exists(), code.is_some());
+    }
+    assert!(client.close().success());
 }
 
 #[test]

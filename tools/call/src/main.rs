@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_registry::{TOOLS, arguments, fail, find, print, unknown_tool};
 use ragmaker_tool::{
-    Error, HostOptions,
+    Approval, Error, HostOptions,
     arguments::read_json,
     host,
     json::{self, Charset},
@@ -23,7 +23,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    if let Some(exit) = ragmaker_browser::run_if_asked() {
+    if let Some(exit) = ragmaker_browser::run_if_asked().or_else(ragmaker_registry::subprocess::run_if_asked) {
         return exit;
     }
     let (Arguments { name }, host) = match arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), host::ALL) {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 /// What the tool prints.
 fn call(name: &str, host: &HostOptions) -> Result<String, Error> {
     let tool = find(name).ok_or_else(|| unknown_tool(name, TOOLS))?;
-    let answered = tool.call(read_json("-")?, host)?;
+    let answered = tool.call_approved(read_json("-")?, host, &Approval::Own)?;
     Ok(answered.plain.unwrap_or_else(|| {
         let mut out = vec![];
         // Writing a value to memory cannot fail.

@@ -19,6 +19,9 @@ struct Arguments {
     /// print the tools for one kind of work: gather, ask, files or all (the default)
     #[argh(option)]
     profile: Option<String>,
+    /// print run_command too, which runs shell lines
+    #[argh(switch)]
+    commands: bool,
 }
 
 fn main() -> ExitCode {
@@ -29,7 +32,10 @@ fn main() -> ExitCode {
     };
     match Selection::new(arguments.profile.as_deref(), None, false) {
         Ok(selection) => {
-            let tools = offers(&selection).iter().map(|offer| offer.to(arguments.format)).collect();
+            let tools = offers(&selection.with_commands(arguments.commands))
+                .iter()
+                .map(|offer| offer.to(arguments.format))
+                .collect();
             // One line: indentation would be a third of it, and some clients show it to their model.
             print(&format!("{}\n", Value::Array(tools)))
         }

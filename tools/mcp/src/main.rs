@@ -5,6 +5,7 @@
 
 #[cfg(feature = "http")]
 mod http;
+mod question;
 mod scope;
 mod server;
 #[cfg(feature = "http")]
@@ -42,6 +43,9 @@ struct Arguments {
     /// offer only tools that change nothing
     #[argh(switch)]
     read_only: bool,
+    /// offer run_command too, which runs shell lines; what does more than read is asked for, where the client can
+    #[argh(switch)]
+    commands: bool,
     /// describe the tools' answers to clients, too
     #[argh(switch)]
     output_schemas: bool,
@@ -75,7 +79,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments, host: HostOptions) -> Result<(), Error> {
-    let selection = Selection::new(arguments.profile.as_deref(), arguments.tools.as_deref(), arguments.read_only)?;
+    let selection = Selection::new(arguments.profile.as_deref(), arguments.tools.as_deref(), arguments.read_only)?
+        .with_commands(arguments.commands);
     let host = scope::enter(host)?;
     #[cfg(feature = "http")]
     let token = match arguments.http {

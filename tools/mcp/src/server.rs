@@ -7,7 +7,7 @@ use std::{
 
 use ragmaker_registry::{Format, Offer, Selection, Tool as Listed, find, offers, subprocess, unknown_tool};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR, Isolation,
+    ARGUMENT_ERROR, Approval, Error, HostOptions, INTERNAL_ERROR, Isolation,
     json::{self, Charset},
 };
 use rmcp::{
@@ -22,7 +22,7 @@ use rmcp::{
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::{stdio::Stdio, twice};
+use crate::{question, stdio::Stdio, twice};
 
 /// How many calls are at work at once in this process; more of them wait.
 pub(crate) const AT_ONCE: usize = 16;
@@ -85,32 +85,54 @@ impl Server {
         Ok(())
     }
 
-    /// The answer of a tool to a call with this metadata.
+    /// The answer of a tool to a call in this context.
     async fn checked(
         &self,
         tool: &'static Listed,
         arguments: Map<String, Value>,
-        meta: &Map<String, Value>,
+        context: &RequestContext<RoleServer>,
     ) -> Result<Value, Error> {
-        twice::check(meta)?;
-        self.run(tool, arguments).await
+        twice::check(&context.meta)?;
+        self.run_or_ask(tool, arguments, context).await
     }
 
     /// The answer of a tool; the work of a subprocess ends when this future is dropped.
-    async fn run(&self, tool: &'static Listed, arguments: Map<String, Value>) -> Result<Value, Error> {
+    async fn run(
+        &self,
+        tool: &'static Listed,
+        arguments: Map<String, Value>,
+        approval: Approval,
+    ) -> Result<Value, Error> {
         let (arguments, host) = (arguments.into_iter().collect(), Arc::clone(&self.host));
         let failed = |error: tokio::task::JoinError| INTERNAL_ERROR.error(error.to_string());
         match tool.isolation {
             Isolation::Subprocess => {
                 let _permit = self.subprocesses.acquire().await;
-                let (running, _lease) = subprocess::start(tool, arguments, &host)?;
+                let (running, _lease) = subprocess::start_approved(tool, arguments, &host, &approval)?;
                 tokio::task::spawn_blocking(move || running.wait()).await.map_err(failed)?
             }
             Isolation::InProcess => {
                 let _permit = self.in_process.acquire().await;
-                let call = tokio::task::spawn_blocking(move || tool.call(arguments, &host));
+                let call = tokio::task::spawn_blocking(move || tool.call_approved(arguments, &host, &approval));
                 Ok(call.await.map_err(failed)??.json)
             }
+        }
+    }
+
+    /// The answer of a tool, after the person at the client was asked where it needs that.
+    async fn run_or_ask(
+        &self,
+        tool: &'static Listed,
+        arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, Error> {
+        let answer = self.run(tool, arguments.clone(), Approval::Pending).await;
+        match question::of(&answer) {
+            Some(question) => match question::ask(question, &context.peer).await {
+                Approval::Pending => answer,
+                approval => self.run(tool, arguments, approval).await,
+            },
+            None => answer,
         }
     }
 
@@ -152,7 +174,7 @@ impl ServerHandler for Server {
             ErrorData::invalid_params(format!("{error}. {}", error.remediation()), serde_json::to_value(error).ok())
         })?;
         let answer = tokio::select! {
-            answer = self.checked(tool, request.arguments.unwrap_or_default(), &context.meta) => answer,
+            answer = self.checked(tool, request.arguments.unwrap_or_default(), &context) => answer,
             // The protocol has no answer to a call that was cancelled.
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
             never = report(&request.name, &context) => match never {},

@@ -1,0 +1,54 @@
+//! What a person at the client is asked before a call that needs an approval (elicitation).
+
+use std::fmt::Write;
+
+use ragmaker_tool::{Approval, Error, NEEDS_APPROVAL, printable};
+use rmcp::{
+    Peer, RoleServer,
+    model::{ElicitRequestParams, ElicitationAction, ElicitationSchema},
+    service::ElicitationMode,
+};
+use serde_json::Value;
+
+/// What is asked, where `answer` is the error that needs it.
+pub(crate) fn of(answer: &Result<Value, Error>) -> Option<String> {
+    let error = match answer {
+        Ok(answer) => answer.clone(),
+        Err(error) => serde_json::to_value(error).ok()?,
+    };
+    if error["error_code"] != NEEDS_APPROVAL.name() {
+        return None;
+    }
+    let details = &error["details"];
+    let text = |name: &str| printable(details[name].as_str().unwrap_or_default());
+    let mut question = format!("Run this command in {}?\n\n{}\n", text("cwd"), text("command"));
+    let list = |name: &str| details[name].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for reason in list("reasons") {
+        let _ = write!(question, "\n- {}", printable(reason));
+    }
+    for gap in list("unconfined") {
+        let _ = write!(question, "\n- not confined: {gap}");
+    }
+    Some(question)
+}
+
+/// Asks the person, where the client can; [`Approval::Pending`] where nobody answers.
+pub(crate) async fn ask(message: String, peer: &Peer<RoleServer>) -> Approval {
+    if !peer.supported_elicitation_modes().contains(&ElicitationMode::Form) {
+        return Approval::Pending;
+    }
+    let schema = ElicitationSchema::builder()
+        .required_bool_with("approve", |field| field.title("Approve").description("Run the command."))
+        .optional_string_with("words", |field| field.title("Words").description("Why not, or what to do instead."))
+        .build();
+    let Ok(requested_schema) = schema else { return Approval::Pending };
+    let request = ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema };
+    let Ok(answer) = peer.create_elicitation(request).await else { return Approval::Pending };
+    let content = answer.content.unwrap_or_default();
+    let words = content["words"].as_str().unwrap_or_default().to_owned();
+    match answer.action {
+        ElicitationAction::Accept if content["approve"] == true => Approval::Granted,
+        ElicitationAction::Accept | ElicitationAction::Decline => Approval::Denied(words),
+        _ => Approval::Pending,
+    }
+}
