@@ -19,3 +19,4 @@ mod pipelines;
 mod policy;
 mod roots;
 mod secrets;
+mod sources;
