@@ -11,8 +11,8 @@ use ragmaker_tests::{
 use serde_json::{Map, Value, json};
 
 /// The options that widen what a tool may reach.
-const HOST_OPTIONS: [&str; 6] =
-    ["project_root", "allow_root", "kb_root", "allow_domain", "allow_private", "conversation"];
+const HOST_OPTIONS: [&str; 7] =
+    ["project_root", "allow_root", "kb_root", "allow_domain", "allow_private", "conversation", "block_list"];
 
 const SECRET: &str = "the-secret-outside";
 
@@ -40,7 +40,7 @@ fn host_options_are_not_arguments() {
     let project = Project::new();
     for entry in entries() {
         let own = |option: &str| entry.arguments.contains_key(option);
-        for option in ["project_root", "allow_root", "allow_domain", "allow_private", "conversation"] {
+        for option in ["project_root", "allow_root", "allow_domain", "allow_private", "conversation", "block_list"] {
             assert!(!own(option), "{}: {option}", entry.command);
         }
         // As an argument it is a place to save to, or places to read from.

@@ -6,6 +6,7 @@ pub use ragmaker_address::codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED, NAVI
 pub use ragmaker_project::programs::{BROWSER_NOT_FOUND, NO_DISPLAY};
 use ragmaker_tool::Code;
 
+pub use crate::block_list::BLOCK_LIST_NOT_READABLE;
 pub use ragmaker_tool::SELECTOR_NOT_FOUND;
 
 /// The browser or its driver did not start.
@@ -33,7 +34,7 @@ pub const SESSION_ERRORS: &[Code] = &[BROWSER_NOT_FOUND, BROWSER_FAILED, NO_DISP
 
 /// The codes of a tool that visits a page, beside those of the session and of addresses.
 pub const VISIT_ERRORS: &[Code] =
-    &[BROWSER_LOST, TIMEOUT, PAGE_CRASHED, NAVIGATION_FAILED, NOT_A_PAGE, SELECTOR_NOT_FOUND];
+    &[BROWSER_LOST, TIMEOUT, PAGE_CRASHED, NAVIGATION_FAILED, NOT_A_PAGE, SELECTOR_NOT_FOUND, BLOCK_LIST_NOT_READABLE];
 
 /// The codes for a page whose content is not to be saved.
 pub const PAGE_ERRORS: &[Code] = &[HTTP_ERROR, BOT_DETECTED, LOGIN_REQUIRED];

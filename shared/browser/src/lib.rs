@@ -8,6 +8,7 @@
 //! | [`visit`] | one call: browser, tab, page | `session`, `tab`, `navigation` |
 //! | [`navigation`] | sends a tab to a page, and returns the page or the failure | `readiness`, `page` |
 //! | [`readiness`] | waits until the page is ready; all time limits | `cdp` |
+//! | [`loading`], [`block_list`] | which requests of a page are made | |
 //! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
@@ -30,6 +31,7 @@
 //!   and has not replaced it yet.
 //! - **Ready**: the page's content is there, by the rules of [`readiness`].
 
+mod block_list;
 mod cdp;
 mod challenge;
 pub mod codes;
@@ -37,6 +39,7 @@ mod endpoint;
 mod error;
 mod facts;
 mod launch;
+mod loading;
 mod login;
 mod navigation;
 mod page;
@@ -49,6 +52,8 @@ mod tab;
 mod visit;
 mod webdriver;
 
+pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
+pub use loading::Load;
 pub use navigation::Target;
 pub use page::{Link, Page, Ready};
 pub use profile::{DEFAULT_SESSION, Profile};

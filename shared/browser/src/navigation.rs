@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, BufRead, IsTerminal},
+    rc::Rc,
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -15,6 +16,7 @@ use crate::{
     challenge,
     error::{CommandError, Failure, navigation_failed, not_a_page},
     facts::Facts,
+    loading::Loading,
     page::{Outcome, Page},
     readiness::{Network, PageScript, Readiness, ReadyPage, Waited, limits::LIMITS},
     tab::Tab,
@@ -42,6 +44,7 @@ pub(crate) struct Navigation<'a> {
     pub(crate) wait_for: Option<&'a str>,
     pub(crate) domains: &'a Domains,
     pub(crate) script: &'a PageScript,
+    pub(crate) loading: Rc<Loading>,
     /// The URL that was asked for.
     pub(crate) url: Url,
     pub(crate) tab: Tab,
@@ -66,8 +69,12 @@ impl Navigation<'_> {
                 None => self.load(url)?,
             },
             Target::Latest => {
-                let shown = self.wait(self.wait_for)?;
-                self.reload_if_refused(shown)?
+                if self.tab.shows_too_little(self.loading.load()) {
+                    self.load(&self.url.clone())?
+                } else {
+                    let shown = self.wait(self.wait_for)?;
+                    self.reload_if_refused(shown)?
+                }
             }
         };
         if page.challenge.is_some() { self.wait_out_challenge(page, content) } else { Ok((page, content)) }
@@ -75,7 +82,7 @@ impl Navigation<'_> {
 
     /// Takes the page as the tab shows it, if it still does.
     fn show(&mut self, url: &Url) -> Result<Option<Taken>, Failure> {
-        if !self.tab.is_current {
+        if !self.tab.is_current || self.tab.shows_too_little(self.loading.load()) {
             return Ok(None);
         }
         let shown = self.wait(self.wait_for)?;
@@ -101,6 +108,10 @@ impl Navigation<'_> {
             self.wait_for_ping()?;
             self.go("about:blank")?;
         }
+        // The browser process answers this by itself: what the page's process has to answer comes after it, and is
+        // waited for.
+        let deciding = self.tab.socket.decide_requests(self.loading.clone());
+        deciding.map_err(|error| self.failure(error))?;
         let arguments = self.script.arguments(self.wait_for, false);
         let prepared = self.tab.socket.run_in_next_document(&self.script.body, &arguments);
         prepared.map_err(|error| self.failure(error))?;

@@ -22,6 +22,7 @@ use crate::{
     cdp::{self, BrowserSocket, TabSocket},
     codes::{BROWSER_BUSY, BROWSER_LOST},
     error::CommandError,
+    loading::Load,
     page::Outcome,
     profile::{Profile, Running, private},
     readiness::{SilentHosts, watch_script},
@@ -52,6 +53,8 @@ pub(crate) struct ShownPage {
     pub(crate) url: Url,
     /// How the wait for it ended.
     pub(crate) outcome: Outcome,
+    /// What was loaded of it.
+    pub(crate) load: Load,
 }
 
 impl ShownPage {
@@ -233,6 +236,11 @@ impl Tab {
         self.memory.shown.as_ref()
     }
 
+    /// Whether less was loaded of its page than `load`.
+    pub(crate) fn shows_too_little(&self, load: Load) -> bool {
+        load == Load::Everything && self.shown().is_none_or(|page| page.load != load)
+    }
+
     /// The hosts that did not answer on its pages lately.
     pub(crate) fn silent_hosts(&self) -> SilentHosts {
         self.memory.silent.clone().current()
@@ -386,7 +394,12 @@ mod tests {
 
     /// Writes the file of an idle tab that was given back `at` and shows `page`.
     fn idle(profile: &Profile, handle: &str, at: u64, page: Option<&str>) {
-        let shown = page.map(|page| ShownPage { requested: url(page), url: url("led-to"), outcome: Outcome::IDLE });
+        let shown = page.map(|page| ShownPage {
+            requested: url(page),
+            url: url("led-to"),
+            outcome: Outcome::IDLE,
+            load: Load::Text,
+        });
         let text = serde_json::to_vec(&Memory { shown, at, silent: SilentHosts::default() }).unwrap();
         fs::write(profile.tabs_folder().join(handle), text).unwrap();
     }

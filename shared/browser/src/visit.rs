@@ -1,14 +1,19 @@
 //! A visit: a call's use of one page, from reaching the browser to the content.
 
-use std::time::{Duration, Instant};
+use std::{
+    rc::Rc,
+    time::{Duration, Instant},
+};
 
 use ragmaker_address::Domains;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::Value;
 
 use crate::{
+    block_list::BlockList,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     error::{Failure, not_a_page},
+    loading::{Load, Loading},
     navigation::{Navigation, Target},
     page::{Link, Outcome, Page},
     profile::Profile,
@@ -21,7 +26,7 @@ use crate::{
 const NEW_TABS: u32 = 8;
 
 /// How a call uses the browser.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Visit<'a> {
     /// The session's profile.
     pub profile: &'a Profile,
@@ -35,6 +40,10 @@ pub struct Visit<'a> {
     pub wait_for: Option<&'a str>,
     /// The domains whose pages may be opened.
     pub domains: &'a Domains,
+    /// What is loaded of the page; everything where a person watches.
+    pub load: Load,
+    /// The filter lists that hold for the page's requests.
+    pub block_list: Option<Rc<BlockList>>,
 }
 
 impl Visit<'_> {
@@ -65,11 +74,13 @@ impl Visit<'_> {
         }
         let deadline = Instant::now() + self.timeout.unwrap_or(LIMITS.call);
         let script = PageScript::new(wanted);
+        let load = if self.visible { Load::Everything } else { self.load };
+        let loading = Rc::new(Loading::new(load, self.block_list.clone()));
         let mut retried = false;
         loop {
             let in_use = InUse::enter(self.profile, self.visible, deadline)?;
             let was_open = in_use.was_open;
-            let result = self.in_tab(&script, &in_use, deadline);
+            let result = self.in_tab(&script, &loading, &in_use, deadline);
             in_use.leave();
             match result {
                 // The browser that was open went away: the next one is started at once.
@@ -79,7 +90,13 @@ impl Visit<'_> {
         }
     }
 
-    fn in_tab(&self, script: &PageScript, in_use: &InUse, deadline: Instant) -> Result<(Page, Value), Error> {
+    fn in_tab(
+        &self,
+        script: &PageScript,
+        loading: &Rc<Loading>,
+        in_use: &InUse,
+        deadline: Instant,
+    ) -> Result<(Page, Value), Error> {
         let preference = match self.target {
             Target::Load(_) => TabPreference::Any,
             Target::Show(url) => TabPreference::Showing(url),
@@ -102,6 +119,7 @@ impl Visit<'_> {
                 wait_for: self.wait_for,
                 domains: self.domains,
                 script,
+                loading: loading.clone(),
                 url: url.clone(),
                 network: Network::new(tab.socket.frame(), tab.silent_hosts()),
                 tab,
@@ -117,6 +135,7 @@ impl Visit<'_> {
                         requested: url,
                         url: page.url.clone(),
                         outcome: Outcome { ready: page.ready, pending: page.pending.clone() },
+                        load: loading.load(),
                     });
                     tab.give_back(shown, self.profile);
                     return Ok((page, content));
@@ -135,7 +154,8 @@ impl Visit<'_> {
             if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) {
                 tab.give_back(None, self.profile);
             } else if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) {
-                tab.give_back(Some(ShownPage { requested: url.clone(), url, outcome: Outcome::IDLE }), self.profile);
+                let (outcome, load) = (Outcome::IDLE, loading.load());
+                tab.give_back(Some(ShownPage { requested: url.clone(), url, outcome, load }), self.profile);
             } else {
                 // A page that failed to answer may go on failing: its tab is not kept.
                 tab.dispose();
@@ -157,8 +177,17 @@ mod tests {
         let domains = Domains::new(&["docs.example.com".to_owned()]).unwrap();
         let url = ragmaker_address::parse("https://evil.example/docs.example.com").unwrap();
         for target in [Target::Load(&url), Target::Show(&url)] {
-            let visit =
-                Visit { profile: &profile, target, visible: false, timeout: None, wait_for: None, domains: &domains };
+            let (visible, timeout, wait_for, load) = (false, None, None, Load::Text);
+            let visit = Visit {
+                profile: &profile,
+                target,
+                visible,
+                timeout,
+                wait_for,
+                domains: &domains,
+                load,
+                block_list: None,
+            };
             let error = visit.links().unwrap_err();
             assert!(error.is(DOMAIN_NOT_ALLOWED), "{error}");
             assert!(visit.html(None).unwrap_err().is(DOMAIN_NOT_ALLOWED));

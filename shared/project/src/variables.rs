@@ -23,6 +23,8 @@ pub const KB_ROOTS: &str = "RAGMAKER_KB_ROOTS";
 pub const ALLOW_BROAD_ROOTS: &str = "RAGMAKER_ALLOW_BROAD_ROOTS";
 /// Hosts that pages may be opened from.
 pub const ALLOWED_DOMAINS: &str = "RAGMAKER_ALLOWED_DOMAINS";
+/// Filter lists that hold for the requests of pages.
+pub const BLOCK_LISTS: &str = "RAGMAKER_BLOCK_LISTS";
 /// The Chromium executable.
 pub const CHROMIUM: &str = "RAGMAKER_CHROMIUM";
 /// The `ChromeDriver` executable.
@@ -90,6 +92,11 @@ pub const VARIABLES: &[Variable] = &[
         name: BASE_URL,
         meaning: "The root of the model's provider, with or without /v1.",
         default: "the provider's own",
+    },
+    Variable {
+        name: BLOCK_LISTS,
+        meaning: "Filter lists in the syntax of Adblock Plus, separated as in PATH; pages do not make the requests that they block.",
+        default: "none",
     },
     Variable { name: CHROMEDRIVER, meaning: "The ChromeDriver executable.", default: "found on PATH" },
     Variable {

@@ -38,6 +38,9 @@ pub struct HostOptions {
     /// conversation whose plan and reflections are kept: letters, digits, - and _ (default: default)
     #[argh(option)]
     pub conversation: Option<String>,
+    /// filter list in the syntax of Adblock Plus, whose requests pages do not make; may be repeated
+    #[argh(option)]
+    pub block_list: Vec<String>,
 }
 
 /// The host options of tools that work in the project's own folders alone.
@@ -47,9 +50,9 @@ pub const CONVERSATION: &[&str] = &["--project-root", "--conversation"];
 /// The host options of tools that read and write where the caller says.
 pub const SAVING: &[&str] = &["--project-root", "--allow-root"];
 /// The host options of tools that open web pages.
-pub const BROWSING: &[&str] = &["--project-root", "--allow-domain"];
+pub const BROWSING: &[&str] = &["--project-root", "--allow-domain", "--block-list"];
 /// The host options of tools that open web pages and save them.
-pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain"];
+pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--block-list"];
 /// The host options of tools that fetch pages without a browser.
 pub const FETCHING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--allow-private"];
 /// Every host option: those of a program that serves the tools.

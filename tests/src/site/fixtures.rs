@@ -27,6 +27,8 @@ pub struct Fixture {
     pub ready: &'static str,
     /// Whether it has little text until its content comes.
     pub thin: bool,
+    /// Whether what is open is what text does not need.
+    pub assets: bool,
     /// Elements of its body, or a script where it does not begin with `<`; `API`, `DEAD` and `OWN` stand for addresses.
     parts: &'static [&'static str],
 }
@@ -39,15 +41,20 @@ impl Fixture {
 }
 
 const fn late(name: &'static str, part: &'static [&'static str]) -> Fixture {
-    Fixture { name, ready: "idle", thin: false, parts: part }
+    Fixture { name, ready: "idle", thin: false, assets: false, parts: part }
 }
 
 const fn thin(name: &'static str, part: &'static [&'static str]) -> Fixture {
-    Fixture { name, ready: "idle", thin: true, parts: part }
+    Fixture { name, ready: "idle", thin: true, assets: false, parts: part }
 }
 
 const fn noise(name: &'static str, ready: &'static str, part: &'static [&'static str]) -> Fixture {
-    Fixture { name, ready, thin: false, parts: part }
+    Fixture { name, ready, thin: false, assets: false, parts: part }
+}
+
+/// Noise of pictures, fonts and the like, beside which nothing is open where only text is loaded.
+const fn assets(name: &'static str, part: &'static [&'static str]) -> Fixture {
+    Fixture { name, ready: "content", thin: false, assets: true, parts: part }
 }
 
 /// All pages.
@@ -126,7 +133,8 @@ pub const FIXTURES: &[Fixture] = &[
     ),
     late("timer", &["setTimeout(() => show(), 1200);"]),
     late("idle-time", &["fetch('OWN/json/300').then(() => requestIdleCallback(() => setTimeout(() => show(), 200)));"]),
-    // Noise that must not hold.
+    // Noise that must not hold; first none.
+    noise("quiet", "idle", &["1;"]),
     noise("beacon", "content", &["navigator.sendBeacon('DEAD', 'seen');"]),
     noise("dead-fetch", "content", &["fetch('DEAD').catch(() => {});"]),
     noise("dead-request", "content", &["const r = new XMLHttpRequest(); r.open('POST', 'DEAD'); r.send('seen');"]),
@@ -147,14 +155,13 @@ pub const FIXTURES: &[Fixture] = &[
         "content",
         &["<iframe src=\"DEAD?1\"></iframe>", "<iframe src=\"DEAD?2\"></iframe>", "<iframe src=\"DEAD?3\"></iframe>"],
     ),
-    noise("dead-image", "content", &["<img src=\"DEAD\" alt=\"\">", "1;"]),
-    noise("own-image", "content", &["<img src=\"/slow/first-byte\" alt=\"\">", "1;"]),
-    noise(
+    assets("dead-image", &["<img src=\"DEAD\" alt=\"\">", "1;"]),
+    assets("own-image", &["<img src=\"/slow/first-byte\" alt=\"\">", "1;"]),
+    assets(
         "dead-font",
-        "content",
         &["<style>@font-face { font-family: F; src: url('DEAD'); } p { font-family: F, serif; }</style>", "1;"],
     ),
-    noise("dead-video", "content", &["<video src=\"DEAD\" preload=\"auto\"></video>", "1;"]),
+    assets("dead-video", &["<video src=\"DEAD\" preload=\"auto\"></video>", "1;"]),
     noise("own-socket", "content", &["new WebSocket(`ws://${location.host}/slow/socket/open`);"]),
     noise("dead-socket", "content", &["new WebSocket('DEAD'.replace('http', 'ws'));"]),
     noise("events", "content", &["new EventSource('/slow/events/stream');"]),
@@ -180,7 +187,7 @@ pub const FIXTURES: &[Fixture] = &[
     ),
     // Both.
     noise("api-and-dead", "content", &["fetch('API/json/700').then(() => show());", "fetch('DEAD').catch(() => {});"]),
-    noise("chunk-and-image", "content", &["<img src=\"DEAD\" alt=\"\">", "import('OWN/show.js/500');"]),
+    assets("chunk-and-image", &["<img src=\"DEAD\" alt=\"\">", "import('OWN/show.js/500');"]),
     noise(
         "stream-and-beacon",
         "content",
@@ -205,6 +212,7 @@ pub const FIXTURES: &[Fixture] = &[
         name: "thin-and-dead",
         ready: "content",
         thin: true,
+        assets: false,
         parts: &["fetch('DEAD').catch(() => {});", "fetch('OWN/json/900').then(() => show());"],
     },
 ];
@@ -212,7 +220,7 @@ pub const FIXTURES: &[Fixture] = &[
 pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let script = |text: String| Response::new("text/javascript", text).header("Access-Control-Allow-Origin", "*");
     let (response, delay) = match ask.rest()[..] {
-        ["silent"] => return Some(Reply::bytes(|peer: &mut Peer<'_>| peer.hold())),
+        ["silent"] => return Some(super::others::hold()),
         ["part", "stream"] => return Some(Reply::bytes(stream)),
         ["part", kind, ms] => {
             let response = match kind {

@@ -231,6 +231,7 @@ fn page(ask: &Ask<'_>) -> Option<Reply> {
         "slow" => slow::reply(ask),
         "dialog" => dialogs::reply(ask),
         "other-site" => others::reply(ask),
+        "robots.txt" if others::is_dead(ask) => Some(others::hold()),
         "ready" => fixtures::reply(ask),
         "redirect" => redirects::reply(ask),
         "challenge" | "innocent" | "cdn-cgi" => challenges::reply(ask),

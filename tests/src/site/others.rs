@@ -13,12 +13,24 @@ use super::{
 /// What the other site's API brings.
 const LATE: &str = "Words that another site brings";
 
+/// Whether another site is asked that answers nothing: any `NAME.localhost` but `api-NAME.localhost`.
+pub(super) fn is_dead(ask: &Ask<'_>) -> bool {
+    let host = ask.request.header("host").unwrap_or_default();
+    host.contains(".localhost") && !host.starts_with("api-")
+}
+
+/// No answer, for as long as somebody waits for one.
+pub(super) fn hold() -> Reply {
+    Reply::bytes(|peer: &mut Peer<'_>| peer.hold())
+}
+
 pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let name = ask.rest.first().map_or("", String::as_str);
     let other = format!("http://{name}.localhost:{}/other-site", ask.port);
+    let api = format!("http://api-{name}.localhost:{}/other-site/api", ask.port);
     let silent = format!("{other}/silent");
     let (head, body) = match ask.rest()[..] {
-        ["silent"] => return Some(Reply::bytes(|peer: &mut Peer<'_>| peer.hold())),
+        ["silent"] => return Some(hold()),
         ["api"] => {
             let answer = Response::new("application/json", format!("\"{LATE}\""));
             return Some(Reply::after(Duration::from_millis(500), answer.header("Access-Control-Allow-Origin", "*")));
@@ -37,7 +49,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ["late"] => (
             String::new(),
             format!(
-                "<p id=\"late\"></p><script>fetch('{other}/api').then(answer => answer.json())\
+                "<p id=\"late\"></p><script>fetch('{api}').then(answer => answer.json())\
                  .then(text => {{ document.getElementById('late').textContent = text; }});</script>"
             ),
         ),

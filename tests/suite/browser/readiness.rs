@@ -106,10 +106,11 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
         ("/slow/style/100000", "Slow style sheet", "content"),
     ];
     at_once(3, &pages, |&(page, title, ready)| {
-        let answer = visitor.navigate(page).args(["--timeout", "60"]).run().answer().clone();
+        let arguments = ["--load", "everything", "--timeout", "60"];
+        let answer = visitor.navigate(page).args(arguments).run().answer().clone();
         assert_eq!((answer["title"].as_str(), answer["ready"].as_str()), (Some(title), Some(ready)), "{page}");
         assert_eq!(answer["http_status"], 200, "{page}");
-        let extracted = visitor.extract(page).args(["--timeout", "60"]).run();
+        let extracted = visitor.extract(page).args(arguments).run();
         assert_eq!(
             (&extracted.answer()["ready"], &extracted.answer()["pending"]),
             (&answer["ready"], &answer["pending"]),
@@ -137,8 +138,9 @@ fn what_other_sites_do_not_answer_costs_no_content() {
     ];
     at_once(3, &pages, |&(name, ready, line)| {
         let page = format!("/other-site/{name}");
-        let answer = visitor.navigate(&page).args(["--timeout", "60"]).run().answer().clone();
-        let extracted = visitor.extract(&page).args(["--selector", "body"]).run();
+        let everything = ["--load", "everything"];
+        let answer = visitor.navigate(&page).args(["--timeout", "60"]).args(everything).run().answer().clone();
+        let extracted = visitor.extract(&page).args(["--selector", "body"]).args(everything).run();
         let pending = if ready == "content" { json!([format!("{name}.localhost")]) } else { Value::Null };
         for answer in [&answer, extracted.answer()] {
             assert_eq!((&answer["ready"], &answer["pending"]), (&json!(ready), &pending), "{name}");
@@ -152,16 +154,19 @@ fn what_other_sites_do_not_answer_costs_no_content() {
 fn late_content_is_not_missed_and_noise_does_not_hold() {
     assert!(FIXTURES.len() >= 40 && FIXTURES.iter().filter(|fixture| fixture.is_late()).count() >= 20);
     let visitor = Visitor::with_browser();
-    let wrong = at_once(3, FIXTURES, |fixture| {
-        let run =
-            visitor.extract(&format!("/ready/{}", fixture.name)).args(["--selector", "body", "--timeout", "60"]).run();
+    let whole = FIXTURES.iter().filter(|fixture| fixture.assets).map(|fixture| (fixture, "everything"));
+    let calls: Vec<_> = FIXTURES.iter().map(|fixture| (fixture, "text")).chain(whole).collect();
+    let wrong = at_once(3, &calls, |&(fixture, load)| {
+        let page = format!("/ready/{}", fixture.name);
+        let run = visitor.extract(&page).args(["--selector", "body", "--load", load, "--timeout", "60"]).run();
         let (answer, saved) = (run.answer(), Saved::by(&run));
         let pending = answer["pending"].as_array().map_or(0, Vec::len);
-        let right = answer["ready"] == fixture.ready
-            && (pending == 0) == (fixture.ready == "idle")
+        let ready = if fixture.assets && load == "text" { "idle" } else { fixture.ready };
+        let right = answer["ready"] == ready
+            && (pending == 0) == (ready == "idle")
             && (fixture.thin || saved.has_line(END))
             && (!fixture.is_late() || saved.has_line(LATE));
-        (!right).then(|| format!("{}: {answer}\n{}", fixture.name, saved.markdown))
+        (!right).then(|| format!("{} with {load}: {answer}\n{}", fixture.name, saved.markdown))
     });
     let wrong: Vec<_> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -114,6 +114,7 @@ fn tools(arguments: &Arguments, config: &Config, project: &Project) -> Result<To
         allow_domain: arguments.allow_domain.clone(),
         allow_private: arguments.allow_private,
         conversation: None,
+        block_list: vec![],
     };
     let tools = Tools::new(&selection, host);
     if tools.declarations().is_empty() {

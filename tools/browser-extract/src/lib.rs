@@ -1,13 +1,15 @@
 //! `ragmaker-browser-extract`: saves what a page says as Markdown, and records it in the catalog.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, rc::Rc, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::Domains;
-use ragmaker_browser::{Profile, Ready, Target, Visit, codes};
+use ragmaker_browser::{BlockList, Load, Profile, Ready, Target, Visit, codes};
 use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, Named, Source, now, save};
 use ragmaker_project::Project;
-use ragmaker_tool::{Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, host};
+use ragmaker_tool::{
+    Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, choice, host,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,6 +37,9 @@ pub struct Args {
     /// CSS selector to wait for, instead of until the page rests
     #[argh(option)]
     pub wait_for: Option<String>,
+    /// text: leave out what text does not need, as pictures and fonts; everything: load all
+    #[argh(option, default = "Load::Text", from_str_fn(choice))]
+    pub load: Load,
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
@@ -100,7 +105,9 @@ impl Tool for Args {
         let place = named.locate(invocation)?;
         let domains = Domains::new(&invocation.host.allow_domain)?;
         let project = Project::discover(invocation.host.project_root.as_deref())?;
-        let profile = Profile::of(&project.cache_folder(), self.session.as_deref())?;
+        let cache = project.cache_folder();
+        let block_list = BlockList::of(&invocation.host.block_list, &cache)?;
+        let profile = Profile::of(&cache, self.session.as_deref())?;
         let visit = Visit {
             profile: &profile,
             target: url.as_ref().map_or(Target::Latest, Target::Show),
@@ -108,6 +115,8 @@ impl Tool for Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
             domains: &domains,
+            load: self.load,
+            block_list: block_list.map(Rc::new),
         };
         let (page, content) = visit.html(self.selector.as_deref())?;
         if let Some(error) = page.refusal() {

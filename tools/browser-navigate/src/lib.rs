@@ -2,15 +2,15 @@
 
 mod pattern;
 
-use std::time::Duration;
+use std::{rc::Rc, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::{Domains, same_site};
-use ragmaker_browser::{Link, Profile, Ready, Target, Visit, codes};
+use ragmaker_browser::{BlockList, Link, Load, Profile, Ready, Target, Visit, codes};
 use ragmaker_project::Project;
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
-    Offset, Tool, Toolset, host,
+    Offset, Tool, Toolset, choice, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,6 +39,9 @@ pub struct Args {
     /// CSS selector to wait for, instead of until the page rests
     #[argh(option)]
     pub wait_for: Option<String>,
+    /// text: leave out what text does not need, as pictures and fonts; everything: load all
+    #[argh(option, default = "Load::Text", from_str_fn(choice))]
+    pub load: Load,
     /// only links whose text or address matches this regular expression
     #[argh(option, long = "match")]
     #[serde(rename = "match")]
@@ -104,7 +107,9 @@ impl Tool for Args {
         let mut matching = self.matching.as_deref().map(Pattern::new).transpose()?;
         let domains = Domains::new(&invocation.host.allow_domain)?;
         let project = Project::discover(invocation.host.project_root.as_deref())?;
-        let profile = Profile::of(&project.cache_folder(), self.session.as_deref())?;
+        let cache = project.cache_folder();
+        let block_list = BlockList::of(&invocation.host.block_list, &cache)?;
+        let profile = Profile::of(&cache, self.session.as_deref())?;
         let visit = Visit {
             profile: &profile,
             // The rest of a list is the rest of the same page.
@@ -113,6 +118,8 @@ impl Tool for Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
             domains: &domains,
+            load: self.load,
+            block_list: block_list.map(Rc::new),
         };
         let (page, mut links) = visit.links()?;
         links.retain(|link| {

@@ -1,12 +1,12 @@
 //! One page: fetched plainly, and by the browser where that shows too little.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, path::PathBuf, rc::Rc, str::FromStr, time::Duration};
 
 use ragmaker_address::{
     Domains,
     codes::{BOT_DETECTED, LOGIN_REQUIRED},
 };
-use ragmaker_browser::{Profile, Target, Visit};
+use ragmaker_browser::{BlockList, Load, Profile, Target, Visit};
 use ragmaker_http::{Client, Get, Response};
 use ragmaker_knowledge::{Body, Fetched, Format};
 use ragmaker_markdown::links;
@@ -80,6 +80,7 @@ pub(crate) struct Loaded {
 pub(crate) struct Browser {
     profile: Profile,
     domains: Domains,
+    cache: PathBuf,
 }
 
 impl Browser {
@@ -90,9 +91,10 @@ impl Browser {
         invocation: &Invocation,
     ) -> Result<Option<Self>, Error> {
         let project = Project::discover(invocation.host.project_root.as_deref())?;
-        let profile = Profile::of(&project.cache_folder(), session)?;
+        let cache = project.cache_folder();
+        let profile = Profile::of(&cache, session)?;
         let domains = Domains::new(&invocation.host.allow_domain)?;
-        Ok((wanted == UseBrowser::Auto).then_some(Self { profile, domains }))
+        Ok((wanted == UseBrowser::Auto).then_some(Self { profile, domains, cache }))
     }
 
     /// The page at `url` as the browser shows it.
@@ -104,6 +106,8 @@ impl Browser {
             timeout: Some(BROWSER_TIME),
             wait_for: None,
             domains: &self.domains,
+            load: Load::Text,
+            block_list: BlockList::of(&[], &self.cache)?.map(Rc::new),
         };
         let (page, html) = visit.html(None)?;
         client.check(&page.url)?;

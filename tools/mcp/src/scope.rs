@@ -16,7 +16,7 @@ use ragmaker_work_state::Conversation;
 /// Makes the paths of `host` absolute and the project root the working directory, so that relative paths
 /// in calls start there whichever process runs them.
 pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
-    let HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation } = host;
+    let HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation, block_list } = host;
     let project_root = project_root.map(|root| directory("--project-root", &root)).transpose()?;
     let allowed = |root: &String| match root.strip_prefix("rw=") {
         Some(root) => Ok(format!("rw={}", directory("--allow-root", root)?)),
@@ -24,6 +24,7 @@ pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
     };
     let allow_root = allow_root.iter().map(allowed).collect::<Result<_, _>>()?;
     let kb_root = kb_root.iter().map(|root| directory("--kb-root", root)).collect::<Result<_, _>>()?;
+    let block_list = block_list.iter().map(|list| file("--block-list", list)).collect::<Result<_, _>>()?;
     let inherited = env::var(PROJECT_ROOT).ok().filter(|root| project_root.is_none() && !root.is_empty());
     let inherited = inherited.map(|root| directory(PROJECT_ROOT, &root)).transpose()?;
     if let Some(root) = project_root.as_ref().or(inherited.as_ref()) {
@@ -35,7 +36,7 @@ pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
         given => Conversation::named(&project, given.as_deref())?.name().to_owned(),
     };
     let conversation = Some(conversation);
-    Ok(HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation })
+    Ok(HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation, block_list })
 }
 
 /// The name of a conversation that no other server has.
@@ -57,16 +58,25 @@ pub(crate) fn cache_folder(host: &HostOptions) -> Result<std::path::PathBuf, Err
 
 /// The directory that `named` is, absolute and without links.
 fn directory(argument: &str, named: &str) -> Result<String, Error> {
+    place(argument, named, "directory", Path::is_dir)
+}
+
+/// The file that `named` is, absolute and without links.
+fn file(argument: &str, named: &str) -> Result<String, Error> {
+    place(argument, named, "file", Path::is_file)
+}
+
+fn place(argument: &str, named: &str, kind: &str, is: fn(&Path) -> bool) -> Result<String, Error> {
     let fail = |reason: String| {
         ARGUMENT_ERROR
             .error(format!("{argument} cannot be {named:?}: {reason}"))
-            .remedy("Name a directory that exists.")
+            .remedy(format!("Name a {kind} that exists."))
             .detail("argument", argument)
             .detail("value", named)
     };
     let path = Path::new(named).canonicalize().map_err(|error| fail(error.to_string()))?;
-    if !path.is_dir() {
-        return Err(fail("it is not a directory".to_owned()));
+    if !is(&path) {
+        return Err(fail(format!("it is not a {kind}")));
     }
     path.into_os_string().into_string().map_err(|_| fail("it is not UTF-8".to_owned()))
 }

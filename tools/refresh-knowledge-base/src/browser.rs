@@ -1,7 +1,9 @@
 //! Documents that a browser showed, in the session that they were saved from.
 
+use std::rc::Rc;
+
 use ragmaker_address::{Domains, canonical};
-use ragmaker_browser::{Profile, Target, Visit};
+use ragmaker_browser::{BlockList, Load, Profile, Target, Visit};
 use ragmaker_catalog::Source;
 use ragmaker_ingest::{Page, Run, Spot, Store, Verdict};
 use ragmaker_knowledge::{Body, Fetched, Format, now};
@@ -22,6 +24,7 @@ pub(crate) fn refresh(
         return Ok(());
     }
     let project = Project::discover(invocation.host.project_root.as_deref())?;
+    let block_list = BlockList::of(&[], &project.cache_folder())?.map(Rc::new);
     let domains = Domains::new(&invocation.host.allow_domain)?;
     let mut lost: Option<Error> = None;
     for url in urls {
@@ -38,7 +41,8 @@ pub(crate) fn refresh(
                 continue;
             }
         };
-        match one(url, selector.as_deref(), session.as_deref(), &profile, &domains, store) {
+        let target = (url.as_str(), selector.as_deref(), session.as_deref());
+        match one(target, &profile, &domains, block_list.clone(), store) {
             Ok(page) => run.end(page, ())?,
             Err(error) if is_gone(&error) => {
                 let file = store.retire(url)?;
@@ -63,16 +67,16 @@ fn is_gone(error: &Error) -> bool {
 }
 
 fn one(
-    url: &str,
-    selector: Option<&str>,
-    session: Option<&str>,
+    (url, selector, session): (&str, Option<&str>, Option<&str>),
     profile: &Profile,
     domains: &Domains,
+    block_list: Option<Rc<BlockList>>,
     store: &mut Store<'_>,
 ) -> Result<Page, Error> {
     let address = ragmaker_address::parse(url)?;
-    let visit =
-        Visit { profile, target: Target::Load(&address), visible: false, timeout: None, wait_for: selector, domains };
+    let (visible, timeout, load) = (false, None, Load::Text);
+    let target = Target::Load(&address);
+    let visit = Visit { profile, target, visible, timeout, wait_for: selector, domains, load, block_list };
     let (page, content) = visit.html(selector)?;
     if let Some(error) = page.refusal() {
         return Err(error);

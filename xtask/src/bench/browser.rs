@@ -81,6 +81,7 @@ impl Bench {
         done(&mut self.tool("open", &[]))?;
         let peer = peer.as_ref().ok();
         let measured = self.warm_rounds(&floor, peer).and_then(|()| self.memory()).and_then(|()| {
+            pages::noise(self)?;
             pages::documentation(self, &floor, peer)?;
             saved.map_or(Ok(()), |(folder, every)| pages::saved(self, &floor, peer, folder, every))
         });

@@ -1,17 +1,23 @@
 //! A tab's DevTools socket: going to a page, its network's events, and scripts that read it.
 
 use std::{
+    collections::HashMap,
     mem,
+    rc::Rc,
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
+use url::Url;
 
 use super::socket::{Event, Incoming, Socket};
-use crate::{endpoint::Endpoint, error::CommandError};
+use crate::{endpoint::Endpoint, error::CommandError, loading::Loading};
 
 /// The name of the isolated world that the page scripts run in, and of the binding that they report by.
 const WORLD: &str = "tool";
+
+/// The event of [`TabSocket::ask_host`]: the host of a `url` has answered.
+pub(crate) const HOST_ANSWERED: &str = "Tool.hostAnswered";
 
 /// Keeps pages of earlier calls out: what the tab showed before the document that this call has it go to
 /// is taken out of the tab's history, and a page that went back all the same is noticed.
@@ -56,6 +62,12 @@ pub(crate) struct TabSocket {
     expects_report: bool,
     /// What it has reported.
     report: Option<Value>,
+    /// The hosts that were asked whether they answer, by the command's id.
+    asked: HashMap<u64, Url>,
+    /// What decides about the page's requests, once it does.
+    loading: Option<Rc<Loading>>,
+    /// The URL of the page that shows, or is to.
+    page: String,
 }
 
 impl TabSocket {
@@ -79,6 +91,9 @@ impl TabSocket {
             world: None,
             expects_report: false,
             report: None,
+            asked: HashMap::new(),
+            loading: None,
+            page: String::new(),
         })
     }
 
@@ -112,6 +127,15 @@ impl TabSocket {
     pub(crate) fn block(&mut self, hosts: &[&str]) -> Result<(), CommandError> {
         let patterns = hosts.iter().flat_map(|host| [format!("*://{host}/*"), format!("*://{host}:*/*")]);
         self.send("Network.setBlockedURLs", &json!({"urls": patterns.collect::<Vec<_>>()})).map(drop)
+    }
+
+    /// From now on, `loading` decides about the requests of the tab's pages.
+    pub(crate) fn decide_requests(&mut self, loading: Rc<Loading>) -> Result<(), CommandError> {
+        if let Some(patterns) = loading.patterns() {
+            self.loading = Some(loading);
+            self.send("Fetch.enable", &json!({"patterns": patterns}))?;
+        }
+        Ok(())
     }
 
     /// Leaves the page alone for `time`, and receives its events meanwhile.
@@ -164,16 +188,32 @@ impl TabSocket {
         Ok(())
     }
 
-    /// What the document reports that [`Self::run_in_next_document`] was about, if it does until then; once.
-    pub(crate) fn take_report(&mut self, until: Instant) -> Result<Option<Value>, CommandError> {
-        if !mem::take(&mut self.expects_report) {
-            return Ok(None);
-        }
+    /// Asks the host of `url` for something small, which it may not have: that it answers at all is an event of the
+    /// name [`HOST_ANSWERED`]. The browser asks, without cookies, and no rule of the page's holds for that.
+    pub(crate) fn ask_host(&mut self, url: &Url) -> Result<(), CommandError> {
+        let Ok(small) = url.join("/robots.txt") else { return Ok(()) };
+        let options = json!({"disableCache": true, "includeCredentials": false});
+        let params = json!({"frameId": self.frame, "url": small.as_str(), "options": options});
+        let id = self.send("Network.loadNetworkResource", &params)?;
+        self.asked.insert(id, small);
+        Ok(())
+    }
+
+    /// Whether a document is to report that [`Self::run_in_next_document`] was about.
+    pub(crate) fn expects_report(&self) -> bool {
+        self.expects_report
+    }
+
+    /// What it reports, if it does until then.
+    pub(crate) fn report(&mut self, until: Instant) -> Result<Option<Value>, CommandError> {
         while self.report.is_none() && self.receive_event(until)? {}
-        let report = self.report.take();
-        // From here on it is asked; what its scripts log is of no interest.
-        self.send("Runtime.disable", &json!({}))?;
-        Ok(report)
+        Ok(self.report.take())
+    }
+
+    /// From here on the document is asked; what its scripts log is of no interest.
+    pub(crate) fn end_reports(&mut self) -> Result<(), CommandError> {
+        self.expects_report = false;
+        self.send("Runtime.disable", &json!({})).map(drop)
     }
 
     /// Takes the answer to the last command as a sign of life, which has to come within `timeout`.
@@ -195,16 +235,9 @@ impl TabSocket {
     ///
     /// It runs in an isolated world: it sees the page's elements and none of its scripts, which
     /// could otherwise change what it finds.
-    pub(crate) fn execute(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<Value, CommandError> {
-        let result = self.evaluate(body, arguments, deadline);
-        if matches!(result, Err(CommandError::Failed(_))) {
-            // The world goes with its document.
-            self.world = None;
-        }
-        result
-    }
-
-    fn evaluate(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<Value, CommandError> {
+    ///
+    /// Returns the id by which [`Self::executed`] asks for the result.
+    pub(crate) fn execute(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<u64, CommandError> {
         let world = if let Some(world) = self.world.take() {
             world
         } else {
@@ -214,14 +247,18 @@ impl TabSocket {
         let expression = format!("(async function () {{\n{body}\n}})(...{arguments})");
         let params = json!({"expression": expression, "contextId": world, "returnByValue": true, "awaitPromise": true});
         self.world = Some(world);
-        let mut answer = self.command("Runtime.evaluate", &params, deadline)?;
-        match answer["exceptionDetails"].take() {
-            Value::Null => Ok(answer["result"]["value"].take()),
-            thrown => {
-                let words = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
-                Err(CommandError::Failed(words.unwrap_or_default().to_owned()))
-            }
+        self.send("Runtime.evaluate", &params)
+    }
+
+    /// The result of what [`Self::execute`] runs, in time or as [`CommandError::Late`]: then it may be asked for
+    /// again.
+    pub(crate) fn executed(&mut self, id: u64, until: Instant) -> Result<Value, CommandError> {
+        let result = self.result(id, until).and_then(returned);
+        if matches!(result, Err(CommandError::Failed(_))) {
+            // The world goes with its document.
+            self.world = None;
         }
+        result
     }
 
     fn send(&mut self, method: &str, params: &Value) -> Result<u64, CommandError> {
@@ -245,17 +282,42 @@ impl TabSocket {
 
     /// Handles what came while something else was waited for.
     fn handle(&mut self, incoming: Incoming) -> Result<(), CommandError> {
+        if let Some(url) = incoming.id.and_then(|id| self.asked.remove(&id)) {
+            if incoming.into_result().is_ok_and(|answer| answer["resource"]["httpStatusCode"].is_u64()) {
+                self.events.push(Event { method: HOST_ANSWERED.into(), params: json!({"url": url.as_str()}) });
+            }
+            return Ok(());
+        }
         let Incoming { method, params, .. } = incoming;
         if self.history.follow(&method, &params) {
             self.send("Page.resetNavigationHistory", &json!({}))?;
         }
-        if method == "Runtime.bindingCalled" {
+        if method == "Page.frameNavigated" && params["frame"]["id"] == *self.frame {
+            self.page = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
+        }
+        if method == "Fetch.requestPaused" {
+            if let Some(loading) = &self.loading {
+                let (answer, params) = loading.answer(&params, &self.page, &self.frame);
+                self.send(answer, &params)?;
+            }
+        } else if method == "Runtime.bindingCalled" {
             let report = || params["payload"].as_str().and_then(|json| serde_json::from_str(json).ok());
             self.report.get_or_insert_with(|| report().unwrap_or_default());
         } else if method.starts_with("Network.") || method.starts_with("Page.") {
             self.events.push(Event { method, params });
         }
         Ok(())
+    }
+}
+
+/// What a script returned, or what it has thrown.
+fn returned(mut answer: Value) -> Result<Value, CommandError> {
+    match answer["exceptionDetails"].take() {
+        Value::Null => Ok(answer["result"]["value"].take()),
+        thrown => {
+            let words = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
+            Err(CommandError::Failed(words.unwrap_or_default().to_owned()))
+        }
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) const LIMITS: Limits = Limits {
     load_share: 0.8,
     first_report: Duration::from_millis(400),
     pause: Duration::from_millis(8),
+    watch: Duration::from_millis(30),
     use_of_response: Duration::from_millis(60),
     load_end: Duration::from_millis(200),
     ping: Duration::from_secs(2),
@@ -27,11 +28,15 @@ pub(crate) const LIMITS: Limits = Limits {
     body: Patience { dense: Duration::from_secs(2), sparse: Duration::from_secs(5) },
     code: Patience { dense: Duration::from_millis(2500), sparse: Duration::from_secs(5) },
     style: Patience { dense: Duration::from_millis(2500), sparse: Duration::from_millis(2500) },
-    push: Patience { dense: Duration::from_secs(1), sparse: Duration::from_secs(1) },
-    silent_data: Duration::from_millis(1500),
-    silent_code: Duration::from_millis(600),
+    push: Patience { dense: Duration::from_millis(300), sparse: Duration::from_secs(1) },
+    other_data: Duration::from_secs(2),
+    blocker: Duration::from_millis(2500),
+    silent_ask: Duration::from_millis(100),
+    silent_answer: Duration::from_millis(320),
+    silent_answer_most: Duration::from_millis(1500),
+    silent_answer_share: 4,
+    silent_answer_sparse: Duration::from_secs(2),
     silent_again: Duration::from_millis(100),
-    silent_blocker: Duration::from_millis(1500),
     silent_memory: Duration::from_mins(5),
     silent_hosts: 50,
     reloads: 4,
@@ -42,13 +47,13 @@ pub(crate) const LIMITS: Limits = Limits {
         little_text: 1000,
         hardly_any_text: 300,
         quiet: 60,
-        load_recheck: 200,
+        load_recheck: 100,
         idle_callback: 200,
         drawn: 1000,
         selector_parsing: 3000,
-        stalled_quiet: 400,
-        stalled_dense: 800,
-        stalled_sparse: 5000,
+        stalled_quiet: 200,
+        stalled_dense: 300,
+        stalled_sparse: 2500,
         short_timer: 2000,
         long_timer: 5000,
         after_answer: 300,
@@ -84,6 +89,8 @@ pub(crate) struct Limits {
     pub(crate) first_report: Duration,
     /// How long the page is left alone between two looks at it.
     pub(crate) pause: Duration,
+    /// How long the network is left unwatched while the page is asked something.
+    pub(crate) watch: Duration,
     /// How long a page gets to use a response that has just come.
     pub(crate) use_of_response: Duration,
     /// How long it may take from a document's load event until all that is to follow on it is known.
@@ -113,16 +120,26 @@ pub(crate) struct Limits {
     pub(crate) style: Patience,
     /// A WebSocket or an event stream, until its first message.
     pub(crate) push: Patience,
-    /// Data from another site that has not answered anything yet, where the page has something to read
-    /// without it.
-    pub(crate) silent_data: Duration,
-    /// The same for scripts, frames and style sheets, which seldom bring a page's own text.
-    pub(crate) silent_code: Duration,
-    /// Anything of such a site, beside something to read, if it was silent on an earlier page as well.
+    /// Data from another site, where the page has something to read without it.
+    pub(crate) other_data: Duration,
+    /// A script or style sheet of another site while the document is parsed: until then the parser may wait for
+    /// it. The page is then loaded again without that host.
+    pub(crate) blocker: Duration,
+    /// How long another site's host that has not answered anything yet is left alone before it is asked for
+    /// something small.
+    pub(crate) silent_ask: Duration,
+    /// How long it may take to answer that, where the page has something to read without it. First contact may
+    /// take `silent_ask` and this together.
+    pub(crate) silent_answer: Duration,
+    /// The same, in times of what the page's own document took: who is far from the one is far from the other.
+    pub(crate) silent_answer_share: u32,
+    /// The most that this comes to.
+    pub(crate) silent_answer_most: Duration,
+    /// How long it may take where the page has little text.
+    pub(crate) silent_answer_sparse: Duration,
+    /// How long anything of a host may take, beside something to read, that was silent on an earlier page as well,
+    /// or is asked first after the page was loaded again without silent ones.
     pub(crate) silent_again: Duration,
-    /// A script or style sheet of such a site while the document is parsed: until then the parser may wait
-    /// for it. The page is then loaded again without that host.
-    pub(crate) silent_blocker: Duration,
     /// How long a tab remembers that a host was silent.
     pub(crate) silent_memory: Duration,
     /// How many such hosts it remembers.
@@ -195,9 +212,9 @@ mod tests {
 
     #[test]
     fn a_sparse_page_is_never_given_less_time() {
-        let Limits { data, body, code, style, push, silent_data, silent_code, silent_again, .. } = LIMITS;
-        assert!(silent_again < silent_code && silent_code < silent_data && silent_data < code.sparse);
-        assert!(silent_data < data.dense && silent_code < code.dense && silent_code < style.dense);
+        let Limits { data, body, code, style, push, silent_answer, silent_answer_most, silent_again, .. } = LIMITS;
+        assert!(silent_again < silent_answer && silent_answer < silent_answer_most);
+        assert!(silent_answer_most < LIMITS.silent_answer_sparse && LIMITS.other_data < data.dense);
         assert!([data, body, code, style, push].iter().all(|patience| patience.sparse >= patience.dense));
         const { assert!(LIMITS.page.stalled_sparse >= LIMITS.page.stalled_dense) };
     }

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use flate2::read::MultiGzDecoder;
-use ragmaker_tests::site::{Mirror, toolchain_documentation};
+use ragmaker_tests::site::{FIXTURES, Mirror, Site, toolchain_documentation};
 use serde_json::Value;
 
 use super::{AgentBrowser, Bench, LINKS, PAUSE, done};
@@ -30,6 +30,8 @@ const BOOK_P99: f64 = 1000.0;
 /// The same for saved pages: the median and one of ten.
 const SAVED_MEDIAN: f64 = 1000.0;
 const SAVED_P90: f64 = 2500.0;
+/// How much longer a page may take for noise, in milliseconds.
+const NOISE: f64 = 500.0;
 /// How much of the words may be missing.
 const WORDS_LOST: f64 = 0.01;
 
@@ -38,6 +40,32 @@ const EVERYTHING: Duration = Duration::from_secs(12);
 
 /// The script with which agent-browser reads a page's text.
 const TEXT: &str = "document.body ? document.body.innerText : ''";
+
+/// Pages whose content is there at once and whose noise does not end, beside the same page without noise.
+pub(super) fn noise(bench: &Bench) -> anyhow::Result<()> {
+    let site = Site::start();
+    let fixtures: Vec<_> = FIXTURES.iter().filter(|fixture| !fixture.is_late() && !fixture.thin).collect();
+    let mut took: Vec<(f64, &str)> = vec![];
+    ticking(&format!("{} pages with noise", fixtures.len()), || {
+        for fixture in &fixtures {
+            let url = site.url(&format!("/ready/{}", fixture.name));
+            let mut times = vec![];
+            for _ in 0..3 {
+                std::thread::sleep(PAUSE);
+                times.push(timed(&mut bench.tool("navigate", &["--url", &url]), 0)?.as_secs_f64() * 1e3);
+            }
+            // The first call: a tab remembers silent hosts, and does not wait for them again.
+            took.push((if fixture.name == "quiet" { median(times.into_iter()) } else { times[0] }, fixture.name));
+        }
+        anyhow::Ok(())
+    })?;
+    let quiet = took.iter().find(|(_, name)| *name == "quiet").map_or(0.0, |(time, _)| *time);
+    let over: Vec<_> = took.iter().filter(|(time, _)| time - quiet > NOISE).collect();
+    let all: Vec<f64> = took.iter().map(|(time, _)| time - quiet).collect();
+    println!("\nnoise costs {} ms (median, p90, p99)", times(&all).replace('|', ","));
+    println!("at most {NOISE} ms: {} {over:.0?}", verdict(over.is_empty()));
+    Ok(())
+}
 
 /// One call for each page of each manual in the toolchain's documentation, warm.
 pub(super) fn documentation(bench: &Bench, floor: &Floor, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {

@@ -1,5 +1,7 @@
 //! A document of the tab: its request, its response, and why it failed.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Map, Value};
 
 /// The request for a document, with its response or failure.
@@ -9,6 +11,10 @@ pub(crate) struct Document {
     pub(super) request: String,
     pub(super) url: String,
     pub(super) response: Value,
+    /// When it was asked for.
+    pub(super) asked: Option<Instant>,
+    /// How long its server took to answer.
+    pub(super) answer_time: Duration,
     /// Whether all of its body has come.
     pub(super) is_complete: bool,
     /// Why it could not be loaded, by Chromium's name.

@@ -27,7 +27,8 @@ pub(crate) use self::{
     requests::{NetworkState, Text},
     silent::SilentHosts,
 };
-use crate::readiness::limits::LIMITS;
+use crate::cdp::HOST_ANSWERED;
+use crate::readiness::limits::{LIMITS, Limits};
 
 /// The navigation that a call has begun.
 ///
@@ -76,6 +77,8 @@ pub(crate) struct Network {
     leaves_by: Option<Instant>,
     requests: Requests,
     silent: SilentHosts,
+    /// Whether the page was loaded again without hosts that were silent.
+    gave_up: bool,
 }
 
 impl Network {
@@ -93,6 +96,7 @@ impl Network {
             leaves_by: None,
             requests: Requests::default(),
             silent,
+            gave_up: false,
         }
     }
 
@@ -144,19 +148,35 @@ impl Network {
         if self.awaits_document() || self.leaves_by.is_some_and(|until| Instant::now() < until) {
             return NetworkState::Busy;
         }
-        self.requests.state(text)
+        self.requests.state(text, self.silence_limit())
+    }
+
+    /// How long a silent host may take to answer, by what the page's own did.
+    fn silence_limit(&self) -> Duration {
+        let Limits { silent_answer, silent_answer_share, silent_answer_most, .. } = LIMITS;
+        (self.shown.answer_time * silent_answer_share).clamp(silent_answer, silent_answer_most)
+    }
+
+    /// The hosts that are to be asked for something small, to see whether they answer at all, each with the URL
+    /// that was asked for in vain.
+    pub(crate) fn hosts_to_ask(&mut self) -> Vec<Url> {
+        self.requests.hosts_to_ask()
     }
 
     /// The hosts that the parser may be waiting for in vain: their scripts and style sheets are all that the
     /// document, of which everything has come, can be waiting for.
     pub(crate) fn silent_blockers(&self) -> Vec<Host> {
-        if self.shown.is_complete && !self.awaits_document() { self.requests.silent_blockers() } else { vec![] }
+        if self.shown.is_complete && !self.awaits_document() {
+            self.requests.silent_blockers(self.silence_limit())
+        } else {
+            vec![]
+        }
     }
 
     /// The hosts that are known to be silent, with those of what is open.
     pub(crate) fn silent_hosts(&self) -> SilentHosts {
         let mut hosts = self.silent.clone();
-        self.requests.silent().for_each(|host| hosts.add(host, false));
+        self.requests.silent(self.silence_limit()).for_each(|host| hosts.add(host, false));
         hosts
     }
 
@@ -164,6 +184,7 @@ impl Network {
     pub(crate) fn give_up(&mut self, hosts: &[Host]) -> Vec<&str> {
         for host in hosts {
             self.silent.add(host, true);
+            self.gave_up = true;
         }
         self.silent.blocked()
     }
@@ -183,8 +204,12 @@ impl Network {
     pub(crate) fn handle(&mut self, method: &str, params: &Value) {
         let text = |key: &str| params[key].as_str().unwrap_or_default();
         let (request, frame) = (text("requestId"), text("frameId"));
-        if let Some(url) = params["response"]["url"].as_str().or_else(|| params["redirectResponse"]["url"].as_str()) {
-            self.heard_of(url);
+        for response in [&params["response"], &params["redirectResponse"]] {
+            // What we answer in a host's place comes from no address.
+            let came = response["remoteIPAddress"].as_str().is_some_and(|address| !address.is_empty());
+            if let Some(url) = response["url"].as_str().filter(|_| came) {
+                self.heard_of(url);
+            }
         }
         match method {
             "Network.requestWillBeSent" => self.requested(text("type"), request, frame, params),
@@ -192,9 +217,19 @@ impl Network {
                 self.requests.begin((request, "", Kind::Push), (text("url"), ""), None, &self.silent);
             }
             "Network.responseReceived" => match self.document(request) {
-                Some(document) => document.response = params["response"].clone(),
+                Some(document) => {
+                    document.response = params["response"].clone();
+                    document.answer_time = document.asked.map(|asked| asked.elapsed()).unwrap_or_default();
+                }
                 None => self.requests.answered(request, &params["response"]),
             },
+            HOST_ANSWERED => {
+                if let Some(host) = Url::parse(text("url")).ok().and_then(|url| url.host().map(|host| host.to_owned()))
+                {
+                    self.silent.forget(&host);
+                    self.requests.is_alive(&host);
+                }
+            }
             "Network.dataReceived" => self.requests.received(request, params),
             "Network.loadingFailed" => {
                 self.requests.end(request);
@@ -225,7 +260,10 @@ impl Network {
                 let url = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
                 let course = mem::take(&mut self.course).committed(loader);
                 let silent = mem::take(&mut self.silent);
-                *self = Self { shown: came.unwrap_or_default(), url, course, ..Self::new(&self.frame, silent) };
+                let gave_up = self.gave_up;
+                *self =
+                    Self { shown: came.unwrap_or_default(), url, course, gave_up, ..Self::new(&self.frame, silent) };
+                self.requests.gave_up = gave_up;
             }
             _ => {}
         }
@@ -237,7 +275,7 @@ impl Network {
             // The events of a redirect carry the request's own id again.
             let coming = self.coming.take().filter(|coming| coming.request == request).unwrap_or_default();
             let url = params["request"]["url"].as_str().unwrap_or_default().to_owned();
-            self.coming = Some(Document { request: request.to_owned(), url, ..coming });
+            self.coming = Some(Document { request: request.to_owned(), url, asked: Some(Instant::now()), ..coming });
             return;
         }
         // What a worker consists of belongs to no document, and nobody tells its end.

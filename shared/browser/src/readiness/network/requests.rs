@@ -1,7 +1,7 @@
 //! The open requests of a page, and how long each may take.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     time::{Duration, Instant},
 };
 
@@ -79,11 +79,6 @@ impl Kind {
         }
     }
 
-    /// How long another site may take that has not answered anything yet.
-    fn silent_limit(self) -> Duration {
-        if self == Self::Data { LIMITS.silent_data } else { LIMITS.silent_code }
-    }
-
     /// Whether what brings a page's content may be of this kind, or hold that up.
     fn brings_content(self) -> bool {
         self.can_stall() || self == Self::Style
@@ -103,8 +98,6 @@ enum Party {
     First,
     /// Another site.
     Third,
-    /// Another site that was silent on an earlier page.
-    SilentThird,
 }
 
 /// A request under way.
@@ -113,11 +106,12 @@ pub(super) struct Request {
     kind: Kind,
     frame: String,
     /// When it began, or a part of its body came last.
-    pub(super) since: Instant,
+    since: Instant,
     /// What is still to come of its body, in bytes as they are sent, where the server said how many.
     left: Option<u64>,
     compressed: bool,
-    /// The host that was asked.
+    /// What was asked.
+    url: Url,
     host: Option<Host>,
     party: Party,
     /// Whether a first message has come, after which a connection stays open for news.
@@ -140,36 +134,64 @@ impl Request {
         self.left == Some(0)
     }
 
-    /// The host, if it is another site's that has not answered anything yet.
-    fn silent_host(&self, answered: &HashSet<Host>) -> Option<&Host> {
-        self.host.as_ref().filter(|host| self.party != Party::First && !answered.contains(host))
-    }
-
-    fn state(&self, text: Text, answered: &HashSet<Host>, now: Instant) -> NetworkState {
-        let is_silent = self.silent_host(answered).is_some();
-        if !self.has_begun && now.duration_since(self.since) < self.limit(text, is_silent) {
+    /// What the page waits for on its account; `known` is the host, where it is another site's.
+    fn state(&self, text: Text, known: Option<Known>, limit: SilenceLimit, now: Instant) -> NetworkState {
+        let Patience { dense, sparse } = self.kind.patience();
+        // What has not brought anything yet is hardly what the page is made of.
+        let is_aside = text == Text::Dense && known.is_some_and(|known| !known.brought);
+        let patience = match text {
+            Text::Dense if is_aside => dense.min(LIMITS.other_data),
+            Text::Dense => dense,
+            Text::Sparse => sparse,
+        };
+        let is_silent = known.is_some_and(|known| known.is_silent(self.since, limit, now));
+        if !self.has_begun && !is_silent && now.duration_since(self.since) < patience {
             NetworkState::Busy
-        } else if self.kind.can_stall() && !(is_silent && text == Text::Dense) {
+        } else if self.kind.can_stall() && !is_aside {
             NetworkState::Stalled
         } else {
             NetworkState::Open
         }
     }
 
-    fn limit(&self, text: Text, is_silent: bool) -> Duration {
-        let Patience { dense, sparse } = self.kind.patience();
-        match (text, is_silent) {
-            (Text::Dense, false) => dense,
-            (Text::Dense, true) if self.party == Party::SilentThird => dense.min(LIMITS.silent_again),
-            (Text::Dense, true) => dense.min(self.kind.silent_limit()),
-            (Text::Sparse, _) => sparse,
-        }
+    /// Whether the parser may wait for it.
+    fn may_block_parser(&self) -> bool {
+        matches!(self.kind, Kind::Code | Kind::Style)
     }
+}
 
-    /// Whether the parser may wait for it in vain by now.
-    fn blocks_parser(&self, now: Instant) -> bool {
-        let limit = if self.party == Party::SilentThird { LIMITS.silent_again } else { LIMITS.silent_blocker };
-        matches!(self.kind, Kind::Code | Kind::Style) && now.duration_since(self.since) >= limit
+/// How long a host may be silent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SilenceLimit {
+    /// Where the page has something to read.
+    Dense(Duration),
+    /// Where it has little text.
+    Sparse,
+}
+
+/// What is known of another site's host that the page has asked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// Whether it has answered something, be it an image, a redirect or what we asked it.
+    answered: bool,
+    /// Whether it has answered something that the page asked.
+    brought: bool,
+    /// When we asked it.
+    asked: Option<Instant>,
+    /// Whether it gets little time: it was silent on an earlier page, or is of those that were asked first after
+    /// others were given up.
+    doubted: bool,
+}
+
+impl Known {
+    /// Whether it has had time to answer, and has not. `since` is when the page asked it.
+    fn is_silent(self, since: Instant, limit: SilenceLimit, now: Instant) -> bool {
+        let (since, limit) = match limit {
+            SilenceLimit::Dense(_) if self.doubted => (Some(since), LIMITS.silent_again),
+            SilenceLimit::Dense(limit) => (self.asked, limit),
+            SilenceLimit::Sparse => (self.asked, LIMITS.silent_answer_sparse),
+        };
+        !self.answered && since.is_some_and(|since| now.duration_since(since) >= limit)
     }
 }
 
@@ -179,8 +201,9 @@ pub(super) struct Requests {
     open: HashMap<String, Request>,
     /// How often each thing was asked for, and each address for anything.
     asked: HashMap<String, u32>,
-    /// The hosts that have answered a request of this page.
-    answered: HashSet<Host>,
+    hosts: HashMap<Host, Known>,
+    /// Whether hosts were given up on this page before.
+    pub(super) gave_up: bool,
 }
 
 impl Requests {
@@ -194,31 +217,30 @@ impl Requests {
         page: Option<&Url>,
         before: &SilentHosts,
     ) {
-        if self.open.contains_key(id) {
-            return;
-        }
+        // The events of a redirect carry the request's own id again.
+        self.open.remove(id);
         // What is part of the page is not asked for; it may be a megabyte.
         let Some(there) = (!url.starts_with("data:")).then(|| Url::parse(url).ok()).flatten() else { return };
         if kind != Kind::Asset && self.is_polling(url, body) {
             return;
         }
         let host = there.host().map(|host| host.to_owned());
+        let party = match page {
+            Some(page) if !same_site(page, &there) => Party::Third,
+            _ => Party::First,
+        };
+        if let Some(host) = host.as_ref().filter(|_| party == Party::Third) {
+            let doubted = self.gave_up || before.contains(host);
+            self.hosts.entry(host.clone()).or_insert(Known { doubted, ..Known::default() });
+        }
         let request = Request {
             kind,
             frame: frame.to_owned(),
             since: Instant::now(),
             left: None,
             compressed: false,
-            party: match page {
-                Some(page) if !same_site(page, &there) => {
-                    if host.as_ref().is_some_and(|host| before.contains(host)) {
-                        Party::SilentThird
-                    } else {
-                        Party::Third
-                    }
-                }
-                _ => Party::First,
-            },
+            party,
+            url: there,
             host,
             has_begun: false,
         };
@@ -246,7 +268,15 @@ impl Requests {
 
     /// The host has answered something, be it an image or a redirect.
     pub(super) fn heard_of(&mut self, host: Host) {
-        self.answered.insert(host);
+        let known = self.hosts.entry(host).or_default();
+        (known.answered, known.brought) = (true, true);
+    }
+
+    /// The host has answered what we asked it.
+    pub(super) fn is_alive(&mut self, host: &Host) {
+        if let Some(known) = self.hosts.get_mut(host) {
+            known.answered = true;
+        }
     }
 
     /// A part of the body came.
@@ -273,12 +303,43 @@ impl Requests {
         self.open.retain(|_, request| request.frame != frame);
     }
 
-    /// What the page waits for, by what it has to read without that.
-    pub(super) fn state(&self, text: Text) -> NetworkState {
+    /// The URLs whose hosts have been silent for a while and are to be asked for something small; each host once.
+    pub(super) fn hosts_to_ask(&mut self) -> Vec<Url> {
         let now = Instant::now();
+        let mut urls = vec![];
+        for request in self.open.values().filter(|request| request.kind.brings_content()) {
+            if let Some(known) = request.host.as_ref().and_then(|host| self.hosts.get_mut(host))
+                && request.party == Party::Third
+                && !known.answered
+                && known.asked.is_none()
+                && now.duration_since(request.since) >= LIMITS.silent_ask
+            {
+                known.asked = Some(now);
+                urls.push(request.url.clone());
+            }
+        }
+        urls
+    }
+
+    /// What is known of the host that was asked, if it is another site's.
+    fn known(&self, request: &Request) -> Option<Known> {
+        let host = request.host.as_ref().filter(|_| request.party == Party::Third);
+        host.and_then(|host| self.hosts.get(host).copied())
+    }
+
+    /// Whether the request is of another site's host that does not answer anything.
+    fn is_silent(&self, request: &Request, limit: SilenceLimit, now: Instant) -> bool {
+        self.known(request).is_some_and(|known| known.is_silent(request.since, limit, now))
+    }
+
+    /// What the page waits for, by what it has to read without that. Where there is something to read, a host is
+    /// silent after `limit`.
+    pub(super) fn state(&self, text: Text, limit: Duration) -> NetworkState {
+        let now = Instant::now();
+        let limit = if text == Text::Dense { SilenceLimit::Dense(limit) } else { SilenceLimit::Sparse };
         let open = self.open.values().filter(|request| !request.is_complete());
         let mut worst = NetworkState::Idle;
-        for state in open.map(|request| request.state(text, &self.answered, now)) {
+        for state in open.map(|request| request.state(text, self.known(request), limit, now)) {
             match (worst, state) {
                 (_, NetworkState::Busy) => return NetworkState::Busy,
                 (_, NetworkState::Stalled) | (NetworkState::Idle, NetworkState::Open) => worst = state,
@@ -294,23 +355,39 @@ impl Requests {
     }
 
     /// The hosts of other sites that have not answered a request for a script or a style sheet in time.
-    pub(super) fn silent_blockers(&self) -> Vec<Host> {
+    pub(super) fn silent_blockers(&self, limit: Duration) -> Vec<Host> {
         let now = Instant::now();
-        let blocking = self.open.values().filter(|request| request.blocks_parser(now));
-        blocking.filter_map(|request| request.silent_host(&self.answered).cloned()).collect()
+        let mut hosts = vec![];
+        for request in self.open.values().filter(|request| request.may_block_parser()) {
+            let age = now.duration_since(request.since);
+            let is_silent = self.is_silent(request, SilenceLimit::Dense(limit), now);
+            if request.party == Party::Third && (is_silent || age >= LIMITS.blocker) {
+                hosts.extend(request.host.clone());
+            } else if age < limit {
+                // It may as well be this one that the parser waits for. For long it is not: the browser puts off
+                // requests while the parser waits for others.
+                return vec![];
+            }
+        }
+        hosts
     }
 
-    /// The hosts of other sites that have not answered a request within the time that a page with text gives them.
-    pub(super) fn silent(&self) -> impl Iterator<Item = &Host> {
-        let now = Instant::now();
-        let late = self.open.values().filter(move |request| {
-            request.kind.brings_content() && now.duration_since(request.since) >= request.kind.silent_limit()
-        });
-        late.filter_map(|request| request.silent_host(&self.answered))
+    /// The hosts of other sites that do not answer within the time that a page with text gives them.
+    pub(super) fn silent(&self, limit: Duration) -> impl Iterator<Item = &Host> {
+        let (now, limit) = (Instant::now(), SilenceLimit::Dense(limit));
+        let silent = self
+            .open
+            .values()
+            .filter(move |request| request.kind.brings_content() && self.is_silent(request, limit, now));
+        silent.filter_map(|request| request.host.as_ref())
     }
 
+    /// Lets `time` pass.
     #[cfg(test)]
-    pub(super) fn open_mut(&mut self) -> impl Iterator<Item = &mut Request> {
-        self.open.values_mut()
+    pub(super) fn pass(&mut self, time: Duration) {
+        let times = self.open.values_mut().map(|request| &mut request.since);
+        for at in times.chain(self.hosts.values_mut().filter_map(|known| known.asked.as_mut())) {
+            *at = at.checked_sub(time).unwrap();
+        }
     }
 }

@@ -38,9 +38,9 @@ impl SilentHosts {
     /// One that is blocked is not asked, and so is not found silent again.
     pub(crate) fn add(&mut self, host: &Host, blocked: bool) {
         let name = host.to_string();
-        let is_new = !self.0.contains_key(&name);
-        if is_new && self.0.len() >= LIMITS.silent_hosts {
-            return;
+        if self.0.len() >= LIMITS.silent_hosts && !self.0.contains_key(&name) {
+            let oldest = self.0.iter().min_by_key(|(_, silence)| silence.at).map(|(name, _)| name.clone());
+            oldest.and_then(|name| self.0.remove(&name));
         }
         let silence = self.0.entry(name).or_insert(Silence { at: now(), blocked });
         if blocked || !silence.blocked {
@@ -100,5 +100,7 @@ mod tests {
             hosts.add(&host(&format!("x{n}.example")), false);
         }
         assert_eq!(hosts.0.len(), LIMITS.silent_hosts);
+        // A new one takes the place of an old one: a host that is to be given up has to be known.
+        assert!(hosts.contains(&host("x999.example")));
     }
 }

@@ -30,6 +30,8 @@ fn asks(network: &mut Network, kind: &str, request: &str, frame: &str) {
 }
 
 fn answers(network: &mut Network, request: &str, response: &Value) {
+    let mut response = response.clone();
+    response["remoteIPAddress"] = "192.0.2.1".into();
     network.handle("Network.responseReceived", &json!({"requestId": request, "response": response}));
 }
 
@@ -176,11 +178,7 @@ fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
 
 #[test]
 fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
-    let past = |network: &mut Network| {
-        for request in network.requests.open_mut() {
-            request.since = request.since.checked_sub(Duration::from_secs(6)).unwrap();
-        }
-    };
+    let past = |network: &mut Network| network.requests.pass(Duration::from_secs(6));
     for (kind, dense, sparse) in [
         ("Fetch", NetworkState::Stalled, NetworkState::Busy),
         ("Script", NetworkState::Stalled, NetworkState::Stalled),
@@ -199,37 +197,119 @@ fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
     assert_eq!(network.state(Text::Sparse), NetworkState::Open);
 }
 
+/// The page asks `url`.
+fn asks_url(network: &mut Network, kind: &str, id: &str, url: &str) {
+    let request = json!({"url": url});
+    let params = json!({"type": kind, "requestId": id, "frameId": "F", "loaderId": "1", "request": request});
+    network.handle("Network.requestWillBeSent", &params);
+}
+
+fn states(network: &Network) -> [NetworkState; 2] {
+    [Text::Dense, Text::Sparse].map(|text| network.state(text))
+}
+
 #[test]
-fn another_site_is_waited_for_briefly_until_it_has_answered_something() {
-    let ask = |network: &mut Network, kind: &str, id: &str, url: &str| {
-        let request = json!({"url": url});
-        let params = json!({"type": kind, "requestId": id, "frameId": "F", "loaderId": "1", "request": request});
-        network.handle("Network.requestWillBeSent", &params);
-        for request in network.requests.open_mut() {
-            request.since = request.since.checked_sub(LIMITS.silent_data).unwrap();
-        }
-    };
+fn a_host_of_another_site_that_answers_nothing_is_given_up() {
+    let (busy, open, stalled) = (NetworkState::Busy, NetworkState::Open, NetworkState::Stalled);
     for kind in ["Fetch", "XHR", "Script", "Document"] {
         let mut network = shown();
-        ask(&mut network, kind, "a", "https://docs.x.example/a");
-        assert_eq!(network.state(Text::Dense), NetworkState::Busy, "{kind} of the same site");
+        asks_url(&mut network, kind, "a", "https://docs.x.example/a");
+        network.requests.pass(LIMITS.silent_ask);
+        assert_eq!((network.hosts_to_ask(), states(&network)), (vec![], [busy, busy]), "{kind} of the same site");
         ends(&mut network, "a");
-        ask(&mut network, kind, "b", "https://y.example/b");
+        asks_url(&mut network, kind, "b", "https://y.example/b");
+        assert_eq!(network.hosts_to_ask(), []);
+        network.requests.pass(LIMITS.silent_ask);
         assert_eq!(
-            (network.state(Text::Dense), network.state(Text::Sparse)),
-            (NetworkState::Open, NetworkState::Busy),
+            network.hosts_to_ask().iter().map(Url::as_str).collect::<Vec<_>>(),
+            ["https://y.example/b"],
             "{kind}"
         );
-        // What answers once may bring content again.
-        ask(&mut network, kind, "c", "https://y.example/c");
-        assert_eq!(
-            (network.state(Text::Dense), network.pending()),
-            (NetworkState::Open, vec!["y.example".to_owned()]),
-            "{kind}"
-        );
-        answers(&mut network, "image", &json!({"url": "https://y.example/image", "mimeType": "image/png"}));
-        assert_eq!(network.state(Text::Dense), NetworkState::Busy, "{kind}");
+        assert_eq!((network.hosts_to_ask(), states(&network)), (vec![], [busy, busy]), "{kind}");
+        network.requests.pass(LIMITS.silent_answer);
+        assert_eq!(states(&network), [open, busy], "{kind}");
+        assert_eq!(network.pending(), ["y.example"]);
+        // What answers anything may bring content yet.
+        network.handle(HOST_ANSWERED, &json!({"url": "https://y.example/robots.txt"}));
+        assert_eq!(states(&network), [busy, busy], "{kind}");
+        network.requests.pass(LIMITS.other_data);
+        assert_eq!(states(&network)[0], open, "{kind}");
+        ends(&mut network, "b");
+        asks_url(&mut network, kind, "c", "https://z.example/c");
+        network.requests.pass(LIMITS.silent_ask);
+        assert_eq!(network.hosts_to_ask().len(), 1);
+        network.requests.pass(LIMITS.silent_answer_sparse);
+        assert_eq!(states(&network), [open, stalled], "{kind}");
     }
+}
+
+#[test]
+fn a_host_that_has_brought_something_is_waited_for_like_the_page_s_own() {
+    let mut network = shown();
+    asks_url(&mut network, "Fetch", "a", "https://y.example/a");
+    answers(&mut network, "image", &json!({"url": "https://y.example/image", "mimeType": "image/png"}));
+    network.requests.pass(LIMITS.other_data);
+    assert_eq!(states(&network), [NetworkState::Busy; 2]);
+    network.requests.pass(LIMITS.data.dense);
+    assert_eq!(states(&network), [NetworkState::Stalled, NetworkState::Busy]);
+    // A picture that was answered in its host's place says nothing of the host.
+    let mut network = shown();
+    asks_url(&mut network, "Fetch", "a", "https://y.example/a");
+    let response = json!({"url": "https://y.example/image", "mimeType": "image/gif"});
+    network.handle("Network.responseReceived", &json!({"requestId": "image", "response": response}));
+    network.requests.pass(LIMITS.silent_ask);
+    assert_eq!(network.hosts_to_ask().len(), 1);
+}
+
+#[test]
+fn a_host_may_be_as_slow_as_the_page_s_own_is() {
+    let mut network = shown();
+    network.shown.answer_time = Duration::from_millis(200);
+    asks_url(&mut network, "Fetch", "a", "https://y.example/a");
+    network.requests.pass(LIMITS.silent_ask);
+    network.hosts_to_ask();
+    network.requests.pass(LIMITS.silent_answer);
+    assert_eq!(states(&network)[0], NetworkState::Busy);
+    network.requests.pass(Duration::from_millis(800).saturating_sub(LIMITS.silent_answer));
+    assert_eq!(states(&network)[0], NetworkState::Open);
+    network.shown.answer_time = Duration::from_secs(9);
+    assert_eq!(network.silence_limit(), LIMITS.silent_answer_most);
+}
+
+#[test]
+fn hosts_that_hold_up_the_parser_are_named_unless_it_may_wait_for_another() {
+    let silent = |network: &mut Network| {
+        network.requests.pass(LIMITS.silent_ask);
+        network.hosts_to_ask();
+        network.requests.pass(LIMITS.silent_answer);
+    };
+    let mut network = shown();
+    asks_url(&mut network, "Script", "a", "https://y.example/a");
+    asks_url(&mut network, "Fetch", "b", "https://z.example/b");
+    assert_eq!(network.silent_blockers(), Vec::<Host>::new());
+    silent(&mut network);
+    let y = Host::parse("y.example").unwrap();
+    assert_eq!(network.silent_blockers(), std::slice::from_ref(&y));
+    asks_url(&mut network, "Script", "c", "https://x.example/c");
+    assert_eq!(network.silent_blockers(), Vec::<Host>::new());
+    network.requests.pass(LIMITS.silent_answer);
+    assert_eq!(network.silent_blockers(), std::slice::from_ref(&y));
+    // One that answers other things may hang all the same.
+    network.handle(HOST_ANSWERED, &json!({"url": "https://y.example/robots.txt"}));
+    assert_eq!(network.silent_blockers(), Vec::<Host>::new());
+    network.requests.pass(LIMITS.blocker);
+    assert_eq!(network.silent_blockers(), [y]);
+}
+
+#[test]
+fn what_a_redirect_leads_to_is_what_is_waited_for() {
+    let mut network = shown();
+    asks_url(&mut network, "Fetch", "a", "https://y.example/a");
+    answers(&mut network, "image", &json!({"url": "https://y.example/image"}));
+    asks_url(&mut network, "Fetch", "a", "https://z.example/a");
+    assert_eq!(network.pending(), ["z.example"]);
+    network.requests.pass(LIMITS.silent_ask);
+    assert_eq!(network.hosts_to_ask().len(), 1);
 }
 
 #[test]
@@ -272,31 +352,33 @@ fn what_is_silent_again_is_hardly_waited_for() {
     let (page, silent) = (shown(), Host::parse("y.example").unwrap());
     assert_eq!(page.silent_hosts().blocked(), Vec::<&str>::new());
     let ask = |network: &mut Network, age: Duration| {
-        let request = json!({"url": "https://y.example/api"});
-        let params = json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": request});
-        network.handle("Network.requestWillBeSent", &params);
-        network.requests.open_mut().for_each(|request| request.since = request.since.checked_sub(age).unwrap());
-        [Text::Dense, Text::Sparse].map(|text| network.state(text))
+        asks_url(network, "XHR", "a", "https://y.example/api");
+        network.requests.pass(age);
+        states(network)
     };
     let (busy, open) = (NetworkState::Busy, NetworkState::Open);
-    for (known, age, states) in [
+    for (known, age, expected) in [
         (false, LIMITS.silent_again, [busy, busy]),
         (true, LIMITS.silent_again, [open, busy]),
-        (false, LIMITS.silent_data, [open, busy]),
-        (true, LIMITS.silent_data, [open, busy]),
+        (true, LIMITS.silent_answer, [open, busy]),
     ] {
         let mut network = shown();
         if known {
             network.silent.add(&silent, false);
         }
-        assert_eq!(ask(&mut network, age), states, "{known} {age:?}");
-        assert_eq!(network.silent_hosts().contains(&silent), known || age >= LIMITS.silent_data, "{known} {age:?}");
+        assert_eq!(ask(&mut network, age), expected, "{known} {age:?}");
+        assert_eq!(network.silent_hosts().contains(&silent), known, "{known} {age:?}");
         // It is remembered on the next page, until it answers.
         commits(&mut network, "2");
         assert_eq!(network.silent_hosts().contains(&silent), known);
         answers(&mut network, "image", &json!({"url": "https://y.example/image"}));
         assert!(!network.silent_hosts().contains(&silent));
     }
+    // After a page was loaded again without hosts that were silent, others get as little time.
+    let mut network = shown();
+    network.give_up(&[Host::parse("z.example").unwrap()]);
+    commits(&mut network, "2");
+    assert_eq!(ask(&mut network, LIMITS.silent_again), [open, busy]);
 }
 
 #[test]
