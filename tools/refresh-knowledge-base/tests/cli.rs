@@ -113,7 +113,7 @@ fn answer(stream: TcpStream, pages: &Mutex<BTreeMap<String, Reply>>, sent: &Mute
 /// A page with a frame around its content, as sites have it.
 fn page(number: usize, text: &str, frame: &str) -> String {
     let sentences: String =
-        (0..12).map(|at| format!("<p>The gauge of station {number} reads the tide at hour {at}, {text}, and logs what it reads in metres above the datum.</p>")).collect();
+        (0..12).map(|at| format!("<p>The gauge of station {number} reads the tide at hour {at}, {text}, and logs what it reads in metres above the datum.</p>")).collect::<Vec<_>>().concat();
     format!(
         "<!doctype html><html lang=en><head><title>Station {number}</title></head><body><header><nav><ul><li><a href=/>Home</a></li><li><a href=/about>{frame}</a></li></ul></nav></header><main><article><h1>Station {number}</h1>{sentences}</article></main><footer><p>{frame}, all rights reserved</p></footer></body></html>"
     )
@@ -178,7 +178,7 @@ fn what_changed_on_a_site_is_told_exactly() {
     let tree = Tree::new(TOOL);
     let site = Site::new();
     let paths: Vec<String> = (0..100).map(|number| format!("/docs/station-{number}")).collect();
-    let etag = |number: usize, state: &str| (number % 2 == 0).then(|| format!("\"{number}-{state}\""));
+    let etag = |number: usize, state: &str| number.is_multiple_of(2).then(|| format!("\"{number}-{state}\""));
     for (number, path) in paths.iter().enumerate() {
         site.set(path, Reply::Page(page(number, "as ever", "Tidemark 2025"), etag(number, "a")));
     }
