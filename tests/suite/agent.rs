@@ -1,7 +1,9 @@
 //! `ragmaker-agent` from outside, with a scripted endpoint in place of a model.
 
+mod browser;
 mod endpoint;
 mod kills;
+mod terminal;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -196,4 +198,82 @@ fn what_is_missing_is_named_before_anything_is_made() {
     // What a project's files decide about keys has to be confirmed by a person.
     project.write("ragmaker.toml", "[model]\nname = \"x\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9\"\n");
     bare().env("OPENAI_API_KEY", KEY).run().error("CONFIG_NOT_TRUSTED");
+}
+
+#[test]
+fn every_provider_of_the_documentation_answers() {
+    let page = std::fs::read_to_string(ragmaker_tests::discovery::workspace().join("docs/agent.md")).unwrap();
+    let rows = page.lines().filter_map(|line| line.split_once("| `RAGMAKER_PROVIDER="));
+    let mut seen = vec![];
+    for (name, rest) in rows {
+        let typed = format!("RAGMAKER_PROVIDER={}", rest.trim_end_matches("` |"));
+        let project = Project::new();
+        let wire = match typed.split(['=', ' ']).nth(1).unwrap() {
+            "gemini" => Wire::Gemini,
+            "anthropic" => Wire::Anthropic,
+            _ => Wire::OpenAi,
+        };
+        let endpoint = Scripted::by(move |_| says(wire, "A folder.", &[]));
+        let mut tool = project.tool("agent").env("XDG_CONFIG_HOME", project.path());
+        let mut has_endpoint = false;
+        for variable in typed.split_whitespace() {
+            let (variable, value) = variable.split_once('=').unwrap();
+            // What a person fills in: the key, and the address of the endpoint.
+            let value = value.replace('…', KEY);
+            let is_endpoint = variable == "AZURE_OPENAI_ENDPOINT" || variable == "RAGMAKER_BASE_URL";
+            has_endpoint |= is_endpoint;
+            tool = tool.env(variable, if is_endpoint { &endpoint.url } else { &value });
+        }
+        if !has_endpoint {
+            tool = tool.env("RAGMAKER_BASE_URL", &endpoint.url);
+        }
+        let run = tool.arg("What is in this folder?").run_raw();
+        assert!(run.status.success(), "{name}: {}", String::from_utf8_lossy(&run.stderr));
+        assert_eq!(String::from_utf8_lossy(&run.stdout), "A folder.\n", "{name}");
+        let head = endpoint.got()[0].head.to_lowercase();
+        let (path, key) = match name.trim_matches([' ', '|']) {
+            "Gemini" => ("/v1beta/models/gemini-2.5-flash:streamgeneratecontent?alt=sse", "x-goog-api-key: sk-"),
+            "OpenAI" => ("/v1/chat/completions", "authorization: bearer sk-"),
+            "Azure" => ("/openai/deployments/deployment/chat/completions?api-version=", "api-key: sk-"),
+            "Anthropic" => ("/v1/messages", "x-api-key: sk-"),
+            _ => ("/v1/chat/completions", "post"),
+        };
+        assert!(head.contains(path) && head.contains(key), "{name}: {head}");
+        seen.push(name.to_owned());
+    }
+    assert_eq!(seen.len(), 6, "{seen:?}");
+}
+
+#[test]
+fn a_log_has_no_keys_and_only_its_owner_reads_it() {
+    let project = Project::new();
+    project.write("tides.md", format!("The key is {KEY}.\n"));
+    let endpoint = Scripted::by(|got| reader(Wire::OpenAi, &got.body));
+    let request = format!("Is {KEY} in tides.md?");
+    let run = agent(&project, &endpoint, Wire::OpenAi).args([&request, "--debug", "--output", "jsonl"]).run_raw();
+    assert!(run.status.success() && !String::from_utf8_lossy(&run.stdout).contains(KEY));
+    let log = project.path().join(".tmp/cache/logs/agent.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|line| line["what"] == "request" && line["step"] == 0), "{text}");
+    assert!(!text.contains(KEY) && text.contains("[key]"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    for events in conversations(&project).values() {
+        assert!(!json!(events).to_string().contains(KEY));
+    }
+    // The endpoint is not told it either, but for the header.
+    assert!(endpoint.got().iter().all(|got| !got.body.to_string().contains(KEY)));
+}
+
+#[test]
+fn too_much_input_is_refused() {
+    let project = Project::new();
+    let endpoint = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
+    let run = agent(&project, &endpoint, Wire::OpenAi).arg("?").stdin(vec![b'x'; (1 << 20) + 1]).run();
+    run.error("INPUT_TOO_LARGE");
+    assert!(endpoint.got().is_empty() && conversations(&project).is_empty());
 }

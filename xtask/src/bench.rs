@@ -1,5 +1,6 @@
 //! `bench`: speed, size and memory, measured side by side with other programs in one run.
 
+mod agent;
 mod browser;
 mod catalog;
 mod files;
@@ -28,6 +29,7 @@ pub(crate) struct Arguments {
 #[derive(FromArgs)]
 #[argh(subcommand)]
 enum What {
+    Agent(Agent),
     Start(Start),
     Browser(Browser),
     Catalog(Catalog),
@@ -36,6 +38,11 @@ enum What {
     Markdown(Markdown),
     Mcp(Mcp),
 }
+
+/// the agent beside the clients of target/clients: start to first request, steps, memory, size
+#[derive(FromArgs)]
+#[argh(subcommand, name = "agent", help_triggers("-h", "--help"))]
+struct Agent {}
 
 /// start-up time and size of the executables, beside cat
 #[derive(FromArgs)]
@@ -90,6 +97,7 @@ struct Mcp {}
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
+        What::Agent(Agent {}) => agent::run(),
         What::Start(Start {}) => start::run(),
         What::Browser(Browser { pages, every }) => browser::run(pages.as_deref(), *every),
         What::Catalog(Catalog {}) => catalog::run(),

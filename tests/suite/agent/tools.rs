@@ -25,7 +25,7 @@ fn called_in(project: &Project, name: &str, arguments: &str, flags: &[&str]) -> 
 #[test]
 fn failures_are_results() {
     for (name, arguments, code) in [
-        ("unheard_of", "{}", "ARGUMENT_ERROR"),
+        ("unheard_of", "{}", "TOOL_NOT_FOUND"),
         ("read_file", "{\"path\": ", "ARGUMENT_ERROR"),
         ("read_file", "{\"path\": 7}", "ARGUMENT_ERROR"),
         ("read_file", "{\"pth\": \"tides.md\"}", "ARGUMENT_ERROR"),

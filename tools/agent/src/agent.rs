@@ -16,7 +16,7 @@ use ragmaker_work_state::{Conversation, Work, rendered};
 use serde_json::{Value, json};
 
 use crate::{
-    approve::{Approvals, DENIED_BY_USER, NEEDS_APPROVAL, Verdict},
+    approve::{Approvals, DENIED_BY_USER, NEEDS_APPROVAL, Verdict, kind},
     compaction,
     log::Log,
     machine::{Decision, Effect, Event, INTERRUPTED, Note, Rules, State, Stop, next},
@@ -136,7 +136,7 @@ impl Agent {
             let error = INTERNAL_ERROR.error(format!("the conversation cannot be sent: {broken}"));
             return self.failed(error);
         }
-        let system = self.system();
+        let system = (self.blank)(&self.system());
         let request =
             Request { system: &system, messages: self.state.history.messages(), tools: self.tools.declarations() };
         if self.log.is_on() {
@@ -206,11 +206,15 @@ impl Agent {
                 [call] => vec![self.alone(call)?],
                 group => self.at_once(group),
             };
-            if self.cancel.is_cancelled() {
-                return self.take(Event::Interrupted);
-            }
+            let is_cancelled = self.cancel.is_cancelled();
             for (call, outcome) in group.iter().zip(outcomes) {
-                effects = self.ended(call, &outcome)?;
+                // What was done before the step was ended has been done.
+                if !is_cancelled || outcome.error_code.as_deref() != Some(CANCELLED.name()) {
+                    effects = self.ended(call, &outcome)?;
+                }
+            }
+            if is_cancelled {
+                return self.take(Event::Interrupted);
             }
         }
         Ok(effects)
@@ -247,6 +251,7 @@ impl Agent {
             Ok(tool) => tool,
             Err(error) => return Ok(Outcome::refused(error)),
         };
+        let original = &call.arguments;
         let mut call = call.clone();
         let mut approval = match self.approvals.verdict(tool) {
             Verdict::Run(approval) => approval,
@@ -259,7 +264,10 @@ impl Agent {
         let cancel = self.cancel.clone();
         let goes_on = move || !cancel.is_cancelled();
         loop {
-            let outcome = tools.run(&call, &approval, &goes_on);
+            let mut outcome = tools.run(&call, &approval, &goes_on);
+            if call.arguments != *original {
+                outcome.add("arguments_as_edited_by_the_person", &call.arguments);
+            }
             if outcome.error_code.as_deref() != Some(NEEDS_APPROVAL.name()) || approval == Approval::Granted {
                 return Ok(outcome);
             }
@@ -287,8 +295,8 @@ impl Agent {
     /// Asks a person whether `call` may run, which they may change. `Err` is the outcome of a call that may not.
     fn ask(&mut self, tool: &Offered, call: &mut Call, what: &str) -> Result<Result<Approval, Outcome>, Error> {
         let title = format!("{} {what}", tool.name());
-        let (shown, kind) = (spelled(&call.arguments), Approvals::kind(tool, &Value::Null));
-        let reply = self.terminal.ask(&title, &shown, &kind, &call.arguments.to_string());
+        let (shown, together) = (spelled(&call.arguments), kind(tool, &Value::Null).to_string());
+        let reply = self.terminal.ask(&title, &shown, &together, &call.arguments.to_string());
         self.replied(tool, call, reply, &Value::Null, |text| serde_json::from_str(text).ok().filter(Value::is_object))
     }
 
@@ -301,10 +309,10 @@ impl Agent {
     ) -> Result<Result<Approval, Outcome>, Error> {
         let details = &error["details"];
         let title = format!("{}: {}", tool.name(), error["message"].as_str().unwrap_or_default());
-        let (shown, kind) = (spelled(details), Approvals::kind(tool, details));
+        let (shown, together) = (spelled(details), kind(tool, details).to_string());
         let line = call.arguments["command"].as_str().map(str::to_owned);
         let editable = line.clone().unwrap_or_else(|| call.arguments.to_string());
-        let reply = self.terminal.ask(&title, &shown, &kind, &editable);
+        let reply = self.terminal.ask(&title, &shown, &together, &editable);
         let arguments = call.arguments.clone();
         self.replied(tool, call, reply, details, |text| match line {
             Some(_) => {

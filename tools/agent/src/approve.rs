@@ -27,19 +27,33 @@ pub(crate) enum Verdict {
     Refuse(Error),
 }
 
+/// The calls that are approved together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// All of a tool.
+    Tool(String),
+    /// Command lines that are one plain command and begin with these words.
+    Words(Vec<String>, bool),
+    /// This line, in this folder.
+    Line(String, String, bool),
+}
+
 /// The rules, and what a person has approved for the rest of the conversation.
 #[derive(Debug)]
 pub(crate) struct Approvals {
     mode: Approve,
-    always: HashSet<String>,
+    always: HashSet<Kind>,
 }
 
 impl Approvals {
-    /// The rules of `mode`, where a person can be asked if `can_ask`.
-    pub(crate) fn new(mode: Approve, can_ask: bool) -> Self {
+    /// The rules of `mode`, where a person can be asked if `can_ask`. The commands in `allow` are approved from the
+    /// beginning: programs with their first words.
+    pub(crate) fn new(mode: Approve, can_ask: bool, allow: &[String]) -> Self {
         // Without a terminal nobody can be asked, and what comes through a pipe is no answer.
         let mode = if mode == Approve::Ask && !can_ask { Approve::Never } else { mode };
-        Self { mode, always: HashSet::new() }
+        let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let always = allow.iter().map(words).filter(|words| !words.is_empty()).map(|words| Kind::Words(words, false));
+        Self { mode, always: always.collect() }
     }
 
     /// What is done about a call of `tool`.
@@ -68,17 +82,112 @@ impl Approvals {
 
     /// Whether a person approved all calls of this kind.
     pub(crate) fn is_known(&self, tool: &Offered, details: &Value) -> bool {
-        self.always.contains(&Self::kind(tool, details))
+        let network = details["network"] == true;
+        let words = words(details);
+        self.always.iter().any(|kind| match kind {
+            Kind::Words(first, with_network) => words.starts_with(first) && *with_network == network,
+            kind => *kind == self::kind(tool, details),
+        })
     }
 
     /// Approves all calls of this kind for the rest of the conversation.
     pub(crate) fn always(&mut self, tool: &Offered, details: &Value) {
-        let kind = Self::kind(tool, details);
-        self.always.insert(kind);
+        self.always.insert(kind(tool, details));
+    }
+}
+
+/// The calls that are approved together with this one: those of a tool, or of a program with its first words. A line that
+/// is more than one plain command, or whose options come first, stands for itself alone.
+pub(crate) fn kind(tool: &Offered, details: &Value) -> Kind {
+    let Some(line) = details["command"].as_str() else { return Kind::Tool(tool.name().to_owned()) };
+    let network = details["network"] == true;
+    match &words(details)[..] {
+        [program, first, ..] if !first.starts_with('-') => Kind::Words(vec![program.clone(), first.clone()], network),
+        _ => Kind::Line(line.to_owned(), details["cwd"].as_str().unwrap_or_default().to_owned(), network),
+    }
+}
+
+/// The words of a line that is one plain command; none otherwise.
+fn words(details: &Value) -> Vec<String> {
+    let words = details["words"].as_array().into_iter().flatten();
+    words.map(|word| word.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tool(name) => f.write_str(name),
+            Self::Words(words, _) => f.write_str(&words.join(" ")),
+            Self::Line(..) => f.write_str("this line"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offered::Tools;
+    use ragmaker_registry::Selection;
+    use ragmaker_tool::HostOptions;
+    use serde_json::json;
+
+    fn tools() -> Tools {
+        Tools::new(&Selection::new(None, None, false).unwrap(), HostOptions::default())
     }
 
-    /// The calls that are approved together with this one: those of a tool, or what the tool says itself.
-    pub(crate) fn kind(tool: &Offered, details: &Value) -> String {
-        details["kind"].as_str().map_or_else(|| tool.name().to_owned(), str::to_owned)
+    fn line(words: &[&str], network: bool) -> Value {
+        json!({"command": words.join(" "), "cwd": "/p", "network": network, "words": words})
+    }
+
+    #[test]
+    fn a_program_is_approved_with_its_first_words() {
+        let tools = tools();
+        let tool = tools.find("write_file").unwrap();
+        let mut approvals = Approvals::new(Approve::Ask, true, &["cargo test".to_owned(), " ".to_owned()]);
+        assert!(approvals.is_known(tool, &line(&["cargo", "test", "--lib"], false)));
+        for unknown in [
+            line(&["cargo", "test"], true),
+            line(&["cargo", "tests"], false),
+            line(&["cargo"], false),
+            line(&["rm", "cargo", "test"], false),
+            json!({"command": "cargo test; rm x", "cwd": "/p", "network": false, "words": null}),
+            json!({}),
+        ] {
+            assert!(!approvals.is_known(tool, &unknown), "{unknown}");
+        }
+        approvals.always(tool, &line(&["rm", "-rf", "target"], false));
+        assert!(approvals.is_known(tool, &line(&["rm", "-rf", "target"], false)));
+        assert!(!approvals.is_known(tool, &line(&["rm", "-rf", "src"], false)));
+        approvals.always(tool, &line(&["git", "push"], true));
+        assert!(approvals.is_known(tool, &line(&["git", "push", "origin"], true)));
+        assert!(!approvals.is_known(tool, &line(&["git", "push"], false)));
+        assert!(!approvals.is_known(tool, &Value::Null));
+        approvals.always(tool, &Value::Null);
+        assert!(approvals.is_known(tool, &Value::Null));
+    }
+
+    #[test]
+    fn what_runs_unasked_depends_on_what_a_call_may_do() {
+        let tools = tools();
+        for (mode, can_ask, read, add, destroy) in [
+            (Approve::Ask, true, "run", "run", "ask"),
+            (Approve::Ask, false, "run", "run", "refuse"),
+            (Approve::Read, true, "run", "refuse", "refuse"),
+            (Approve::Never, true, "run", "run", "refuse"),
+            (Approve::All, false, "run", "run", "run"),
+        ] {
+            let approvals = Approvals::new(mode, can_ask, &[]);
+            for (name, expected) in [("read_file", read), ("create_directory", add), ("delete_file", destroy)] {
+                let verdict = match approvals.verdict(tools.find(name).unwrap()) {
+                    Verdict::Run(_) => "run",
+                    Verdict::Ask(_) => "ask",
+                    Verdict::Refuse(error) => {
+                        assert!(error.is(NEEDS_APPROVAL));
+                        "refuse"
+                    }
+                };
+                assert_eq!(verdict, expected, "{name} with {mode:?}");
+            }
+        }
     }
 }

@@ -1,6 +1,10 @@
 //! The command line: one request, or a conversation at a prompt.
 
-use std::{panic, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    panic,
+    process::ExitCode,
+};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_config::Approve;
@@ -97,21 +101,21 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let request = request(arguments)?;
     // Read before anything is made: it may be refused.
     let input = piped::text()?;
+    let text = piped::appended(request.as_deref().unwrap_or_default(), &input);
+    let goes_on = arguments.continue_last || arguments.resume.is_some();
+    let is_conversation = arguments.output == Form::Text && io::stdin().is_terminal();
+    if text.trim().is_empty() && !goes_on && !is_conversation {
+        return Err(no_request());
+    }
     let cancel = Cancel::default();
     let step = Step::watch(cancel.clone());
     let (mut agent, is_resumed) = start::agent(arguments, cancel)?;
-    let text = piped::appended(request.as_deref().unwrap_or_default(), &input);
     if text.trim().is_empty() {
-        if agent.terminal.is_there() && arguments.output == Form::Text {
+        if is_conversation {
             return Ok(conversation::hold(agent, &step, is_resumed));
         }
         // What the end of the program interrupted goes on.
-        let Some(answer) = step.run(|| agent.go_on()) else {
-            return Err(ARGUMENT_ERROR
-                .error("there is no request")
-                .remedy("Give a request as an argument or on standard input, or start it at a terminal.")
-                .detail("argument", "request"));
-        };
+        let answer = step.run(|| agent.go_on()).unwrap_or_else(|| Err(no_request()));
         return finish(arguments, &agent, answer);
     }
     agent.request = request.unwrap_or_else(|| "(see the message)".to_owned());
@@ -132,6 +136,13 @@ fn request(arguments: &Arguments) -> Result<Option<String>, Error> {
                 .detail("value", name.clone())
         }),
     }
+}
+
+fn no_request() -> Error {
+    ARGUMENT_ERROR
+        .error("there is no request")
+        .remedy("Give a request as an argument or on standard input, or start it at a terminal.")
+        .detail("argument", "request")
 }
 
 fn finish(arguments: &Arguments, agent: &Agent, answer: Result<String, Error>) -> Result<ExitCode, Error> {

@@ -87,10 +87,7 @@ impl Tools {
         let found = ragmaker_registry::find(name.trim());
         let found =
             found.and_then(|tool| self.offered.iter().find(|offered| offered.offer.tool.command == tool.command));
-        found.ok_or_else(|| {
-            let names: Vec<_> = self.declarations.iter().map(|tool| tool.name.as_str()).collect();
-            unknown_tool(name, &names)
-        })
+        found.ok_or_else(|| unknown_tool(name, self.offered.iter().map(|offered| offered.offer.tool)))
     }
 
     /// The calls as they may run: those of one group at once, the groups one after the other.
@@ -216,17 +213,30 @@ impl Outcome {
         let mut value = answer.unwrap_or_else(|error| serde_json::to_value(error).unwrap_or_default());
         let is_error = value["status"] == "error";
         without_image(&mut value);
-        let mut out = vec![];
-        // Writing a value to memory cannot fail.
-        let _ = json::write(&value, Charset::Utf8, &mut out);
         let error_code = value["error_code"].as_str().filter(|_| is_error).map(str::to_owned);
-        Self { text: String::from_utf8_lossy(&out).trim_end().to_owned(), is_error, error_code, took }
+        Self { text: spelled(&value), is_error, error_code, took }
+    }
+
+    /// Tells the model one fact more.
+    pub(crate) fn add(&mut self, name: &str, value: &Value) {
+        if let Ok(Value::Object(mut members)) = serde_json::from_str(&self.text) {
+            members.insert(name.to_owned(), value.clone());
+            self.text = spelled(&Value::Object(members));
+        }
     }
 
     /// The outcome of a call that was refused.
     pub(crate) fn refused(error: Error) -> Self {
         Self::of(Err(error), Duration::ZERO)
     }
+}
+
+/// `value` as the tools print it.
+fn spelled(value: &Value) -> String {
+    let mut out = vec![];
+    // Writing a value to memory cannot fail.
+    let _ = json::write(value, Charset::Utf8, &mut out);
+    String::from_utf8_lossy(&out).trim_end().to_owned()
 }
 
 /// Takes the bytes of a picture out of an answer: as base64 in text, no model sees it.
@@ -261,7 +271,7 @@ mod tests {
         let tools = tools(folder.path());
         let run = |name: &str, arguments: Value| tools.run(&call(name, arguments), &Approval::Pending, &|| true);
         for (name, arguments, code) in [
-            ("unheard_of", json!({}), "ARGUMENT_ERROR"),
+            ("unheard_of", json!({}), "TOOL_NOT_FOUND"),
             ("read_file", json!("{broken"), "ARGUMENT_ERROR"),
             ("read_file", json!({"path": 7}), "ARGUMENT_ERROR"),
             ("read_file", json!({"pth": "a"}), "ARGUMENT_ERROR"),

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     clean,
-    machine::{Decision, Event},
+    machine::{Decision, Event, Note},
     markdown::Renderer,
 };
 
@@ -132,7 +132,14 @@ impl Screen {
                     self.dim(&format!("  not allowed: {reason}"));
                 }
             }
-            Event::Note { note, .. } => self.object(&json!({"type": "note", "note": note})),
+            Event::Note { note, .. } => {
+                self.object(&json!({"type": "note", "note": note}));
+                self.dim(match note {
+                    Note::Judge => "(the draft is judged once more)",
+                    Note::Empty => "(the answer was empty; the model is asked once more)",
+                    Note::Repeated => "(the model repeats a call; it is told so)",
+                });
+            }
             Event::Summary { cut, text, .. } => {
                 self.object(&json!({"type": "summary", "messages": cut, "text": text}));
                 self.dim("  (older turns were summarised)");

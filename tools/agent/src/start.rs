@@ -59,7 +59,8 @@ pub(crate) fn agent(arguments: &Arguments, cancel: Cancel) -> Result<(Agent, boo
         state = next(state, event, &rules).0;
     }
     let log = if config.debug() { Log::open(&cache, session.id()) } else { Log::default() };
-    let approvals = Approvals::new(arguments.approve.unwrap_or(settings.approve), terminal.is_there());
+    let approvals =
+        Approvals::new(arguments.approve.unwrap_or(settings.approve), terminal.is_there(), &config.commands().allow);
     let language = match settings.language {
         ragmaker_config::Language::Japanese => Language::Japanese,
         ragmaker_config::Language::English => Language::English,

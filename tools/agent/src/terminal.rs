@@ -186,6 +186,8 @@ impl Validator for Commands {}
 impl Helper for Commands {}
 
 /// The arguments of a call as a person reads them: one member a line, texts as they are.
+///
+/// What was not set is left out.
 pub(crate) fn spelled(arguments: &Value) -> String {
     let Value::Object(members) = arguments else { return arguments.to_string() };
     let line = |(name, value): (&String, &Value)| match value {
@@ -193,7 +195,8 @@ pub(crate) fn spelled(arguments: &Value) -> String {
         Value::String(text) => format!("{name}: {text}"),
         value => format!("{name}: {value}"),
     };
-    members.iter().map(line).collect::<Vec<_>>().join("\n")
+    let is_set = |(_, value): &(&String, &Value)| !(value.is_null() || value.as_array().is_some_and(Vec::is_empty));
+    members.iter().filter(is_set).map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -1,0 +1,229 @@
+//! A conversation at a terminal: approvals, editing, Ctrl-C, and going on.
+//!
+//! `script` of util-linux gives the agent a terminal of its own; what is typed goes through a pipe to it.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    io::{Read, Write},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::*;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An agent at a terminal.
+struct Person {
+    child: Child,
+    keyboard: ChildStdin,
+    screen: Arc<Mutex<String>>,
+    /// How much of the screen has been read.
+    read: usize,
+}
+
+impl Person {
+    fn sits_down(project: &Project, endpoint: &Scripted, flags: &str) -> Self {
+        let command = agent(project, endpoint, Wire::OpenAi).into_command();
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let line = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect::<Vec<_>>().join(" ");
+        let mut script = Command::new("script");
+        script.args(["--quiet", "--return", "--command", &format!("{line} {flags}"), "/dev/null"]);
+        script.current_dir(project.path()).env("TERM", "xterm");
+        for (name, value) in command.get_envs() {
+            script.env(name, value.unwrap_or_default());
+        }
+        let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("util-linux has script");
+        let (keyboard, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let screen = Arc::new(Mutex::new(String::new()));
+        let written = Arc::clone(&screen);
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = output.read(&mut buffer) {
+                written.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..read]));
+            }
+        });
+        Self { child, keyboard, screen, read: 0 }
+    }
+
+    /// Waits until `text` is shown, after what was waited for before.
+    fn sees(&mut self, text: &str) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let screen = self.screen.lock().unwrap();
+            if let Some(at) = screen[self.read..].find(text) {
+                self.read += at + text.len();
+                return;
+            }
+            assert!(Instant::now() < until, "{text:?} is not shown:\n{}", &screen[self.read..]);
+            drop(screen);
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Ends the conversation; all that was shown.
+    fn leaves(mut self) -> String {
+        self.types("\u{4}");
+        let until = Instant::now() + PATIENCE;
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "it does not end:\n{}", self.screen.lock().unwrap());
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.screen.lock().unwrap().clone()
+    }
+}
+
+/// A model that writes a file for every message, and then repeats what the tool said.
+fn writer(body: &Value) -> Reply {
+    let messages = body["messages"].as_array().unwrap();
+    let last = messages.last().unwrap();
+    match last["role"].as_str().unwrap() {
+        "user" if !last["content"].as_str().unwrap().contains("<note>") => {
+            let turn = messages.iter().filter(|message| message["role"] == "user").count();
+            let arguments = json!({"path": format!("note-{turn}.md"), "content": "\u{1b}]0;owned\u{7}tide"});
+            says(Wire::OpenAi, "", &[("", "write_file", &arguments.to_string())])
+        }
+        _ => {
+            let told = results(body).pop().unwrap_or_default();
+            let told: Value = serde_json::from_str(&told).unwrap_or_default();
+            let said = told["message"].as_str().or(told["path"].as_str()).unwrap_or_default().to_owned();
+            says(Wire::OpenAi, &format!("**Told**: {said}\u{1b}[2J\n"), &[])
+        }
+    }
+}
+
+#[test]
+fn a_person_approves_denies_edits_and_comes_back() {
+    let project = Project::new();
+    let endpoint = Scripted::by(|got| writer(&got.body));
+    let exists = |name: &str| project.path().join(name).exists();
+    let mut person = Person::sits_down(&project, &endpoint, "");
+    person.sees("> ");
+    person.types("Write one.\r");
+    person.sees("path: note-1.md");
+    person.sees("[y] yes");
+    assert!(!exists("note-1.md"));
+    person.types("y\r");
+    person.sees("note-1.md");
+    person.sees("> ");
+    assert!(exists("note-1.md"));
+
+    person.types("Write two.\r");
+    person.sees("[y] yes");
+    person.types("n\r");
+    person.sees("why (optional)");
+    person.types("wrong folder\r");
+    person.sees("DENIED_BY_USER");
+    person.sees("wrong folder");
+    person.sees("> ");
+    let denied = endpoint.got().into_iter().rev().find_map(|got| results(&got.body).pop()).unwrap();
+    assert!(denied.contains("DENIED_BY_USER") && denied.contains("wrong folder"), "{denied}");
+
+    person.types("Write three.\r");
+    person.sees("[y] yes");
+    person.types("e\r");
+    person.sees("edit: ");
+    // The line is replaced as a whole.
+    person.types("\u{5}\u{15}{\"path\": \"edited.md\", \"content\": \"mine\"}\r");
+    person.sees("edited.md");
+    person.sees("> ");
+    assert_eq!(std::fs::read_to_string(project.path().join("edited.md")).unwrap(), "mine");
+
+    // Ctrl-C at a question ends the step, and the conversation goes on.
+    person.types("Write four.\r");
+    person.sees("[y] yes");
+    person.types("\u{3}");
+    person.sees("CANCELLED");
+    person.sees("> ");
+    person.types("/help\r");
+    person.sees("/memos");
+    person.types("Write five.\r");
+    person.sees("[a] always write_file");
+    person.types("a\r");
+    person.sees("> ");
+    person.types("Write six.\r");
+    person.sees("Told");
+    person.sees("> ");
+    let shown = person.leaves();
+    for name in ["note-2.md", "note-3.md"] {
+        assert!(!exists(name), "{name}");
+    }
+    let written = std::fs::read_dir(project.path()).unwrap().flatten().count();
+    assert!(written >= 5, "{shown}");
+    assert!(shown.contains("\u{1b}[1mTold\u{1b}[0m"), "Markdown is rendered: {shown}");
+    assert!(!shown.contains("owned\u{7}") && !shown.contains("\u{1b}[2J"), "what steers a terminal is shown: {shown}");
+
+    let mut again = Person::sits_down(&project, &endpoint, "--continue");
+    again.sees("Told");
+    again.sees("> ");
+    again.types("Write seven.\r");
+    // What was approved for the last conversation is not for this one.
+    again.sees("[y] yes");
+    again.types("n\r");
+    again.sees("why");
+    again.types("\r");
+    again.sees("DENIED_BY_USER");
+    again.sees("> ");
+    let shown = again.leaves();
+    assert!(shown.contains("--resume"), "{shown}");
+}
+
+#[test]
+fn ctrl_c_ends_a_stream_and_a_tool_with_its_processes() {
+    let project = Project::new();
+    let line = "a line without what is sought, as there are so many\n".repeat(20_000);
+    for number in 0..200 {
+        project.write(&format!("tree/{number}.txt"), &line);
+    }
+    let endpoint = Scripted::by(|got| {
+        let messages = got.body["messages"].as_array().unwrap();
+        match messages.last().unwrap()["content"].as_str().unwrap_or_default() {
+            "Speak." => Reply::events([text(Wire::OpenAi, "First line.\nand then ")]).then(Then::Hang),
+            "Search." => {
+                let arguments = json!({"pattern": "(?i)(a|b|c|l|i)+.*(sought|none)+ .*x$", "path": "tree"});
+                says(Wire::OpenAi, "", &[("", "search_file_content", &arguments.to_string())])
+            }
+            _ => says(Wire::OpenAi, "Here I am.\n", &[]),
+        }
+    });
+    let tools = || project.processes().iter().filter(|process| process.command.contains("--run-tool")).count();
+    let mut person = Person::sits_down(&project, &endpoint, "");
+    person.sees("> ");
+    person.types("Speak.\r");
+    person.sees("First line.");
+    person.types("\u{3}");
+    person.sees("CANCELLED");
+    person.sees("> ");
+    person.types("Search.\r");
+    let until = Instant::now() + PATIENCE;
+    while tools() == 0 {
+        assert!(Instant::now() < until, "the search does not start");
+        thread::sleep(Duration::from_millis(5));
+    }
+    person.types("\u{3}");
+    person.sees("CANCELLED");
+    assert_eq!(tools(), 0);
+    person.sees("> ");
+    person.types("Are you there?\r");
+    person.sees("Here I am.");
+    person.sees("> ");
+    // Twice the program.
+    person.types("\u{3}");
+    person.sees("once more");
+    person.types("\u{3}");
+    let until = Instant::now() + PATIENCE;
+    while person.child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until);
+        thread::sleep(Duration::from_millis(5));
+    }
+    let events = conversations(&project).into_values().next().unwrap();
+    let interrupted = events.iter().filter(|event| event["type"] == "interrupted").count();
+    assert_eq!(interrupted, 2);
+}
