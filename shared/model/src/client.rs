@@ -23,8 +23,9 @@ use serde_json::Value;
 use crate::{
     Answer, CANCELLED, CONTEXT_TOO_LONG, Endpoint, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED,
     MODEL_UNREACHABLE, Protocol, Provider, Request,
-    answer::{Collected, Fed, reported},
+    answer::{Collected, reported},
     anthropic, chat, gemini,
+    reader::{Reader, is_about_length, shortened},
     sse::{EVENT_LIMIT, Events},
     text,
 };
@@ -130,7 +131,7 @@ enum Part {
 }
 
 /// Why one attempt failed.
-enum Failure {
+pub(crate) enum Failure {
     Final(Error),
     Again { code: Code, reason: String, wait: Option<Duration> },
 }
@@ -411,69 +412,6 @@ impl Retries {
     }
 }
 
-/// Turns the data of events into an answer.
-struct Reader<'a> {
-    provider: Provider,
-    blanks: &'a Blanks,
-    /// Nothing more comes.
-    done: bool,
-    /// Something came.
-    any: bool,
-}
-
-impl Reader<'_> {
-    fn take(&mut self, data: &str, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
-        if data.trim().is_empty() || self.done {
-            return Ok(());
-        }
-        if data.trim() == "[DONE]" {
-            self.done = answer.stop.is_some();
-            return Ok(());
-        }
-        let event = serde_json::from_str(data)
-            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("an event of the answer is no JSON: {error}")))?;
-        self.feed(&event, answer, show)
-    }
-
-    /// An answer that did not stream: one value, or a list of them.
-    fn take_whole(&mut self, body: &[u8], answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
-        let value: Value = serde_json::from_slice(body)
-            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("the answer is no JSON: {error}")))?;
-        match value {
-            Value::Array(events) => events.iter().try_for_each(|event| self.feed(event, answer, show)),
-            event => self.feed(&event, answer, show),
-        }
-    }
-
-    fn feed(&mut self, event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
-        self.any = true;
-        let fed = match self.provider {
-            Provider::Gemini => gemini::feed(event, answer, show),
-            Provider::Anthropic => {
-                self.done = event["type"] == "message_stop" && answer.stop.is_some();
-                anthropic::feed(event, answer, show)
-            }
-            _ => chat::feed(event, answer, show),
-        };
-        match fed? {
-            Fed::Taken => Ok(()),
-            Fed::Failed(said) if is_about_length(&said) => {
-                Err(CONTEXT_TOO_LONG.error(shortened(self.blanks, &said)).into())
-            }
-            Fed::Failed(said) => {
-                let reason = format!("the endpoint reports: {}", shortened(self.blanks, &said));
-                Err(Failure::Again { code: MODEL_UNREACHABLE, reason, wait: None })
-            }
-        }
-    }
-}
-
-/// The start of what an endpoint says, without keys: they are blanked before it is cut, for half a key is none that
-/// would be found.
-fn shortened(blanks: &Blanks, said: &str) -> String {
-    blanks.blanked(said).chars().take(500).collect()
-}
-
 fn agent(endpoint: &Endpoint) -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
@@ -517,16 +455,6 @@ fn retry_after(value: &str) -> Option<Duration> {
     let date = || httpdate::parse_http_date(value).ok();
     let seconds = value.trim().parse().map(Duration::from_secs).ok();
     seconds.or_else(|| Some(date()?.duration_since(SystemTime::now()).unwrap_or_default()))
-}
-
-/// Whether an endpoint's message says that the context is too long: there is no common code for it.
-fn is_about_length(said: &str) -> bool {
-    let said = said.to_lowercase();
-    ["context length", "context_length", "context window", "context size", "maximum context", "too many tokens"]
-        .into_iter()
-        .chain(["prompt is too long", "input is too long", "token count exceeds", "exceeds the available context"])
-        .any(|words| said.contains(words))
-        || said.contains("input token count") && said.contains("exceed")
 }
 
 fn cancelled(cancel: &Cancel) -> Result<(), Error> {

@@ -24,6 +24,7 @@ mod endpoint;
 mod error;
 mod gemini;
 mod message;
+mod reader;
 mod sse;
 mod text;
 

@@ -1,0 +1,95 @@
+//! The events of an answer as they come, and what an endpoint's words mean.
+
+use ragmaker_config::Blanks;
+use serde_json::Value;
+
+use crate::{
+    CONTEXT_TOO_LONG, MODEL_ANSWER_INVALID, MODEL_UNREACHABLE, Provider,
+    answer::{Collected, Fed},
+    anthropic, chat,
+    client::Failure,
+    gemini,
+};
+
+/// Turns the data of events into an answer.
+pub(crate) struct Reader<'a> {
+    pub(crate) provider: Provider,
+    pub(crate) blanks: &'a Blanks,
+    /// Nothing more comes.
+    pub(crate) done: bool,
+    /// Something came.
+    pub(crate) any: bool,
+}
+
+impl Reader<'_> {
+    pub(crate) fn take(
+        &mut self,
+        data: &str,
+        answer: &mut Collected,
+        show: &mut dyn FnMut(&str),
+    ) -> Result<(), Failure> {
+        if data.trim().is_empty() || self.done {
+            return Ok(());
+        }
+        if data.trim() == "[DONE]" {
+            self.done = answer.stop.is_some();
+            return Ok(());
+        }
+        let event = serde_json::from_str(data)
+            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("an event of the answer is no JSON: {error}")))?;
+        self.feed(&event, answer, show)
+    }
+
+    /// An answer that did not stream: one value, or a list of them.
+    pub(crate) fn take_whole(
+        &mut self,
+        body: &[u8],
+        answer: &mut Collected,
+        show: &mut dyn FnMut(&str),
+    ) -> Result<(), Failure> {
+        let value: Value = serde_json::from_slice(body)
+            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("the answer is no JSON: {error}")))?;
+        match value {
+            Value::Array(events) => events.iter().try_for_each(|event| self.feed(event, answer, show)),
+            event => self.feed(&event, answer, show),
+        }
+    }
+
+    fn feed(&mut self, event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+        self.any = true;
+        let fed = match self.provider {
+            Provider::Gemini => gemini::feed(event, answer, show),
+            Provider::Anthropic => {
+                self.done = event["type"] == "message_stop" && answer.stop.is_some();
+                anthropic::feed(event, answer, show)
+            }
+            _ => chat::feed(event, answer, show),
+        };
+        match fed? {
+            Fed::Taken => Ok(()),
+            Fed::Failed(said) if is_about_length(&said) => {
+                Err(CONTEXT_TOO_LONG.error(shortened(self.blanks, &said)).into())
+            }
+            Fed::Failed(said) => {
+                let reason = format!("the endpoint reports: {}", shortened(self.blanks, &said));
+                Err(Failure::Again { code: MODEL_UNREACHABLE, reason, wait: None })
+            }
+        }
+    }
+}
+
+/// The start of what an endpoint says, without keys: they are blanked before it is cut, for half a key is none that
+/// would be found.
+pub(crate) fn shortened(blanks: &Blanks, said: &str) -> String {
+    blanks.blanked(said).chars().take(500).collect()
+}
+
+/// Whether an endpoint's message says that the context is too long: there is no common code for it.
+pub(crate) fn is_about_length(said: &str) -> bool {
+    let said = said.to_lowercase();
+    ["context length", "context_length", "context window", "context size", "maximum context", "too many tokens"]
+        .into_iter()
+        .chain(["prompt is too long", "input is too long", "token count exceeds", "exceeds the available context"])
+        .any(|words| said.contains(words))
+        || said.contains("input token count") && said.contains("exceed")
+}
