@@ -2,6 +2,7 @@
 
 mod browser;
 mod conformance;
+mod foreign;
 mod http;
 mod processes;
 mod state;

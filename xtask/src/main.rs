@@ -9,6 +9,7 @@ mod discovery;
 mod docs;
 mod generated;
 mod integrations;
+mod model;
 mod new_tool;
 mod process;
 mod setup;

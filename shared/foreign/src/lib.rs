@@ -1,0 +1,174 @@
+//! Tools of others: catalogs of executables in four dialects ([`Dialect`]), and servers of the Model Context Protocol.
+//!
+//! A host offers them beside its own. Each has a name, a description, the JSON schema of its arguments and
+//! annotations; a call is validated, runs as a process with limits on time and output, and can be cancelled. Nothing
+//! that a tool does ends its host: every failure is an error with a code. A broken entry is left out with a warning.
+//!
+//! ```no_run
+//! use ragmaker_foreign::{Place, load};
+//! # let config = ragmaker_config::Config::load(".".as_ref(), &Default::default())?;
+//! let place = Place { root: "/home/me/project".into() };
+//! let loaded = load(&config, &place, &|name| name == "read_file")?;
+//! for tool in &loaded.tools {
+//!     println!("{}: {}", tool.name, tool.description);
+//! }
+//! let answer = loaded.tools[0].call(Default::default(), &|| false)?;
+//! # Ok::<(), ragmaker_tool::Error>(())
+//! ```
+
+mod catalog;
+mod dialect;
+mod mcp;
+mod output;
+mod process;
+mod schema;
+
+use std::{path::PathBuf, sync::Arc, thread, time::Duration};
+
+use ragmaker_config::{Config, McpServer};
+use ragmaker_tool::{Annotations, Code, Error};
+use serde_json::{Map, Value};
+
+pub use dialect::Dialect;
+
+/// A further tool failed.
+pub const TOOL_FAILED: Code =
+    Code::new("TOOL_FAILED", "Read details.stderr and the message, and correct the arguments, or use another tool.");
+/// A further tool did not end in time.
+pub const TOOL_TIMED_OUT: Code =
+    Code::new("TOOL_TIMED_OUT", "Ask for less at once; the user may allow more with tools.timeout_s.");
+/// A further tool was ended by the person.
+pub const TOOL_CANCELLED: Code = Code::new("TOOL_CANCELLED", "Ask the user how to go on.");
+
+/// The codes of [`Tool::call`].
+pub const ERRORS: &[Code] = &[ragmaker_tool::ARGUMENT_ERROR, TOOL_FAILED, TOOL_TIMED_OUT, TOOL_CANCELLED];
+
+/// Where further tools run.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The project, which is their working directory and which they may write.
+    pub root: PathBuf,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The tools.
+    pub tools: Vec<Tool>,
+    /// What was left out, and why.
+    pub warnings: Vec<String>,
+}
+
+/// A tool of others.
+#[derive(Debug)]
+pub struct Tool {
+    /// The name that a model calls it by.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The JSON schema of its arguments, an object.
+    pub parameters: Value,
+    /// What it declares; what it does not is taken as the worst: that it changes, destroys, and reaches the web.
+    pub annotations: Annotations,
+    schema: schema::Schema,
+    runs: Runs,
+    timeout: Duration,
+}
+
+/// How a tool is run.
+#[derive(Debug)]
+enum Runs {
+    Executable(process::Executable),
+    Mcp { server: Arc<mcp::Server>, tool: String },
+}
+
+/// What a tool declares where it declares nothing.
+const UNDECLARED: Annotations =
+    Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: true };
+
+/// The further tools that `config` names. `is_taken` knows the names of the host's own.
+///
+/// # Errors
+///
+/// `CONFIG_INVALID` for servers that are not configured as a whole. A catalog or a server that cannot be read is a
+/// warning.
+pub fn load(config: &Config, place: &Place, is_taken: &dyn Fn(&str) -> bool) -> Result<Loaded, Error> {
+    let tools = config.tools();
+    let timeout = Duration::from_secs(tools.timeout_s);
+    let servers: Vec<McpServer> = config.mcp_servers()?;
+    let mut loaded = Loaded::default();
+    for catalog in &tools.catalogs {
+        let read = catalog::read(catalog, place, timeout);
+        add(&mut loaded, read, is_taken);
+    }
+    // A server may take seconds to start: all start at once.
+    let started: Vec<_> = thread::scope(|scope| {
+        let starting: Vec<_> =
+            servers.iter().map(|server| scope.spawn(move || mcp::tools(server, place, timeout))).collect();
+        starting.into_iter().map(thread::ScopedJoinHandle::join).collect()
+    });
+    for (server, outcome) in servers.iter().zip(started) {
+        let outcome = outcome.unwrap_or_else(|_| Err("it cannot be read".to_owned()));
+        let read = outcome.map_err(|reason| format!("MCP server {}: {reason}", server.name));
+        add(&mut loaded, read, is_taken);
+    }
+    Ok(loaded)
+}
+
+/// A tool as it was declared, or why it was left out.
+type Read = Result<Vec<Result<Tool, String>>, String>;
+
+fn add(loaded: &mut Loaded, read: Read, is_taken: &dyn Fn(&str) -> bool) {
+    let entries = match read {
+        Ok(entries) => entries,
+        Err(warning) => return loaded.warnings.push(warning),
+    };
+    for entry in entries {
+        match entry {
+            Err(warning) => loaded.warnings.push(warning),
+            Ok(tool) if is_taken(&tool.name) || loaded.tools.iter().any(|other| other.name == tool.name) => {
+                loaded.warnings.push(format!("the tool {}: there is another of that name", tool.name));
+            }
+            Ok(tool) => loaded.tools.push(tool),
+        }
+    }
+}
+
+impl Tool {
+    /// Runs the tool. What it prints as JSON is returned as it is, also where that is an error with
+    /// `"status": "error"`; any other text is the member `output`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ERRORS`].
+    pub fn call(&self, arguments: Map<String, Value>, is_cancelled: &dyn Fn() -> bool) -> Result<Value, Error> {
+        let arguments = Value::Object(arguments);
+        self.schema.check(&arguments)?;
+        let outcome = match &self.runs {
+            Runs::Executable(executable) => executable.call(&arguments, self.timeout, is_cancelled),
+            Runs::Mcp { server, tool } => server.call(tool, &arguments, self.timeout, is_cancelled),
+        };
+        outcome.map_err(|error| error.detail("tool", self.name.as_str()))
+    }
+}
+
+/// A name that every provider takes, or why there is none.
+fn name_of(text: &str) -> Result<String, String> {
+    let is_name = (1..=64).contains(&text.len())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if is_name { Ok(text.to_owned()) } else { Err("its name has to be 1 to 64 letters, digits, _ and -".to_owned()) }
+}
+
+/// The annotations in `entry`.
+fn annotations_of(entry: &Value) -> Annotations {
+    let declared = &entry["annotations"];
+    let hint = |name: &str, default: bool| declared[name].as_bool().unwrap_or(default);
+    let read_only_hint = hint("readOnlyHint", UNDECLARED.read_only_hint);
+    Annotations {
+        read_only_hint,
+        destructive_hint: !read_only_hint && hint("destructiveHint", UNDECLARED.destructive_hint),
+        idempotent_hint: hint("idempotentHint", UNDECLARED.idempotent_hint),
+        open_world_hint: hint("openWorldHint", UNDECLARED.open_world_hint),
+    }
+}

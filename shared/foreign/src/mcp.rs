@@ -1,0 +1,318 @@
+//! A server of the Model Context Protocol, on the standard streams of its process.
+//!
+//! The client is our own because it blocks: a call waits for one answer in a host that has threads and no event loop;
+//! the SDK would bring a runtime to every start of the agent.
+
+use std::{
+    collections::HashMap,
+    io::{BufRead, BufReader, Read, Write},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_config::McpServer;
+use ragmaker_tool::Error;
+use serde_json::{Value, json};
+
+use crate::{
+    Place, Runs, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, name_of,
+    output::Stream,
+    process::{end_group, failed, program_for, without_secrets},
+    schema::{self, Schema},
+};
+
+/// The revision that is asked for; servers answer with their own, and what is used here is the same in all.
+const REVISION: &str = "2025-06-18";
+/// How long a server may take to start: those on npm are sometimes installed first.
+const START: Duration = Duration::from_secs(30);
+/// A message is at most this many bytes long.
+const LARGEST: u64 = 16 << 20;
+/// The most tools of a server, over all pages of its list.
+const TOOLS: usize = 500;
+/// How often a wait looks at the person.
+const POLL: Duration = Duration::from_millis(5);
+/// How long a server may take to end by itself.
+const GRACE: Duration = Duration::from_millis(300);
+/// The most characters of a description.
+const DESCRIPTION: usize = 2_000;
+/// The most characters that an error repeats of what the server printed.
+const SHOWN: usize = 2_000;
+
+/// A server that runs.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Mutex<Child>,
+    input: Arc<Mutex<Option<ChildStdin>>>,
+    waiting: Arc<Mutex<HashMap<u64, Sender<Value>>>>,
+    next: AtomicU64,
+    stderr: Stream,
+}
+
+/// The tools of a server, which is started for them.
+pub(crate) fn tools(
+    configured: &McpServer,
+    place: &Place,
+    timeout: Duration,
+) -> Result<Vec<Result<Tool, String>>, String> {
+    let said = |error: Error| error.message().to_owned();
+    let server = Arc::new(Server::start(configured, place)?);
+    let client = json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")});
+    let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
+    server.request("initialize", &hello, START, &|| false).map_err(said)?;
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let (mut entries, mut cursor) = (vec![], Value::Null);
+    loop {
+        let page = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
+        let list = server.request("tools/list", &page, START, &|| false).map_err(said)?;
+        entries.extend(list["tools"].as_array().into_iter().flatten().cloned());
+        cursor = list["nextCursor"].clone();
+        if !cursor.is_string() || entries.len() > TOOLS {
+            break;
+        }
+    }
+    let made = |entry: &Value| {
+        let own = entry["name"].as_str().unwrap_or_default();
+        made(&server, &configured.name, own, entry, timeout)
+            .map_err(|reason| format!("MCP server {}: the tool {own:?} is left out: {reason}", configured.name))
+    };
+    Ok(entries.iter().map(made).collect())
+}
+
+fn made(server: &Arc<Server>, prefix: &str, own: &str, entry: &Value, timeout: Duration) -> Result<Tool, String> {
+    if own.is_empty() {
+        return Err("it has no name".to_owned());
+    }
+    let parameters = schema::parameters(&entry["inputSchema"])?;
+    Ok(Tool {
+        // Servers do not know each other: two may have a tool of one name.
+        name: name_of(&format!("{prefix}_{own}"))?,
+        description: entry["description"].as_str().unwrap_or_default().chars().take(DESCRIPTION).collect(),
+        schema: Schema::new(&parameters)?,
+        parameters,
+        annotations: annotations_of(entry),
+        runs: Runs::Mcp { server: Arc::clone(server), tool: own.to_owned() },
+        timeout,
+    })
+}
+
+impl Server {
+    fn start(configured: &McpServer, place: &Place) -> Result<Self, String> {
+        let program = program_for(&configured.command, &place.root)?;
+        let mut command = Command::new(program);
+        command.args(&configured.args).env_clear().envs(without_secrets()).envs(configured.env.iter().cloned());
+        if !place.root.as_os_str().is_empty() {
+            command.current_dir(&place.root);
+        }
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("it does not start: {error}"))?;
+        let stderr = Stream::of(child.stderr.take());
+        let input = Arc::new(Mutex::new(child.stdin.take()));
+        let waiting = Arc::new(Mutex::new(HashMap::new()));
+        if let Some(output) = child.stdout.take() {
+            let (input, waiting) = (Arc::clone(&input), Arc::clone(&waiting));
+            thread::spawn(move || {
+                read(BufReader::new(output), &input, &waiting);
+                // Nobody is left to answer.
+                locked(&waiting).clear();
+                locked(&input).take();
+            });
+        }
+        Ok(Self { child: Mutex::new(child), input, waiting, next: AtomicU64::new(1), stderr })
+    }
+
+    /// The answer of a tool.
+    pub(crate) fn call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        timeout: Duration,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Value, Error> {
+        let parameters = json!({"name": tool, "arguments": arguments});
+        Ok(answer(&self.request("tools/call", &parameters, timeout, is_cancelled)?))
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        parameters: &Value,
+        timeout: Duration,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Value, Error> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = channel();
+        locked(&self.waiting).insert(id, sender);
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        let outcome = self.wait(&receiver, timeout, is_cancelled);
+        locked(&self.waiting).remove(&id);
+        let response = outcome.inspect_err(|_| {
+            let gone = json!({"requestId": id, "reason": "given up"});
+            self.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone}));
+        })?;
+        match response.get("error") {
+            Some(error) if !error.is_null() => {
+                let said = error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned);
+                Err(failed(&format!("the server refuses the call: {said}")))
+            }
+            _ => Ok(response["result"].clone()),
+        }
+    }
+
+    fn wait(
+        &self,
+        receiver: &Receiver<Value>,
+        timeout: Duration,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Value, Error> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            match receiver.recv_timeout(POLL) {
+                Ok(response) => return Ok(response),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+                Err(RecvTimeoutError::Timeout) if is_cancelled() => {
+                    return Err(TOOL_CANCELLED.error("the call was cancelled"));
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
+                    let seconds = timeout.as_secs_f32();
+                    return Err(TOOL_TIMED_OUT.error(format!("the server did not answer within {seconds} s")));
+                }
+                // A server whose input is closed has ended, or sent what is no message.
+                Err(RecvTimeoutError::Timeout) if locked(&self.input).is_none() => return Err(self.ended()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn ended(&self) -> Error {
+        failed("the server has ended").detail("stderr", self.stderr.within(GRACE).text(SHOWN).0)
+    }
+
+    fn send(&self, message: &Value) {
+        write(&self.input, message);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The end of its input asks a server to end.
+        locked(&self.input).take();
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = Instant::now() + GRACE;
+        while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
+            thread::sleep(POLL);
+        }
+        end_group(&mut child);
+        let _ = child.wait();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends a message; one that cannot be sent closes the input.
+fn write(input: &Mutex<Option<ChildStdin>>, message: &Value) {
+    let mut input = locked(input);
+    if let Some(pipe) = input.as_mut()
+        && pipe.write_all((message.to_string() + "\n").as_bytes()).and_then(|()| pipe.flush()).is_err()
+    {
+        *input = None;
+    }
+}
+
+/// Reads the server's messages to their end: hands over responses, and answers what it asks.
+fn read(mut output: impl BufRead, input: &Mutex<Option<ChildStdin>>, waiting: &Mutex<HashMap<u64, Sender<Value>>>) {
+    loop {
+        let mut line = vec![];
+        match (&mut output).take(LARGEST).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            // What follows would be read as a message of its own.
+            Ok(_) if !line.ends_with(b"\n") && line.len() as u64 >= LARGEST => return,
+            Ok(_) => {}
+        }
+        // Servers print other things, too.
+        let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
+        let id = &message["id"];
+        match message["method"].as_str() {
+            None => {
+                let sender = id.as_u64().and_then(|id| locked(waiting).remove(&id));
+                if let Some(sender) = sender {
+                    let _ = sender.send(message);
+                }
+            }
+            Some("ping") => write(input, &json!({"jsonrpc": "2.0", "id": id, "result": {}})),
+            Some(_) if id.is_null() => {}
+            Some(method) => {
+                let error = json!({"code": -32601, "message": format!("{method} is not offered")});
+                write(input, &json!({"jsonrpc": "2.0", "id": id, "error": error}));
+            }
+        }
+    }
+}
+
+/// The result of a call as one value.
+fn answer(result: &Value) -> Value {
+    let mut texts = vec![];
+    for block in result["content"].as_array().into_iter().flatten() {
+        let kind = block["type"].as_str().unwrap_or_default();
+        match (block["text"].as_str(), block["resource"]["text"].as_str()) {
+            (Some(text), _) | (None, Some(text)) => texts.push(text.to_owned()),
+            (None, None) => {
+                let what = block["mimeType"].as_str().or(block["uri"].as_str()).unwrap_or_default();
+                texts.push(format!("[{kind} {what}]"));
+            }
+        }
+    }
+    let text = texts.join("\n");
+    if result["isError"] == true {
+        // Our own servers put the code before the JSON of the error.
+        let own = text.split_once('\n').and_then(|(_, rest)| serde_json::from_str::<Value>(rest).ok());
+        let own = own.or_else(|| serde_json::from_str(&text).ok()).filter(|value| value["status"] == "error");
+        return own.unwrap_or_else(|| json!({"status": "error", "error_code": "TOOL_FAILED", "message": text}));
+    }
+    if result["structuredContent"].is_object() {
+        return result["structuredContent"].clone();
+    }
+    match serde_json::from_str::<Value>(&text) {
+        Ok(object @ Value::Object(_)) => object,
+        _ => json!({"status": "success", "output": text}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_becomes_one_value() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        for (result, expected) in [
+            (json!({"content": [text("a"), text("b")]}), json!({"status": "success", "output": "a\nb"})),
+            (json!({"content": [text("{\"a\": 1}")]}), json!({"a": 1})),
+            (json!({"content": [text("x")], "structuredContent": {"b": 2}}), json!({"b": 2})),
+            (
+                json!({"content": [{"type": "image", "mimeType": "image/png", "data": "…"}]}),
+                json!({"status": "success", "output": "[image image/png]"}),
+            ),
+            (
+                json!({"content": [text("X\n{\"status\": \"error\", \"error_code\": \"X\"}")], "isError": true}),
+                json!({"status": "error", "error_code": "X"}),
+            ),
+            (
+                json!({"content": [text("broken")], "isError": true}),
+                json!({"status": "error", "error_code": "TOOL_FAILED", "message": "broken"}),
+            ),
+            (json!({}), json!({"status": "success", "output": ""})),
+        ] {
+            assert_eq!(answer(&result), expected);
+        }
+    }
+}
