@@ -12,14 +12,11 @@ use serde_json::Value;
 
 /// What is asked, where `answer` is the error that needs it.
 pub(crate) fn of(answer: &Result<Value, Error>) -> Option<String> {
-    let error = match answer {
-        Ok(answer) => answer.clone(),
-        Err(error) => serde_json::to_value(error).ok()?,
+    let details = match answer {
+        Ok(answer) if answer["error_code"] == NEEDS_APPROVAL.name() => answer["details"].clone(),
+        Err(error) if error.is(NEEDS_APPROVAL) => serde_json::to_value(error).ok()?["details"].clone(),
+        _ => return None,
     };
-    if error["error_code"] != NEEDS_APPROVAL.name() {
-        return None;
-    }
-    let details = &error["details"];
     let text = |name: &str| printable(details[name].as_str().unwrap_or_default());
     let mut question = format!("Run this command in {}?\n\n{}\n", text("cwd"), text("command"));
     let list = |name: &str| details[name].as_array().into_iter().flatten().filter_map(Value::as_str);
