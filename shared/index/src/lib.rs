@@ -43,9 +43,11 @@ pub const QUERY_EMPTY: Code = Code::new("QUERY_EMPTY", "Search for at least one 
 pub const INDEX_NOT_USABLE: Code =
     Code::new("INDEX_NOT_USABLE", "Delete the folder .search beside the catalog; it is made again.");
 
-/// BM25's saturation of repeated terms, and how much the length of a chunk counts.
+/// BM25's saturation of repeated terms, and how much the length of a chunk counts. The usual B, 0.75, is for whole
+/// documents; chunks by heading are of like length, and a long one says more. With 0.6 the nDCG@10 on Vaswani is
+/// 0.443 (0.75: 0.435; 0.5: 0.445; 0.4: 0.440), on `JSQuAD` as good; 0.5 finds less in documentation.
 const K1: f32 = 1.2;
-const B: f32 = 0.75;
+const B: f32 = 0.6;
 /// How many of the best hits coverage looks at.
 const BEST: usize = 3;
 /// How often documents that change during a search are read again.

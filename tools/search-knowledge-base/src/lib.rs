@@ -158,7 +158,7 @@ impl Tool for Args {
         let most = self.offset.index().saturating_add(limit);
         let Found { hits, total, coverage, documents } = ragmaker_index::search(&catalogs, &self.query, &filter, most)?;
         let ranking = self.explain.then_some(Ranking {
-            method: "BM25, k1 1.2, b 0.75; title weight 2, heading weight 1",
+            method: "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1",
             knowledge_bases: catalogs.len(),
             documents,
         });
