@@ -72,7 +72,7 @@ struct Catalog {}
 #[argh(subcommand, name = "files", help_triggers("-h", "--help"))]
 struct Files {}
 
-/// office documents beside markitdown, and a folder of a repository of 70 MB
+/// office documents beside markitdown, a folder of a repository of 70 MB, a section of a site beside other crawlers
 #[derive(FromArgs)]
 #[argh(subcommand, name = "ingest", help_triggers("-h", "--help"))]
 struct Ingest {}

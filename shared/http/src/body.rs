@@ -8,8 +8,7 @@ use ragmaker_tool::{Code, Error};
 use crate::Limits;
 
 /// What the server sends is larger than a page is.
-pub const RESPONSE_TOO_LARGE: Code =
-    Code::new("RESPONSE_TOO_LARGE", "Leave this URL out, or allow more with --max-bytes.");
+pub const RESPONSE_TOO_LARGE: Code = Code::new("RESPONSE_TOO_LARGE", "Leave this URL out: it is larger than a page.");
 
 /// Up to this size, no ratio between what was received and what it becomes is too large (1 MiB).
 const SMALL: u64 = 1 << 20;

@@ -120,6 +120,11 @@ impl Response {
         Self::html("").status(status).header("Location", location)
     }
 
+    /// The size of the body.
+    pub(crate) fn size(&self) -> usize {
+        self.body.len()
+    }
+
     pub(crate) fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
@@ -153,6 +158,7 @@ fn reason(status: u16) -> &'static str {
         200 => "OK",
         202 => "Accepted",
         204 => "No Content",
+        304 => "Not Modified",
         301 => "Moved Permanently",
         302 => "Found",
         303 => "See Other",

@@ -135,6 +135,7 @@ mod members;
 mod mirror;
 mod others;
 mod redirects;
+mod section;
 pub(crate) mod server;
 mod slow;
 mod state;
@@ -152,6 +153,7 @@ pub use self::{
     fixtures::{END, FIXTURES, Fixture, LATE},
     http::Request,
     mirror::{Manual, Mirror, toolchain_documentation},
+    section::{Changes, PAGES, Section},
 };
 
 /// The running site; dropping it stops it, whatever its visitors are doing.

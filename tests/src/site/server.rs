@@ -100,6 +100,11 @@ impl Server {
         locked(&self.shared.log)
     }
 
+    /// Empties the log.
+    pub(crate) fn forget(&self) {
+        self.log().clear();
+    }
+
     /// Waits until a request is one that `matches`; whether it came within `patience`.
     pub(crate) fn wait_for(&self, patience: Duration, matches: impl Fn(&Request) -> bool) -> bool {
         let waited =

@@ -29,8 +29,8 @@ use ragmaker_files::output_directory;
 use ragmaker_http::{Client, Limits};
 use ragmaker_knowledge::Destination;
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Bounded, Caller, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END,
-    Offset, Tool, Toolset, host,
+    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END, Offset,
+    Tool, Toolset, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,20 +61,20 @@ pub struct Args {
     /// address that the section is below, instead of --url
     #[argh(option)]
     pub prefix: Option<String>,
-    /// links to follow from --url at most; without it, sitemaps and llms.txt count as well
+    /// links to follow from --url at most (default: any, and sitemaps and llms.txt)
     #[argh(option)]
     pub depth: Option<Bounded<0, 100>>,
     /// most pages of the section
     #[argh(option, default = "Bounded::new(1000)")]
     pub max_pages: Bounded<1, 100_000>,
-    /// only addresses that match this regular expression
+    /// only addresses with this regular expression
     #[argh(option, long = "match")]
     #[serde(rename = "match")]
     pub matching: Option<String>,
-    /// no addresses that match this regular expression
+    /// no addresses with this regular expression
     #[argh(option)]
     pub exclude: Option<String>,
-    /// list the addresses that the section starts with, kept or dropped and why; save nothing
+    /// save nothing; list which addresses would be kept or dropped, and why
     #[argh(switch)]
     pub dry_run: bool,
     /// folder of the knowledge base, whose catalog is cache/catalog.json in it
@@ -101,7 +101,7 @@ pub struct Args {
     /// most bytes to receive of a page
     #[argh(option, default = "MaxBytes::new(20_000_000)")]
     pub max_bytes: MaxBytes,
-    /// print each page of a section as it ends, and no answer; only on a command line
+    /// print each page of a section as it ends, as one line of JSON, and no answer
     #[argh(switch)]
     pub jsonl: bool,
 }
@@ -129,11 +129,13 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FETCHING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    // What a model need not decide: it asks politely, and gets one value.
+    const STREAM_FLAGS: &'static [&'static str] = &["--concurrency", "--max-wait", "--max-bytes", "--jsonl"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_http::ERRORS,
         ragmaker_address::ERRORS,
-        &[codes::HTTP_ERROR, codes::BOT_DETECTED, codes::LOGIN_REQUIRED, codes::NOT_A_PAGE],
+        &[codes::HTTP_ERROR, codes::BOT_DETECTED, codes::LOGIN_REQUIRED, codes::NOT_A_PAGE, site::WAIT_TOO_LONG],
         &[ragmaker_knowledge::EMPTY_CONTENT, ragmaker_text::NOT_TEXT, OFFSET_BEYOND_END],
         &[
             ragmaker_office::PDF_READER_MISSING,
@@ -150,6 +152,17 @@ impl Tool for Args {
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        self.fetch(invocation)
+    }
+
+    fn stream(&self, invocation: &Invocation) -> Option<Result<(), Error>> {
+        // Each page was printed as it ended.
+        self.jsonl.then(|| self.fetch(invocation).map(drop))
+    }
+}
+
+impl Args {
+    fn fetch(&self, invocation: &Invocation) -> Result<Answer, Error> {
         let url = ragmaker_address::parse(&self.url)?;
         let limits = Limits { body: self.max_bytes.get(), ..Limits::default() };
         let client = Client::new(&invocation.host, Some(&url), limits)?;
@@ -158,12 +171,6 @@ impl Tool for Args {
         if !self.section {
             self.refuse_options_of_a_section()?;
             return page::fetch(&url, &client, browser.as_ref(), self.offset).map(|page| Answer::Page(Box::new(page)));
-        }
-        if self.jsonl && invocation.caller == Caller::Model {
-            return Err(ARGUMENT_ERROR
-                .error("--jsonl is for a command line")
-                .remedy("Leave it out: report_file has every page.")
-                .detail("argument", "--jsonl"));
         }
         let prefix = self.prefix.as_deref().map(ragmaker_address::parse).transpose()?;
         let pattern = |name, text: &Option<String>| text.as_deref().map(|text| Pattern::new(name, text)).transpose();
@@ -192,13 +199,6 @@ impl Tool for Args {
         section::fetch(&wanted, &client, browser.as_ref(), &catalog, folder).map(Answer::Section)
     }
 
-    fn plain(answer: &Answer) -> Option<&str> {
-        // Each page was printed as it ended.
-        matches!(answer, Answer::Section(fetched) if fetched.run.streamed).then_some("")
-    }
-}
-
-impl Args {
     /// Refuses what would have no effect: a caller that names a knowledge base expects the page in it.
     fn refuse_options_of_a_section(&self) -> Result<(), Error> {
         let given = [

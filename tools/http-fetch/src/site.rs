@@ -168,6 +168,13 @@ impl<'a> Site<'a> {
     }
 }
 
+/// Whether a request failed because the site cannot be reached.
+pub(crate) fn is_down(error: &Error) -> bool {
+    let cause = error.details().get("net_error").and_then(|cause| cause.as_str()).unwrap_or_default();
+    let causes = ["CONNECTION_LOST", "CONNECTION_REFUSED", "NAME_NOT_RESOLVED", "TLS_FAILED"];
+    error.is(TIMEOUT) || error.is(NAVIGATION_FAILED) && causes.contains(&cause)
+}
+
 /// Whether a request that failed in this way may succeed later.
 fn may_pass(error: &Error) -> bool {
     let cause = error.details().get("net_error").and_then(|cause| cause.as_str()).unwrap_or_default();

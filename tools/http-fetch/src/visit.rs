@@ -1,6 +1,6 @@
 //! One page of a section: what is asked for it, what is kept, and where it leads.
 
-use ragmaker_address::codes::{NAVIGATION_FAILED, NOT_A_PAGE, TIMEOUT};
+use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_catalog::{Listed, Source};
 use ragmaker_http::{Get, Response};
 use ragmaker_ingest::{Page, Verdict};
@@ -16,6 +16,7 @@ use crate::{
     relations::markdown_links,
     scope::key,
     section::{REFUSED, SEEN, Section},
+    site::is_down,
 };
 
 /// What a visit to a page comes to.
@@ -136,7 +137,7 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
     } else {
         page(Verdict::Failed, error.to_string())
     };
-    let unreachable = error.is(TIMEOUT) || error.is(NAVIGATION_FAILED);
+    let unreachable = is_down(error);
     Visited { unreachable, ..outcome.into() }
 }
 

@@ -76,7 +76,7 @@ fn build() -> anyhow::Result<Built> {
 }
 
 /// The Python of an environment with the converters that are written in it.
-fn python(folder: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn python(folder: &Path) -> anyhow::Result<PathBuf> {
     let requirements = root().join("xtask/src/bench/markdown_requirements.txt");
     let (installed, wanted) = (folder.join("installed.txt"), fs::read_to_string(&requirements)?);
     let python = folder.join("python/bin/python");

@@ -1,0 +1,183 @@
+//! `ragmaker-http-fetch --section` on a site of 300 pages: what it requests and saves, what it finds changed, and that
+//! it goes on after it was killed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    thread,
+    time::Duration,
+};
+
+use ragmaker_tests::{
+    run::{Project, Tool},
+    site::{Changes, PAGES, Section},
+};
+use serde_json::{Value, json};
+
+fn fetch(project: &Project, site: &Section) -> Tool {
+    let url = site.url("/docs/");
+    let arguments = ["--url", &url, "--section", "--kb-root", "kb", "--browser", "never"];
+    project.tool("http-fetch").args(arguments).within(Duration::from_mins(3))
+}
+
+/// Every page of a run, by its address.
+fn report(answer: &Value) -> BTreeMap<String, Value> {
+    let text = fs::read_to_string(answer["report_file"].as_str().unwrap()).unwrap();
+    let pages: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let by_url: BTreeMap<_, _> =
+        pages.iter().map(|page| (page["url"].as_str().unwrap().to_owned(), page.clone())).collect();
+    assert_eq!(by_url.len(), pages.len(), "each page has one verdict");
+    by_url
+}
+
+fn with(report: &BTreeMap<String, Value>, verdict: &str) -> BTreeSet<String> {
+    report.iter().filter(|(_, page)| page["verdict"] == verdict).map(|(url, _)| url.clone()).collect()
+}
+
+fn addresses(site: &Section, paths: &[&str]) -> BTreeSet<String> {
+    paths.iter().map(|path| site.url(path)).collect()
+}
+
+/// The files of a knowledge base, and when each was written.
+fn written(folder: &Path) -> BTreeMap<String, std::time::SystemTime> {
+    let files = fs::read_dir(folder.join("kb/cache/documents")).unwrap().map(Result::unwrap);
+    files.map(|file| (file.file_name().into_string().unwrap(), file.metadata().unwrap().modified().unwrap())).collect()
+}
+
+#[test]
+fn a_section_is_fetched_whole_and_nothing_else_is() {
+    let (project, site) = (Project::new(), Section::start());
+    let output = fetch(&project, &site).run();
+    let answer = output.answer();
+    let report = report(answer);
+    assert_eq!(with(&report, "added"), site.expected());
+    let forbidden: Vec<_> = site.requests().into_iter().filter(|path| Section::is_forbidden(path)).collect();
+    assert!(forbidden.is_empty(), "{forbidden:?}");
+    let refused = ["/docs/go-out", "/docs/go-private", "/docs/missing-1", "/docs/missing-2", "/docs/private/b"];
+    let refused: BTreeSet<_> = addresses(&site, &refused).into_iter().chain([site.url("/docs/private/c")]).collect();
+    assert_eq!(with(&report, "refused"), refused);
+    assert_eq!(with(&report, "failed"), addresses(&site, &["/docs/round", "/docs/members/1", "/docs/members/2"]));
+    assert!(report[&site.url("/docs/missing-1")]["reason"].as_str().unwrap().contains("does not have"));
+    assert!(report[&site.url("/docs/members/1")]["reason"].as_str().unwrap().contains("LOGIN_REQUIRED"));
+    assert_eq!(answer["counts"]["added"], PAGES);
+
+    let text = |number| fs::read_to_string(report[&site.page(number)]["file_path"].as_str().unwrap()).unwrap();
+    assert!(text(10).contains("この頁は潮位の記録について書いたものです。"));
+    assert!(text(20).contains("L'été, la marée monte très haut"));
+    assert!(text(45).contains("gauge read --page 45") && !text(45).contains("<main>"));
+    for number in [62, 63, 64, 65] {
+        assert!(text(number).contains("Written by hand as Markdown"), "{number}");
+        assert!(report[&site.page(number)]["reason"].as_str().unwrap().contains("publisher"));
+    }
+    // The publisher's is the shorter one.
+    assert!(text(67).contains("gauge read --page 67") && report[&site.page(67)].get("reason").is_none());
+    let catalog: Value =
+        serde_json::from_str(&fs::read_to_string(project.path().join("kb/cache/catalog.json")).unwrap()).unwrap();
+    assert_eq!(catalog["documents"].as_array().unwrap().len(), PAGES);
+    let tagged =
+        catalog["documents"].as_array().unwrap().iter().filter(|one| one["source"]["etag"].is_string()).count();
+    assert!(tagged >= PAGES / 2 - 5, "{tagged}");
+}
+
+#[test]
+fn only_what_has_changed_is_written_again() {
+    let (project, site) = (Project::new(), Section::start());
+    fetch(&project, &site).args(["--concurrency", "4"]).run().answer();
+    let (before, first_sent) = (written(project.path()), site.sent());
+    site.forget();
+    let output = fetch(&project, &site).run();
+    let counts = &output.answer()["counts"];
+    assert_eq!((&counts["unchanged"], &counts["added"], &counts["changed"]), (&json!(PAGES), &json!(0), &json!(0)));
+    assert_eq!(written(project.path()), before);
+    assert!(site.sent() * 10 < first_sent * 4, "{} of {first_sent} bytes", site.sent());
+
+    let numbers = |range: std::ops::Range<usize>| range.map(|step| 3 + step * 4).collect::<Vec<_>>();
+    let changes = Changes {
+        edited: numbers(0..20),
+        gone: vec![100, 105, 110, 111, 113],
+        moved: vec![120, 121, 122, 125, 130],
+        framed: (150..180).collect(),
+    };
+    site.change(changes.clone());
+    let output = fetch(&project, &site).run();
+    let report = report(output.answer());
+    let pages = |numbers: &[usize]| numbers.iter().map(|number| site.page(*number)).collect::<BTreeSet<_>>();
+    assert_eq!(with(&report, "changed"), pages(&changes.edited));
+    assert_eq!(with(&report, "gone"), pages(&changes.gone));
+    assert_eq!(with(&report, "moved"), pages(&changes.moved));
+    assert_eq!(with(&report, "added"), BTreeSet::new());
+    assert_eq!(with(&report, "unchanged").len(), PAGES - 30);
+    let gone = fs::read_dir(project.path().join("kb/cache/gone")).unwrap().count();
+    assert_eq!(gone, changes.gone.len());
+    let output = fetch(&project, &site).run();
+    assert_eq!(output.answer()["counts"]["unchanged"], PAGES - changes.gone.len());
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on() {
+    let (whole, killed) = ((Project::new(), Section::start()), (Project::new(), Section::start()));
+    fetch(&whole.0, &whole.1).run().answer();
+    let mut child = fetch(&killed.0, &killed.1).into_command().spawn().unwrap();
+    while killed.1.requests().len() < 120 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let output = fetch(&killed.0, &killed.1).run();
+    let answer = output.answer();
+    assert_eq!((&answer["continued"], &answer["counts"]["added"]), (&json!(true), &json!(PAGES)));
+    let times = |site: &Section| {
+        let mut times: BTreeMap<String, usize> = BTreeMap::new();
+        let expected = site.expected();
+        for path in site.requests().into_iter().filter(|path| expected.contains(&site.url(path))) {
+            *times.entry(path).or_default() += 1;
+        }
+        times
+    };
+    let (once, again) = (times(&whole.1), times(&killed.1));
+    let twice: Vec<_> = again.iter().filter(|(path, count)| **count > once[*path]).collect();
+    assert!(twice.len() <= 1, "{twice:?}");
+    killed.0.tool("entry-discovery").args(["--kb-root", "kb", "--title", "T", "--summary", "S"]).run().answer();
+    killed.0.tool("verify").args(["--kb-root", "kb"]).run().answer();
+}
+
+#[test]
+fn a_plan_says_why_and_a_stream_has_no_summary() {
+    let (project, site) = (Project::new(), Section::start());
+    let plan = fetch(&project, &site).arg("--dry-run").run();
+    let plan = plan.answer();
+    assert!(!project.path().join("kb").exists());
+    assert_eq!(plan["total"], plan["kept"].as_u64().unwrap() + plan["dropped"].as_u64().unwrap());
+    let (mut offset, mut dropped) = (json!(0), BTreeMap::new());
+    while !offset.is_null() {
+        let page = fetch(&project, &site).args(["--dry-run", "--offset", &offset.to_string()]).run();
+        for planned in page.answer()["pages"].as_array().unwrap().iter().filter(|page| page["kept"] == false) {
+            dropped.insert(planned["url"].as_str().unwrap().to_owned(), planned["reason"].clone());
+        }
+        offset = page.answer()["next"]["offset"].clone();
+    }
+    assert_eq!(dropped[&site.url("/docs-old/a")], "it is outside of the section");
+    assert_eq!(dropped[&site.url("/docs/private/b")], "robots.txt disallows it");
+    assert_eq!(dropped[&site.url("/docs/a.png")], "it is no document by its name");
+
+    let lines = fetch(&project, &site).args(["--jsonl", "--max-pages", "7", "--exclude", "part-0"]).run_raw();
+    let lines = String::from_utf8(lines.stdout).unwrap();
+    assert_eq!(lines.lines().count(), 7, "{lines}");
+    assert!(
+        lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok_and(|page| page["verdict"].is_string()))
+    );
+}
+
+#[test]
+fn a_page_for_members_is_fetched_by_the_session_that_signed_in() {
+    let (project, site) = (Project::new(), Section::start());
+    let url = site.url("/docs/members/1");
+    project.tool("http-fetch").args(["--url", &url, "--browser", "never"]).run().error("LOGIN_REQUIRED");
+    project.tool("browser-navigate").args(["--url", &site.url("/docs/login")]).run().answer();
+    let output = project.tool("http-fetch").args(["--url", &url]).run();
+    let page = output.answer();
+    assert_eq!((&page["via"], &page["title"]), (&json!("browser"), &json!("Members 1")));
+    assert!(page["reason"].as_str().unwrap().contains("login"));
+    project.tool("browser-close").run().answer();
+}
