@@ -66,7 +66,12 @@ pub(crate) fn visit(url: &Url, known: Option<&Listed>, section: &Section<'_, '_>
     }
     let tries_accept = section.learned().tries(Way::Accept);
     let accept = if tries_accept { MARKDOWN_FIRST } else { HTML_FIRST };
-    let response = match ask(url, url, accept, &validators(url, known), section) {
+    let asked = match ask(url, url, accept, &validators(url, known), section) {
+        // The validators were sent to the new address of a page that has moved, whose content is needed.
+        Ok(response) if response.status == 304 && !response.steps.is_empty() => ask(url, url, accept, &[], section),
+        asked => asked,
+    };
+    let response = match asked {
         Ok(response) => response,
         Err(error) => return failed(&own, &error, known.is_some()),
     };
