@@ -19,8 +19,5 @@ mod pipelines;
 mod policy;
 mod roots;
 mod secrets;
-<<<<<<< HEAD
-mod sources;
-=======
 mod section;
->>>>>>> 9d51efc (tests: a site of 300 pages, fetched whole, refreshed and interrupted)
+mod sources;

@@ -224,7 +224,7 @@ impl<'a> Store<'a> {
     }
 
     /// Records what was put.
-    pub fn record(&mut self) -> Result<(), Error> {
+    fn record(&mut self) -> Result<(), Error> {
         self.since = None;
         self.catalog.apply(&std::mem::take(&mut self.pending))
     }

@@ -331,30 +331,17 @@ impl State<'_> {
                 Some(Page::new(own, Verdict::Moved, reason))
             }
             Outcome::Save { url: at, document, source, via, reason, moved } => {
-<<<<<<< HEAD
-                // Where it moved to, it keeps its file and its summary.
-                let was = moved.then_some(own.as_str());
-                let spot = Spot { was, moved, ..Spot::at(&at) };
-                let stored = self.store.save_at(*document, spot, &source)?;
-                let mut page = Page::stored(at.as_str(), &stored).via(&via.to_string());
-                page.reason = reason;
-                if moved {
-=======
-                // Where the new address is known, too, the old one has had its time.
+                // Where it moved to, it keeps its file and its summary, unless that address is known as well.
                 let has_both = moved && self.store.known(&at).is_some();
-                let spot = Spot { was: Some(&own), moved: true, ..Spot::at(&at) };
-                let stored = if moved && !has_both {
-                    self.store.put(*document, spot, &source).and_then(|stored| self.store.record().map(|()| stored))?
-                } else {
-                    self.store.save(*document, &at, &source)?
-                };
+                let was = (moved && !has_both).then_some(own.as_str());
+                let spot = Spot { was, moved: was.is_some(), ..Spot::at(&at) };
+                let stored = self.store.save_at(*document, spot, &source)?;
+                if has_both {
+                    self.store.retire(&own)?;
+                }
                 let mut page = Page::stored(at.as_str(), &stored).via(&via.to_string());
                 page.reason = reason;
                 if moved {
-                    if has_both {
-                        self.store.retire(&own)?;
-                    }
->>>>>>> 9d51efc (tests: a site of 300 pages, fetched whole, refreshed and interrupted)
                     page =
                         Page { url: own, verdict: Verdict::Moved, reason: Some(format!("it is at {at} now")), ..page };
                 }
