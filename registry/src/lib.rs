@@ -7,9 +7,12 @@ mod list;
 mod offer;
 mod program;
 mod provenance;
+pub mod resources;
 pub mod stdin;
 pub mod subprocess;
+mod workflow;
 
 pub use list::{TOOL_NOT_FOUND, TOOLS, Tool, entries, find, manuals, unknown_tool};
 pub use offer::{Format, Offer, Selection, offers};
 pub use program::{arguments, fail, print};
+pub use workflow::{WORKFLOWS, Workflow, workflow};

@@ -35,6 +35,18 @@ pub(crate) fn mark(origin: ContentOrigin, answer: &mut Value) {
     }
 }
 
+/// `text`, which is all of the file at `path`, with a notice before it where it is from the web: a member in an object
+/// of JSON, a quotation before Markdown.
+pub(crate) fn noted(text: String, path: &Path) -> String {
+    if !is_from_web(path) {
+        return text;
+    }
+    match text.trim_start().strip_prefix('{') {
+        Some(rest) if !rest.trim_start().starts_with('}') => format!("{{\n  \"{NOTICE}\": {},{rest}", json!(TEXT)),
+        _ => format!("> {TEXT}\n\n{text}"),
+    }
+}
+
 /// Says in the schema of a tool's answer that it may be marked.
 pub(crate) fn declare(origin: ContentOrigin, output: &mut Value) {
     if let Some(Value::Object(properties)) = output.get_mut("properties")

@@ -5,6 +5,7 @@ mod conformance;
 mod foreign;
 mod http;
 mod processes;
+mod resources;
 mod state;
 
 use std::{

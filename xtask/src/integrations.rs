@@ -13,6 +13,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use argh::FromArgs;
 use ragmaker_project::VARIABLES;
+use ragmaker_registry::{WORKFLOWS, Workflow};
 use serde_json::{Value, json};
 
 use crate::{generated, process::root};
@@ -44,70 +45,25 @@ fn workflow_tools() -> BTreeSet<&'static str> {
     WORKFLOWS.iter().flat_map(|workflow| workflow.tools.iter().copied()).collect()
 }
 
-/// A workflow as it is offered to a person: `/NAME HINT`.
-struct Workflow {
-    name: &'static str,
-    hint: &'static str,
-    description: &'static str,
-    /// What the template calls the words that the person typed.
-    placeholder: &'static str,
-    /// How a skill, which is given no words, refers to them.
-    spoken: &'static str,
-    /// The tools that its steps call.
-    tools: &'static [&'static str],
+/// The template of a workflow with `words` in the place of what the person typed.
+fn text(workflow: &Workflow, words: &str) -> anyhow::Result<String> {
+    let steps = workflow.text("");
+    // A client would run or read these, or end its string there.
+    for special in ["!{", "@{", "'''", "!`", "$"] {
+        ensure!(!steps.contains(special), "{}: {special} means something to a client", workflow.name);
+    }
+    Ok(workflow.text(words))
 }
 
-const WORKFLOWS: [Workflow; 2] = [
-    Workflow {
-        name: "rag",
-        hint: "SOURCE",
-        description: "Gather a knowledge base from a web site: open it, choose the pages that matter, keep them as Markdown, describe and verify the collection. Use it when somebody gives an address to learn from, or asks for a knowledge base.",
-        placeholder: "{{source}}",
-        spoken: "the source that the person named",
-        tools: &[
-            "browser_open",
-            "browser_navigate",
-            "browser_extract",
-            "browser_close",
-            "read_file",
-            "entry_discovery",
-            "enrich_discovery",
-            "verify",
-        ],
-    },
-    Workflow {
-        name: "ask",
-        hint: "QUESTION",
-        description: "Answer a question from the knowledge bases of this project, with sources. Use it when a question may be answered by what was gathered with rag.",
-        placeholder: "{{question}}",
-        spoken: "the person's question",
-        tools: &["search_knowledge_base", "read_file", "cite"],
-    },
-];
+fn skill(workflow: &Workflow) -> anyhow::Result<String> {
+    let head = format!("---\nname: {}\ndescription: {}\n---\n\n", workflow.name, Value::from(workflow.description));
+    Ok(head + &text(workflow, workflow.spoken)?)
+}
 
-impl Workflow {
-    /// The template with `words` in the place of what the person typed.
-    fn text(&self, words: &str) -> anyhow::Result<String> {
-        let path = root().join("integrations/workflows").join(self.name).with_extension("md");
-        let template = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        ensure!(template.matches(self.placeholder).count() == 1, "{} has {} once", path.display(), self.placeholder);
-        // A client would run or read these, or end its string there.
-        for special in ["!{", "@{", "'''", "!`", "$"] {
-            ensure!(!template.contains(special), "{}: {special} means something to a client", path.display());
-        }
-        Ok(template.replace(self.placeholder, words))
-    }
-
-    fn skill(&self) -> anyhow::Result<String> {
-        let head = format!("---\nname: {}\ndescription: {}\n---\n\n", self.name, Value::from(self.description));
-        Ok(head + &self.text(self.spoken)?)
-    }
-
-    /// A command in Markdown whose front matter has `fields` beside the description.
-    fn command(&self, fields: &str) -> anyhow::Result<String> {
-        let head = format!("---\ndescription: {}\n{fields}---\n\n", Value::from(self.description));
-        Ok(head + &self.text("$ARGUMENTS")?)
-    }
+/// A command in Markdown whose front matter has `fields` beside the description.
+fn command(workflow: &Workflow, fields: &str) -> anyhow::Result<String> {
+    let head = format!("---\ndescription: {}\n{fields}---\n\n", Value::from(workflow.description));
+    Ok(head + &text(workflow, "$ARGUMENTS")?)
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -180,10 +136,10 @@ fn gemini(files: &mut Files) -> anyhow::Result<()> {
     add("GEMINI.md".into(), CONTEXT.into());
     for workflow in &WORKFLOWS {
         let Workflow { name, description, .. } = workflow;
-        let prompt = workflow.text("{{args}}")?;
+        let prompt = text(workflow, "{{args}}")?;
         let command = format!("description = {}\nprompt = '''\n{prompt}'''\n", Value::from(*description));
         add(format!("commands/{name}.toml"), command);
-        add(format!("skills/{name}/SKILL.md"), workflow.skill()?);
+        add(format!("skills/{name}/SKILL.md"), skill(workflow)?);
     }
     files.insert("gemini-cli/policies/ragmaker.toml".into(), policy());
     let settings = json!({"tools": {"discoveryCommand": "ragmaker-discover", "callCommand": "ragmaker-call"}});
@@ -232,8 +188,8 @@ fn claude_code(files: &mut Files) -> anyhow::Result<()> {
         // What the person typed for is allowed; everything else is asked for, as ever.
         let allowed: Vec<String> = tools.iter().map(|tool| format!("mcp__plugin_{NAME}_{NAME}__{tool}")).collect();
         let fields = format!("argument-hint: {}\nallowed-tools: {}\n", Value::from(*hint), allowed.join(", "));
-        add(format!("commands/{name}.md"), workflow.command(&fields)?);
-        add(format!("skills/{name}/SKILL.md"), workflow.skill()?);
+        add(format!("commands/{name}.md"), command(workflow, &fields)?);
+        add(format!("skills/{name}/SKILL.md"), skill(workflow)?);
     }
     Ok(())
 }
@@ -241,8 +197,8 @@ fn claude_code(files: &mut Files) -> anyhow::Result<()> {
 /// Skills where Codex and opencode look for them, and the configuration of each.
 fn agents(files: &mut Files) -> anyhow::Result<()> {
     for workflow in &WORKFLOWS {
-        files.insert(format!("agents/.agents/skills/{}/SKILL.md", workflow.name), workflow.skill()?);
-        files.insert(format!("opencode/.opencode/command/{}.md", workflow.name), workflow.command("")?);
+        files.insert(format!("agents/.agents/skills/{}/SKILL.md", workflow.name), skill(workflow)?);
+        files.insert(format!("opencode/.opencode/command/{}.md", workflow.name), command(workflow, "")?);
     }
     files.insert("codex/config.toml".into(), codex()?);
     let mut command = vec![SERVER.to_owned()];
@@ -293,7 +249,7 @@ mod tests {
     #[test]
     fn the_tools_that_a_workflow_may_call_are_those_that_it_names() {
         for workflow in &WORKFLOWS {
-            let text = workflow.text("").unwrap();
+            let text = workflow.text("");
             let lines = text.lines().filter_map(|line| line.trim().strip_prefix("ragmaker-")?.split(' ').next());
             let mut named: Vec<String> = lines.map(|name| name.replace('-', "_")).collect();
             named.sort();

@@ -97,7 +97,7 @@ pub(crate) async fn serve(
     let sessions = Arc::new(Sessions::default());
     let config = guarded(address);
     let most = config.max_request_body_bytes;
-    let service = StreamableHttpService::new(move || Ok(server.clone()), sessions.manager(), config);
+    let service = StreamableHttpService::new(move || Ok(server.for_another_client()), sessions.manager(), config);
     let url = format!("http://{address}{PATH}");
     let token_file = token.as_ref().map(|token| token.file.to_string_lossy());
     let started = json!({"status": "success", "url": url, "token_file": token_file});

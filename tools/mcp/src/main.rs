@@ -5,7 +5,9 @@
 
 #[cfg(feature = "http")]
 mod http;
+mod prompts;
 mod question;
+mod resources;
 mod scope;
 mod server;
 #[cfg(feature = "http")]

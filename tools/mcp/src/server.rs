@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_registry::{Format, Offer, Selection, Tool as Listed, find, offers, subprocess, unknown_tool};
+use ragmaker_registry::{Format, Offer, Selection, Tool as Listed, Workflow, find, offers, subprocess, unknown_tool};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Approval, Error, HostOptions, INTERNAL_ERROR, Isolation,
     json::{self, Charset},
@@ -14,15 +14,17 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
-        ContentBlock, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
-        ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+        ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+        Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
-    service::RequestContext,
+    service::{RequestContext, SubscriptionContext},
 };
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::{question, stdio::Stdio, twice};
+use crate::{prompts, question, resources::Resources, stdio::Stdio, twice};
 
 /// How many calls are at work at once in this process; more of them wait.
 pub(crate) const AT_ONCE: usize = 16;
@@ -47,6 +49,8 @@ const INSTRUCTIONS: &str = "Tools that gather web pages into a knowledge base an
 #[derive(Clone)]
 pub(crate) struct Server {
     offered: Arc<[(&'static Listed, Tool)]>,
+    prompts: Arc<[&'static Workflow]>,
+    resources: Resources,
     host: Arc<HostOptions>,
     in_process: Arc<Semaphore>,
     subprocesses: Arc<Semaphore>,
@@ -69,8 +73,18 @@ impl Server {
                 .remedy("Name read-only tools as --tools, or leave --read-only out.")
                 .detail("argument", "--tools"));
         }
+        let is_offered = |name: &str| offered.iter().any(|(_, tool)| tool.name == name);
+        let prompts = prompts::offered(is_offered).into();
+        let host = Arc::new(host);
+        let resources = Resources::new(Arc::clone(&host));
         let [in_process, subprocesses] = [AT_ONCE, PROCESSES].map(|most| Arc::new(Semaphore::new(most)));
-        Ok(Self { offered, host: Arc::new(host), in_process, subprocesses })
+        Ok(Self { offered, prompts, resources, host, in_process, subprocesses })
+    }
+
+    /// The same server for another client: what a client watches is its own.
+    #[cfg(feature = "http")]
+    pub(crate) fn for_another_client(&self) -> Self {
+        Self { resources: self.resources.for_another_client(), ..self.clone() }
     }
 
     /// Serves standard input and output until they are closed.
@@ -145,7 +159,9 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let mut config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources();
+        let capabilities = capabilities.enable_resources_list_changed().enable_resources_subscribe();
+        let mut config = ServerConfig::new(capabilities.build());
         config.server_info = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
         config.with_instructions(INSTRUCTIONS)
     }
@@ -182,6 +198,72 @@ impl ServerHandler for Server {
         let peer = context.peer.peer_info();
         let shows_data_alone = peer.is_some_and(|peer| peer.client_info.name.starts_with(CODEX));
         Ok(result(answer, shows_data_alone).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompts = self.prompts.iter().map(|workflow| prompts::prompt(workflow)).collect();
+        let keeps = u64::try_from(LIST_KEEPS.as_millis()).unwrap_or_default();
+        Ok(ListPromptsResult::with_all_items(prompts).with_ttl_ms(keeps).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&self.prompts, &request).map(Into::into)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let list = self.resources.list(request).await?;
+        // Who has the list is told of changes; the newest revision asks for that itself.
+        if context.meta.protocol_version().is_none() {
+            self.resources.watch(None, context.peer).await?;
+        }
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.resources.read(request.uri).await.map(Into::into)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.resources.watch(Some(request.uri), context.peer).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.resources.unwatch(request.uri).await;
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        (accepted.tools_list_changed, accepted.prompts_list_changed) = (None, None);
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.resources.listen(context).await
     }
 
     /// Refuses what the SDK could not read. To it, a call with wrong parameters is a method of another kind.

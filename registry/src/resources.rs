@@ -1,0 +1,190 @@
+//! Knowledge bases and their documents as resources, which a person attaches to a conversation.
+//!
+//! A resource is the catalog of a knowledge base or a document that a catalog lists: nothing else has an address
+//! here. Each is read by the rules of the file tools, and what comes from the web is marked as in their answers.
+
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use ragmaker_catalog::Catalog;
+use ragmaker_files::{FILE_NOT_FOUND, Roots, io_error};
+use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT, Text};
+use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, HostOptions, Invocation};
+use url::Url;
+
+use crate::provenance;
+
+/// The most bytes of a resource: all of it goes into a conversation.
+const LARGEST: u64 = 1 << 20;
+
+/// The most characters of a title or a summary that a list shows.
+const LONGEST: usize = 300;
+
+/// A resource, as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Its address: `file://` and the absolute path.
+    pub uri: String,
+    /// The name of its file, or of its knowledge base.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it says, in short.
+    pub description: String,
+    /// `application/json` for a catalog, `text/markdown` for a document.
+    pub mime_type: &'static str,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// What a resource says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// The text; what comes from the web begins with a notice that says so.
+    pub text: String,
+    /// As in the list.
+    pub mime_type: &'static str,
+}
+
+/// What tells a resource from a changed one: its size and when it was written. `None` where it is gone.
+pub type Stamp = Option<(u64, Option<SystemTime>)>;
+
+const JSON: &str = "application/json";
+const MARKDOWN: &str = "text/markdown";
+
+/// Every resource of the project and the roots that the host allows: each knowledge base, and after it its
+/// documents.
+///
+/// # Errors
+///
+/// Those of the roots. Without a knowledge base the list is empty; one that cannot be read is listed without documents.
+pub fn list(host: &HostOptions) -> Result<Vec<Resource>, Error> {
+    let roots = Roots::discover(host)?;
+    let mut listed = vec![];
+    for catalog in catalogs(host)? {
+        let Some(file) = resolved(&roots, catalog.file()) else { continue };
+        let contents = catalog.read().ok();
+        let root = catalog.root().unwrap_or_default();
+        let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let header = contents.as_ref().map(|contents| contents.header.clone()).unwrap_or_default();
+        listed.extend(resource(&file, &name, header.title, header.summary, JSON));
+        for document in contents.into_iter().flat_map(|contents| contents.documents) {
+            let found = document.path.as_deref().and_then(|path| catalog.find(path));
+            let Some(file) = found.and_then(|file| resolved(&roots, &file)) else { continue };
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            listed.extend(resource(&file, &name, document.title, document.summary.or(document.url), MARKDOWN));
+        }
+    }
+    Ok(listed)
+}
+
+/// What the resource at `uri` says.
+///
+/// # Errors
+///
+/// [`FILE_NOT_FOUND`] where it is not a resource, and whatever keeps it from being read.
+pub fn read(uri: &str, host: &HostOptions) -> Result<Contents, Error> {
+    let (file, mime_type) = known(uri, host)?;
+    let roots = Roots::discover(host)?;
+    let place = roots.place(&file.to_string_lossy())?;
+    let opened = place.open()?;
+    let mut bytes = vec![];
+    opened.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| io_error(&error, &file))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(INPUT_TOO_LARGE
+            .error(format!("{} has more than {LARGEST} bytes", file.display()))
+            .remedy("Read it in parts with read_file.")
+            .detail("path", file.to_string_lossy()));
+    }
+    let text = Text::decode(bytes).map_err(|_| {
+        NOT_TEXT.error(format!("{} is not text", file.display())).detail("path", file.to_string_lossy())
+    })?;
+    Ok(Contents { text: provenance::noted(text.text, &file), mime_type })
+}
+
+/// The file of the resource at `uri`.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub fn find(uri: &str, host: &HostOptions) -> Result<PathBuf, Error> {
+    known(uri, host).map(|(file, _)| file)
+}
+
+/// The present state of a file.
+pub fn stamp(file: &Path) -> Stamp {
+    let metadata = fs::metadata(file).ok()?;
+    Some((metadata.len(), metadata.modified().ok()))
+}
+
+/// The catalogs of all knowledge bases, with their present state: what a list is made of.
+pub fn stamps(host: &HostOptions) -> Vec<(PathBuf, Stamp)> {
+    let catalogs = catalogs(host).unwrap_or_default();
+    catalogs.iter().map(|catalog| (catalog.file().to_owned(), stamp(catalog.file()))).collect()
+}
+
+fn catalogs(host: &HostOptions) -> Result<Vec<Catalog>, Error> {
+    let invocation = Invocation { host: host.clone(), caller: Caller::Model, ..Invocation::default() };
+    match Catalog::all(&[], &invocation) {
+        Err(error) if error.is(ragmaker_catalog::CATALOG_NOT_FOUND) => Ok(vec![]),
+        found => found,
+    }
+}
+
+/// The file of the resource at `uri`, and its type.
+fn known(uri: &str, host: &HostOptions) -> Result<(PathBuf, &'static str), Error> {
+    let path = Url::parse(uri).ok().filter(|url| url.scheme() == "file").and_then(|url| url.to_file_path().ok());
+    let path = path.ok_or_else(|| {
+        ARGUMENT_ERROR
+            .error(format!("{uri:?} is not the address of a resource"))
+            .remedy("Take an address from resources/list.")
+            .detail("uri", uri)
+    })?;
+    let roots = Roots::discover(host)?;
+    let unknown = || {
+        FILE_NOT_FOUND
+            .error(format!("no knowledge base has the resource {uri}"))
+            .remedy("Take an address from resources/list; read_file reads other files.")
+            .detail("uri", uri)
+    };
+    let file = resolved(&roots, &path).ok_or_else(unknown)?;
+    for catalog in catalogs(host)? {
+        if resolved(&roots, catalog.file()).is_some_and(|known| known == file) {
+            return Ok((file, JSON));
+        }
+        let Some(root) = catalog.root().filter(|root| file.starts_with(root)) else { continue };
+        let Ok(contents) = catalog.read() else { continue };
+        if file.starts_with(&root) && catalog.listed_files(&contents).contains(&file) {
+            return Ok((file, MARKDOWN));
+        }
+    }
+    Err(unknown())
+}
+
+/// Where `path` is, links followed, if it may be read.
+fn resolved(roots: &Roots, path: &Path) -> Option<PathBuf> {
+    roots.place(path.to_str()?).ok().map(|place| place.path())
+}
+
+fn resource(
+    file: &Path,
+    name: &str,
+    title: Option<String>,
+    description: Option<String>,
+    mime_type: &'static str,
+) -> Option<Resource> {
+    let size = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
+    let short = |text: String| text.chars().take(LONGEST).collect::<String>();
+    Some(Resource {
+        uri: Url::from_file_path(file).ok()?.into(),
+        name: name.to_owned(),
+        title: title.map_or_else(|| name.to_owned(), short),
+        description: description.map(short).unwrap_or_default(),
+        mime_type,
+        size,
+    })
+}

@@ -1,0 +1,220 @@
+//! Knowledge bases and their documents as the protocol's resources, and word of what changed in them.
+//!
+//! Changes are found by looking: other processes write knowledge bases, and a look at a file takes microseconds.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use ragmaker_registry::resources::{self, Contents, Stamp};
+use ragmaker_tool::{Error, HostOptions, INTERNAL_ERROR};
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{
+        ErrorCode, ListResourcesResult, PaginatedRequestParams, ReadResourceResult, Resource, ResourceContents,
+        ResourceUpdatedNotificationParam, SubscriptionFilter,
+    },
+    service::{Peer, SubscriptionContext},
+};
+use tokio::{
+    sync::Mutex,
+    task::{AbortHandle, spawn_blocking},
+};
+
+/// How many resources one page of the list has.
+const PAGE: usize = 500;
+
+/// How often watched resources are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often new knowledge bases are looked for, which takes a walk through the project.
+const SEARCH: Duration = Duration::from_secs(10);
+
+/// The most resources that one client watches.
+const MOST_WATCHED: usize = 256;
+
+/// The resources of a host, and what one client watches of them.
+#[derive(Clone)]
+pub(crate) struct Resources {
+    host: Arc<HostOptions>,
+    /// The watches of a client of the older revisions: by address, and that of the list without one.
+    watches: Arc<Mutex<HashMap<Option<String>, AbortHandle>>>,
+}
+
+impl Resources {
+    pub(crate) fn new(host: Arc<HostOptions>) -> Self {
+        Self { host, watches: Arc::default() }
+    }
+
+    /// The same resources for another client.
+    pub(crate) fn for_another_client(&self) -> Self {
+        Self::new(Arc::clone(&self.host))
+    }
+
+    /// A page of the list.
+    pub(crate) async fn list(&self, page: Option<PaginatedRequestParams>) -> Result<ListResourcesResult, ErrorData> {
+        let start = match page.and_then(|page| page.cursor) {
+            Some(cursor) => cursor
+                .parse()
+                .map_err(|_| ErrorData::invalid_params(format!("{cursor:?} is not a cursor of this server"), None))?,
+            None => 0,
+        };
+        let host = Arc::clone(&self.host);
+        let all = blocking(move || resources::list(&host)).await?;
+        let total = all.len();
+        let page = all.into_iter().skip(start).take(PAGE).map(|found| {
+            let resource = Resource::new(found.uri, found.name).with_title(found.title).with_mime_type(found.mime_type);
+            let resource = resource.with_size(found.size);
+            if found.description.is_empty() { resource } else { resource.with_description(found.description) }
+        });
+        let mut list = ListResourcesResult::with_all_items(page.collect());
+        list.next_cursor = (start + PAGE < total).then(|| (start + PAGE).to_string());
+        Ok(list)
+    }
+
+    /// What a resource says.
+    pub(crate) async fn read(&self, uri: String) -> Result<ReadResourceResult, ErrorData> {
+        let (host, asked) = (Arc::clone(&self.host), uri.clone());
+        let Contents { text, mime_type } = blocking(move || resources::read(&asked, &host)).await?;
+        Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(mime_type)]))
+    }
+
+    /// Tells the client of each change of the resource at `uri`; without one, of changes of the list.
+    pub(crate) async fn watch(&self, uri: Option<String>, peer: Peer<RoleServer>) -> Result<(), ErrorData> {
+        let mut watches = self.watches.lock().await;
+        if watches.contains_key(&uri) {
+            return Ok(());
+        }
+        if watches.len() >= MOST_WATCHED {
+            return Err(ErrorData::invalid_params(format!("{MOST_WATCHED} resources are watched already"), None));
+        }
+        let mut watched = Watched::of(&self.host, uri.as_slice(), uri.is_none()).await?;
+        let watch = tokio::spawn(async move {
+            while !peer.is_transport_closed() {
+                let told = match watched.next().await {
+                    Change::Resource(uri) => {
+                        peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
+                    }
+                    Change::List => peer.notify_resource_list_changed().await,
+                    Change::None => Ok(()),
+                };
+                if told.is_err() {
+                    return;
+                }
+            }
+        });
+        watches.insert(uri, watch.abort_handle());
+        Ok(())
+    }
+
+    /// Ends a watch.
+    pub(crate) async fn unwatch(&self, uri: String) {
+        if let Some(watch) = self.watches.lock().await.remove(&Some(uri)) {
+            watch.abort();
+        }
+    }
+
+    /// Tells a client of the newest revision of changes, until it ends its subscription.
+    pub(crate) async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let SubscriptionFilter { resources_list_changed, resource_subscriptions, .. } = subscription.accepted().clone();
+        let uris = resource_subscriptions.unwrap_or_default();
+        let uris = &uris[..uris.len().min(MOST_WATCHED)];
+        let mut watched = Watched::of(&self.host, uris, resources_list_changed == Some(true)).await?;
+        let sink = subscription.sink();
+        loop {
+            let change = tokio::select! {
+                change = watched.next() => change,
+                () = subscription.cancelled() => return Ok(()),
+            };
+            let told = match change {
+                Change::Resource(uri) => sink.notify_resource_updated(uri).await,
+                Change::List => sink.notify_resource_list_changed().await,
+                Change::None => Ok(()),
+            };
+            if told.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Drop for Resources {
+    fn drop(&mut self) {
+        // The last clone of a client that has gone: nobody is left to be told.
+        if Arc::strong_count(&self.watches) == 1
+            && let Ok(watches) = self.watches.try_lock()
+        {
+            watches.values().for_each(AbortHandle::abort);
+        }
+    }
+}
+
+/// What is watched, as it was seen last.
+struct Watched {
+    host: Arc<HostOptions>,
+    resources: Vec<(String, PathBuf, Stamp)>,
+    /// The catalogs, where the list is watched.
+    catalogs: Option<Vec<(PathBuf, Stamp)>>,
+    searched: Instant,
+}
+
+enum Change {
+    Resource(String),
+    List,
+    None,
+}
+
+impl Watched {
+    async fn of(host: &Arc<HostOptions>, uris: &[String], list: bool) -> Result<Self, ErrorData> {
+        let mut resources = vec![];
+        for uri in uris {
+            let (host, asked) = (Arc::clone(host), uri.clone());
+            let file = blocking(move || resources::find(&asked, &host)).await?;
+            let stamp = resources::stamp(&file);
+            resources.push((uri.clone(), file, stamp));
+        }
+        let catalogs = if list { Some(catalogs(host).await) } else { None };
+        Ok(Self { host: Arc::clone(host), resources, catalogs, searched: Instant::now() })
+    }
+
+    /// The next change; or none, for now.
+    async fn next(&mut self) -> Change {
+        tokio::time::sleep(LOOK).await;
+        for (uri, file, stamp) in &mut self.resources {
+            let now = resources::stamp(file);
+            if now != *stamp {
+                *stamp = now;
+                return Change::Resource(uri.clone());
+            }
+        }
+        let Some(known) = &mut self.catalogs else { return Change::None };
+        let now = if self.searched.elapsed() >= SEARCH {
+            self.searched = Instant::now();
+            catalogs(&self.host).await
+        } else {
+            known.iter().map(|(file, _)| (file.clone(), resources::stamp(file))).collect()
+        };
+        if now == *known {
+            return Change::None;
+        }
+        *known = now;
+        Change::List
+    }
+}
+
+async fn catalogs(host: &Arc<HostOptions>) -> Vec<(PathBuf, Stamp)> {
+    let host = Arc::clone(host);
+    spawn_blocking(move || resources::stamps(&host)).await.unwrap_or_default()
+}
+
+/// Does work that waits for the disk.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, ErrorData> {
+    let done = spawn_blocking(work).await.map_err(|error| INTERNAL_ERROR.error(error.to_string()));
+    done.and_then(|done| done).map_err(|error| {
+        let code = if error.is(INTERNAL_ERROR) { ErrorCode::INTERNAL_ERROR } else { ErrorCode::RESOURCE_NOT_FOUND };
+        ErrorData::new(code, format!("{error}. {}", error.remediation()), serde_json::to_value(error).ok())
+    })
+}
