@@ -141,6 +141,8 @@ pub fn run_if_asked() -> Option<ExitCode> {
 /// The layers that a process would have here; one is started for it.
 pub fn probe(policy: &Policy) -> Layers {
     let ended = policy.command("true".as_ref(), &[]).and_then(|mut confined| {
+        // The caller's own directory may be below /tmp, which is another one there.
+        confined.command.current_dir("/");
         confined.command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
         confined.spawn()?.wait(Some(Duration::from_secs(5)))
     });

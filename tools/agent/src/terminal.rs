@@ -38,7 +38,6 @@ const SHOWN: usize = 40;
 pub(crate) struct Terminal {
     history: PathBuf,
     is_there: bool,
-    editor: Option<Editor<Commands, FileHistory>>,
 }
 
 /// A line of a person.
@@ -69,7 +68,7 @@ impl Terminal {
     /// The terminal, whose history is in the file `history`.
     pub(crate) fn new(history: PathBuf) -> Self {
         let is_there = io::stdin().is_terminal() && (io::stderr().is_terminal() || io::stdout().is_terminal());
-        Self { history, is_there, editor: None }
+        Self { history, is_there }
     }
 
     /// Whether a person can be asked.
@@ -80,8 +79,9 @@ impl Terminal {
     /// The next line at the prompt.
     pub(crate) fn prompt(&mut self) -> Line {
         let line = self.read("> ", "");
-        if let (Line::Text(text), Some(editor)) = (&line, &mut self.editor)
+        if let Line::Text(text) = &line
             && !text.trim().is_empty()
+            && let Some(mut editor) = self.editor()
         {
             // A history that cannot be kept is not worth an error.
             let _ = editor.add_history_entry(text.as_str());
@@ -138,7 +138,7 @@ impl Terminal {
         if !self.is_there {
             return Line::End;
         }
-        let Some(editor) = self.editor() else { return Line::End };
+        let Some(mut editor) = self.editor() else { return Line::End };
         match editor.readline_with_initial(prompt, (initial, "")) {
             Ok(text) => Line::Text(text),
             Err(ReadlineError::Interrupted) => Line::Interrupted,
@@ -146,17 +146,16 @@ impl Terminal {
         }
     }
 
-    fn editor(&mut self) -> Option<&mut Editor<Commands, FileHistory>> {
-        if self.editor.is_none() {
-            // The terminal itself: standard output may be a file.
-            let config = Config::builder().behavior(Behavior::PreferTerm).max_history_size(HISTORY).ok()?.build();
-            let mut editor = Editor::with_config(config).ok()?;
-            editor.set_helper(Some(Commands));
-            // There is none at first.
-            let _ = editor.load_history(&self.history);
-            self.editor = Some(editor);
-        }
-        self.editor.as_mut()
+    /// An editor for one line. While it exists, it takes Ctrl-C away from the program; it gives it back when it is
+    /// dropped, so that Ctrl-C ends a step.
+    fn editor(&self) -> Option<Editor<Commands, FileHistory>> {
+        // The terminal itself: standard output may be a file.
+        let config = Config::builder().behavior(Behavior::PreferTerm).max_history_size(HISTORY).ok()?.build();
+        let mut editor = Editor::with_config(config).ok()?;
+        editor.set_helper(Some(Commands));
+        // There is none at first.
+        let _ = editor.load_history(&self.history);
+        Some(editor)
     }
 }
 
