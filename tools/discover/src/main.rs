@@ -19,7 +19,7 @@ struct Arguments {
     /// print the tools for one kind of work: gather, ask, files or all (the default)
     #[argh(option)]
     profile: Option<String>,
-    /// print run_command too, which runs shell lines
+    /// print the tool that runs shell lines, too
     #[argh(switch)]
     commands: bool,
 }

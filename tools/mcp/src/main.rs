@@ -45,7 +45,7 @@ struct Arguments {
     /// offer only tools that change nothing
     #[argh(switch)]
     read_only: bool,
-    /// offer run_command too, which runs shell lines; what does more than read is asked for, where the client can
+    /// offer the tool that runs shell lines, too; what does more than read is asked for, where the client can
     #[argh(switch)]
     commands: bool,
     /// describe the tools' answers to clients, too

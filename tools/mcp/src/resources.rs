@@ -91,10 +91,10 @@ impl Resources {
         if watches.len() >= MOST_WATCHED {
             return Err(ErrorData::invalid_params(format!("{MOST_WATCHED} resources are watched already"), None));
         }
-        let mut watched = Watched::of(&self.host, uri.as_slice(), uri.is_none()).await?;
+        let mut changes = Watched::of(&self.host, uri.as_slice(), uri.is_none()).await?;
         let watch = tokio::spawn(async move {
             while !peer.is_transport_closed() {
-                let told = match watched.next().await {
+                let told = match changes.next().await {
                     Change::Resource(uri) => {
                         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                     }

@@ -68,6 +68,9 @@ struct Bench {
     folder: PathBuf,
 }
 
+/// A client that is started: its executable, its arguments and its environment.
+type Started<'a> = (&'static str, &'a [&'a str], &'a [(&'a str, &'a str)]);
+
 impl Bench {
     fn agent(&self, model: &Model) -> Command {
         let mut command = Command::new(&self.program);
@@ -101,7 +104,7 @@ impl Bench {
             fs::write(path, text)?;
         }
         let url = model.url();
-        let all: [(&str, &[&str], &[(&str, &str)]); 4] = [
+        let all: [Started<'_>; 4] = [
             (
                 "gemini",
                 &["--yolo", "--prompt"],
