@@ -54,7 +54,7 @@ impl Selection {
         Self { commands, ..self }
     }
 
-    /// The tools of `profile` (gather, ask, files or all) that are also in `names`, a comma-separated list,
+    /// The tools of `profile` (gather, fetch, ask, files or all) that are also in `names`, a comma-separated list,
     /// and, with `read_only`, change nothing.
     ///
     /// # Errors
@@ -64,12 +64,13 @@ impl Selection {
         let toolset = match profile {
             None | Some("all") => None,
             Some("gather") => Some(Toolset::Gather),
+            Some("fetch") => Some(Toolset::Fetch),
             Some("ask") => Some(Toolset::Ask),
             Some("files") => Some(Toolset::Files),
             Some(other) => {
                 return Err(ARGUMENT_ERROR
-                    .error(format!("--profile cannot be {other:?}: expected gather, ask, files or all"))
-                    .remedy("Choose one of gather, ask, files and all.")
+                    .error(format!("--profile cannot be {other:?}: expected gather, fetch, ask, files or all"))
+                    .remedy("Choose one of gather, fetch, ask, files and all.")
                     .detail("argument", "--profile")
                     .detail("value", other));
             }
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn every_tool_is_offered_in_order() {
-        let offers = offers(&Selection::default());
+        let offers = offers(&Selection::default().with_commands(true));
         assert!(offers.iter().map(|offer| offer.tool.command).eq(TOOLS.iter().map(|tool| tool.command)));
         for offer in &offers {
             let [gemini, openai, anthropic, mcp] =
@@ -235,6 +236,8 @@ mod tests {
             ("all", Format::Mcp, 1_500 * tools),
             ("gather", Format::Gemini, 9_000),
             ("gather", Format::Mcp, 9_000),
+            ("fetch", Format::Gemini, 9_000),
+            ("fetch", Format::Mcp, 9_000),
             ("ask", Format::Gemini, 9_000),
             ("ask", Format::Mcp, 9_000),
         ] {
@@ -256,7 +259,8 @@ mod tests {
                 description.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| word.contains('_'))
             {
                 let is_argument = offer.entry["parameters"]["properties"].get(word).is_some();
-                assert!(names.contains(&word) || is_argument, "{}: {word}", offer.name());
+                let is_answered = offer.entry["output"].to_string().contains(word);
+                assert!(names.contains(&word) || is_argument || is_answered, "{}: {word}", offer.name());
             }
         }
     }

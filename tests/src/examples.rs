@@ -189,7 +189,7 @@ impl Example {
     pub fn check(&self, entries: &[Entry]) -> Result<(), String> {
         let entry = entries.iter().find(|entry| entry.command == self.command()).ok_or("there is no such tool")?;
         let mut given: Vec<String> = vec![];
-        let mut words = self.words[1..].iter().map(String::as_str);
+        let mut words = self.words[1..].iter().map(String::as_str).peekable();
         while let Some(word) = words.next() {
             let (name, inline) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
             if ["-h", "--help", "-V", "--version", "--describe"].contains(&word) {
@@ -205,6 +205,11 @@ impl Example {
                 continue;
             }
             let flag = format!("--{name}");
+            if !entry.json["stream_flags"][&flag].is_null() {
+                // Whether it takes a value is for the tool's own parser to say.
+                words.next_if(|word| !word.starts_with('-'));
+                continue;
+            }
             let found = entry.arguments.iter().find(|(key, schema)| option(key, schema) == flag);
             let (key, schema) = found.ok_or_else(|| format!("there is no --{name}"))?;
             if schema["type"] != "boolean" {

@@ -26,7 +26,8 @@ pub(crate) struct Arguments {
 }
 
 /// The profiles of `ragmaker-mcp`, and the tools of each.
-const PROFILES: [(&str, Toolset); 3] = [("gather", Toolset::Gather), ("ask", Toolset::Ask), ("files", Toolset::Files)];
+const PROFILES: [(&str, Toolset); 4] =
+    [("gather", Toolset::Gather), ("fetch", Toolset::Fetch), ("ask", Toolset::Ask), ("files", Toolset::Files)];
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check {

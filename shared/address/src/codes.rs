@@ -15,7 +15,7 @@ pub const HTTP_ERROR: Code =
 /// A bot challenge is shown instead of the page.
 pub const BOT_DETECTED: Code = Code::new(
     "BOT_DETECTED",
-    "Call again with --no-headless and let a person solve the challenge in the window; the session remembers it.",
+    "Open the session with a window, as ragmaker-browser-open can, and let a person solve the challenge there; the session remembers it.",
 );
 /// A form to sign in is shown instead of the page's content.
 pub const LOGIN_REQUIRED: Code = Code::new(

@@ -11,7 +11,7 @@ use crate::body::{Body, decode};
 
 /// There is nothing to save.
 pub const EMPTY_CONTENT: Code =
-    Code::new("EMPTY_CONTENT", "Check that there is text, or name the content with --selector.");
+    Code::new("EMPTY_CONTENT", "Check that there is text; a selector can name a part of a page.");
 
 /// What a source fetched.
 #[derive(Clone, Copy, Debug)]

@@ -86,8 +86,10 @@ pub struct Stdin {
 /// A selection of tools for one kind of work, so that a model reads no more declarations than it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toolset {
-    /// Gathering web pages into a knowledge base.
+    /// Gathering web pages into a knowledge base with a browser.
     Gather,
+    /// Bringing whole sections, repositories and folders into one without a browser, and keeping it fresh.
+    Fetch,
     /// Answering questions from knowledge bases.
     Ask,
     /// Reading and changing the files of a project.
@@ -109,7 +111,7 @@ pub fn codes<T: Tool>() -> impl Iterator<Item = Code> {
 /// Where the definition of `T` contradicts itself; a test of the workspace makes every entry.
 pub fn entry<T: Tool>() -> Value {
     let info = T::get_args_info();
-    json!({
+    let mut entry = json!({
         "name": T::NAME.trim_start_matches("ragmaker-").replace('-', "_"),
         "command": T::NAME,
         "description": plain_text(info.description),
@@ -117,7 +119,14 @@ pub fn entry<T: Tool>() -> Value {
         "output": output::<T>(),
         "errors": error_names::<T>(),
         "annotations": T::ANNOTATIONS,
-    })
+    });
+    // For agents with a shell; schemas do not have them.
+    let stream = info.flags.iter().filter(|flag| T::STREAM_FLAGS.contains(&flag.long));
+    let stream: Map<String, Value> = stream.map(|flag| (flag.long.to_owned(), flag.description.into())).collect();
+    if !stream.is_empty() {
+        entry["stream_flags"] = stream.into();
+    }
+    entry
 }
 
 /// The names of the codes, each once: groups may overlap.
@@ -187,11 +196,18 @@ fn output<T: Tool>() -> Value {
     let mut answer = schema::<T::Answer>(SchemaSettings::draft2020_12().for_serialize());
     let mut properties = Map::from_iter([("status".to_owned(), json!({"const": "success"}))]);
     let mut required = vec![Value::from("status")];
-    if let Some(Value::Object(own)) = answer.get_mut("properties").map(Value::take) {
-        properties.extend(own);
-    }
-    if let Some(Value::Array(own)) = answer.get_mut("required").map(Value::take) {
-        required.extend(own);
+    // An answer of several forms has the members of all, and requires those that each of them has.
+    let forms = match answer.get_mut("anyOf").map(Value::take) {
+        Some(Value::Array(forms)) => forms,
+        _ => vec![answer],
+    };
+    let requires = |form: &Value, name: &Value| form["required"].as_array().is_some_and(|names| names.contains(name));
+    let names = forms[0]["required"].as_array().cloned().unwrap_or_default();
+    required.extend(names.into_iter().filter(|name| forms.iter().all(|form| requires(form, name))));
+    for form in forms {
+        for (name, schema) in form["properties"].as_object().into_iter().flatten() {
+            properties.entry(name).or_insert_with(|| schema.clone());
+        }
     }
     json!({"type": "object", "properties": properties, "required": required})
 }

@@ -7,11 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_tool::{Code, Error};
-
-/// More was piped in than a request may hold.
-pub(crate) const INPUT_TOO_LARGE: Code =
-    Code::new("INPUT_TOO_LARGE", "Save it in a file of the project, and ask about the file: it is read page by page.");
+use ragmaker_text::INPUT_TOO_LARGE;
+use ragmaker_tool::Error;
 
 /// The most bytes that are taken.
 const MOST: usize = 1 << 20;
@@ -49,7 +46,8 @@ fn read(mut input: impl Read + Send + 'static, patience: Duration) -> Result<Vec
         bytes.extend(piece);
         if bytes.len() > MOST {
             let message = format!("more than {MOST} bytes came on standard input");
-            return Err(INPUT_TOO_LARGE.error(message).detail("limit", MOST));
+            let advice = "Save it in a file of the project, and ask about the file: it is read page by page.";
+            return Err(INPUT_TOO_LARGE.error(message).remedy(advice).detail("limit", MOST));
         }
     }
     Ok(bytes)

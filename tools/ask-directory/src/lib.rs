@@ -51,7 +51,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
     const ALIASES: &'static [&'static str] = &["ask-dir"];
     const ERRORS: &'static [&'static [Code]] =
         &[ragmaker_desktop::ASK_ERRORS, &[NOT_A_DIRECTORY], ragmaker_files::PATH_ERRORS];

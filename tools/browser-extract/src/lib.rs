@@ -19,31 +19,31 @@ use serde::Serialize;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// http or https address of the page (default: the page the session used last)
+    /// address of the page (default: the one used last)
     #[argh(option)]
     pub url: Option<String>,
     /// folder to write the file to (default: cache/documents in --kb-root)
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
-    /// show the window, and wait for a person to solve a challenge
+    /// show the window, for a person to solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
-    /// name of the session; each has its own profile
+    /// name of the session
     #[argh(option)]
     pub session: Option<String>,
     /// seconds the call may take (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
-    /// CSS selector to wait for, instead of until the page rests
+    /// CSS selector to wait for
     #[argh(option)]
     pub wait_for: Option<String>,
-    /// text: leave out what text does not need, as pictures and fonts; everything: load all
+    /// everything: load pictures, fonts and media, too
     #[argh(option, default = "Load::Text", from_str_fn(choice))]
     pub load: Load,
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
-    /// folder of the knowledge base to save in, made where it is missing; its catalog is cache/catalog.json in it
+    /// folder of the knowledge base to save in
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
     /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)

@@ -24,32 +24,32 @@ use pattern::Pattern;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// address of the page, http or https
+    /// address of the page
     #[argh(option)]
     pub url: String,
-    /// show the window, and wait for a person to solve a challenge
+    /// show the window, for a person to solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
-    /// name of the session; each has its own profile
+    /// name of the session
     #[argh(option)]
     pub session: Option<String>,
     /// seconds the call may take (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
-    /// CSS selector to wait for, instead of until the page rests
+    /// CSS selector to wait for
     #[argh(option)]
     pub wait_for: Option<String>,
-    /// text: leave out what text does not need, as pictures and fonts; everything: load all
+    /// everything: load pictures, fonts and media, too
     #[argh(option, default = "Load::Text", from_str_fn(choice))]
     pub load: Load,
     /// only links whose text or address matches this regular expression
     #[argh(option, long = "match")]
     #[serde(rename = "match")]
     pub matching: Option<String>,
-    /// only links to the page's own host or a host above or below it
+    /// only links to the page's own site
     #[argh(switch)]
     pub same_site: bool,
-    /// how many links to leave out, as `next` says; the open page is not loaded again
+    /// how many links to leave out, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// most links to list (default: as many as an answer holds)

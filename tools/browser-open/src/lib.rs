@@ -15,10 +15,10 @@ pub struct Args {
     /// show the window, for a person to log in or solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
-    /// name of the session; each has its own profile
+    /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds without use after which the browser closes itself
+    /// seconds without use until it closes
     #[argh(option, default = "Bounded::new(IDLE_SECONDS)")]
     pub idle_timeout: Bounded<1, 604_800>,
 }

@@ -16,7 +16,7 @@ struct Arguments {
     /// whose form they take: gemini (the default), openai, anthropic or mcp
     #[argh(option, default = "Format::Gemini")]
     format: Format,
-    /// print the tools for one kind of work: gather, ask, files or all (the default)
+    /// print the tools for one kind of work: gather, fetch, ask, files or all (the default)
     #[argh(option)]
     profile: Option<String>,
     /// print the tool that runs shell lines, too

@@ -63,7 +63,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const STDIN: Option<Stdin> = Some(Stdin { argument: "updates", dash: true });
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather, Toolset::Fetch];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NO_DOCUMENT_MATCHED, UPDATES_NOT_READABLE, CATALOG_NOT_FOUND],
         ragmaker_catalog::ERRORS,

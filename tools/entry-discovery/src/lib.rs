@@ -76,7 +76,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather, Toolset::Fetch];
     const ERRORS: &'static [&'static [Code]] =
         &[ragmaker_catalog::ERRORS, ragmaker_files::PATH_ERRORS, &[ragmaker_files::PATH_NOT_WRITABLE]];
 

@@ -76,7 +76,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_ingest::ERRORS,
         ragmaker_knowledge::ERRORS,

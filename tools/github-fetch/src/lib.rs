@@ -94,7 +94,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_git::ERRORS,
         ragmaker_address::ERRORS,

@@ -130,6 +130,8 @@ impl Tool for Args {
         ragmaker_knowledge::ERRORS,
         ragmaker_catalog::ERRORS,
         &[stream::INPUT_BROKEN, stream::TOO_MANY_FAILURES],
+        // Those of records.
+        &[stream::INVALID_RECORD, stream::PAGE_TIMEOUT],
     ];
     const STREAM_FLAGS: &'static [&'static str] =
         &["--jsonl", "--warc", "--any-status", "--jobs", "--timeout-ms", "--max-bytes", "--max-failures"];

@@ -115,7 +115,7 @@ fn a_page_that_takes_too_long_is_a_record() {
     // Which page is quicker than no time at all is chance; the order is not.
     for (n, record) in records.iter().enumerate() {
         assert_eq!(record["id"], n);
-        assert!(record["text"].is_string() || record["error"]["error_code"] == "TIMEOUT", "{record}");
+        assert!(record["text"].is_string() || record["error"]["error_code"] == "PAGE_TIMEOUT", "{record}");
     }
 }
 
@@ -158,7 +158,7 @@ fn flags_that_make_no_sense_are_refused() {
 #[test]
 fn models_are_not_offered_streams() {
     let described = String::from_utf8(run(&["--describe"], b"").stdout).unwrap();
-    assert!(described.contains("\"selector\"") && !described.contains("jsonl"), "{described}");
+    assert!(described.contains("\"selector\"") && !described.contains("\"jsonl\""), "{described}");
     let help = String::from_utf8(run(&["--help"], b"").stdout).unwrap();
     assert!(help.contains("--jsonl") && help.contains("--warc"), "{help}");
 }

@@ -30,7 +30,7 @@ use ragmaker_http::{Client, Limits};
 use ragmaker_knowledge::Destination;
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END, Offset,
-    Tool, Toolset, host,
+    Tool, Toolset, choice, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -87,7 +87,7 @@ pub struct Args {
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// whether thin pages are opened in the browser session: auto or never
-    #[argh(option, default = "UseBrowser::Auto")]
+    #[argh(option, default = "UseBrowser::Auto", from_str_fn(choice))]
     pub browser: UseBrowser,
     /// name of the browser session
     #[argh(option)]
@@ -131,7 +131,7 @@ impl Tool for Args {
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     // What a model need not decide: it asks politely, and gets one value.
     const STREAM_FLAGS: &'static [&'static str] = &["--concurrency", "--max-wait", "--max-bytes", "--jsonl"];
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_http::ERRORS,
         ragmaker_address::ERRORS,

@@ -1,6 +1,6 @@
 //! One page: fetched plainly, and by the browser where that shows too little.
 
-use std::{fmt, path::PathBuf, rc::Rc, str::FromStr, time::Duration};
+use std::{fmt, path::PathBuf, rc::Rc, time::Duration};
 
 use ragmaker_address::{
     Domains,
@@ -12,7 +12,7 @@ use ragmaker_knowledge::{Body, Fetched, Format};
 use ragmaker_markdown::links;
 use ragmaker_project::Project;
 use ragmaker_tool::{Error, Invocation, JsonSchema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::content::{Content, Kind, read};
@@ -26,7 +26,7 @@ pub(crate) const HTML_FIRST: &str = "text/html, application/xhtml+xml;q=0.9, */*
 const BROWSER_TIME: Duration = Duration::from_secs(30);
 
 /// Whether pages that are thin without it go through the browser.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum UseBrowser {
@@ -35,18 +35,6 @@ pub enum UseBrowser {
     Auto,
     /// Not at all.
     Never,
-}
-
-impl FromStr for UseBrowser {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "never" => Ok(Self::Never),
-            _ => Err("expected auto or never".to_owned()),
-        }
-    }
 }
 
 /// How a page was fetched.

@@ -124,7 +124,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
     const ERRORS: &'static [&'static [Code]] = &[&[
         NO_FILES,
         NOT_TEXT,

@@ -64,7 +64,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FETCHING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_catalog::ERRORS,
         ragmaker_catalog::READ_ERRORS,

@@ -33,10 +33,10 @@ pub struct Args {
     /// folder of the knowledge base, whose catalog is cache/catalog.json in it
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
-    /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
+    /// catalog file, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
-    /// file of an answer whose citations are checked instead, in all knowledge bases unless one is named; - is standard input
+    /// file of an answer to check instead; - is standard input
     #[argh(option)]
     pub answer: Option<PathBuf>,
     /// how many findings to leave out, as `next` says

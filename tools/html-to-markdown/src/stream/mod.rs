@@ -20,6 +20,7 @@ use std::{
 use ragmaker_tool::{Code, Error, OUTPUT_ERROR, json::Charset};
 
 pub use record::Content;
+pub(crate) use record::{INVALID_RECORD, PAGE_TIMEOUT};
 
 use pool::Pool;
 use record::{Converter, Item, Outcome};

@@ -15,7 +15,7 @@ use ragmaker_tool::INTERNAL_ERROR;
 
 use super::{
     Stop,
-    record::{Converter, Item, Outcome, TIMEOUT},
+    record::{Converter, Item, Outcome, PAGE_TIMEOUT},
 };
 
 /// How often an item that no worker has begun is looked at.
@@ -78,7 +78,7 @@ impl Pool {
             let (task, outcome) = item.map_err(Stop::Input)?;
             let outcome = self.wait(&task, &outcome).unwrap_or_else(|| {
                 work(Arc::clone(&queue), Arc::clone(&converter));
-                let error = TIMEOUT.error(format!("the page took more than {} ms", self.timeout.as_millis()));
+                let error = PAGE_TIMEOUT.error(format!("the page took more than {} ms", self.timeout.as_millis()));
                 converter.failure(&task.item, &error)
             });
             write(outcome)?;

@@ -22,12 +22,12 @@ use url::Url;
 use super::warc::Response;
 
 /// A record is not what a stream consists of.
-pub(super) const INVALID_RECORD: Code = Code::new(
+pub(crate) const INVALID_RECORD: Code = Code::new(
     "INVALID_RECORD",
     "Send a JSON object with html or html_base64 on each line, or with --warc, WARC records with HTTP responses.",
 );
 /// A page takes too long.
-pub(super) const TIMEOUT: Code = Code::new("TIMEOUT", "Allow more with --timeout-ms.");
+pub(crate) const PAGE_TIMEOUT: Code = Code::new("PAGE_TIMEOUT", "Allow more with --timeout-ms.");
 
 /// The members of `metadata` that are ours: what came under such a name goes into `input`.
 const OWN: [&str; 13] = [
