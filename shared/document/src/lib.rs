@@ -49,8 +49,7 @@ pub use front_matter::{FrontMatterError, Parsed, parse};
 pub use login::looks_like_login;
 
 /// The document could not be written.
-pub const OUTPUT_DIR_NOT_WRITABLE: Code =
-    Code::new("OUTPUT_DIR_NOT_WRITABLE", "Name a folder that can be written to.");
+pub const OUTPUT_DIR_NOT_WRITABLE: Code = Code::new("OUTPUT_DIR_NOT_WRITABLE", "Name a folder that can be written to.");
 
 /// The most bytes of a file name before its hash; file systems allow 255 in all.
 const MAX_READABLE: usize = 120;

@@ -201,9 +201,9 @@ fn output<T: Tool>() -> Value {
         Some(Value::Array(forms)) => forms,
         _ => vec![answer],
     };
-    let requires = |form: &Value, name: &Value| form["required"].as_array().is_some_and(|names| names.contains(name));
+    let has = |form: &Value, name: &Value| form["required"].as_array().is_some_and(|names| names.contains(name));
     let names = forms[0]["required"].as_array().cloned().unwrap_or_default();
-    required.extend(names.into_iter().filter(|name| forms.iter().all(|form| requires(form, name))));
+    required.extend(names.into_iter().filter(|name| forms.iter().all(|form| has(form, name))));
     for form in forms {
         for (name, schema) in form["properties"].as_object().into_iter().flatten() {
             properties.entry(name).or_insert_with(|| schema.clone());
