@@ -61,7 +61,7 @@ const COMPLETE: f64 = 0.99;
 ///
 /// # Errors
 ///
-/// [`ERRORS`]; where the file cannot be read, the codes of [`ragmaker_files::IO_ERRORS`].
+/// [`ERRORS`]; where the file cannot be read, the codes of reading files.
 pub fn convert(name: &str, kind: Kind, source: &Source, base: Option<&Url>) -> Result<Document, Error> {
     // One file must not end a run over thousands: mail-parser 0.11 panics on messages of its own tests.
     let converted = catch_unwind(AssertUnwindSafe(|| converted(name, kind, source, base)));

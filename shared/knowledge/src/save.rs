@@ -97,7 +97,7 @@ pub fn write(document: &Document, url: &str, fetched_at: &str, file: &Path) -> R
     DocumentFile { source_url: url, title, fetched_at, fields: &front_matter, markdown }.save_as(file)
 }
 
-/// What the catalog lists of a document that [`write`] wrote.
+/// What the catalog lists of a document that [`write()`] wrote.
 pub fn entry(document: &Document, url: &str, fetched_at: &str, source: Option<&Source>, file: &Path) -> Entry {
     let title = &document.metadata.title;
     let entry = Entry::new(url, title, file)

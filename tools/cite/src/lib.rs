@@ -13,7 +13,7 @@ use ragmaker_tool::{
 };
 use serde::Serialize;
 
-/// Check that quotations stand in the knowledge bases where an answer says: "quote" [PATH#SLUG]. Give it the
+/// Check that quotations stand in the knowledge bases where an answer says: "quote" `[PATH#SLUG]`. Give it the
 /// answer before it is shown. Returns each claim as found, elsewhere with its right place, `not_found` or
 /// `too_short`; fails when one is not found.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
@@ -25,7 +25,7 @@ pub struct Args {
     /// where it is said to stand: the citation of a search hit (default: anywhere)
     #[argh(option)]
     pub citation: Option<String>,
-    /// file of a whole answer, each quotation followed by [PATH#SLUG]; - is standard input
+    /// file of a whole answer, each quotation followed by `[PATH#SLUG]`; - is standard input
     #[argh(option)]
     pub answer: Option<PathBuf>,
     /// the answer itself, instead of a file
