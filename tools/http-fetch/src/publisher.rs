@@ -138,7 +138,9 @@ pub(crate) fn better(
 fn markdown_at(url: &Url, site: &Site<'_>) -> Option<(Content, Response)> {
     let get = Get { url, accept: MARKDOWN_FIRST, headers: &[] };
     // A redirect leads to another page.
-    let response = site.get(&get, &mut |_| Err(crate::section::REFUSED.error("a redirect"))).ok()?;
+    let response = site
+        .get(&get, &mut |_| Err(crate::visit::not_followed(crate::section::OUTSIDE, "a redirect".to_owned())))
+        .ok()?;
     let content = read(&response).ok()?;
     let is_markdown = content.kind == Kind::Markdown
         || content.kind == Kind::Text && is_markdown(url) && content.media_type == "text/plain";

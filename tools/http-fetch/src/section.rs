@@ -14,7 +14,7 @@ use std::{
 use ragmaker_catalog::{Catalog, Listed};
 use ragmaker_http::Client;
 use ragmaker_ingest::{Page, Run, Spot, Store, Summary, Verdict};
-use ragmaker_tool::{Code, Error};
+use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -29,10 +29,10 @@ use crate::{
     visit::{Outcome, Visited, visit},
 };
 
-/// A redirect leads to where nothing is fetched.
-pub(crate) const REFUSED: Code = Code::new("REFUSED", "");
-/// A redirect leads to a page that was fetched already.
-pub(crate) const SEEN: Code = Code::new("SEEN", "");
+/// The detail of an error by which a redirect is not followed, since its target is outside the section.
+pub(crate) const OUTSIDE: &str = "outside";
+/// The same, since the target, which the message is, was fetched already.
+pub(crate) const SEEN: &str = "seen";
 
 /// After so many failures in a row, the site is taken to be down.
 const DOWN: usize = 5;

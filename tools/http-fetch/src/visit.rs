@@ -1,6 +1,6 @@
 //! One page of a section: what is asked for it, what is kept, and where it leads.
 
-use ragmaker_address::codes::NOT_A_PAGE;
+use ragmaker_address::{ADDRESS_NOT_ALLOWED, codes::NOT_A_PAGE};
 use ragmaker_catalog::{Listed, Source};
 use ragmaker_http::{Get, Response};
 use ragmaker_ingest::{Page, Verdict};
@@ -15,7 +15,7 @@ use crate::{
     publisher::{Way, better, is_fuller, named},
     relations::markdown_links,
     scope::key,
-    section::{REFUSED, SEEN, Section},
+    section::{OUTSIDE, SEEN, Section},
     site::is_down,
 };
 
@@ -119,23 +119,28 @@ fn ask(
     let get = Get { url: at, accept, headers: &headers };
     section.site.get(&get, &mut |to| {
         if let Some(reason) = section.scope.refusal(to) {
-            return Err(REFUSED.error(format!("it redirects to {to}: {reason}")));
+            return Err(not_followed(OUTSIDE, format!("it redirects to {to}: {reason}")));
         }
         if !section.site.allows(to) {
-            return Err(REFUSED.error(format!("it redirects to {to}, which robots.txt disallows")));
+            return Err(not_followed(OUTSIDE, format!("it redirects to {to}, which robots.txt disallows")));
         }
         if key(to) != key(page) && section.is_done(&key(to)) {
-            return Err(SEEN.error(key(to)));
+            return Err(not_followed(SEEN, key(to)));
         }
         Ok(())
     })
 }
 
+/// The error by which a redirect is not followed, for a `reason` that [`failed`] tells by.
+pub(crate) fn not_followed(reason: &'static str, message: String) -> Error {
+    ADDRESS_NOT_ALLOWED.error(message).detail(reason, true)
+}
+
 fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
     let page = |verdict, reason: String| Outcome::Page(Page::new(own, verdict, reason));
-    let outcome = if error.is(REFUSED) {
+    let outcome = if error.details().contains_key(OUTSIDE) {
         page(Verdict::Refused, error.message().to_owned())
-    } else if error.is(SEEN) {
+    } else if error.details().contains_key(SEEN) {
         if is_known { Outcome::Moved(error.message().to_owned()) } else { Outcome::Alias }
     } else if error.is(NOT_A_PAGE) || error.is(EMPTY_CONTENT) || error.code().ends_with("_NOT_ALLOWED") {
         page(Verdict::Refused, error.to_string())
