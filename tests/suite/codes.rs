@@ -34,7 +34,7 @@ fn crates(group: &str) -> Vec<PathBuf> {
     folders.filter(|folder| folder.join("Cargo.toml").is_file()).collect()
 }
 
-/// The crate in `folder`, and those in `shared` that it needs, directly or not.
+/// The crate in `folder`, and those that it needs, directly or not.
 fn with_dependencies(folder: PathBuf) -> BTreeSet<PathBuf> {
     let (mut found, mut left) = (BTreeSet::new(), vec![folder]);
     while let Some(folder) = left.pop() {
@@ -42,7 +42,9 @@ fn with_dependencies(folder: PathBuf) -> BTreeSet<PathBuf> {
         let (_, needed) = manifest.split_once("[dependencies]").expect("it needs ragmaker-tool");
         let names = needed.split("\n[").next().into_iter().flat_map(str::lines);
         let names = names.filter_map(|line| line.strip_prefix("ragmaker-")?.split(['.', ' ', '=']).next());
-        left.extend(names.map(|name| workspace().join("shared").join(name)));
+        // The sources of a knowledge base are tools, of which the one that refreshes it is made.
+        let folder_of = |name: &str| ["shared", "tools"].map(|group| workspace().join(group).join(name));
+        left.extend(names.filter_map(|name| folder_of(name).into_iter().find(|folder| folder.is_dir())));
         found.insert(folder);
     }
     found
