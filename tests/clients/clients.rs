@@ -128,7 +128,8 @@ impl Client {
         let config = workspace().join("integrations/claude-code/.mcp.json");
         let config: Value = serde_json::from_slice(&fs::read(config).expect("it is rendered")).expect("it is JSON");
         let tools = config["mcpServers"]["ragmaker"]["args"][1].as_str().expect("--tools names them");
-        self.has_every_tool || tools.split(',').any(|name| name == tool)
+        // Commands are offered only where a person asks for it.
+        (self.has_every_tool && tool != "run_command") || tools.split(',').any(|name| name == tool)
     }
 
     fn converse(

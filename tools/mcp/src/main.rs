@@ -90,6 +90,9 @@ fn run(arguments: &Arguments, host: HostOptions) -> Result<(), Error> {
         _ => None,
     };
     let server = Server::new(&selection, host, arguments.output_schemas)?;
+    // Clients whose configuration names the tools have the workflows as commands, which a prompt of the same name
+    // would hide.
+    let server = if arguments.tools.is_some() { server.without_prompts() } else { server };
     // A panic is answered as an error; the default hook would print prose as well.
     panic::set_hook(Box::new(|_| ()));
     let failed = |error: &dyn std::fmt::Display| CONNECTION_FAILED.error(error.to_string());

@@ -81,6 +81,11 @@ impl Server {
         Ok(Self { offered, prompts, resources, host, in_process, subprocesses })
     }
 
+    /// The same server without the workflows.
+    pub(crate) fn without_prompts(self) -> Self {
+        Self { prompts: Arc::new([]), ..self }
+    }
+
     /// The same server for another client: what a client watches is its own.
     #[cfg(feature = "http")]
     pub(crate) fn for_another_client(&self) -> Self {
