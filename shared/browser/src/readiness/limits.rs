@@ -17,6 +17,7 @@ pub(crate) const LIMITS: Limits = Limits {
     watch: Duration::from_millis(30),
     use_of_response: Duration::from_millis(60),
     load_end: Duration::from_millis(200),
+    unexplained: Duration::from_secs(2),
     ping: Duration::from_secs(2),
     reused_tab_share: 4,
     refresh_delay: Duration::from_secs(5),
@@ -95,6 +96,8 @@ pub(crate) struct Limits {
     pub(crate) use_of_response: Duration,
     /// How long it may take from a document's load event until all that is to follow on it is known.
     pub(crate) load_end: Duration,
+    /// How long a page may keep its load event back while nothing is open that the network shows.
+    pub(crate) unexplained: Duration,
     /// How long a page that is not busy may take to answer a ping.
     pub(crate) ping: Duration,
     /// The part of the time left (one in so many) after which the page that an earlier call left in the

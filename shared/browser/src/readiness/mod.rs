@@ -178,6 +178,7 @@ impl Readiness<'_> {
         let share = self.deadline.saturating_duration_since(begun).mul_f32(LIMITS.load_share);
         let times = Times { begun, cap: begun + share.min(LIMITS.load) };
         let mut answered = false;
+        let mut unexplained = None;
         loop {
             let capped = wait_for.is_none() && Instant::now() >= times.cap;
             let Some((look, leaving)) = self.look(wait_for, times, capped, answered)? else { continue };
@@ -206,6 +207,15 @@ impl Readiness<'_> {
             if matches!(ready, Some(Ready::Idle | Ready::Content)) && network == NetworkState::Busy && !capped {
                 self.wait_for_network(text, times.cap)?;
                 continue;
+            }
+            if ready == Some(Ready::Content) && network == NetworkState::Idle && self.earlier.is_none() && !capped {
+                // A frame of another site starts a process between its response and its load event.
+                if unexplained.get_or_insert_with(Instant::now).elapsed() < LIMITS.unexplained {
+                    self.listen(LIMITS.pause)?;
+                    continue;
+                }
+            } else {
+                unexplained = None;
             }
             let ready = ready.map(|ready| self.with_network(ready, network, leaving));
             if let Some(ready) = ready.filter(|_| !look.facts.is_null()) {
