@@ -36,8 +36,11 @@ const SERVER: &str = "ragmaker-mcp";
 /// One server is for both workflows. A model reads each declaration with every request, and these ten take
 /// 56 % of the bytes that all twenty take, the profiles gather and ask together 80 %, two servers with one
 /// of them each 88 %. What is missing the clients have themselves: tools that list, write and delete files.
-fn server_arguments() -> [String; 2] {
-    ["--tools".to_owned(), workflow_tools().into_iter().collect::<Vec<_>>().join(",")]
+/// The clients have the workflows as commands of their own. As a prompt of the server, one of the same name would
+/// hide the command of Gemini CLI.
+fn server_arguments() -> [String; 3] {
+    let tools = workflow_tools().into_iter().collect::<Vec<_>>().join(",");
+    ["--tools".to_owned(), tools, "--no-prompts".to_owned()]
 }
 
 /// What the workflows call.

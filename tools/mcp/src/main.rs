@@ -48,6 +48,9 @@ struct Arguments {
     /// offer the tool that runs shell lines, too; what does more than read is asked for, where the client can
     #[argh(switch)]
     commands: bool,
+    /// offer no workflows as prompts; for clients that have them as commands, which a prompt of the same name would hide
+    #[argh(switch)]
+    no_prompts: bool,
     /// describe the tools' answers to clients, too
     #[argh(switch)]
     output_schemas: bool,
@@ -90,9 +93,7 @@ fn run(arguments: &Arguments, host: HostOptions) -> Result<(), Error> {
         _ => None,
     };
     let server = Server::new(&selection, host, arguments.output_schemas)?;
-    // Clients whose configuration names the tools have the workflows as commands, which a prompt of the same name
-    // would hide.
-    let server = if arguments.tools.is_some() { server.without_prompts() } else { server };
+    let server = if arguments.no_prompts { server.without_prompts() } else { server };
     // A panic is answered as an error; the default hook would print prose as well.
     panic::set_hook(Box::new(|_| ()));
     let failed = |error: &dyn std::fmt::Display| CONNECTION_FAILED.error(error.to_string());
