@@ -67,6 +67,7 @@ tools! {
     ragmaker_delete_file,
     ragmaker_enrich_discovery,
     ragmaker_entry_discovery,
+    ragmaker_export_knowledge_base,
     ragmaker_file_sync,
     ragmaker_find_files,
     ragmaker_github_fetch,
@@ -167,7 +168,7 @@ impl Tool {
 /// The tool of this name: `read_file`, `read-file` or `ragmaker-read-file`, or one of its aliases.
 pub fn find(name: &str) -> Option<&'static Tool> {
     let name = name.replace('_', "-");
-    let names = |tool: &Tool| bare(tool.command) == bare(&name) || tool.aliases.contains(&name.as_str());
+    let names = |tool: &Tool| bare(tool.command) == bare(&name) || tool.aliases.contains(&bare(&name));
     TOOLS.iter().find(|tool| names(tool))
 }
 

@@ -1,0 +1,164 @@
+//! `ragmaker-export-knowledge-base`: a knowledge base as one file for other programs.
+
+mod documents;
+mod text;
+mod wacz;
+
+use std::{
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::{Access, Catalog};
+use ragmaker_files::{ALREADY_EXISTS, IS_A_DIRECTORY, Roots, io_error};
+use ragmaker_fs::{Replace, write_atomically};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Budget, Caller, Code, Error, Invocation, Isolation, JsonSchema, Tool, choice, host,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::documents::{LeftOut, Source};
+
+/// The knowledge base has no document that could be written.
+pub const NO_DOCUMENTS: Code =
+    Code::new("NO_DOCUMENTS", "Save documents first, or see with ragmaker-verify what is wrong with the catalog.");
+
+/// Write a knowledge base to one file for other programs: llms-txt (an index), markdown (all documents), jsonl (a
+/// document a line) or wacz (a web archive). To copy it as it is use `install_knowledge_base`. Returns the file,
+/// its size and what was left out.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// folder of the knowledge base
+    #[argh(option)]
+    pub kb_root: PathBuf,
+    /// form of the file
+    #[argh(option, from_str_fn(choice))]
+    pub format: Format,
+    /// file to write
+    #[argh(option)]
+    pub output: PathBuf,
+    /// replace a file that is there
+    #[argh(switch)]
+    pub overwrite: bool,
+}
+
+/// The form of an exported knowledge base.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are clear, and texts would turn the schema's list of choices into a union")]
+pub enum Format {
+    LlmsTxt,
+    Jsonl,
+    Wacz,
+    Markdown,
+}
+
+/// A file that was written.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The absolute path of the file.
+    pub path: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// How many documents are in it.
+    pub documents: usize,
+    /// Documents that are not in it, with the reason.
+    pub left_out: Vec<LeftOut>,
+    /// How many documents are not in it.
+    pub total: usize,
+    /// Whether there are more than are listed.
+    pub truncated: bool,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ERRORS: &'static [&'static [Code]] = &[
+        &[NO_DOCUMENTS, ALREADY_EXISTS, ragmaker_files::NOT_A_REGULAR_FILE, ragmaker_files::PATH_NOT_WRITABLE],
+        ragmaker_catalog::READ_ERRORS,
+        ragmaker_files::IO_ERRORS,
+        ragmaker_files::PATH_ERRORS,
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Read, invocation)?;
+        let contents = catalog.read()?;
+        let path = output(&self.output, invocation)?;
+        if path.is_dir() {
+            return Err(IS_A_DIRECTORY
+                .error(format!("{} is a directory", path.display()))
+                .remedy("Name a file as --output.")
+                .detail("path", path.to_string_lossy()));
+        }
+        let source = Source::new(&catalog, contents, invocation);
+        if source.documents.is_empty() {
+            return Err(NO_DOCUMENTS
+                .error(format!("{} lists no document that can be read", catalog.file().display()))
+                .detail("path", catalog.file().to_string_lossy()));
+        }
+        if source.holds(&path, &catalog) {
+            return Err(ARGUMENT_ERROR
+                .error(format!("--output {} is a file of the knowledge base itself", path.display()))
+                .detail("argument", "--output"));
+        }
+        let written = self.write(&path, &source).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => ALREADY_EXISTS
+                .error(format!("{} exists already", path.display()))
+                .remedy("Choose another --output, or replace the file with --overwrite.")
+                .detail("path", path.to_string_lossy()),
+            io::ErrorKind::InvalidInput => ragmaker_files::NOT_A_REGULAR_FILE
+                .error(format!("{} is not a regular file", path.display()))
+                .detail("path", path.to_string_lossy()),
+            _ => io_error(&error, &path),
+        });
+        written?;
+        let bytes = path.metadata().map_err(|error| io_error(&error, &path))?.len();
+        let total = source.left_out.len();
+        let path = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
+        let mut answer =
+            Answer { path, bytes, documents: source.documents.len(), left_out: vec![], total, truncated: false };
+        let mut budget = Budget::beside(&answer);
+        answer.left_out = budget.take_list(source.left_out);
+        answer.truncated = answer.left_out.len() < total;
+        Ok(answer)
+    }
+}
+
+impl Args {
+    fn write(&self, path: &Path, source: &Source) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let replace = Replace { create_only: !self.overwrite, ..Replace::default() };
+        write_atomically(path, replace, |file| {
+            let mut out = BufWriter::new(file);
+            match self.format {
+                Format::LlmsTxt => text::llms_txt(source, &mut out)?,
+                Format::Jsonl => text::jsonl(source, &mut out)?,
+                Format::Markdown => text::markdown(source, &mut out)?,
+                Format::Wacz => wacz::write(source, &mut out)?,
+            }
+            out.flush()
+        })?;
+        Ok(())
+    }
+}
+
+/// The file to write: as a person names it, or where a model may write.
+fn output(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error> {
+    if path.file_name().is_none() {
+        return Err(ARGUMENT_ERROR
+            .error(format!("--output cannot be {:?}: it names no file", path.to_string_lossy()))
+            .detail("argument", "--output"));
+    }
+    match invocation.caller {
+        Caller::Person => Ok(path.to_owned()),
+        Caller::Model => Ok(Roots::discover(&invocation.host)?.place_to_write(&path.to_string_lossy())?.path()),
+    }
+}
