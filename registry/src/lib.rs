@@ -5,6 +5,7 @@
 
 mod list;
 mod offer;
+pub mod original;
 mod program;
 mod provenance;
 pub mod resources;

@@ -72,6 +72,28 @@ fn awkward_arguments_need_no_quoting() {
 }
 
 #[test]
+fn calls_of_the_original_work() {
+    let project = Project::new();
+    project.write("source/a.html", "<title>Tides</title><h1>Tides</h1><p>Two high waters a day.");
+    project.write("b.txt", "b");
+    let call = |name: &str, arguments: Value| {
+        let run = project.tool("call").arg(name).stdin(arguments.to_string()).run();
+        run.answer().clone()
+    };
+    call("ragmaker-init-cache", json!({}));
+    assert_eq!(call("ragmaker-file-sync", json!({"source-dir": "source", "dest-dir": "kb/a"}))["counts"]["added"], 1);
+    call("ragmaker-create-knowledge-base", json!({"kb-root": "kb/b"}));
+    let installed = json!({"source": ["kb/a"], "target-kb-root": "kb/c", "merge": true});
+    call("ragmaker-install-kb", installed);
+    assert!(project.path().join("kb/c/cache/catalog.json").is_file());
+    call("ragmaker-move-file", json!({"source": "b.txt", "destination": "c.txt"}));
+    let normalized = call("ragmaker-path-normalizer", json!({"path": "c.txt"}));
+    assert!(normalized.to_string().contains("c.txt") && project.path().join("c.txt").is_file(), "{normalized}");
+    let files = call("read_file", json!({"path": ["c.txt", "source/a.html"]}));
+    assert_eq!(files["files"].as_array().map(Vec::len), Some(2), "{files}");
+}
+
+#[test]
 fn what_is_no_call_is_refused() {
     let project = Project::new();
     let refused =

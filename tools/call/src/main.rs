@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_registry::{TOOLS, arguments, fail, find, print, unknown_tool};
+use ragmaker_registry::{TOOLS, arguments, fail, find, original::translated, print, unknown_tool};
 use ragmaker_tool::{
     Approval, Error, HostOptions,
     arguments::read_json,
@@ -40,7 +40,8 @@ fn main() -> ExitCode {
 /// What the tool prints.
 fn call(name: &str, host: &HostOptions) -> Result<String, Error> {
     let tool = find(name).ok_or_else(|| unknown_tool(name, TOOLS))?;
-    let answered = tool.call_approved(read_json("-")?, host, &Approval::Own)?;
+    let (tool, arguments) = translated(tool, read_json("-")?);
+    let answered = tool.call_approved(arguments, host, &Approval::Own)?;
     Ok(answered.plain.unwrap_or_else(|| {
         let mut out = vec![];
         // Writing a value to memory cannot fail.

@@ -132,6 +132,7 @@ impl Tool for Args {
     // What a model need not decide: it asks politely, and gets one value.
     const STREAM_FLAGS: &'static [&'static str] = &["--concurrency", "--max-wait", "--max-bytes", "--jsonl"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const ALIASES: &'static [&'static str] = &["browser-fetch"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_http::ERRORS,
         ragmaker_address::ERRORS,
