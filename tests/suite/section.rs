@@ -90,7 +90,7 @@ fn only_what_has_changed_is_written_again() {
     let counts = &output.answer()["counts"];
     assert_eq!((&counts["unchanged"], &counts["added"], &counts["changed"]), (&json!(PAGES), &json!(0), &json!(0)));
     assert_eq!(written(project.path()), before);
-    assert!(site.sent() * 10 < first_sent * 4, "{} of {first_sent} bytes", site.sent());
+    assert!(site.sent() * 10 < first_sent * 3, "{} of {first_sent} bytes", site.sent());
 
     let numbers = |range: std::ops::Range<usize>| range.map(|step| 3 + step * 4).collect::<Vec<_>>();
     let changes = Changes {

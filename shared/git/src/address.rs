@@ -202,8 +202,13 @@ impl Address {
         }
     }
 
-    /// What names the file `path` whatever the commit is.
+    /// What names the file `path` whatever the commit is. Of a local repository only its own folder is in it: the
+    /// folders above are those of this machine.
     pub fn identity(&self, path: &str) -> String {
+        if let Some(local) = &self.local {
+            let name = local.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy());
+            return format!("{}/{path}", name.trim_end_matches(".git"));
+        }
         let page = self.web.as_ref().map_or_else(|| self.url(), |(page, _)| page.clone());
         format!("{page}/{}", utf8_percent_encode(path, ESCAPED))
     }
@@ -301,6 +306,13 @@ mod tests {
             assert_eq!(parsed(address.repository()).document("C", "a b.md"), document);
         }
         assert_eq!(parsed("https://u:p@x.example/r").given, "https://u:p@x.example/r");
+        for (text, identity) in [
+            ("/srv/me/r", "r/a b.md"),
+            ("/srv/me/r.git", "r/a b.md"),
+            ("https://github.com/o/r/tree/main/x", "https://github.com/o/r/a%20b.md"),
+        ] {
+            assert_eq!(parsed(text).identity("a b.md"), identity);
+        }
     }
 
     #[test]

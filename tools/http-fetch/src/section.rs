@@ -6,12 +6,13 @@
 
 use std::{
     collections::{HashSet, VecDeque},
+    path::PathBuf,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
 };
 
-use ragmaker_catalog::{Catalog, Listed};
+use ragmaker_catalog::{Catalog, Listed, Source};
 use ragmaker_http::Client;
 use ragmaker_ingest::{Page, Run, Spot, Store, Summary, Verdict};
 use ragmaker_tool::Error;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::{
-    load::Browser,
+    load::{Browser, Via},
     missing::Missing,
     publisher::Learned,
     scope::{Scope, is_markdown, key},
@@ -127,7 +128,7 @@ pub(crate) fn fetch(
     client: &Client,
     browser: Option<&Browser>,
     catalog: &Catalog,
-    folder: std::path::PathBuf,
+    folder: PathBuf,
 ) -> Result<Fetched, Error> {
     let store = Store::open(catalog, folder)?;
     let name = ragmaker_document::file_name(wanted.scope.prefix().as_str());
@@ -304,6 +305,12 @@ impl State<'_> {
         }
     }
 
+    /// The file of the document at `url`, where a browser showed it.
+    fn browsed(&self, url: &str) -> Option<PathBuf> {
+        let listed = self.store.known(url)?;
+        matches!(listed.source, Some(Source::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
+    }
+
     /// Notes what a visit to `url` came to.
     fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
         let own = key(url);
@@ -329,6 +336,12 @@ impl State<'_> {
                 let reason = format!("it is at {to} now");
                 self.store.retire(&own)?;
                 Some(Page::new(own, Verdict::Moved, reason))
+            }
+            Outcome::Save { url: at, via: Via::Http, .. } if let Some(file) = self.browsed(&at) => {
+                // A session may be signed in, or saw what a script had written: a plain page is no newer state of it.
+                let reason = "a browser session saved it; ragmaker-refresh-knowledge-base compares it there";
+                let file_path = Some(file.to_string_lossy().into_owned());
+                Some(Page { file_path, ..Page::new(at, Verdict::Unchanged, reason) })
             }
             Outcome::Save { url: at, document, source, via, reason, moved } => {
                 // Where it moved to, it keeps its file and its summary, unless that address is known as well.
