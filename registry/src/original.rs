@@ -89,14 +89,20 @@ mod tests {
     #[test]
     fn calls_of_the_original_name_what_is_meant_here() {
         let crawl = json!({"url": "https://x.example/d/", "base-url": "https://x.example/", "output-dir": "kb", "verbose": true});
-        let section = json!({"url": "https://x.example/d/", "prefix": "https://x.example/", "kb_root": "kb", "section": true});
+        let section =
+            json!({"url": "https://x.example/d/", "prefix": "https://x.example/", "kb_root": "kb", "section": true});
         let one = json!({"url": "u", "base_url": "u", "output_dir": "kb", "recursive": false, "depth": 5});
         let page = json!({"url": "u", "prefix": "u", "kb_root": "kb", "section": true, "depth": 0});
         for (name, arguments, tool, expected) in [
             ("ragmaker-http-fetch", &crawl, "http_fetch", section.clone()),
             ("browser-fetch", &crawl, "http_fetch", section),
             ("http_fetch", &one, "http_fetch", page),
-            ("file_sync", &json!({"source-dir": "a", "dest-dir": "b"}), "file_sync", json!({"source-dir": "a", "kb_root": "b"})),
+            (
+                "file_sync",
+                &json!({"source-dir": "a", "dest-dir": "b"}),
+                "file_sync",
+                json!({"source-dir": "a", "kb_root": "b"}),
+            ),
             (
                 "github_fetch",
                 &json!({"repo-url": "r", "path-in-repo": ".", "temp-dir": "b", "branch": "main"}),
@@ -111,8 +117,18 @@ mod tests {
             ),
             ("path-normalizer", &json!({"path": "a"}), "project_info", json!({"resolve": "a"})),
             ("read_file", &json!({"path": ["a", "b"]}), "read_many_files", json!({"path": ["a", "b"]})),
-            ("install-kb", &json!({"source": ["a"], "target-kb-root": "t", "force": true}), "install_knowledge_base", json!({"source": ["a"], "target-kb-root": "t", "force": true})),
-            ("ask-dir", &json!({"initial-dir": "a", "multiple": true}), "ask_directory", json!({"initial-dir": "a", "multiple": true})),
+            (
+                "install-kb",
+                &json!({"source": ["a"], "target-kb-root": "t", "force": true}),
+                "install_knowledge_base",
+                json!({"source": ["a"], "target-kb-root": "t", "force": true}),
+            ),
+            (
+                "ask-dir",
+                &json!({"initial-dir": "a", "multiple": true}),
+                "ask_directory",
+                json!({"initial-dir": "a", "multiple": true}),
+            ),
         ] {
             assert_eq!(translated_json(name, arguments), (tool.to_owned(), expected), "{name}");
         }
@@ -136,7 +152,8 @@ mod tests {
         for (command, names) in RENAMED {
             let tool = find(command).unwrap();
             for (_, new) in *names {
-                let error = tool.call(vec![((*new).to_owned(), json!({})), ("none".to_owned(), json!(1))], &HostOptions::default());
+                let error = tool
+                    .call(vec![((*new).to_owned(), json!({})), ("none".to_owned(), json!(1))], &HostOptions::default());
                 let message = error.unwrap_err().message().to_owned();
                 assert!(message.contains(new), "{command}: {message}");
             }

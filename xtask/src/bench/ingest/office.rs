@@ -76,7 +76,12 @@ pub(super) fn run(programs: &Path, folder: &Path) -> anyhow::Result<()> {
 /// Saves the documents with our tool, and writes what it saved without its front matter to `output`.
 fn convert(programs: &Path, documents: &Path, kb: &Path, output: &Path) -> anyhow::Result<()> {
     let mut sync = Command::new(programs.join("ragmaker-file-sync"));
-    sync.arg("--source-dir").arg(documents).arg("--kb-root").arg(kb).args(["--jsonl", "--no-ignore", "--exclude", "truth.json"]);
+    sync.arg("--source-dir").arg(documents).arg("--kb-root").arg(kb).args([
+        "--jsonl",
+        "--no-ignore",
+        "--exclude",
+        "truth.json",
+    ]);
     let synced = sync.output()?;
     ensure!(synced.status.success(), "file-sync: {}", String::from_utf8_lossy(&synced.stderr));
     for line in String::from_utf8(synced.stdout)?.lines() {
