@@ -42,9 +42,7 @@ fn with_dependencies(folder: PathBuf) -> BTreeSet<PathBuf> {
         let (_, needed) = manifest.split_once("[dependencies]").expect("it needs ragmaker-tool");
         let names = needed.split("\n[").next().into_iter().flat_map(str::lines);
         let names = names.filter_map(|line| line.strip_prefix("ragmaker-")?.split(['.', ' ', '=']).next());
-        // The sources of a knowledge base are tools, of which the one that refreshes it is made.
-        let folder_of = |name: &str| ["shared", "tools"].map(|group| workspace().join(group).join(name));
-        left.extend(names.filter_map(|name| folder_of(name).into_iter().find(|folder| folder.is_dir())));
+        left.extend(names.map(|name| workspace().join("shared").join(name)));
         found.insert(folder);
     }
     found

@@ -21,3 +21,4 @@ mod roots;
 mod secrets;
 mod section;
 mod sources;
+mod structure;

@@ -1,7 +1,7 @@
 //! A session with a real Chromium: started or reached, visited page by page, closed.
 //!
-//! [`Visit`] is the entry: it reaches the session's browser, borrows a tab, goes to the page and takes
-//! its content once that is there.
+//! [`Browsing`] is a session within what the host allows, and [`Visit`] the entry: it reaches the session's
+//! browser, borrows a tab, goes to the page and takes its content once that is there.
 //!
 //! | module | what it does | uses |
 //! |---|---|---|
@@ -60,4 +60,4 @@ pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use session::{IDLE_SECONDS, Opened, close, open};
 pub use supervisor::run_if_asked;
-pub use visit::Visit;
+pub use visit::{Browsing, Visit};

@@ -6,7 +6,8 @@ use std::{
 };
 
 use ragmaker_address::Domains;
-use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use ragmaker_project::Project;
+use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use serde_json::Value;
 
 use crate::{
@@ -25,11 +26,42 @@ use crate::{
 /// How many new tabs a call tries one after the other.
 const NEW_TABS: u32 = 8;
 
-/// How a call uses the browser.
-#[derive(Clone)]
-pub struct Visit<'a> {
+/// The session that a call uses, and what the host allows in it.
+#[derive(Clone, Debug)]
+pub struct Browsing {
     /// The session's profile.
-    pub profile: &'a Profile,
+    profile: Profile,
+    /// The domains whose pages may be opened.
+    domains: Domains,
+    /// The filter lists that hold for the requests of pages.
+    block_list: Option<Rc<BlockList>>,
+}
+
+impl Browsing {
+    /// The session that is called `session`, or the default one, within the host's options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Project::discover`], [`Profile::of`], [`Domains::new`] and [`BlockList::of`].
+    pub fn new(session: Option<&str>, invocation: &Invocation) -> Result<Self, Error> {
+        let host = &invocation.host;
+        let domains = Domains::new(&host.allow_domain)?;
+        let cache = Project::discover(host.project_root.as_deref())?.cache_folder();
+        let block_list = BlockList::of(&host.block_list, &cache)?.map(Rc::new);
+        Ok(Self { profile: Profile::of(&cache, session)?, domains, block_list })
+    }
+
+    /// A visit of `target`: no window, text alone, and the time that a call has by default.
+    pub fn visit<'a>(&'a self, target: Target<'a>) -> Visit<'a> {
+        Visit { browsing: self, target, visible: false, timeout: None, wait_for: None, load: Load::Text }
+    }
+}
+
+/// How a call uses the browser.
+#[derive(Clone, Copy)]
+pub struct Visit<'a> {
+    /// The session.
+    pub browsing: &'a Browsing,
     /// The page.
     pub target: Target<'a>,
     /// Whether a person watches: the browser has a window, and a challenge is left to the person.
@@ -38,12 +70,8 @@ pub struct Visit<'a> {
     pub timeout: Option<Duration>,
     /// A selector to wait for, instead of a quiet page.
     pub wait_for: Option<&'a str>,
-    /// The domains whose pages may be opened.
-    pub domains: &'a Domains,
     /// What is loaded of the page; everything where a person watches.
     pub load: Load,
-    /// The filter lists that hold for the page's requests.
-    pub block_list: Option<Rc<BlockList>>,
 }
 
 impl Visit<'_> {
@@ -70,15 +98,15 @@ impl Visit<'_> {
 
     fn take(&self, wanted: Wanted<'_>) -> Result<(Page, Value), Error> {
         if let Target::Load(url) | Target::Show(url) = self.target {
-            self.domains.check(url)?;
+            self.browsing.domains.check(url)?;
         }
         let deadline = Instant::now() + self.timeout.unwrap_or(LIMITS.call);
         let script = PageScript::new(wanted);
         let load = if self.visible { Load::Everything } else { self.load };
-        let loading = Rc::new(Loading::new(load, self.block_list.clone()));
+        let loading = Rc::new(Loading::new(load, self.browsing.block_list.clone()));
         let mut retried = false;
         loop {
-            let in_use = InUse::enter(self.profile, self.visible, deadline)?;
+            let in_use = InUse::enter(&self.browsing.profile, self.visible, deadline)?;
             let was_open = in_use.was_open;
             let result = self.in_tab(&script, &loading, &in_use, deadline);
             in_use.leave();
@@ -105,7 +133,8 @@ impl Visit<'_> {
         let mut new_tabs = 0;
         loop {
             let no_page = || NO_PAGE.error("this session has no open page");
-            let tab = Tab::borrow(self.profile, &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
+            let tab =
+                Tab::borrow(&self.browsing.profile, &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
             let url = match self.target {
                 Target::Load(url) | Target::Show(url) => url,
                 Target::Latest => &tab.shown().ok_or_else(no_page)?.requested,
@@ -117,7 +146,7 @@ impl Visit<'_> {
                 visible: self.visible,
                 timeout: self.timeout,
                 wait_for: self.wait_for,
-                domains: self.domains,
+                domains: &self.browsing.domains,
                 script,
                 loading: loading.clone(),
                 url: url.clone(),
@@ -137,7 +166,7 @@ impl Visit<'_> {
                         outcome: Outcome { ready: page.ready, pending: page.pending.clone() },
                         load: loading.load(),
                     });
-                    tab.give_back(shown, self.profile);
+                    tab.give_back(shown, &self.browsing.profile);
                     return Ok((page, content));
                 }
                 // What was left behind in a tab is no reason for this call to fail: there are others. In a new
@@ -152,10 +181,10 @@ impl Visit<'_> {
                 Err(Failure::Page(error)) => error,
             };
             if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) {
-                tab.give_back(None, self.profile);
+                tab.give_back(None, &self.browsing.profile);
             } else if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) {
                 let (outcome, load) = (Outcome::IDLE, loading.load());
-                tab.give_back(Some(ShownPage { requested: url.clone(), url, outcome, load }), self.profile);
+                tab.give_back(Some(ShownPage { requested: url.clone(), url, outcome, load }), &self.browsing.profile);
             } else {
                 // A page that failed to answer may go on failing: its tab is not kept.
                 tab.dispose();
@@ -175,23 +204,14 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let profile = Profile::of(cache.path(), None).unwrap();
         let domains = Domains::new(&["docs.example.com".to_owned()]).unwrap();
+        let browsing = Browsing { profile, domains, block_list: None };
         let url = ragmaker_address::parse("https://evil.example/docs.example.com").unwrap();
         for target in [Target::Load(&url), Target::Show(&url)] {
-            let (visible, timeout, wait_for, load) = (false, None, None, Load::Text);
-            let visit = Visit {
-                profile: &profile,
-                target,
-                visible,
-                timeout,
-                wait_for,
-                domains: &domains,
-                load,
-                block_list: None,
-            };
+            let visit = browsing.visit(target);
             let error = visit.links().unwrap_err();
             assert!(error.is(DOMAIN_NOT_ALLOWED), "{error}");
             assert!(visit.html(None).unwrap_err().is(DOMAIN_NOT_ALLOWED));
         }
-        assert!(!profile.folder().exists());
+        assert!(!browsing.profile.folder().exists());
     }
 }

@@ -30,7 +30,7 @@ mod skipped;
 mod store;
 mod verdict;
 
-pub use run::{REPORT_NOT_WRITABLE, RUN_IN_PROGRESS, Run, Summary};
+pub use run::{REPORT_NOT_WRITABLE, RUN_IN_PROGRESS, Report, Run, Summary};
 pub use skipped::{Skipped, Skips};
 pub use store::{Spot, Store, Stored};
 pub use verdict::{Counts, Page, Verdict};

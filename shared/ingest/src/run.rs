@@ -53,9 +53,17 @@ pub struct Summary {
     pub next: Option<Next>,
     /// Whether an interrupted run was continued.
     pub continued: bool,
-    /// Whether each page was printed as it ended, so that nothing is left to print.
-    #[serde(skip)]
-    pub streamed: bool,
+}
+
+/// The answer of a run with what its source says beside it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Report<Facts> {
+    /// The counts and the pages.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// The rest.
+    #[serde(flatten)]
+    pub facts: Facts,
 }
 
 /// A run that goes on.
@@ -200,15 +208,15 @@ impl Run {
     ///
     /// [`REPORT_NOT_WRITABLE`].
     pub fn finish(self) -> Result<Summary, Error> {
-        self.finish_beside(&())
+        Ok(self.finish_with(())?.summary)
     }
 
-    /// The same for an answer that has what `beside` is, too, which takes its share of what an answer may hold.
+    /// The same for an answer that also has `facts`, which take their share of what an answer may hold.
     ///
     /// # Errors
     ///
     /// [`REPORT_NOT_WRITABLE`].
-    pub fn finish_beside(self, beside: &impl Serialize) -> Result<Summary, Error> {
+    pub fn finish_with<Facts: Serialize>(self, facts: Facts) -> Result<Report<Facts>, Error> {
         if self.shown.is_some() {
             let _ = io::stderr().write_all(b"\r\x1b[K");
         }
@@ -236,12 +244,11 @@ impl Run {
             truncated: false,
             next: None,
             continued: self.continued,
-            streamed: self.stream,
         };
         let mut budget = Budget::beside(&frame);
-        budget.take(beside);
+        budget.take(&facts);
         let pages = budget.take_list(pages);
-        Ok(Summary { truncated: pages.len() < frame.total, pages, ..frame })
+        Ok(Report { summary: Summary { truncated: pages.len() < frame.total, pages, ..frame }, facts })
     }
 }
 

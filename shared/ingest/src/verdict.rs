@@ -1,5 +1,6 @@
 //! What became of each page.
 
+use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,11 @@ impl Page {
     /// A page with a verdict and its reason.
     pub fn new(url: impl Into<String>, verdict: Verdict, reason: impl Into<String>) -> Self {
         Self { url: url.into(), verdict, reason: Some(reason.into()), file_path: None, via: None }
+    }
+
+    /// A page that could not be fetched, read or saved.
+    pub fn failed(url: impl Into<String>, error: &Error) -> Self {
+        Self::new(url, Verdict::Failed, error.to_string())
     }
 
     /// A page that was stored.

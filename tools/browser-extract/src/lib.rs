@@ -1,12 +1,10 @@
 //! `ragmaker-browser-extract`: saves what a page says as Markdown, and records it in the catalog.
 
-use std::{path::PathBuf, rc::Rc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_address::Domains;
-use ragmaker_browser::{BlockList, Load, Profile, Ready, Target, Visit, codes};
+use ragmaker_browser::{Browsing, Load, Ready, Target, Visit, codes};
 use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, Named, Source, now, save};
-use ragmaker_project::Project;
 use ragmaker_tool::{
     Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, choice, host,
 };
@@ -103,20 +101,13 @@ impl Tool for Args {
             catalog_path: self.catalog_path.as_deref(),
         };
         let place = named.locate(invocation)?;
-        let domains = Domains::new(&invocation.host.allow_domain)?;
-        let project = Project::discover(invocation.host.project_root.as_deref())?;
-        let cache = project.cache_folder();
-        let block_list = BlockList::of(&invocation.host.block_list, &cache)?;
-        let profile = Profile::of(&cache, self.session.as_deref())?;
+        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
         let visit = Visit {
-            profile: &profile,
-            target: url.as_ref().map_or(Target::Latest, Target::Show),
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
-            domains: &domains,
             load: self.load,
-            block_list: block_list.map(Rc::new),
+            ..browsing.visit(url.as_ref().map_or(Target::Latest, Target::Show))
         };
         let (page, content) = visit.html(self.selector.as_deref())?;
         if let Some(error) = page.refusal() {

@@ -2,12 +2,11 @@
 
 mod pattern;
 
-use std::{rc::Rc, time::Duration};
+use std::time::Duration;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_address::{Domains, same_site};
-use ragmaker_browser::{BlockList, Link, Load, Profile, Ready, Target, Visit, codes};
-use ragmaker_project::Project;
+use ragmaker_address::same_site;
+use ragmaker_browser::{Browsing, Link, Load, Ready, Target, Visit, codes};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
     Offset, Tool, Toolset, choice, host,
@@ -105,21 +104,15 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let url = ragmaker_address::parse(&self.url)?;
         let mut matching = self.matching.as_deref().map(Pattern::new).transpose()?;
-        let domains = Domains::new(&invocation.host.allow_domain)?;
-        let project = Project::discover(invocation.host.project_root.as_deref())?;
-        let cache = project.cache_folder();
-        let block_list = BlockList::of(&invocation.host.block_list, &cache)?;
-        let profile = Profile::of(&cache, self.session.as_deref())?;
+        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        // The rest of a list is the rest of the same page.
+        let target = if self.offset.get() > 0 { Target::Show(&url) } else { Target::Load(&url) };
         let visit = Visit {
-            profile: &profile,
-            // The rest of a list is the rest of the same page.
-            target: if self.offset.get() > 0 { Target::Show(&url) } else { Target::Load(&url) },
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
-            domains: &domains,
             load: self.load,
-            block_list: block_list.map(Rc::new),
+            ..browsing.visit(target)
         };
         let (page, mut links) = visit.links()?;
         links.retain(|link| {

@@ -1,21 +1,17 @@
 //! `ragmaker-file-sync`: the documents of a folder in a knowledge base.
 
-mod folder;
-
 use std::path::{Path, PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::{Access, Catalog};
-use ragmaker_files::{FILE_NOT_FOUND, NOT_A_DIRECTORY, Roots, output_directory};
-use ragmaker_ingest::{Page, Run, Skipped, Skips, Store, Summary, Verdict};
-use ragmaker_knowledge::{Destination, now};
+use ragmaker_files::{FILE_NOT_FOUND, NOT_A_DIRECTORY, Roots};
+use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
+use ragmaker_knowledge::{Named, now};
+use ragmaker_sources::{Folder, place};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset,
     host,
 };
 use serde::Serialize;
-
-pub use folder::{Folder, place};
 
 /// Save every document of a local folder in a knowledge base: Markdown, HTML, text, reStructuredText, PDF, office
 /// files, notebooks, mail. Again, it saves only what changed. For repositories use `github_fetch`. Returns
@@ -46,17 +42,6 @@ pub struct Args {
     pub jsonl: bool,
 }
 
-/// What became of the files.
-#[derive(Serialize, JsonSchema, Debug)]
-pub struct Answer {
-    /// The counts and the files.
-    #[serde(flatten)]
-    pub summary: Summary,
-    /// The rest.
-    #[serde(flatten)]
-    pub facts: Facts,
-}
-
 /// What was read, and what was not.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Facts {
@@ -69,7 +54,7 @@ pub struct Facts {
 }
 
 impl Tool for Args {
-    type Answer = Answer;
+    type Answer = Report<Facts>;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
@@ -77,6 +62,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const STREAM_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_ingest::ERRORS,
         ragmaker_knowledge::ERRORS,
@@ -87,37 +73,36 @@ impl Tool for Args {
         &[ragmaker_files::PATH_NOT_WRITABLE, ragmaker_files::PATH_IGNORED, NOT_A_DIRECTORY],
     ];
 
-    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        if self.jsonl && invocation.caller == Caller::Model {
-            return Err(ARGUMENT_ERROR
-                .error("--jsonl prints a stream, which is no answer to a call")
-                .remedy("Leave it out: report_file of the answer has every file.")
-                .detail("argument", "--jsonl"));
-        }
+    fn run(self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+        self.sync(invocation)
+    }
+
+    fn stream(&self, invocation: &Invocation) -> Option<Result<(), Error>> {
+        // Each file was printed as it ended.
+        self.jsonl.then(|| self.sync(invocation).map(drop))
+    }
+}
+
+impl Args {
+    fn sync(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
         let source_dir = source_directory(&self.source_dir, invocation)?;
-        let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Write, invocation)?;
-        let output = self.output_dir.as_deref().map(|folder| output_directory(folder, invocation)).transpose()?;
-        let output = output.unwrap_or_else(|| Destination::beside(&catalog).folder);
-        let mut store = Store::open(&catalog, output)?;
+        let named = Named { output_dir: self.output_dir.as_deref(), kb_root: Some(&self.kb_root), catalog_path: None };
+        let at = named.locate(invocation)?;
+        let mut store = Store::open(&at.catalog, at.folder.clone())?;
         let mut skips = Skips::default();
         let place = place(&source_dir, Roots::discover(&invocation.host).ok().as_ref());
         let (include, exclude) = (&self.include[..], &self.exclude[..]);
         let folder = Folder { place, path: source_dir.clone(), include, exclude, no_ignore: self.no_ignore };
         let found = folder.files(&mut skips, &store)?;
         // A run that was killed is not continued: what it recorded is unchanged now.
-        let mut run = Run::start(&catalog, "file-sync", &now(), self.jsonl)?;
+        let mut run = Run::start(&at.catalog, "file-sync", &now(), self.jsonl)?;
         folder.sync(&found, &mut store, &mut run)?;
         store.finish()?;
-        let facts = Facts {
+        run.finish_with(Facts {
             source_dir: ragmaker_files::shown(source_dir).0,
-            catalog_file: catalog.file().to_string_lossy().into_owned(),
+            catalog_file: at.catalog.file().to_string_lossy().into_owned(),
             skipped: skips.into_list(),
-        };
-        Ok(Answer { summary: run.finish_beside(&facts)?, facts })
-    }
-
-    fn plain(answer: &Answer) -> Option<&str> {
-        answer.summary.streamed.then_some("")
+        })
     }
 }
 
@@ -142,9 +127,4 @@ fn source_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf, Err
         .error(format!("{} is not a folder", found.display()))
         .remedy("Give the folder that the file is in, with the file's name as --include.")
         .detail("path", found.to_string_lossy()))
-}
-
-/// The page of a file that could not be read or converted.
-pub fn failed(url: &str, error: &Error) -> Page {
-    Page::new(url, Verdict::Failed, format!("{}: {}", error.code(), error.message()))
 }

@@ -1,26 +1,14 @@
 //! `ragmaker-github-fetch`: the documents of a Git repository in a knowledge base.
 
-mod local;
-mod tree;
-
 use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_address::Domains;
-use ragmaker_catalog::{Access, Catalog};
-use ragmaker_files::output_directory;
-use ragmaker_git::{Address, Repository};
-use ragmaker_ingest::{Run, Skipped, Skips, Store, Summary};
-use ragmaker_knowledge::{Destination, now};
-use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset,
-    host,
-};
+use ragmaker_git::Repository;
+use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
+use ragmaker_knowledge::{Named, now};
+use ragmaker_sources::{Tree, address};
+use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
-use url::Url;
-
-pub use local::address;
-pub use tree::{Found, Tree, unchanged};
 
 /// Save the documents of a Git repository, or of a folder of it, in a knowledge base, each with its address at
 /// the commit. Only what is needed is fetched; again, only what changed. For plain folders use `file_sync`.
@@ -55,17 +43,6 @@ pub struct Args {
     pub jsonl: bool,
 }
 
-/// What became of the files.
-#[derive(Serialize, JsonSchema, Debug)]
-pub struct Answer {
-    /// The counts and the files.
-    #[serde(flatten)]
-    pub summary: Summary,
-    /// The rest.
-    #[serde(flatten)]
-    pub facts: Facts,
-}
-
 /// What was read, and what was not.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Facts {
@@ -87,7 +64,7 @@ pub struct Facts {
 }
 
 impl Tool for Args {
-    type Answer = Answer;
+    type Answer = Report<Facts>;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE.open_world();
@@ -95,6 +72,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const STREAM_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_git::ERRORS,
         ragmaker_address::ERRORS,
@@ -106,52 +84,40 @@ impl Tool for Args {
         &[ragmaker_files::PATH_NOT_WRITABLE],
     ];
 
-    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        if self.jsonl && invocation.caller == Caller::Model {
-            return Err(ARGUMENT_ERROR
-                .error("--jsonl prints a stream, which is no answer to a call")
-                .remedy("Leave it out: report_file of the answer has every file.")
-                .detail("argument", "--jsonl"));
-        }
+    fn run(self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+        self.sync(invocation)
+    }
+
+    fn stream(&self, invocation: &Invocation) -> Option<Result<(), Error>> {
+        // Each file was printed as it ended.
+        self.jsonl.then(|| self.sync(invocation).map(drop))
+    }
+}
+
+impl Args {
+    fn sync(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
         let address = address(&self.repo_url, invocation)?;
-        let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Write, invocation)?;
-        let output = self.output_dir.as_deref().map(|folder| output_directory(folder, invocation)).transpose()?;
-        let output = output.unwrap_or_else(|| Destination::beside(&catalog).folder);
-        let mut store = Store::open(&catalog, output)?;
+        let named = Named { output_dir: self.output_dir.as_deref(), kb_root: Some(&self.kb_root), catalog_path: None };
+        let place = named.locate(invocation)?;
+        let mut store = Store::open(&place.catalog, place.folder.clone())?;
         let repository = Repository::open(&address, self.reference.as_deref())?;
         let path = self.path_in_repo.as_deref().unwrap_or(repository.path()).trim_matches('/').to_owned();
         let tree = Tree { address: &address, repository: &repository, path: &path };
         let mut skips = Skips::default();
         let found = tree.files(&self.include, &self.exclude, &mut skips)?;
         // A run that was killed is not continued: what it recorded is unchanged now.
-        let mut run = Run::start(&catalog, "github-fetch", &now(), self.jsonl)?;
+        let mut run = Run::start(&place.catalog, "github-fetch", &now(), self.jsonl)?;
         let fetched = tree.sync(&found, &mut store, &mut run);
         store.finish()?;
         fetched?;
-        let facts = Facts {
+        run.finish_with(Facts {
             repository: address.repository().to_owned(),
             reference: repository.reference().map(str::to_owned),
             commit: repository.commit().to_owned(),
             path_in_repo: path.clone(),
             bytes_fetched: repository.bytes_fetched(),
-            catalog_file: catalog.file().to_string_lossy().into_owned(),
+            catalog_file: place.catalog.file().to_string_lossy().into_owned(),
             skipped: skips.into_list(),
-        };
-        Ok(Answer { summary: run.finish_beside(&facts)?, facts })
-    }
-
-    fn plain(answer: &Answer) -> Option<&str> {
-        answer.summary.streamed.then_some("")
-    }
-}
-
-/// Refuses a repository on a host that may not be visited.
-pub(crate) fn check_host(address: &Address, invocation: &Invocation) -> Result<(), Error> {
-    let Some(host) = address.host() else { return Ok(()) };
-    let domains = Domains::new(&invocation.host.allow_domain)?;
-    // Whatever Git speaks with it, it is the host that is allowed or not.
-    match Url::parse(&format!("https://{host}/")) {
-        Ok(url) => domains.check(&url),
-        Err(error) => Err(ARGUMENT_ERROR.error(format!("{host} is no host: {error}")).detail("argument", "--repo-url")),
+        })
     }
 }

@@ -1,33 +1,17 @@
 //! `ragmaker-http-fetch`: a page without a browser, or a whole section of a site.
 //!
-//! One page is returned (`page`); a section is saved (`section`), or only planned (`plan`). Both read a response in
-//! the same way (`content`), and both go through the browser where the plain page is thin (`load`).
+//! One page is returned (`page`); a section is saved, or only planned (`plan`). The work is `ragmaker_site`'s.
 
-mod again;
-mod content;
-mod load;
-mod missing;
 mod page;
 mod plan;
-mod publisher;
-mod refusal;
-pub mod relations;
-pub mod robots;
-mod scope;
-mod section;
-mod seeds;
-mod site;
-pub mod sitemap;
-mod visit;
 
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::codes;
-use ragmaker_catalog::{Access, Catalog};
-use ragmaker_files::output_directory;
 use ragmaker_http::{Client, Limits};
-use ragmaker_knowledge::Destination;
+use ragmaker_knowledge::Named;
+use ragmaker_site::{Browser, Fetched, Pattern, Scope, UseBrowser, Wanted};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END, Offset,
     Tool, Toolset, choice, host,
@@ -35,16 +19,8 @@ use ragmaker_tool::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{
-    scope::{Pattern, Scope},
-    section::Wanted,
-};
-
-pub use again::Again;
-pub use load::{UseBrowser, Via};
 pub use page::{From, Page};
-pub use plan::{Plan, Planned};
-pub use section::Fetched;
+pub use plan::Plan;
 
 /// Read a web page, PDF or text file that is needed now, as Markdown; nothing is saved. With section, save all pages
 /// below the address in a knowledge base and get a verdict for each. Where pages have to be chosen, use
@@ -136,7 +112,13 @@ impl Tool for Args {
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_http::ERRORS,
         ragmaker_address::ERRORS,
-        &[codes::HTTP_ERROR, codes::BOT_DETECTED, codes::LOGIN_REQUIRED, codes::NOT_A_PAGE, site::WAIT_TOO_LONG],
+        &[
+            codes::HTTP_ERROR,
+            codes::BOT_DETECTED,
+            codes::LOGIN_REQUIRED,
+            codes::NOT_A_PAGE,
+            ragmaker_site::WAIT_TOO_LONG,
+        ],
         &[ragmaker_knowledge::EMPTY_CONTENT, ragmaker_text::NOT_TEXT, OFFSET_BEYOND_END],
         &[
             ragmaker_office::PDF_READER_MISSING,
@@ -168,10 +150,11 @@ impl Args {
         let limits = Limits { body: self.max_bytes.get(), ..Limits::default() };
         let client = Client::new(&invocation.host, Some(&url), limits)?;
         client.check(&url)?;
-        let browser = load::Browser::new(self.browser, self.session.as_deref(), invocation)?;
+        let browser = Browser::new(self.browser, self.session.as_deref(), invocation)?;
         if !self.section {
             self.refuse_options_of_a_section()?;
-            return page::fetch(&url, &client, browser.as_ref(), self.offset).map(|page| Answer::Page(Box::new(page)));
+            let loaded = ragmaker_site::open(&url, &client, browser.as_ref())?;
+            return page::part(loaded, self.offset).map(|page| Answer::Page(Box::new(page)));
         }
         let prefix = self.prefix.as_deref().map(ragmaker_address::parse).transpose()?;
         let pattern = |name, text: &Option<String>| text.as_deref().map(|text| Pattern::new(name, text)).transpose();
@@ -190,14 +173,12 @@ impl Args {
             stream: self.jsonl,
         };
         if self.dry_run {
-            return plan::plan(&wanted, &client, self.offset).map(Answer::Plan);
+            return Plan::of(ragmaker_site::plan(&wanted, &client)?, self.offset).map(Answer::Plan);
         }
-        let catalog = Catalog::locate(self.kb_root.as_deref(), None, Access::Write, invocation)?;
-        let folder = match &self.output_dir {
-            Some(folder) => output_directory(folder, invocation)?,
-            None => Destination::beside(&catalog).folder,
-        };
-        section::fetch(&wanted, &client, browser.as_ref(), &catalog, folder).map(Answer::Section)
+        let named =
+            Named { output_dir: self.output_dir.as_deref(), kb_root: self.kb_root.as_deref(), catalog_path: None };
+        let place = named.locate(invocation)?;
+        ragmaker_site::fetch(&wanted, &client, browser.as_ref(), &place.catalog, place.folder).map(Answer::Section)
     }
 
     /// Refuses what would have no effect: a caller that names a knowledge base expects the page in it.

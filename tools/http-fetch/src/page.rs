@@ -1,18 +1,9 @@
 //! One page, returned and not saved.
 
-use ragmaker_http::{Client, Get};
+use ragmaker_site::{Content, Kind, Loaded, Via};
 use ragmaker_tool::{Budget, Error, Next, OFFSET_BEYOND_END, Offset};
 use schemars::JsonSchema;
 use serde::Serialize;
-use url::Url;
-
-use crate::{
-    content::{Content, Kind},
-    load::{Browser, HTML_FIRST, Loaded, Via, load, open},
-};
-
-/// Fewer words of the publisher's Markdown than these are compared with the page.
-const SHORT: usize = 60;
 
 /// A page, or a part of it.
 #[derive(Serialize, JsonSchema, Debug)]
@@ -58,7 +49,7 @@ pub enum From {
 }
 
 impl From {
-    pub(crate) fn of(kind: Kind) -> Self {
+    fn of(kind: Kind) -> Self {
         match kind {
             Kind::Html => Self::Extracted,
             Kind::Markdown => Self::Publisher,
@@ -67,18 +58,8 @@ impl From {
     }
 }
 
-/// Fetches the page at `url` and returns what follows the first `offset` characters of it.
-pub(crate) fn fetch(url: &Url, client: &Client, browser: Option<&Browser>, offset: Offset) -> Result<Page, Error> {
-    let mut loaded = open(url, client, browser)?;
-    if loaded.content.kind == Kind::Markdown && loaded.content.document.words < SHORT {
-        // The fuller of the two is returned.
-        let response = client.get(&Get { url, accept: HTML_FIRST, headers: &[] });
-        let words = |loaded: &Loaded| loaded.content.document.words;
-        match response.and_then(|response| load(&response, client, None)) {
-            Ok(page) if words(&page) > words(&loaded) => loaded = page,
-            _ => {}
-        }
-    }
+/// What follows the first `offset` characters of `loaded`, as much as fits.
+pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
     let Loaded { content, via, reason } = loaded;
     let Content { url, http_status, media_type, charset, kind, document, as_it_is, .. } = content;
     let text = as_it_is.unwrap_or(document.markdown);

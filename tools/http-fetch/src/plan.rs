@@ -1,14 +1,9 @@
 //! What a section would be: the addresses that its start, sitemaps and llms.txt name, kept or dropped.
 
-use std::collections::HashSet;
-
-use ragmaker_http::Client;
+use ragmaker_site::Planned;
 use ragmaker_tool::{Budget, Error, Next, Offset};
 use schemars::JsonSchema;
 use serde::Serialize;
-use url::Url;
-
-use crate::{content::read, scope::key, section::Wanted, seeds, site::Site};
 
 /// What would be fetched; the links of pages further in are not known before those are fetched.
 #[derive(Serialize, JsonSchema, Debug)]
@@ -27,45 +22,13 @@ pub struct Plan {
     pub next: Option<Next>,
 }
 
-/// An address.
-#[derive(Serialize, JsonSchema, Debug)]
-#[schemars(inline)]
-pub struct Planned {
-    /// The address.
-    pub url: String,
-    /// Whether it would be fetched.
-    pub kept: bool,
-    /// What names it, or why it would not be fetched.
-    pub reason: String,
-}
-
-/// The plan of a section.
-pub(crate) fn plan(wanted: &Wanted<'_>, client: &Client, offset: Offset) -> Result<Plan, Error> {
-    let site = Site::meet(wanted.start, client, wanted.max_wait)?;
-    let prefix = wanted.scope.prefix();
-    let mut named: Vec<(Url, &str)> = vec![(wanted.start.clone(), "it is where the section starts")];
-    if wanted.depth.is_none() {
-        named.extend(seeds::of_sitemaps(prefix, &site).into_iter().map(|url| (url, "a sitemap names it")));
-        named.extend(seeds::of_llms_txt(prefix, &site).into_iter().map(|url| (url, "llms.txt names it")));
+impl Plan {
+    /// The addresses of `pages` after the first `offset`, as many as fit.
+    pub(crate) fn of(pages: Vec<Planned>, offset: Offset) -> Result<Self, Error> {
+        let kept = pages.iter().filter(|page| page.kept).count();
+        let (total, dropped) = (pages.len(), pages.len() - kept);
+        let frame = Self { kept, dropped, pages: vec![], total, truncated: true, next: Some(Next::WIDEST) };
+        let page = Budget::beside(&frame).page(pages, offset, None)?;
+        Ok(Self { pages: page.items, truncated: page.next.is_some(), next: page.next, ..frame })
     }
-    if site.allows(wanted.start) && wanted.depth != Some(0) {
-        let content = site.page(wanted.start).ok().and_then(|response| read(&response).ok());
-        let links = content.map(|content| content.links.anchors).unwrap_or_default();
-        named.extend(links.into_iter().map(|url| (url, "the first page links to it")));
-    }
-    let (mut seen, mut pages) = (HashSet::new(), vec![]);
-    for (url, why) in named.into_iter().filter(|(url, _)| matches!(url.scheme(), "http" | "https")) {
-        let url_key = key(&url);
-        if !seen.insert(url_key.clone()) {
-            continue;
-        }
-        let refusal = wanted.scope.refusal(&url);
-        let refusal = refusal.or_else(|| (!site.allows(&url)).then_some("robots.txt disallows it"));
-        pages.push(Planned { url: url_key, kept: refusal.is_none(), reason: refusal.unwrap_or(why).to_owned() });
-    }
-    let kept = pages.iter().filter(|page| page.kept).count();
-    let (total, dropped) = (pages.len(), pages.len() - kept);
-    let frame = Plan { kept, dropped, pages: vec![], total, truncated: true, next: Some(Next::WIDEST) };
-    let page = Budget::beside(&frame).page(pages, offset, None)?;
-    Ok(Plan { pages: page.items, truncated: page.next.is_some(), next: page.next, ..frame })
 }

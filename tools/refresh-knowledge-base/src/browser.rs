@@ -1,13 +1,10 @@
 //! Documents that a browser showed, in the session that they were saved from.
 
-use std::rc::Rc;
-
-use ragmaker_address::{Domains, canonical};
-use ragmaker_browser::{BlockList, Load, Profile, Target, Visit};
+use ragmaker_address::canonical;
+use ragmaker_browser::{Browsing, Target, Visit};
 use ragmaker_catalog::Source;
 use ragmaker_ingest::{Page, Run, Spot, Store, Verdict};
 use ragmaker_knowledge::{Body, Fetched, Format, now};
-use ragmaker_project::Project;
 use ragmaker_tool::{Error, Invocation};
 use url::Url;
 
@@ -20,12 +17,6 @@ pub(crate) fn refresh(
     run: &mut Run,
     invocation: &Invocation,
 ) -> Result<(), Error> {
-    if urls.is_empty() {
-        return Ok(());
-    }
-    let project = Project::discover(invocation.host.project_root.as_deref())?;
-    let block_list = BlockList::of(&[], &project.cache_folder())?.map(Rc::new);
-    let domains = Domains::new(&invocation.host.allow_domain)?;
     let mut lost: Option<Error> = None;
     for url in urls {
         if let Some(error) = &lost {
@@ -34,15 +25,8 @@ pub(crate) fn refresh(
         }
         let source = store.known(url).and_then(|listed| listed.source.clone());
         let Some(Source::Browser { session, selector }) = source else { continue };
-        let profile = match Profile::of(&project.cache_folder(), session.as_deref()) {
-            Ok(profile) => profile,
-            Err(error) => {
-                failed(std::slice::from_ref(url), &error, run)?;
-                continue;
-            }
-        };
         let target = (url.as_str(), selector.as_deref(), session.as_deref());
-        match one(target, &profile, &domains, block_list.clone(), store) {
+        match one(target, invocation, store) {
             Ok(page) => run.end(page, ())?,
             Err(error) if is_gone(&error) => {
                 let file = store.retire(url)?;
@@ -68,15 +52,12 @@ fn is_gone(error: &Error) -> bool {
 
 fn one(
     (url, selector, session): (&str, Option<&str>, Option<&str>),
-    profile: &Profile,
-    domains: &Domains,
-    block_list: Option<Rc<BlockList>>,
+    invocation: &Invocation,
     store: &mut Store<'_>,
 ) -> Result<Page, Error> {
     let address = ragmaker_address::parse(url)?;
-    let (visible, timeout, load) = (false, None, Load::Text);
-    let target = Target::Load(&address);
-    let visit = Visit { profile, target, visible, timeout, wait_for: selector, domains, load, block_list };
+    let browsing = Browsing::new(session, invocation)?;
+    let visit = Visit { wait_for: selector, ..browsing.visit(Target::Load(&address)) };
     let (page, content) = visit.html(selector)?;
     if let Some(error) = page.refusal() {
         return Err(error);

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use ragmaker_file_sync::{Folder, place};
 use ragmaker_files::Roots;
 use ragmaker_ingest::{Run, Store};
+use ragmaker_sources::{Folder, place};
 use ragmaker_tool::{Caller, Error, Invocation};
 
 use crate::failed;

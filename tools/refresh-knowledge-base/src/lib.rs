@@ -8,13 +8,10 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, Catalog, Source};
-use ragmaker_http_fetch::Again;
-use ragmaker_ingest::{Page, Run, Store, Summary, Verdict};
+use ragmaker_ingest::{Page, Report, Run, Store, Verdict};
 use ragmaker_knowledge::{Destination, now};
-use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset,
-    host,
-};
+use ragmaker_site::Again;
+use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
 /// Bring a knowledge base up to date: asks again for each document at its page, commit or file, and saves
@@ -34,17 +31,6 @@ pub struct Args {
     pub jsonl: bool,
 }
 
-/// What became of the documents.
-#[derive(Serialize, JsonSchema, Debug)]
-pub struct Answer {
-    /// The counts and the documents.
-    #[serde(flatten)]
-    pub summary: Summary,
-    /// The rest.
-    #[serde(flatten)]
-    pub facts: Facts,
-}
-
 /// What was refreshed.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Facts {
@@ -57,7 +43,7 @@ pub struct Facts {
 }
 
 impl Tool for Args {
-    type Answer = Answer;
+    type Answer = Report<Facts>;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE.open_world();
@@ -65,6 +51,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const STREAM_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_catalog::ERRORS,
         ragmaker_catalog::READ_ERRORS,
@@ -77,13 +64,18 @@ impl Tool for Args {
         &[ragmaker_files::PATH_NOT_WRITABLE, ragmaker_files::PATH_IGNORED, ragmaker_files::NOT_A_DIRECTORY],
     ];
 
-    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        if self.jsonl && invocation.caller == Caller::Model {
-            return Err(ARGUMENT_ERROR
-                .error("--jsonl prints a stream, which is no answer to a call")
-                .remedy("Leave it out: report_file of the answer has every document.")
-                .detail("argument", "--jsonl"));
-        }
+    fn run(self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+        self.refresh(invocation)
+    }
+
+    fn stream(&self, invocation: &Invocation) -> Option<Result<(), Error>> {
+        // Each document was printed as it ended.
+        self.jsonl.then(|| self.refresh(invocation).map(drop))
+    }
+}
+
+impl Args {
+    fn refresh(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
         let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Write, invocation)?;
         // There has to be one: nothing is made here.
         let contents = catalog.read()?;
@@ -110,16 +102,11 @@ impl Tool for Args {
         store.finish()?;
         let documents = catalog.read()?.documents;
         let stale = documents.iter().filter(|listed| listed.status.as_deref() == Some(ragmaker_catalog::STALE));
-        let facts = Facts {
+        run.finish_with(Facts {
             catalog_file: catalog.file().to_string_lossy().into_owned(),
             stale_summaries: stale.count(),
             dry_run: self.dry_run,
-        };
-        Ok(Answer { summary: run.finish_beside(&facts)?, facts })
-    }
-
-    fn plain(answer: &Answer) -> Option<&str> {
-        answer.summary.streamed.then_some("")
+        })
     }
 }
 
@@ -161,7 +148,5 @@ impl Known {
 
 /// The page of each document that could not be compared, for one reason.
 fn failed(urls: &[String], error: &Error, run: &mut Run) -> Result<(), Error> {
-    urls.iter().try_for_each(|url| {
-        run.end(Page::new(url, Verdict::Failed, format!("{}: {}", error.code(), error.message())), ())
-    })
+    urls.iter().try_for_each(|url| run.end(Page::failed(url, error), ()))
 }

@@ -2,8 +2,8 @@
 
 use ragmaker_catalog::Source;
 use ragmaker_git::{Repository, resolve};
-use ragmaker_github_fetch::{Tree, address, unchanged};
 use ragmaker_ingest::{Run, Store};
+use ragmaker_sources::{Tree, address, unchanged};
 use ragmaker_tool::{Error, Invocation};
 
 use crate::failed;

@@ -13,9 +13,12 @@ use std::{
 };
 
 use ragmaker_catalog::{Catalog, Source};
-use ragmaker_ingest::Store;
+use ragmaker_git::Repository;
+use ragmaker_ingest::{Run, Skips, Store};
 use ragmaker_knowledge::{Body, Fetched, Format};
+use ragmaker_sources::Folder;
 use ragmaker_testkit::Tree;
+use ragmaker_tool::Invocation;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -287,26 +290,24 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(status.success(), "git {arguments:?}");
 }
 
-/// Saves the documents of a folder or a repository with the library of the tool that does so.
-fn saved_by<T: ragmaker_tool::Tool>(tree: &Tree, tool: T) {
-    let host = ragmaker_tool::HostOptions { project_root: tree.root.to_str().map(str::to_owned), ..Default::default() };
-    let invocation = ragmaker_tool::Invocation { host, ..Default::default() };
-    tool.run(&invocation).unwrap_or_else(|error| panic!("{error}"));
+/// Saves documents as the tools do: `save` lists and saves those of one source.
+fn saved_by(tree: &Tree, save: impl FnOnce(&mut Store<'_>, &mut Run)) {
+    let catalog = Catalog::at(tree.root.join("kb/cache/catalog.json")).unwrap();
+    let mut store = Store::open(&catalog, tree.root.join("kb/cache/documents")).unwrap();
+    let mut run = Run::start(&catalog, "test", "", false).unwrap();
+    save(&mut store, &mut run);
+    store.finish().unwrap();
+    run.finish().unwrap();
 }
 
 fn sync(tree: &Tree) {
-    saved_by(
-        tree,
-        ragmaker_file_sync::Args {
-            source_dir: tree.root.join("docs"),
-            kb_root: tree.root.join("kb"),
-            output_dir: None,
-            include: vec![],
-            exclude: vec![],
-            no_ignore: false,
-            jsonl: false,
-        },
-    );
+    let path = tree.root.join("docs").canonicalize().unwrap();
+    let place = ragmaker_sources::place(&path, None);
+    let folder = Folder { place, path, include: &[], exclude: &[], no_ignore: false };
+    saved_by(tree, |store, run| {
+        let found = folder.files(&mut Skips::default(), store).unwrap();
+        folder.sync(&found, store, run).unwrap();
+    });
 }
 
 #[test]
@@ -354,19 +355,13 @@ fn files_of_a_repository_are_compared_with_its_branch() {
     git(&source, &["init", "--quiet"]);
     git(&source, &["add", "."]);
     git(&source, &["commit", "--quiet", "--message", "x"]);
-    saved_by(
-        &tree,
-        ragmaker_github_fetch::Args {
-            repo_url: source.to_str().unwrap().to_owned(),
-            path_in_repo: None,
-            reference: None,
-            include: vec![],
-            exclude: vec![],
-            kb_root: tree.root.join("kb"),
-            output_dir: None,
-            jsonl: false,
-        },
-    );
+    let address = ragmaker_sources::address(source.to_str().unwrap(), &Invocation::default()).unwrap();
+    let repository = Repository::open(&address, None).unwrap();
+    saved_by(&tree, |store, run| {
+        let tree = ragmaker_sources::Tree { address: &address, repository: &repository, path: "" };
+        let found = tree.files(&[], &[], &mut Skips::default()).unwrap();
+        tree.sync(&found, store, run).unwrap();
+    });
     let before = files(&tree.root);
     assert_eq!(count(&tree.run(&REFRESH), "unchanged"), 4);
     fs::write(source.join("docs/edit.md"), "# edit\n\nOf the moon.\n").unwrap();

@@ -26,14 +26,14 @@ const PAGES: [&str; 9] = ["html", "htm", "xhtml", "md", "php", "asp", "aspx", "j
 
 /// A regular expression that addresses are held against.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     machine: PikeVM,
     scratch: Mutex<Cache>,
 }
 
 impl Pattern {
     /// The pattern that `text` of `argument` spells, in the syntax of the regex crate.
-    pub(crate) fn new(argument: &str, text: &str) -> Result<Self, Error> {
+    pub fn new(argument: &str, text: &str) -> Result<Self, Error> {
         let limits = thompson::Config::new().nfa_size_limit(Some(MOST));
         let machine = PikeVM::builder().thompson(limits).build(text).map_err(|error| {
             // The parser's own words are in several lines, what is wrong in the last.
@@ -54,7 +54,7 @@ impl Pattern {
 
 /// A section of a site.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub struct Scope {
     /// Its first address, without query and fragment.
     prefix: Url,
     include: Option<Pattern>,
@@ -63,7 +63,7 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// The section below `prefix`, or below `start` where none is given: of the page `…/index.html` its folder.
-    pub(crate) fn new(
+    pub fn new(
         start: &Url,
         prefix: Option<Url>,
         include: Option<Pattern>,

@@ -15,8 +15,6 @@ use ragmaker_tool::Error;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::failed;
-
 /// The largest file that is read (64 MiB).
 const MAX: u64 = 64 << 20;
 
@@ -143,7 +141,7 @@ impl Folder<'_> {
             Ok(opener) => opener,
             Err(error) => {
                 // The folder may be on a disk that is not there now: that takes nothing out.
-                return known.iter().try_for_each(|url| run.end(failed(url, &error), ()));
+                return known.iter().try_for_each(|url| run.end(Page::failed(url, &error), ()));
             }
         };
         let mut vanished: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -214,7 +212,7 @@ impl Folder<'_> {
         let Found { path, url, kind } = found;
         let bytes = match read(opener, &self.path.join(path)) {
             Ok(bytes) => bytes,
-            Err(error) => return Ok(failed(url, &error)),
+            Err(error) => return Ok(Page::failed(url, &error)),
         };
         let sha256 = sha256(&bytes);
         let source = Source::File {
@@ -234,7 +232,7 @@ impl Folder<'_> {
         let base = Url::parse(url).ok();
         let document = match convert(path, *kind, &Text::Memory(bytes), base.as_ref()) {
             Ok(document) => document,
-            Err(error) => return Ok(failed(url, &error)),
+            Err(error) => return Ok(Page::failed(url, &error)),
         };
         let folder = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         // Not after all folders above, which say nothing of it.

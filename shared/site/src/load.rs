@@ -1,16 +1,12 @@
 //! One page: fetched plainly, and by the browser where that shows too little.
 
-use std::{fmt, path::PathBuf, rc::Rc, time::Duration};
+use std::{fmt, time::Duration};
 
-use ragmaker_address::{
-    Domains,
-    codes::{BOT_DETECTED, LOGIN_REQUIRED},
-};
-use ragmaker_browser::{BlockList, Load, Profile, Target, Visit};
+use ragmaker_address::codes::{BOT_DETECTED, LOGIN_REQUIRED};
+use ragmaker_browser::{Browsing, Target, Visit};
 use ragmaker_http::{Client, Get, Response};
 use ragmaker_knowledge::{Body, Fetched, Format};
 use ragmaker_markdown::links;
-use ragmaker_project::Project;
 use ragmaker_tool::{Error, Invocation, JsonSchema};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -21,6 +17,9 @@ use crate::content::{Content, Kind, read};
 pub(crate) const MARKDOWN_FIRST: &str = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5";
 /// The same, HTML alone before others.
 pub(crate) const HTML_FIRST: &str = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5";
+
+/// Fewer words of the publisher's Markdown than these are compared with the page.
+const SHORT: usize = 60;
 
 /// How long the browser may take for a page.
 const BROWSER_TIME: Duration = Duration::from_secs(30);
@@ -56,47 +55,39 @@ impl fmt::Display for Via {
 
 /// A page with its content.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) content: Content,
-    pub(crate) via: Via,
+pub struct Loaded {
+    /// The content.
+    pub content: Content,
+    /// How it was fetched.
+    pub via: Via,
     /// Why it was the browser, or why it was not though it should have been.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
 }
 
 /// The browser session that thin pages go through.
 #[derive(Debug)]
-pub(crate) struct Browser {
-    profile: Profile,
-    domains: Domains,
-    cache: PathBuf,
+pub struct Browser {
+    session: Option<String>,
+    invocation: Invocation,
 }
 
 impl Browser {
     /// The session that is called `session`, or the default one; `None` where none is to be used.
-    pub(crate) fn new(
-        wanted: UseBrowser,
-        session: Option<&str>,
-        invocation: &Invocation,
-    ) -> Result<Option<Self>, Error> {
-        let project = Project::discover(invocation.host.project_root.as_deref())?;
-        let cache = project.cache_folder();
-        let profile = Profile::of(&cache, session)?;
-        let domains = Domains::new(&invocation.host.allow_domain)?;
-        Ok((wanted == UseBrowser::Auto).then_some(Self { profile, domains, cache }))
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Browsing::new`].
+    pub fn new(wanted: UseBrowser, session: Option<&str>, invocation: &Invocation) -> Result<Option<Self>, Error> {
+        // What is wrong is found before the first page, and each worker has its own.
+        Browsing::new(session, invocation)?;
+        let browser = || Self { session: session.map(str::to_owned), invocation: invocation.clone() };
+        Ok((wanted == UseBrowser::Auto).then(browser))
     }
 
     /// The page at `url` as the browser shows it.
     fn open(&self, url: &Url, client: &Client) -> Result<Content, Error> {
-        let visit = Visit {
-            profile: &self.profile,
-            target: Target::Load(url),
-            visible: false,
-            timeout: Some(BROWSER_TIME),
-            wait_for: None,
-            domains: &self.domains,
-            load: Load::Text,
-            block_list: BlockList::of(&[], &self.cache)?.map(Rc::new),
-        };
+        let browsing = Browsing::new(self.session.as_deref(), &self.invocation)?;
+        let visit = Visit { timeout: Some(BROWSER_TIME), ..browsing.visit(Target::Load(url)) };
         let (page, html) = visit.html(None)?;
         client.check(&page.url)?;
         if let Some(error) = page.refusal() {
@@ -160,8 +151,17 @@ pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browse
     }
 }
 
-/// The page at `url`.
-pub(crate) fn open(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
-    let response = client.get(&Get { url, accept: MARKDOWN_FIRST, headers: &[] })?;
-    load(&response, client, browser)
+/// The page at `url`: of a publisher's Markdown that is short and of the page itself, the one with more words.
+///
+/// # Errors
+///
+/// Those of [`Client::get`], and the reason for which the response has no content to keep.
+pub fn open(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
+    let get = |accept| client.get(&Get { url, accept, headers: &[] });
+    let loaded = load(&get(MARKDOWN_FIRST)?, client, browser)?;
+    if loaded.content.kind != Kind::Markdown || loaded.content.document.words >= SHORT {
+        return Ok(loaded);
+    }
+    let page = get(HTML_FIRST).and_then(|response| load(&response, client, None));
+    Ok(page.ok().filter(|page| page.content.document.words > loaded.content.document.words).unwrap_or(loaded))
 }

@@ -40,17 +40,25 @@ const DOWN: usize = 5;
 
 /// What a caller wants of a section.
 #[derive(Debug)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) start: &'a Url,
-    pub(crate) scope: Scope,
-    pub(crate) depth: Option<u32>,
-    pub(crate) max_pages: usize,
-    pub(crate) max_wait: Duration,
-    pub(crate) concurrency: usize,
-    pub(crate) session: Option<String>,
+pub struct Wanted<'a> {
+    /// Where it starts.
+    pub start: &'a Url,
+    /// Which addresses are of it.
+    pub scope: Scope,
+    /// How many links from the start are followed; without it any number, and sitemaps and llms.txt are read.
+    pub depth: Option<u32>,
+    /// The most pages of the section.
+    pub max_pages: usize,
+    /// The longest wait that the site may ask for.
+    pub max_wait: Duration,
+    /// Requests at once.
+    pub concurrency: usize,
+    /// The browser session, as the catalog records it.
+    pub session: Option<String>,
     /// What makes it the same run as an interrupted one.
-    pub(crate) key: String,
-    pub(crate) stream: bool,
+    pub key: String,
+    /// Whether each page is printed as it ends.
+    pub stream: bool,
 }
 
 /// What became of a section's pages.
@@ -122,8 +130,12 @@ impl<'s> Section<'_, 's> {
     }
 }
 
-/// Fetches and saves the section.
-pub(crate) fn fetch(
+/// Fetches the section and saves it in `folder`.
+///
+/// # Errors
+///
+/// Where nothing can be written, or the start is not allowed; what is wrong with a page or the site is a verdict.
+pub fn fetch(
     wanted: &Wanted<'_>,
     client: &Client,
     browser: Option<&Browser>,
@@ -139,7 +151,7 @@ pub(crate) fn fetch(
         Err(error) if error.code().ends_with("_NOT_ALLOWED") => return Err(error),
         Err(error) => {
             // Nothing is known of a site that cannot be reached.
-            run.end(Page::new(key(wanted.start), Verdict::Failed, error.to_string()), Noted::default())?;
+            run.end(Page::failed(key(wanted.start), &error), Noted::default())?;
             return Ok(Fetched { run: run.finish()?, left: 0 });
         }
     };
@@ -216,12 +228,8 @@ pub(crate) fn again<'s>(
     browser: Option<&Browser>,
     (mut store, mut run): (Store<'s>, Run),
 ) -> Result<(Store<'s>, Run), Error> {
-    let fail = |run: &mut Run, error: &Error| {
-        urls.iter().try_for_each(|url| {
-            let reason = format!("{}: {}", error.code(), error.message());
-            run.end(Page::new(key(url), Verdict::Failed, reason), ())
-        })
-    };
+    let fail =
+        |run: &mut Run, error: &Error| urls.iter().try_for_each(|url| run.end(Page::failed(key(url), error), ()));
     let site = match Site::meet(wanted.start, client, wanted.max_wait) {
         Ok(site) => site,
         Err(error) => {

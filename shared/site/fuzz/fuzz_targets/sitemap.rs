@@ -1,10 +1,10 @@
 //! Any text is read as a sitemap, within the limits of one.
 //!
-//!     cd tools/http-fetch && cargo +nightly fuzz run sitemap
+//!     cd shared/site && cargo +nightly fuzz run sitemap
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_http_fetch::sitemap::Sitemap;
+use ragmaker_site::sitemap::Sitemap;
 
 fuzz_target!(|text: &str| {
     let Sitemap { pages, sitemaps } = Sitemap::parse(text);

@@ -1,10 +1,10 @@
 //! Any `Link` header and any llms.txt is read, and its links are addresses.
 //!
-//!     cd tools/http-fetch && cargo +nightly fuzz run relations
+//!     cd shared/site && cargo +nightly fuzz run relations
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_http_fetch::relations::{link_header, markdown_links};
+use ragmaker_site::relations::{link_header, markdown_links};
 use url::Url;
 
 fuzz_target!(|text: &str| {

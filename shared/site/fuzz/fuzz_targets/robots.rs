@@ -1,10 +1,10 @@
 //! Any robots.txt is read, and what it says of a path does not depend on how that is escaped.
 //!
-//!     cd tools/http-fetch && cargo +nightly fuzz run robots
+//!     cd shared/site && cargo +nightly fuzz run robots
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_http_fetch::robots::Robots;
+use ragmaker_site::robots::Robots;
 
 fuzz_target!(|input: (&[u8], &str)| {
     let (text, path) = input;

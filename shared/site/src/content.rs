@@ -16,24 +16,28 @@ const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
 
 /// A response whose content was read.
 #[derive(Debug)]
-pub(crate) struct Content {
+pub struct Content {
     /// Its address, after redirects.
-    pub(crate) url: Url,
-    pub(crate) http_status: u16,
-    pub(crate) media_type: String,
+    pub url: Url,
+    /// The HTTP status.
+    pub http_status: u16,
+    /// What it is: its body decides where that contradicts the server.
+    pub media_type: String,
     /// The charset of a text.
-    pub(crate) charset: Option<&'static str>,
-    pub(crate) kind: Kind,
-    pub(crate) document: Document,
+    pub charset: Option<&'static str>,
+    /// What it is by its body.
+    pub kind: Kind,
+    /// It as Markdown.
+    pub document: Document,
     /// The text as it came, of what is no page.
-    pub(crate) as_it_is: Option<String>,
+    pub as_it_is: Option<String>,
     /// Where it leads.
-    pub(crate) links: Links,
+    pub links: Links,
 }
 
 /// What a response is by its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// HTML, of which the main content is taken.
     Html,
     /// Markdown of the publisher's.

@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ragmaker_address::Domains;
 use ragmaker_files::{PATH_NOT_ALLOWED, Roots};
 use ragmaker_git::Address;
-use ragmaker_tool::{Caller, Error, Invocation};
-
-use crate::check_host;
+use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
+use url::Url;
 
 /// The address that an argument `--repo-url` is, where it may be read.
 ///
@@ -35,6 +35,17 @@ pub fn address(text: &str, invocation: &Invocation) -> Result<Address, Error> {
         })?;
     }
     Ok(address.at(&path))
+}
+
+/// Refuses a repository on a host that may not be visited.
+fn check_host(address: &Address, invocation: &Invocation) -> Result<(), Error> {
+    let Some(host) = address.host() else { return Ok(()) };
+    let domains = Domains::new(&invocation.host.allow_domain)?;
+    // Whatever Git speaks with it, it is the host that is allowed or not.
+    match Url::parse(&format!("https://{host}/")) {
+        Ok(url) => domains.check(&url),
+        Err(error) => Err(ARGUMENT_ERROR.error(format!("{host} is no host: {error}")).detail("argument", "--repo-url")),
+    }
 }
 
 /// The folders that Git would read for the repository at `path`: those of work trees and of borrowed objects

@@ -51,8 +51,7 @@ impl Again<'_> {
         let client = Client::new(&self.invocation.host, given, Limits::default())?;
         if let Err(error) = client.check(start) {
             for url in urls {
-                let reason = format!("{}: {}", error.code(), error.message());
-                run.end(Page::new(key(url), Verdict::Failed, reason), ())?;
+                run.end(Page::failed(key(url), &error), ())?;
             }
             return Ok((store, run));
         }

@@ -1,0 +1,54 @@
+//! What a section begins with: the addresses that its start, sitemaps and llms.txt name, kept or dropped.
+
+use std::collections::HashSet;
+
+use ragmaker_http::Client;
+use ragmaker_tool::Error;
+use schemars::JsonSchema;
+use serde::Serialize;
+use url::Url;
+
+use crate::{content::read, scope::key, section::Wanted, seeds, site::Site};
+
+/// An address.
+#[derive(Serialize, JsonSchema, Debug)]
+#[schemars(inline)]
+pub struct Planned {
+    /// The address.
+    pub url: String,
+    /// Whether it would be fetched.
+    pub kept: bool,
+    /// What names it, or why it would not be fetched.
+    pub reason: String,
+}
+
+/// The addresses that are known before the first page is fetched, and which of them would be.
+///
+/// # Errors
+///
+/// Where the site cannot be reached.
+pub fn plan(wanted: &Wanted<'_>, client: &Client) -> Result<Vec<Planned>, Error> {
+    let site = Site::meet(wanted.start, client, wanted.max_wait)?;
+    let prefix = wanted.scope.prefix();
+    let mut named: Vec<(Url, &str)> = vec![(wanted.start.clone(), "it is where the section starts")];
+    if wanted.depth.is_none() {
+        named.extend(seeds::of_sitemaps(prefix, &site).into_iter().map(|url| (url, "a sitemap names it")));
+        named.extend(seeds::of_llms_txt(prefix, &site).into_iter().map(|url| (url, "llms.txt names it")));
+    }
+    if site.allows(wanted.start) && wanted.depth != Some(0) {
+        let content = site.page(wanted.start).ok().and_then(|response| read(&response).ok());
+        let links = content.map(|content| content.links.anchors).unwrap_or_default();
+        named.extend(links.into_iter().map(|url| (url, "the first page links to it")));
+    }
+    let (mut seen, mut pages) = (HashSet::new(), vec![]);
+    for (url, why) in named.into_iter().filter(|(url, _)| matches!(url.scheme(), "http" | "https")) {
+        let url_key = key(&url);
+        if !seen.insert(url_key.clone()) {
+            continue;
+        }
+        let refusal = wanted.scope.refusal(&url);
+        let refusal = refusal.or_else(|| (!site.allows(&url)).then_some("robots.txt disallows it"));
+        pages.push(Planned { url: url_key, kept: refusal.is_none(), reason: refusal.unwrap_or(why).to_owned() });
+    }
+    Ok(pages)
+}

@@ -1,0 +1,35 @@
+//! The layout of the workspace, by its manifests: what depends on what.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ragmaker_tests::discovery::workspace;
+
+/// The crates in `group`, such as `tools`: folder and manifest.
+fn crates(group: &str) -> Vec<(PathBuf, String)> {
+    let folders = fs::read_dir(workspace().join(group)).unwrap().map(|entry| entry.unwrap().path());
+    folders.filter_map(|folder| Some((folder.clone(), fs::read_to_string(folder.join("Cargo.toml")).ok()?))).collect()
+}
+
+/// The crates of this workspace that a manifest names as dependencies, also those of its tests.
+fn needed(manifest: &str) -> impl Iterator<Item = &str> {
+    let (_, dependencies) = manifest.split_once("dependencies]").unwrap_or_default();
+    dependencies.lines().filter_map(|line| line.strip_prefix("ragmaker-")?.split(['.', ' ', '=']).next())
+}
+
+#[test]
+fn nothing_below_the_registry_depends_on_a_tool() {
+    let name = |folder: &Path| folder.file_name().unwrap().to_str().unwrap().to_owned();
+    let tools: BTreeSet<String> = crates("tools").iter().map(|(folder, _)| name(folder)).collect();
+    assert!(tools.len() > 35, "{}", tools.len());
+    let mut found = vec![];
+    for (folder, manifest) in crates("tools").into_iter().chain(crates("shared")) {
+        let hosts = manifest.contains("ragmaker-registry");
+        let others = needed(&manifest).filter(|needed| tools.contains(*needed) || *needed == "registry");
+        found.extend(others.filter(|_| !hosts).map(|other| format!("{} needs {other}", folder.display())));
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
