@@ -16,4 +16,5 @@ mod workflow;
 pub use list::{TOOL_NOT_FOUND, TOOLS, Tool, entries, find, manuals, unknown_tool};
 pub use offer::{Format, Offer, Selection, offers};
 pub use program::{arguments, fail, print};
+pub use provenance::notice;
 pub use workflow::{WORKFLOWS, Workflow, workflow};

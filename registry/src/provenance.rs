@@ -27,11 +27,16 @@ pub(crate) fn mark(origin: ContentOrigin, answer: &mut Value) {
         ContentOrigin::Files => paths(answer).into_iter().any(|path| is_from_web(Path::new(path))),
         ContentOrigin::Web => true,
     };
-    if let Value::Object(members) = answer
-        && from_web
-    {
+    if from_web {
+        notice(answer);
+    }
+}
+
+/// Marks an answer, of whatever tool, that holds text from the web.
+pub fn notice(answer: &mut Value) {
+    if let Value::Object(members) = answer {
         // Read before what it is about.
-        members.shift_insert(1, NOTICE.to_owned(), TEXT.into());
+        members.shift_insert(members.len().min(1), NOTICE.to_owned(), TEXT.into());
     }
 }
 

@@ -72,10 +72,11 @@ pub struct Lease(#[expect(dead_code, reason = "held for its drop")] Option<Child
 ///
 /// [`INTERNAL_ERROR`] where the process does not start.
 pub fn start(tool: &'static Tool, arguments: Members, host: &HostOptions) -> Result<(Running, Lease), Error> {
-    start_approved(tool, arguments, host, &Approval::Pending)
+    start_approved(tool, arguments, host, &Approval::Pending, &[])
 }
 
-/// The same, with what the host says about an approval of this call.
+/// The same, with what the host says about an approval of this call. The process does not get the environment
+/// variables `without`, such as those with the host's own keys.
 ///
 /// # Errors
 ///
@@ -85,10 +86,14 @@ pub fn start_approved(
     arguments: Members,
     host: &HostOptions,
     approval: &Approval,
+    without: &[String],
 ) -> Result<(Running, Lease), Error> {
     let program = env::current_exe().map_err(|error| failed(tool, "cannot be located", &error))?;
     let mut command = Command::new(program);
     command.args([RUN_TOOL, tool.command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    for name in without {
+        command.env_remove(name);
+    }
     // Ctrl-C at a terminal is the host's to act on.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);

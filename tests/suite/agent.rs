@@ -1,7 +1,9 @@
 //! `ragmaker-agent` from outside, with a scripted endpoint in place of a model.
 
 mod browser;
+mod commands;
 mod endpoint;
+mod further;
 mod kills;
 mod terminal;
 mod tools;
@@ -74,6 +76,33 @@ fn collect(value: &Value, found: &mut Vec<String>) {
         }
         _ => {}
     }
+}
+
+/// A model that makes these calls, one after the other, thinks, and answers "Done.".
+fn caller(calls: Vec<(&'static str, Value)>) -> Scripted {
+    Scripted::by(move |got| {
+        let step = answers(&got.body);
+        match calls.get(step) {
+            Some((name, arguments)) => says(Wire::OpenAi, "", &[("", name, &arguments.to_string())]),
+            None if step == calls.len() => says(Wire::OpenAi, "", &[("", "think", r#"{"reflection": "It is so."}"#)]),
+            None => says(Wire::OpenAi, "Done.", &[]),
+        }
+    })
+}
+
+/// What a model is told of its calls, one after the other.
+fn told(project: &Project, flags: &[&str], calls: Vec<(&'static str, Value)>) -> Vec<Value> {
+    let endpoint = caller(calls);
+    let run = agent(project, &endpoint, Wire::OpenAi).args(["Go.", "--output", "json"]).args(flags).run();
+    assert_eq!(run.answer()["answer"], "Done.");
+    let all = results(&endpoint.got().pop().unwrap().body);
+    all.iter().map(|text| serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())).collect()
+}
+
+/// Whether files and the network are kept from commands here: some containers have no layer that does.
+fn confines(project: &Project) -> bool {
+    let run = project.tool("run-command").env("RAGMAKER_APPROVE", "all").args(["--command", "true"]).run();
+    !run.answer()["unconfined"].to_string().contains("neither Landlock nor namespaces")
 }
 
 /// The conversations of the project, by id: the events of each.

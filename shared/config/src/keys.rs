@@ -165,19 +165,26 @@ pub const KEYS: &[Key] = &[
         "Programs, with their first words, that run without a question, such as `\"cargo test\"`.",
     )
     .widens(),
-    Key::new("command.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "After how many seconds a command is ended."),
-    Key::new("command.network", Kind::Switch, "false", "Whether commands reach the network.").widens(),
+    Key::new("command.timeout_s", Kind::Whole { least: 1, most: 3_600 }, "120", "After how many seconds a command is ended, unless the call says it."),
+    Key::new("command.network", Kind::Switch, "false", "Whether approved commands reach the network, unless the call says it. What runs unasked never does.").widens(),
     Key::new("tools.offered", Kind::Texts, "[]", "The tools that the model is offered; all without it."),
     Key::new(
         "tools.catalogs",
         Kind::Catalogs,
         "[]",
-        "Further tools: paths of catalogs from the file's own folder, or tables with `file`, and `call` for a catalog whose tools one command runs, or `discover` for a command that prints the catalog.",
+        "Further tools: paths of catalogs from the file's own folder, or tables with `file`, and `call` for a catalog whose tools one command runs, or `discover` for a command that prints the catalog. With `confined = false`, its tools are not kept to what they declare.",
     )
     .widens(),
     Key::new("tools.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "After how many seconds a call of a further tool is ended."),
     Key::new("mcp.servers.NAME.command", Kind::Text, "\"\"", "The executable of an MCP server, whose tools are offered as well.").widens(),
     Key::new("mcp.servers.NAME.args", Kind::Texts, "[]", "Its arguments.").widens(),
+    Key::new(
+        "mcp.servers.NAME.confined",
+        Kind::Switch,
+        "false",
+        "Whether the server can write only the project; servers that `npx` or `docker` start do not run so.",
+    )
+    .widens(),
     Key::new(
         "mcp.servers.NAME.env",
         Kind::Pairs,

@@ -136,6 +136,8 @@ pub struct McpServer {
     pub args: Vec<String>,
     /// Further environment variables, which may hold keys.
     pub env: Vec<(String, String)>,
+    /// Whether it can write only the project.
+    pub confined: bool,
 }
 
 impl std::fmt::Debug for McpServer {

@@ -11,9 +11,9 @@ use toml::de::DeValue;
 
 use crate::{
     Agent, Approve, Blanks, CONFIG_INVALID, Catalog, Commands, ConfigKey, Environment, KEY_VARIABLES, KEYS, McpServer,
-    Origin, Tools,
+    Origin, Provider, Tools,
     file::{self, Setting, Settings},
-    keys,
+    keys::{self, AZURE_ENDPOINT},
     value::Value,
 };
 
@@ -102,10 +102,19 @@ impl Config {
 
     /// The keys that the project's own files set and that widen what can be reached, with their origins. Whoever
     /// wrote the project wrote these: a person confirms them before they take effect.
-    pub fn widened_by_project(&self) -> Vec<(&str, &Origin)> {
+    pub fn widened_by_project(&self) -> Vec<(&str, Origin)> {
         let widens = |name: &str| keys::find(name).is_some_and(|key| key.widens);
         let settings = self.settings.iter().filter(|(name, setting)| widens(name) && setting.origin.is_in_project());
-        settings.map(|(name, setting)| (name.as_str(), &setting.origin)).collect()
+        settings.map(|(name, setting)| (name.as_str(), setting.origin.clone())).chain(self.azure_of_project()).collect()
+    }
+
+    /// Azure's own variable for the address, where the project's `.env` sets it and it counts.
+    fn azure_of_project(&self) -> Option<(&str, Origin)> {
+        let counts =
+            self.choice::<Provider>("model.provider") == Provider::Azure && self.text("model.base_url").is_empty();
+        let (_, origin) =
+            self.environment.get(AZURE_ENDPOINT).filter(|(_, origin)| counts && origin.is_in_project())?;
+        Some(("model.base_url", origin))
     }
 
     /// Where the setting of a key comes from.
@@ -162,7 +171,8 @@ impl Config {
                 return Err(CONFIG_INVALID.error(format!("{key} is missing")).detail("key", key));
             }
             let (args, env) = (self.texts(&key("args")), self.pairs(&key("env"))?);
-            Ok(McpServer { name: name.to_owned(), command, args, env })
+            let confined = self.is_on(&key("confined"));
+            Ok(McpServer { name: name.to_owned(), command, args, env, confined })
         };
         names.into_iter().map(server).collect()
     }
@@ -187,6 +197,21 @@ impl Config {
             blanks.add_pairs(&self.pairs(name).unwrap_or_default());
         }
         blanks
+    }
+
+    /// The environment variables that hold the model's keys, of every provider: what the agent starts does without
+    /// them.
+    pub fn model_variables(&self) -> Vec<String> {
+        let own = KEY_VARIABLES.iter().filter(|(service, _)| Provider::NAMES.contains(service));
+        let mut names: Vec<_> = own.flat_map(|(_, names)| *names).map(|name| (*name).to_owned()).collect();
+        names.push(self.text("model.api_key_env"));
+        for (_, text) in ["model.headers", "model.query"].iter().flat_map(|name| self.unfilled(name)) {
+            let parts = text.split("${").skip(1).filter_map(|part| part.split_once('}'));
+            names.extend(parts.map(|(name, _)| name.to_owned()));
+        }
+        let of_search = self.text("search.api_key_env");
+        names.retain(|name| !name.is_empty() && *name != of_search);
+        names
     }
 
     /// The value of an environment variable of the process or the project's `.env`; `None` where it is empty.
@@ -246,9 +271,16 @@ impl Config {
 
     /// A table of texts, with the variables that they name.
     pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(String, String)>, Error> {
-        let Value::Pairs(pairs) = self.value(name) else { return Ok(vec![]) };
         let filled = |(own, text): (String, String)| Ok((own, self.filled(name, &text)?));
-        pairs.into_iter().map(filled).collect()
+        self.unfilled(name).into_iter().map(filled).collect()
+    }
+
+    /// A table of texts as it was written.
+    fn unfilled(&self, name: &str) -> Vec<(String, String)> {
+        match self.value(name) {
+            Value::Pairs(pairs) => pairs,
+            _ => vec![],
+        }
     }
 
     /// `text` with the value of NAME in place of `${NAME}`.

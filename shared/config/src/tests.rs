@@ -160,6 +160,9 @@ fn variables_stand_in_headers_and_are_blanked() {
     assert_eq!((&*servers[0].name, &*servers[0].command, &*servers[0].env[0].1), ("one", "serve", "secret-1"));
     assert!(!format!("{servers:?}{config:?}").contains("secret-1"));
     assert_eq!(config.blanks().blanked("secret-1 tvly-123 x"), "[key] [key] x");
+    let variables = config.model_variables();
+    assert!(variables.contains(&"MY_KEY".into()) && variables.contains(&"GEMINI_API_KEY".into()), "{variables:?}");
+    assert!(!variables.contains(&"TAVILY_API_KEY".into()), "{variables:?}");
     let error = Case::new(text, "").load(&[]).unwrap().model().unwrap_err();
     assert!(error.is(CONFIG_INVALID) && error.details()["variable"] == "MY_KEY", "{error}");
 }
@@ -180,10 +183,31 @@ fn what_a_project_gives_itself_is_reported() {
 }
 
 #[test]
+fn an_address_for_azure_in_a_project_is_reported() {
+    let case = Case::new("", "[model]\nname = 'm'\nprovider = 'azure'");
+    fs::write(case.project.path().join(".env"), "AZURE_OPENAI_ENDPOINT=https://elsewhere.example").unwrap();
+    let widened = |environment: &[(&str, &str)]| {
+        let config = case.load(environment).unwrap();
+        let names = config.widened_by_project().into_iter().map(|(name, _)| name.to_owned());
+        (config.model().unwrap().base_url, names.collect::<Vec<_>>())
+    };
+    let key = ("AZURE_OPENAI_API_KEY", "k");
+    assert_eq!(widened(&[key]), ("https://elsewhere.example".into(), vec!["model.base_url".into()]));
+    // What the person says comes first.
+    let own = ("AZURE_OPENAI_ENDPOINT", "https://own.example");
+    assert_eq!(widened(&[key, own]), ("https://own.example".into(), vec![]));
+    let other = ("RAGMAKER_BASE_URL", "https://other.example");
+    assert_eq!(widened(&[key, other]), ("https://other.example".into(), vec![]));
+    assert_eq!(widened(&[("RAGMAKER_PROVIDER", "openai"), ("OPENAI_API_KEY", "k")]).1, Vec::<String>::new());
+}
+
+#[test]
 fn catalogs_start_at_the_folder_of_their_file() {
-    let text = "[tools]\ncatalogs = ['a/discovery.json', {discover = ['list'], call = ['call', 'x']}]";
+    let text =
+        "[tools]\ncatalogs = ['a/discovery.json', {discover = ['list'], call = ['call', 'x'], confined = false}]";
     let case = Case::new(text, "");
     let catalogs = case.load(&[]).unwrap().tools().catalogs;
     assert_eq!(Path::new(&catalogs[0].file), case.project.path().join("a/discovery.json"));
     assert_eq!(catalogs[1].call, ["call", "x"]);
+    assert!(catalogs[0].confined && !catalogs[1].confined);
 }

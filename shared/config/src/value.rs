@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 /// A catalog of further tools.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
     /// The file, absolute once the configuration is loaded; empty where a command prints the catalog.
     pub file: String,
@@ -47,6 +47,8 @@ pub struct Catalog {
     pub discover: Vec<String>,
     /// The command that runs a tool whose name is its last argument, and its other arguments.
     pub call: Vec<String>,
+    /// Whether its tools are kept to what they declare.
+    pub confined: bool,
 }
 
 /// A value, after its check.
@@ -74,7 +76,7 @@ impl Kind {
             Self::Switch => "true or false".to_owned(),
             Self::Texts => "an array of texts".to_owned(),
             Self::Pairs => "a table of texts".to_owned(),
-            Self::Catalogs => "an array of paths, or of tables with file, discover or call".to_owned(),
+            Self::Catalogs => "an array of paths, or of tables with file, discover, call or confined".to_owned(),
         }
     }
 
@@ -153,16 +155,17 @@ fn pairs(table: &DeTable<'_>) -> Option<Vec<(String, String)>> {
 
 /// A catalog: its path, or a table.
 fn catalog(value: &DeValue<'_>) -> Option<Catalog> {
+    let mut catalog = Catalog { file: String::new(), discover: vec![], call: vec![], confined: true };
     if let Some(file) = value.as_str() {
-        return (!file.trim().is_empty()).then(|| Catalog { file: file.to_owned(), ..Catalog::default() });
+        return (!file.trim().is_empty()).then(|| Catalog { file: file.to_owned(), ..catalog });
     }
-    let mut catalog = Catalog::default();
     for (name, value) in value.as_table()? {
         let value = value.get_ref();
         match &**name.get_ref() {
             "file" => catalog.file = value.as_str()?.to_owned(),
             "discover" => catalog.discover = texts(value)?,
             "call" => catalog.call = texts(value)?,
+            "confined" => catalog.confined = value.as_bool()?,
             _ => return None,
         }
     }

@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     fs::{self, File},
     io::{self, Read, Seek, Write},
-    os::fd::AsRawFd,
+    os::fd::{AsRawFd, OwnedFd},
     process::{Command, ExitCode},
     thread,
     time::Duration,
@@ -13,6 +13,7 @@ use std::{
 
 use nix::sched::CloneFlags;
 use rustix::{
+    fs::{Mode, OFlags},
     io::FdFlags,
     process::{Pid, Signal, kill_process, set_child_subreaper},
     thread::{CapabilitySet, CapabilitySets, capabilities, configure_capability_in_ambient_set, set_capabilities},
@@ -30,7 +31,8 @@ pub(crate) const LAYERS: &str = ragmaker_project::variables::CONFINE_LAYERS;
 const PAUSE: Duration = Duration::from_millis(30);
 
 pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
-    match launch(plan, command) {
+    let folder = Folder::of(plan);
+    let exit = match launch(plan, command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let report = Report { failed: Some(error.to_string()), ..Report::default() };
@@ -38,6 +40,33 @@ pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
                 let _ = serde_json::to_writer(&mut file, &report);
             }
             ExitCode::FAILURE
+        }
+    };
+    if let Some(folder) = folder {
+        folder.remove();
+    }
+    exit
+}
+
+/// The folder of the report and the command's temporary files. The caller removes it, unless it was killed.
+struct Folder {
+    /// The folder around it as it was opened before there are other mounts: later its path means another one.
+    around: OwnedFd,
+    name: OsString,
+}
+
+impl Folder {
+    fn of(plan: &Plan) -> Option<Self> {
+        let path = plan.report.parent()?;
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        let around = rustix::fs::open(path.parent()?, flags, Mode::empty()).ok()?;
+        Some(Self { around, name: path.file_name()?.to_owned() })
+    }
+
+    /// Removes it. The caller reads the report through its open file.
+    fn remove(self) {
+        if rustix::process::fchdir(&self.around).is_ok() {
+            let _ = fs::remove_dir_all(&self.name);
         }
     }
 }

@@ -54,6 +54,7 @@ use serde::{Deserialize, Serialize};
 
 pub use environment::{is_secret, without_secrets};
 pub use run::{Confined, Running};
+pub use secrets::{dotenv_files, logins};
 
 /// What a process may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +87,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Whether it can change files outside its writable directories.
+    /// Whether it is kept from changing files outside its writable directories.
     pub fn keep_files(&self) -> bool {
         self.mounts || self.landlock.is_some()
     }

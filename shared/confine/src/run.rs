@@ -61,7 +61,8 @@ pub struct Confined {
 pub struct Running {
     /// The launcher, whose streams are the program's own.
     pub child: Child,
-    folder: TempDir,
+    /// Held for its drop.
+    _folder: TempDir,
     report: Option<File>,
 }
 
@@ -103,7 +104,7 @@ impl Confined {
     pub fn spawn(mut self) -> io::Result<Running> {
         std::os::unix::process::CommandExt::process_group(&mut self.command, 0);
         let child = self.command.spawn()?;
-        Ok(Running { child, folder: self.folder, report: Some(self.report) })
+        Ok(Running { child, _folder: self.folder, report: Some(self.report) })
     }
 }
 
@@ -143,11 +144,6 @@ impl Running {
         let signal = if in_time { report.signal } else { Some(libc::SIGKILL) };
         let exit_code = report.exit_code.filter(|_| in_time);
         Ok(Ended { exit_code, signal, timed_out: !in_time, layers: report.layers, failed })
-    }
-
-    /// Where the command's own temporary files are while it runs, if it has no mounts of its own.
-    pub fn folder(&self) -> &std::path::Path {
-        self.folder.path()
     }
 }
 

@@ -1,6 +1,12 @@
 //! Where keys and logins are.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ragmaker_project::{BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN};
 
 /// Files and folders in a home.
 const IN_HOME: [&str; 38] = [
@@ -60,6 +66,22 @@ const OF_SYSTEM: [&str; 13] = [
     "/run/user",
     "/run/secrets",
 ];
+
+/// What holds logins in the cache folder of a project: those of the browser and of the MCP server.
+pub fn logins(cache: &Path) -> [PathBuf; 3] {
+    [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN].map(|name| cache.join(name))
+}
+
+/// The files of `folder` that hold keys by convention: `.env` and the like, but for examples.
+pub fn dotenv_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| is_dotenv(&entry.file_name())).map(|entry| entry.path()).collect()
+}
+
+fn is_dotenv(name: &OsStr) -> bool {
+    let name = name.to_str().unwrap_or_default();
+    name == ".env" || (name.starts_with(".env.") && !name.ends_with(".example"))
+}
 
 /// What exists of them, where it really is.
 pub(crate) fn all(home: Option<&Path>, hidden: &[PathBuf]) -> Vec<PathBuf> {

@@ -11,8 +11,8 @@ use ragmaker_config::Catalog;
 use serde_json::Value;
 
 use crate::{
-    Dialect, Place, Read as Entries, Runs, Tool, annotations_of, dialect, name_of,
-    process::Executable,
+    Confinement, Dialect, Place, Read as Entries, Runs, Tool, annotations_of, dialect, name_of,
+    process::{Executable, Reach},
     schema::{self, Schema},
 };
 
@@ -24,7 +24,7 @@ const DISCOVERY: Duration = Duration::from_secs(20);
 const DESCRIPTION: usize = 2_000;
 
 /// The tools of a catalog.
-pub(crate) fn read(catalog: &Catalog, place: &Place, timeout: Duration) -> Entries {
+pub(crate) fn read(catalog: &Catalog, place: &Place, confinement: &Confinement, timeout: Duration) -> Entries {
     let (shown, folder) = if catalog.file.is_empty() {
         (catalog.discover.join(" "), place.root.clone())
     } else {
@@ -32,7 +32,7 @@ pub(crate) fn read(catalog: &Catalog, place: &Place, timeout: Duration) -> Entri
     };
     let failed = |reason: String| format!("catalog {shown}: {reason}");
     let bytes = if catalog.file.is_empty() {
-        discovered(&catalog.discover, &folder, place).map_err(failed)?
+        discovered(&catalog.discover, &folder, place, confinement).map_err(failed)?
     } else {
         bytes(Path::new(&catalog.file)).map_err(failed)?
     };
@@ -56,10 +56,19 @@ pub(crate) fn read(catalog: &Catalog, place: &Place, timeout: Duration) -> Entri
                 command.ok_or_else(|| "it has no command".to_owned()).and_then(|command| words(command, &folder))
             }
         };
-        runs.and_then(|(program, words)| made(entry, dialect, program, words, place, timeout))
+        let source = Source { folder: &folder, place, confinement, timeout };
+        runs.and_then(|(program, words)| made(entry, dialect, program, words, &source))
             .map_err(|reason| failed(format!("the tool {name:?} is left out: {reason}")))
     };
     Ok(entries.into_iter().map(tool).collect())
+}
+
+/// What the entries of a catalog have in common.
+struct Source<'a> {
+    folder: &'a Path,
+    place: &'a Place,
+    confinement: &'a Confinement,
+    timeout: Duration,
 }
 
 fn made(
@@ -67,9 +76,9 @@ fn made(
     dialect: Dialect,
     program: PathBuf,
     words: Vec<String>,
-    place: &Place,
-    timeout: Duration,
+    source: &Source<'_>,
 ) -> Result<Tool, String> {
+    let Source { folder, place, confinement, timeout } = *source;
     let own = entry["name"].as_str().ok_or("it has no name")?;
     let declared = if dialect == Dialect::Gemini && !entry["parametersJsonSchema"].is_null() {
         &entry["parametersJsonSchema"]
@@ -86,6 +95,8 @@ fn made(
         name: own.to_owned(),
         parameters: parameters.clone(),
         place: place.clone(),
+        folder: folder.to_owned(),
+        reach: Reach::of(annotations, confinement),
     };
     Ok(Tool {
         name: name_of(own)?,
@@ -93,7 +104,9 @@ fn made(
         schema: Schema::new(&parameters)?,
         parameters,
         annotations,
-        runs: Runs::Executable(executable),
+        is_held: confinement.holds,
+        unconfined: confinement.missing.clone(),
+        runs: Runs::Executable(Box::new(executable)),
         timeout,
     })
 }
@@ -111,7 +124,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// What a discovery command prints.
-fn discovered(command: &[String], folder: &Path, place: &Place) -> Result<Vec<u8>, String> {
+fn discovered(command: &[String], folder: &Path, place: &Place, confinement: &Confinement) -> Result<Vec<u8>, String> {
     let (first, words) = command.split_first().ok_or("it is empty")?;
     let executable = Executable {
         dialect: Dialect::Gemini,
@@ -120,6 +133,9 @@ fn discovered(command: &[String], folder: &Path, place: &Place) -> Result<Vec<u8
         name: String::new(),
         parameters: Value::Null,
         place: place.clone(),
+        folder: folder.to_owned(),
+        // To list tools, nothing has to be changed.
+        reach: Reach::of(ragmaker_tool::Annotations::READ_ONLY, confinement),
     };
     let ended = executable.print(DISCOVERY).map_err(|error| error.message().to_owned())?;
     if ended.exit_code != Some(0) {

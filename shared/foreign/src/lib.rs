@@ -4,10 +4,15 @@
 //! annotations; a call is validated, runs as a process with limits on time and output, and can be cancelled. Nothing
 //! that a tool does ends its host: every failure is an error with a code. A broken entry is left out with a warning.
 //!
+//! The executables of catalogs are confined ([`ragmaker_confine`]) by what they declare: one that changes nothing can
+//! write nothing, one that writes can write the project, and the network is for those that reach it. A server runs for
+//! all its tools, so it is confined only where the configuration says so: then it can write the project and reach the
+//! network.
+//!
 //! ```no_run
 //! use ragmaker_foreign::{Place, load};
 //! # let config = ragmaker_config::Config::load(".".as_ref(), &Default::default())?;
-//! let place = Place { root: "/home/me/project".into() };
+//! let place = Place { root: "/home/me/project".into(), ..Place::default() };
 //! let loaded = load(&config, &place, &|name| name == "read_file")?;
 //! for tool in &loaded.tools {
 //!     println!("{}: {}", tool.name, tool.description);
@@ -43,11 +48,17 @@ pub const TOOL_CANCELLED: Code = Code::new("TOOL_CANCELLED", "Ask the user how t
 /// The codes of [`Tool::call`].
 pub const ERRORS: &[Code] = &[ragmaker_tool::ARGUMENT_ERROR, TOOL_FAILED, TOOL_TIMED_OUT, TOOL_CANCELLED];
 
-/// Where further tools run.
+/// Where further tools run, and how they are kept to what they declare.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// The project, which is their working directory and which they may write.
+    /// The project, which is their working directory.
     pub root: PathBuf,
+    /// The project's cache folder, whose logins they may not read.
+    pub cache: PathBuf,
+    /// Environment variables that they do not get, beside those that look like a key: where the host has its own.
+    pub without: Vec<String>,
+    /// Whether they are confined: the `main` function of the host calls [`ragmaker_confine::run_if_asked`] first.
+    pub confined: bool,
 }
 
 /// What was found.
@@ -70,6 +81,11 @@ pub struct Tool {
     pub parameters: Value,
     /// What it declares; what it does not is taken as the worst: that it changes, destroys, and reaches the web.
     pub annotations: Annotations,
+    /// Whether it is kept to what it declares. A server's tools are taken at their word: a person named the server,
+    /// which runs before any call.
+    pub is_held: bool,
+    /// What its confinement does not prevent, in words for a person.
+    pub unconfined: Vec<&'static str>,
     schema: schema::Schema,
     runs: Runs,
     timeout: Duration,
@@ -78,7 +94,7 @@ pub struct Tool {
 /// How a tool is run.
 #[derive(Debug)]
 enum Runs {
-    Executable(process::Executable),
+    Executable(Box<process::Executable>),
     Mcp { server: Arc<mcp::Server>, tool: String },
 }
 
@@ -97,14 +113,20 @@ pub fn load(config: &Config, place: &Place, is_taken: &dyn Fn(&str) -> bool) -> 
     let timeout = Duration::from_secs(tools.timeout_s);
     let servers: Vec<McpServer> = config.mcp_servers()?;
     let mut loaded = Loaded::default();
+    let any = tools.catalogs.iter().any(|catalog| catalog.confined) || servers.iter().any(|server| server.confined);
+    let none = Confinement::none();
+    // A process is started to find out, once for all.
+    let held = if place.confined && any { Confinement::here() } else { none.clone() };
+    let of = |confined: bool| if confined { &held } else { &none };
     for catalog in &tools.catalogs {
-        let read = catalog::read(catalog, place, timeout);
-        add(&mut loaded, read, is_taken);
+        add(&mut loaded, catalog::read(catalog, place, of(catalog.confined), timeout), is_taken);
     }
     // A server may take seconds to start: all start at once.
     let started: Vec<_> = thread::scope(|scope| {
-        let starting: Vec<_> =
-            servers.iter().map(|server| scope.spawn(move || mcp::tools(server, place, timeout))).collect();
+        let starting: Vec<_> = servers
+            .iter()
+            .map(|server| scope.spawn(move || mcp::tools(server, place, of(server.confined), timeout)))
+            .collect();
         starting.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });
     for (server, outcome) in servers.iter().zip(started) {
@@ -149,6 +171,29 @@ impl Tool {
             Runs::Mcp { server, tool } => server.call(tool, &arguments, self.timeout, is_cancelled),
         };
         outcome.map_err(|error| error.detail("tool", self.name.as_str()))
+    }
+}
+
+/// How tools are confined on this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Confinement {
+    /// Whether it is set up at all.
+    pub(crate) applies: bool,
+    /// Whether files and the network are kept from a process.
+    pub(crate) holds: bool,
+    /// What it does not prevent.
+    pub(crate) missing: Vec<&'static str>,
+}
+
+impl Confinement {
+    fn none() -> Self {
+        Self { applies: false, holds: false, missing: vec!["it runs with all that you may do yourself"] }
+    }
+
+    fn here() -> Self {
+        let layers = ragmaker_confine::probe(&ragmaker_confine::Policy::default());
+        let holds = layers.keep_files() && (layers.namespaces || layers.seccomp);
+        Self { applies: true, holds, missing: layers.missing() }
     }
 }
 

@@ -6,7 +6,8 @@
 use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Read, Write},
-    process::{Child, ChildStdin, Command, Stdio},
+    path::Path,
+    process::{ChildStdin, Command, Stdio},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -17,13 +18,14 @@ use std::{
 };
 
 use ragmaker_config::McpServer;
+use ragmaker_confine::{Policy, without_secrets};
 use ragmaker_tool::Error;
 use serde_json::{Value, json};
 
 use crate::{
-    Place, Runs, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, name_of,
+    Confinement, Place, Runs, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, name_of,
     output::Stream,
-    process::{end_group, failed, program_for, without_secrets},
+    process::{Process, failed, program_for},
     schema::{self, Schema},
 };
 
@@ -47,7 +49,7 @@ const SHOWN: usize = 2_000;
 /// A server that runs.
 #[derive(Debug)]
 pub(crate) struct Server {
-    child: Mutex<Child>,
+    process: Mutex<Process>,
     input: Arc<Mutex<Option<ChildStdin>>>,
     waiting: Arc<Mutex<HashMap<u64, Sender<Value>>>>,
     next: AtomicU64,
@@ -58,10 +60,11 @@ pub(crate) struct Server {
 pub(crate) fn tools(
     configured: &McpServer,
     place: &Place,
+    confinement: &Confinement,
     timeout: Duration,
 ) -> Result<Vec<Result<Tool, String>>, String> {
     let said = |error: Error| error.message().to_owned();
-    let server = Arc::new(Server::start(configured, place)?);
+    let server = Arc::new(Server::start(configured, place, confinement)?);
     let client = json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")});
     let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
     server.request("initialize", &hello, START, &|| false).map_err(said)?;
@@ -78,13 +81,20 @@ pub(crate) fn tools(
     }
     let made = |entry: &Value| {
         let own = entry["name"].as_str().unwrap_or_default();
-        made(&server, &configured.name, own, entry, timeout)
+        made(&server, &configured.name, entry, confinement, timeout)
             .map_err(|reason| format!("MCP server {}: the tool {own:?} is left out: {reason}", configured.name))
     };
     Ok(entries.iter().map(made).collect())
 }
 
-fn made(server: &Arc<Server>, prefix: &str, own: &str, entry: &Value, timeout: Duration) -> Result<Tool, String> {
+fn made(
+    server: &Arc<Server>,
+    prefix: &str,
+    entry: &Value,
+    confinement: &Confinement,
+    timeout: Duration,
+) -> Result<Tool, String> {
+    let own = entry["name"].as_str().unwrap_or_default();
     if own.is_empty() {
         return Err("it has no name".to_owned());
     }
@@ -96,23 +106,36 @@ fn made(server: &Arc<Server>, prefix: &str, own: &str, entry: &Value, timeout: D
         schema: Schema::new(&parameters)?,
         parameters,
         annotations: annotations_of(entry),
+        is_held: true,
+        unconfined: confinement.missing.clone(),
         runs: Runs::Mcp { server: Arc::clone(server), tool: own.to_owned() },
         timeout,
     })
 }
 
 impl Server {
-    fn start(configured: &McpServer, place: &Place) -> Result<Self, String> {
+    fn start(configured: &McpServer, place: &Place, confinement: &Confinement) -> Result<Self, String> {
         let program = program_for(&configured.command, &place.root)?;
-        let mut command = Command::new(program);
-        command.args(&configured.args).env_clear().envs(without_secrets()).envs(configured.env.iter().cloned());
-        if !place.root.as_os_str().is_empty() {
-            command.current_dir(&place.root);
-        }
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("it does not start: {error}"))?;
+        let does_not_start = |error: std::io::Error| format!("it does not start: {error}");
+        let set_up = |command: &mut Command| {
+            place.set_up(command);
+            command.stdin(Stdio::piped()).envs(configured.env.iter().cloned());
+        };
+        let mut process = if confinement.applies {
+            let policy = policy(&program, place, confinement);
+            let arguments: Vec<_> = configured.args.iter().map(Into::into).collect();
+            let mut confined = policy.command(program.as_os_str(), &arguments).map_err(does_not_start)?;
+            set_up(&mut confined.command);
+            Process::Confined(confined.spawn().map_err(does_not_start)?)
+        } else {
+            let mut command = Command::new(&program);
+            command.args(&configured.args).env_clear().envs(without_secrets());
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+            set_up(&mut command);
+            Process::Free(command.spawn().map_err(does_not_start)?)
+        };
+        let child = process.child();
         let stderr = Stream::of(child.stderr.take());
         let input = Arc::new(Mutex::new(child.stdin.take()));
         let waiting = Arc::new(Mutex::new(HashMap::new()));
@@ -125,7 +148,7 @@ impl Server {
                 locked(&input).take();
             });
         }
-        Ok(Self { child: Mutex::new(child), input, waiting, next: AtomicU64::new(1), stderr })
+        Ok(Self { process: Mutex::new(process), input, waiting, next: AtomicU64::new(1), stderr })
     }
 
     /// The answer of a tool.
@@ -204,13 +227,28 @@ impl Drop for Server {
     fn drop(&mut self) {
         // The end of its input asks a server to end.
         locked(&self.input).take();
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let end = Instant::now() + GRACE;
-        while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
+        while matches!(process.child().try_wait(), Ok(None)) && Instant::now() < end {
             thread::sleep(POLL);
         }
-        end_group(&mut child);
-        let _ = child.wait();
+        let _ = process.end();
+    }
+}
+
+/// What a confined server may reach: it runs for all its tools, so it may write the project and use the network.
+fn policy(program: &Path, place: &Place, confinement: &Confinement) -> Policy {
+    let root = place.root.canonicalize().unwrap_or_else(|_| place.root.clone());
+    let mut hidden: Vec<_> = ragmaker_confine::logins(&place.cache).into();
+    hidden.extend(ragmaker_confine::dotenv_files(&root));
+    let folder = program.parent().and_then(|folder| folder.canonicalize().ok());
+    Policy {
+        roots: folder.into_iter().chain([root.clone()]).collect(),
+        writable: vec![root],
+        hidden,
+        network: true,
+        strict: confinement.holds,
+        without: vec![],
     }
 }
 

@@ -10,12 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_project::variables::APPROVE;
-use ragmaker_tool::Error;
+use ragmaker_confine::{Policy, Running, without_secrets};
+use ragmaker_tool::{Annotations, Error};
 use serde_json::{Value, json};
 
 use crate::{
-    Dialect, Place, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, dialect,
+    Confinement, Dialect, Place, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, dialect,
     output::{Printed, Stream},
 };
 
@@ -39,6 +39,39 @@ pub(crate) struct Executable {
     pub(crate) name: String,
     pub(crate) parameters: Value,
     pub(crate) place: Place,
+    /// The folder of its catalog, which it may read wherever it is.
+    pub(crate) folder: PathBuf,
+    pub(crate) reach: Reach,
+}
+
+/// What a process may reach.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reach {
+    /// Whatever the person may.
+    All,
+    /// What it declares.
+    Declared {
+        /// Whether it may write the project.
+        writes: bool,
+        /// Whether it may use the network.
+        network: bool,
+        /// Whether it must not start where it is not kept to that.
+        strict: bool,
+    },
+}
+
+impl Reach {
+    /// What an executable with these annotations may reach.
+    pub(crate) fn of(annotations: Annotations, confinement: &Confinement) -> Self {
+        if !confinement.applies {
+            return Self::All;
+        }
+        Self::Declared {
+            writes: !annotations.read_only_hint,
+            network: annotations.open_world_hint,
+            strict: confinement.holds,
+        }
+    }
 }
 
 /// How a process ended.
@@ -94,7 +127,7 @@ impl Executable {
 
     fn run(&self, start: &Start<'_>, timeout: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<Ended, Error> {
         let mut process = self.start(start).map_err(|error| failed(&format!("it does not start: {error}")))?;
-        let child = &mut process.0;
+        let child = process.child();
         let (stdout, stderr) = (Stream::of(child.stdout.take()), Stream::of(child.stderr.take()));
         if let (Some(mut pipe), Some(text)) = (child.stdin.take(), start.stdin.clone()) {
             // A tool that does not read must not keep the host waiting; one that ended makes the writing fail.
@@ -102,7 +135,7 @@ impl Executable {
         }
         let deadline = Instant::now() + timeout;
         let stopped = loop {
-            if process.0.try_wait().map_err(|error| failed(&error.to_string()))?.is_some() {
+            if process.child().try_wait().map_err(|error| failed(&error.to_string()))?.is_some() {
                 break None;
             }
             if is_cancelled() {
@@ -114,57 +147,111 @@ impl Executable {
             }
             thread::sleep(POLL);
         };
-        let (exit_code, signal) = process.end();
+        let status = process.end();
         let (stdout, stderr) = (stdout.within(AFTER_END), stderr.within(AFTER_END));
-        match stopped {
-            Some(error) => Err(with_output(error, &stdout, &stderr)),
-            None => Ok(Ended { exit_code, signal, stdout, stderr }),
+        match (stopped, status) {
+            (Some(error), _) => Err(with_output(error, &stdout, &stderr)),
+            (None, Ok((exit_code, signal))) => Ok(Ended { exit_code, signal, stdout, stderr }),
+            (None, Err(reason)) => Err(failed(&format!("it does not start: {reason}"))),
         }
     }
 
     fn start(&self, start: &Start<'_>) -> std::io::Result<Process> {
+        let Some(policy) = self.policy(start.folder) else {
+            let mut command = Command::new(&self.program);
+            command.args(&start.arguments).env_clear().envs(without_secrets());
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+            set_up(&mut command, &self.place, start);
+            return command.spawn().map(Process::Free);
+        };
+        let mut confined = policy.command(self.program.as_os_str(), &start.arguments)?;
+        set_up(&mut confined.command, &self.place, start);
+        confined.spawn().map(Process::Confined)
+    }
+
+    /// What a call may reach, which writes its result into `folder`; `None` where that is not limited.
+    fn policy(&self, folder: Option<&Path>) -> Option<Policy> {
+        let Reach::Declared { writes, network, strict } = self.reach else { return None };
         let root = &self.place.root;
-        let mut command = Command::new(&self.program);
-        command.args(&start.arguments).env_clear().envs(without_secrets());
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        set_up(&mut command, root, start);
-        command.spawn().map(Process)
+        let real = |path: &Path| path.canonicalize().ok();
+        // Below /tmp, only these are there.
+        let roots = [root, &self.folder].map(PathBuf::as_path).into_iter().chain(self.program.parent()).chain(folder);
+        let mut hidden: Vec<_> = ragmaker_confine::logins(&self.place.cache).into();
+        hidden.extend(ragmaker_confine::dotenv_files(root));
+        Some(Policy {
+            roots: roots.filter_map(real).collect(),
+            writable: folder.into_iter().chain(writes.then_some(root.as_path())).filter_map(real).collect(),
+            hidden,
+            network,
+            strict,
+            without: vec![],
+        })
     }
 }
 
 /// The file for the result of a call, in its folder.
 const RESULT: &str = "output";
 
-fn set_up(command: &mut Command, root: &Path, start: &Start<'_>) {
+fn set_up(command: &mut Command, place: &Place, start: &Start<'_>) {
+    place.set_up(command);
     command.stdin(if start.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    if !root.as_os_str().is_empty() {
-        command.current_dir(root);
-    }
     if let Some(folder) = start.folder {
         command.env("LLM_OUTPUT", folder.join(RESULT));
     }
 }
 
+impl Place {
+    /// The folder, the environment and the output of a process, whose environment has no keys already.
+    pub(crate) fn set_up(&self, command: &mut Command) {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        if !self.root.as_os_str().is_empty() {
+            command.current_dir(&self.root);
+        }
+        for name in &self.without {
+            command.env_remove(name);
+        }
+    }
+}
+
 /// A process that was started.
-struct Process(Child);
+#[derive(Debug)]
+pub(crate) enum Process {
+    Free(Child),
+    Confined(Running),
+}
 
 impl Process {
-    /// Ends what is left of it. Returns its exit status or the signal.
-    fn end(mut self) -> (Option<i32>, Option<i32>) {
-        end_group(&mut self.0);
-        let status = self.0.wait().ok();
-        #[cfg(unix)]
-        let signal = status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status));
-        #[cfg(not(unix))]
-        let signal = None;
-        (status.and_then(|status| status.code()), signal)
+    /// The process whose streams are the program's own.
+    pub(crate) fn child(&mut self) -> &mut Child {
+        match self {
+            Self::Free(child) => child,
+            Self::Confined(running) => &mut running.child,
+        }
+    }
+
+    /// Ends what is left of it. Returns its exit status and the signal, or why it could not be started.
+    pub(crate) fn end(&mut self) -> Result<(Option<i32>, Option<i32>), String> {
+        match self {
+            Self::Free(child) => {
+                end_group(child);
+                let status = child.wait().ok();
+                #[cfg(unix)]
+                let signal = status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status));
+                #[cfg(not(unix))]
+                let signal = None;
+                Ok((status.and_then(|status| status.code()), signal))
+            }
+            Self::Confined(running) => {
+                let ended = running.wait(Some(Duration::ZERO)).map_err(|error| error.to_string())?;
+                ended.failed.map_or(Ok((ended.exit_code, ended.signal)), Err)
+            }
+        }
     }
 }
 
 /// Ends a process and those in its group, also where itself has ended.
-pub(crate) fn end_group(child: &mut Child) {
+fn end_group(child: &mut Child) {
     #[cfg(unix)]
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
         let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
@@ -205,26 +292,6 @@ fn with_output(error: Error, stdout: &Printed, stderr: &Printed) -> Error {
 /// The executable that `command` names, below `folder` where it is a path.
 pub(crate) fn program_for(command: &str, folder: &Path) -> Result<PathBuf, String> {
     crate::catalog::program(command, folder)
-}
-
-/// The environment without what may be a key: a further tool gets only what the configuration gives it.
-pub(crate) fn without_secrets() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| {
-        let name = name.to_string_lossy().to_ascii_uppercase();
-        let parts = [
-            "TOKEN",
-            "SECRET",
-            "PASSW",
-            "CREDENTIAL",
-            "API_KEY",
-            "APIKEY",
-            "ACCESS_KEY",
-            "PRIVATE_KEY",
-            "AUTH",
-            "COOKIE",
-        ];
-        !(name.ends_with("_KEY") || name == APPROVE || parts.iter().any(|part| name.contains(part)))
-    })
 }
 
 pub(crate) fn failed(what: &str) -> Error {

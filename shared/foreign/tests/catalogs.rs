@@ -34,7 +34,7 @@ impl Case {
     fn load(&self, configuration: &str) -> Loaded {
         self.write("ragmaker.toml", configuration);
         let config = Config::load(self.root(), &Options::default()).unwrap();
-        load(&config, &Place { root: self.root().to_owned() }, &|name| name == "read_file").unwrap()
+        load(&config, &Place { root: self.root().to_owned(), ..Place::default() }, &|name| name == "read_file").unwrap()
     }
 }
 

@@ -227,3 +227,115 @@ fn ctrl_c_ends_a_stream_and_a_tool_with_its_processes() {
     let interrupted = events.iter().filter(|event| event["type"] == "interrupted").count();
     assert_eq!(interrupted, 2);
 }
+
+/// A model that runs the line after "Run: ", and then says how it ended.
+fn runner(body: &Value) -> Reply {
+    let last = body["messages"].as_array().unwrap().last().unwrap();
+    let said = last["content"].as_str().unwrap_or_default();
+    if let Some(line) = said.strip_prefix("Run: ") {
+        return says(Wire::OpenAi, "", &[("", "run_command", &json!({"command": line}).to_string())]);
+    }
+    let told: Value = serde_json::from_str(&results(body).pop().unwrap_or_default()).unwrap_or_default();
+    let end = told["error_code"].as_str().map_or_else(|| told["exit_code"].to_string(), str::to_owned);
+    says(Wire::OpenAi, &format!("It ended with {end}.\n"), &[])
+}
+
+#[test]
+fn a_line_is_approved_denied_edited_and_approved_for_good() {
+    let project = Project::new();
+    let endpoint = Scripted::by(|got| runner(&got.body));
+    let exists = |name: &str| project.path().join(name).exists();
+    project.write("config/ragmaker/ragmaker.toml", "[agent]\nthink_required = false\n");
+    let mut person = Person::sits_down(&project, &endpoint, "");
+    person.sees("> ");
+    let mut asked = |line: &str, questions: &[(&str, &str)], end: &str| {
+        person.types(&format!("Run: {line}\r"));
+        for (sees, types) in questions {
+            person.sees(sees);
+            person.types(types);
+        }
+        person.sees(&format!("It ended with {end}."));
+        person.sees("> ");
+    };
+    asked(
+        "touch one",
+        &[("a person has to approve", ""), ("command: touch one", ""), ("[a] always touch one", "y\r")],
+        "0",
+    );
+    assert!(exists("one"));
+    let denies = [("[a] always this line", "n\r"), ("why (optional)", "not now\r")];
+    asked("touch two; touch three", &denies, "DENIED_BY_USER");
+    assert!(!exists("two"));
+    asked("touch four", &[("[y] yes", "e\r"), ("edit: ", "\u{5}\u{15}touch five\r")], "0");
+    assert!(!exists("four") && exists("five"));
+    asked("mkdir -p a", &[("[a] always this line", "a\r")], "0");
+    // The same line runs unasked now, and another does not.
+    asked("mkdir -p a", &[], "0");
+    asked("mkdir -p b", &denies, "DENIED_BY_USER");
+    asked("touch six seven", &[("[a] always touch six", "a\r")], "0");
+    asked("touch six eight", &[], "0");
+    assert!(exists("eight"));
+    // Whoever would approve it.
+    asked("rm -rf ~", &[], "COMMAND_BLOCKED");
+
+    // Ctrl-C while a command runs ends it with all that it started.
+    person.types("Run: touch begun; sleep 977 & sleep 978\r");
+    person.sees("[y] yes");
+    person.types("y\r");
+    let until = Instant::now() + PATIENCE;
+    while !exists("begun") {
+        assert!(Instant::now() < until);
+        thread::sleep(Duration::from_millis(5));
+    }
+    person.types("\u{3}");
+    person.sees("CANCELLED");
+    person.sees("> ");
+    let sleeps = || {
+        let list = Command::new("ps").args(["-eo", "args"]).output().unwrap();
+        String::from_utf8_lossy(&list.stdout).lines().filter(|line| line.starts_with("sleep 97")).count()
+    };
+    while sleeps() > 0 {
+        assert!(Instant::now() < until, "{} processes are left", sleeps());
+        thread::sleep(Duration::from_millis(20));
+    }
+    person.leaves();
+}
+
+#[test]
+fn a_tool_of_others_is_asked_about_with_what_it_may_do() {
+    let project = Project::new();
+    let tool = project.write("config/ragmaker/bin/stamp", "#!/bin/sh\ntouch stamped\n");
+    std::fs::set_permissions(tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project.write("config/ragmaker/functions.json", r#"[{"name": "stamp"}]"#);
+    project.write(
+        "config/ragmaker/ragmaker.toml",
+        "[agent]\nthink_required = false\n[tools]\ncatalogs = ['functions.json']\n",
+    );
+    let endpoint = Scripted::by(|got| {
+        let messages = got.body["messages"].as_array().unwrap();
+        match messages.last().unwrap()["role"].as_str() {
+            Some("user") => says(Wire::OpenAi, "", &[("", "stamp", "{}")]),
+            _ => says(Wire::OpenAi, "Told.\n", &[]),
+        }
+    });
+    let mut person = Person::sits_down(&project, &endpoint, "");
+    person.sees("> ");
+    person.types("Stamp it.\r");
+    person.sees("stamp is not a tool of RAGMaker: may change the project; may use the network");
+    person.sees("[a] always stamp");
+    person.types("n\r");
+    person.sees("why (optional)");
+    person.types("\r");
+    person.sees("DENIED_BY_USER");
+    person.sees("> ");
+    assert!(!project.path().join("stamped").exists());
+    person.types("Stamp it.\r");
+    person.sees("[a] always stamp");
+    person.types("a\r");
+    person.sees("Told.");
+    person.sees("> ");
+    assert!(project.path().join("stamped").exists());
+    person.types("Stamp it.\r");
+    person.sees("Told.");
+    person.leaves();
+}

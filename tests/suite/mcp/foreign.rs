@@ -12,7 +12,7 @@ fn loaded(project: &Project, more: &str) -> Loaded {
     project.write("ragmaker.toml", &text);
     let options = Options { environment: Environment::default(), ..Options::default() };
     let config = Config::load(project.path(), &options).unwrap();
-    load(&config, &Place { root: project.path().to_owned() }, &|_| false).unwrap()
+    load(&config, &Place { root: project.path().to_owned(), ..Place::default() }, &|_| false).unwrap()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
     time::SystemTime,
 };
 
-use ragmaker_model::{CANCELLED, Call, Cancel, Client, MODEL_ANSWER_INVALID, Message, Progress, Request};
+use ragmaker_model::{CANCELLED, Call, Cancel, Client, MODEL_ANSWER_INVALID, Progress, Request};
 use ragmaker_project::Project;
 use ragmaker_tool::{Approval, Code, Error, INTERNAL_ERROR};
 use ragmaker_work_state::{Conversation, Work, rendered};
@@ -73,6 +73,8 @@ pub(crate) struct Agent {
     pub(crate) calls: Vec<Value>,
     /// Why the model could not be asked.
     pub(crate) failure: Option<Error>,
+    /// Which of the configured tools cannot be offered, and why.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Agent {
@@ -251,8 +253,8 @@ impl Agent {
             Ok(tool) => tool,
             Err(error) => return Ok(Outcome::refused(error)),
         };
-        let original = &call.arguments;
         let mut call = call.clone();
+        let original = call.arguments.clone();
         let mut approval = match self.approvals.verdict(tool) {
             Verdict::Run(approval) => approval,
             Verdict::Refuse(error) => return self.refuse(&call, error),
@@ -261,31 +263,39 @@ impl Agent {
                 Err(refused) => return Ok(refused),
             },
         };
+        let mut is_edited = call.arguments != original;
+        tools.complete(&mut call, approval == Approval::Granted);
         let cancel = self.cancel.clone();
         let goes_on = move || !cancel.is_cancelled();
         loop {
             let mut outcome = tools.run(&call, &approval, &goes_on);
-            if call.arguments != *original {
+            if is_edited {
                 outcome.add("arguments_as_edited_by_the_person", &call.arguments);
             }
             if outcome.error_code.as_deref() != Some(NEEDS_APPROVAL.name()) || approval == Approval::Granted {
                 return Ok(outcome);
             }
+            // Asked about as it would run.
+            if tools.complete(&mut call, true) {
+                continue;
+            }
             // The tool itself says what there is to approve, and is called again with the answer.
             let error: Value = serde_json::from_str(&outcome.text).unwrap_or_default();
+            if self.approvals.covers(tool, &error["details"]) {
+                approval = Approval::Granted;
+                continue;
+            }
             if !self.approvals.may_ask() {
                 let reason = error["message"].as_str().unwrap_or_default().to_owned();
                 self.take(Event::Approval { id: call.id, decision: Decision::Refused, reason })?;
                 return Ok(outcome);
             }
-            if self.approvals.is_known(tool, &error["details"]) {
-                approval = Approval::Granted;
-                continue;
-            }
+            let asked = call.arguments.clone();
             match self.ask_again(tool, &mut call, &error)? {
                 Ok(granted) => approval = granted,
                 Err(refused) => return Ok(refused),
             }
+            is_edited |= call.arguments != asked;
         }
     }
 }
@@ -384,44 +394,8 @@ impl Agent {
     }
 }
 
-/// Summaries.
+/// What is written down, and why there is no answer.
 impl Agent {
-    /// Asks the model for a summary of the first messages.
-    fn summarise(&mut self, cut: usize, strict: bool) -> Event {
-        let text = compaction::rendered(&self.state.history, cut);
-        let limit = (text.chars().count() / 3).clamp(200, 8_000);
-        let system = self.language.summary(limit, strict);
-        let messages = [Message::User { text: format!("<conversation>\n{text}</conversation>") }];
-        let request = Request { system: &system, messages: &messages, tools: &[] };
-        let (screen, blank) = (&mut self.screen, &self.blank);
-        screen.dim("  (summarising older turns)");
-        let answer = self.client.complete(&request, &self.cancel, &mut |progress| {
-            if let Progress::Retry { number, wait, reason } = progress {
-                screen.retry(number, wait, &blank(reason));
-            }
-        });
-        match answer {
-            Ok(answer) => Event::Summary { cut, text: answer.text, strict },
-            Err(error) if error.is(CANCELLED) => Event::Interrupted,
-            // Asking again, more strictly, would fail for the same reason.
-            Err(error) => {
-                self.log.line(self.state.steps, "summary", &json!({"error": error}), &self.blank);
-                Event::Summary { cut, text: String::new(), strict: true }
-            }
-        }
-    }
-
-    /// Shortens the results among the first messages; the whole ones are kept in files.
-    fn shorten(&mut self, cut: usize) -> Result<Event, Error> {
-        let mut results = vec![];
-        for (id, text) in compaction::long_results(&self.state.history, cut) {
-            let path = self.session.keep(id, text)?;
-            let short = compaction::shortened(text).unwrap_or_default();
-            results.push((id.to_owned(), format!("{short}\n[the whole is in {}]", path.display())));
-        }
-        Ok(Event::Shortened { results })
-    }
-
     /// The event without keys.
     fn blanked(&self, event: Event) -> Event {
         let blank = &self.blank;
@@ -474,7 +448,7 @@ impl Agent {
     pub(crate) fn described(&self, is_resumed: bool) -> Value {
         json!({
             "type": "session", "id": self.session.id(), "resumed": is_resumed, "model": self.client.endpoint().model,
-            "tools": self.tools.declarations().len(),
+            "tools": self.tools.declarations().len(), "warnings": self.warnings,
         })
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use ragmaker_config::Approve;
+use ragmaker_config::{Approve, Commands};
 use ragmaker_tool::{Approval, Error};
 pub(crate) use ragmaker_tool::{DENIED_BY_USER, NEEDS_APPROVAL};
 use serde_json::Value;
@@ -46,13 +46,14 @@ pub(crate) struct Approvals {
 }
 
 impl Approvals {
-    /// The rules of `mode`, where a person can be asked if `can_ask`. The commands in `allow` are approved from the
+    /// The rules of `mode`, where a person can be asked if `can_ask`. The configured commands are approved from the
     /// beginning: programs with their first words.
-    pub(crate) fn new(mode: Approve, can_ask: bool, allow: &[String]) -> Self {
+    pub(crate) fn new(mode: Approve, can_ask: bool, commands: &Commands) -> Self {
         // Without a terminal nobody can be asked, and what comes through a pipe is no answer.
         let mode = if mode == Approve::Ask && !can_ask { Approve::Never } else { mode };
         let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let always = allow.iter().map(words).filter(|words| !words.is_empty()).map(|words| Kind::Words(words, false));
+        let allowed = commands.allow.iter().map(words).filter(|words| !words.is_empty());
+        let always = allowed.map(|words| Kind::Words(words, commands.network));
         Self { mode, always: always.collect() }
     }
 
@@ -70,8 +71,8 @@ impl Approvals {
             Approve::Read => refuse("changes something, and only reading is allowed"),
             _ if !tool.is_destructive() || approves_all => Verdict::Run(Approval::Granted),
             _ if self.is_known(tool, &Value::Null) => Verdict::Run(Approval::Granted),
-            Approve::Never => refuse("may change or remove what is there, which needs approval"),
-            _ => Verdict::Ask("may change or remove what is there".to_owned()),
+            Approve::Never => refuse(&format!("{}, which needs approval", tool.risk())),
+            _ => Verdict::Ask(tool.risk()),
         }
     }
 
@@ -80,12 +81,18 @@ impl Approvals {
         self.mode == Approve::Ask
     }
 
+    /// Whether a call that needs approval has it already.
+    pub(crate) fn covers(&self, tool: &Offered, details: &Value) -> bool {
+        self.mode != Approve::Read && self.is_known(tool, details)
+    }
+
     /// Whether a person approved all calls of this kind.
-    pub(crate) fn is_known(&self, tool: &Offered, details: &Value) -> bool {
+    fn is_known(&self, tool: &Offered, details: &Value) -> bool {
         let network = details["network"] == true;
         let words = words(details);
         self.always.iter().any(|kind| match kind {
-            Kind::Words(first, with_network) => words.starts_with(first) && *with_network == network,
+            // Without the network it can do less.
+            Kind::Words(first, with_network) => words.starts_with(first) && *with_network >= network,
             kind => *kind == self::kind(tool, details),
         })
     }
@@ -126,13 +133,17 @@ impl std::fmt::Display for Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offered::Tools;
+    use crate::offered::{Own, Tools};
     use ragmaker_registry::Selection;
     use ragmaker_tool::HostOptions;
     use serde_json::json;
 
     fn tools() -> Tools {
-        Tools::new(&Selection::new(None, None, false).unwrap(), HostOptions::default())
+        Tools::new(&Selection::new(None, None, false).unwrap(), vec![], Own::of(HostOptions::default()))
+    }
+
+    fn commands(allow: &[&str]) -> Commands {
+        Commands { allow: allow.iter().map(|&line| line.to_owned()).collect(), timeout_s: 120, network: false }
     }
 
     fn line(words: &[&str], network: bool) -> Value {
@@ -143,7 +154,10 @@ mod tests {
     fn a_program_is_approved_with_its_first_words() {
         let tools = tools();
         let tool = tools.find("write_file").unwrap();
-        let mut approvals = Approvals::new(Approve::Ask, true, &["cargo test".to_owned(), " ".to_owned()]);
+        let allowed = commands(&["cargo test", " "]);
+        let mut approvals = Approvals::new(Approve::Ask, true, &allowed);
+        assert!(!Approvals::new(Approve::Read, true, &allowed).covers(tool, &line(&["cargo", "test"], false)));
+        assert!(Approvals::new(Approve::Never, false, &allowed).covers(tool, &line(&["cargo", "test"], false)));
         assert!(approvals.is_known(tool, &line(&["cargo", "test", "--lib"], false)));
         for unknown in [
             line(&["cargo", "test"], true),
@@ -160,7 +174,7 @@ mod tests {
         assert!(!approvals.is_known(tool, &line(&["rm", "-rf", "src"], false)));
         approvals.always(tool, &line(&["git", "push"], true));
         assert!(approvals.is_known(tool, &line(&["git", "push", "origin"], true)));
-        assert!(!approvals.is_known(tool, &line(&["git", "push"], false)));
+        assert!(approvals.is_known(tool, &line(&["git", "push"], false)));
         assert!(!approvals.is_known(tool, &Value::Null));
         approvals.always(tool, &Value::Null);
         assert!(approvals.is_known(tool, &Value::Null));
@@ -176,7 +190,7 @@ mod tests {
             (Approve::Never, true, "run", "run", "refuse"),
             (Approve::All, false, "run", "run", "run"),
         ] {
-            let approvals = Approvals::new(mode, can_ask, &[]);
+            let approvals = Approvals::new(mode, can_ask, &commands(&[]));
             for (name, expected) in [("read_file", read), ("create_directory", add), ("delete_file", destroy)] {
                 let verdict = match approvals.verdict(tools.find(name).unwrap()) {
                     Verdict::Run(_) => "run",

@@ -158,6 +158,7 @@ fn finish(arguments: &Arguments, agent: &Agent, answer: Result<String, Error>) -
         "usage": agent.state.usage,
         "session": agent.session.id(),
         "citations": crate::citations::found(&answer, agent.state.history.messages()),
+        "warnings": agent.warnings,
     });
     let mut out = vec![];
     // Writing a value to memory cannot fail.

@@ -10,6 +10,7 @@ mod clean;
 mod cli;
 mod compaction;
 mod conversation;
+mod further;
 mod history;
 mod interrupt;
 mod log;
@@ -21,6 +22,7 @@ mod prompts;
 mod screen;
 mod session;
 mod start;
+mod summaries;
 mod terminal;
 mod trust;
 

@@ -1,6 +1,6 @@
 //! The tools that the model is offered, and how a call of one is run.
 //!
-//! Whatever happens to a call becomes its result: an unknown tool, arguments that do not fit, an error, the end of its
+//! They are those of the registry, and the further ones that the configuration names ([`ragmaker_foreign`]). Whatever happens to a call becomes its result: an unknown tool, arguments that do not fit, an error, the end of its
 //! process, output without end, a person's refusal.
 
 use std::{
@@ -9,14 +9,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ragmaker_config::Commands;
 use ragmaker_model::{Call, Declaration};
 use ragmaker_registry::{Format, Offer, Selection, Tool, offers, subprocess, unknown_tool};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation,
-    arguments::Members,
+    ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation, Toolset,
+    arguments::{Members, nearest},
     json::{self, Charset},
 };
 use serde_json::Value;
+
+use crate::further::Further;
 
 /// The call was ended: by a person, or because it took too long.
 const CANCELLED: Code = ragmaker_model::CANCELLED;
@@ -33,15 +36,28 @@ const POLL: Duration = Duration::from_millis(10);
 const WAIT: &str = "wait_for_previous";
 
 /// A tool that is offered.
-pub(crate) struct Offered {
-    offer: Offer,
+pub(crate) enum Offered {
+    /// One of the registry.
+    Own(Offer),
+    /// One that the configuration names.
+    Further(Further),
 }
 
 /// All of them.
 pub(crate) struct Tools {
     offered: Vec<Offered>,
     declarations: Vec<Declaration>,
-    host: Arc<HostOptions>,
+    own: Own,
+}
+
+/// What calls of the registry's tools are run with.
+pub(crate) struct Own {
+    /// What only a host decides.
+    pub(crate) host: Arc<HostOptions>,
+    /// What the configuration says about commands.
+    pub(crate) commands: Commands,
+    /// The environment variables that no tool gets: those of the model's keys.
+    pub(crate) without: Vec<String>,
 }
 
 /// The end of a call.
@@ -58,11 +74,12 @@ pub(crate) struct Outcome {
 }
 
 impl Tools {
-    /// The selected tools, for a host with these options.
-    pub(crate) fn new(selection: &Selection, host: HostOptions) -> Self {
-        let offered: Vec<_> = offers(selection).into_iter().map(|offer| Offered { offer }).collect();
+    /// The selected tools, and the further ones.
+    pub(crate) fn new(selection: &Selection, further: Vec<Further>, own: Own) -> Self {
+        let offered: Vec<_> =
+            offers(selection).into_iter().map(Offered::Own).chain(further.into_iter().map(Offered::Further)).collect();
         let declarations = offered.iter().map(Offered::declaration).collect();
-        Self { offered, declarations, host: Arc::new(host) }
+        Self { offered, declarations, own }
     }
 
     /// What the model is told of them.
@@ -77,17 +94,56 @@ impl Tools {
 
     /// Names the conversation whose plan and reflections the calls are about.
     pub(crate) fn name_conversation(&mut self, id: &str) {
-        let mut host = HostOptions::clone(&self.host);
-        host.conversation = Some(id.to_owned());
-        self.host = Arc::new(host);
+        Arc::make_mut(&mut self.own.host).conversation = Some(id.to_owned());
     }
 
     /// The tool that a model calls, in any spelling of its name.
     pub(crate) fn find(&self, name: &str) -> Result<&Offered, Error> {
-        let found = ragmaker_registry::find(name.trim());
-        let found =
-            found.and_then(|tool| self.offered.iter().find(|offered| offered.offer.tool.command == tool.command));
-        found.ok_or_else(|| unknown_tool(name, self.offered.iter().map(|offered| offered.offer.tool)))
+        let name = name.trim();
+        let command = ragmaker_registry::find(name).map(|tool| tool.command);
+        let found = self.offered.iter().find(|offered| match offered {
+            Offered::Own(offer) => Some(offer.tool.command) == command,
+            Offered::Further(further) => further.name() == name,
+        });
+        found.ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let own = self.offered.iter().filter_map(|offered| match offered {
+            Offered::Own(offer) => Some(offer.tool),
+            Offered::Further(_) => None,
+        });
+        let error = unknown_tool(name, own);
+        let further: Vec<_> = self.offered.iter().filter(|offered| matches!(offered, Offered::Further(_))).collect();
+        let names: Vec<_> = further.iter().map(|offered| offered.name()).collect();
+        match nearest(name, &names) {
+            Some(near) => error.remedy(format!("Did you mean {near}?")),
+            None => error,
+        }
+    }
+
+    /// Adds to a call of a command what the configuration says and the model does not: how long it may take, and
+    /// whether it uses the network, which is for those that are approved. Returns whether anything was added.
+    pub(crate) fn complete(&self, call: &mut Call, is_approved: bool) -> bool {
+        let runs_commands = |tool: &Offered| match tool {
+            Offered::Own(offer) => offer.tool.toolsets.contains(&Toolset::Commands),
+            Offered::Further(_) => false,
+        };
+        let Value::Object(arguments) = &mut call.arguments else { return false };
+        if !self.find(&call.name).is_ok_and(runs_commands) {
+            return false;
+        }
+        let Commands { timeout_s, network, .. } = self.own.commands;
+        let mut added = false;
+        for (name, value) in
+            [("timeout", Some(timeout_s.into())), ("network", (network && is_approved).then_some(true.into()))]
+        {
+            if let Some(value) = value.filter(|_| arguments.get(name).is_none_or(Value::is_null)) {
+                arguments.insert(name.to_owned(), value);
+                added = true;
+            }
+        }
+        added
     }
 
     /// The calls as they may run: those of one group at once, the groups one after the other.
@@ -103,7 +159,7 @@ impl Tools {
         let answer = self.find(&call.name).and_then(|tool| {
             let arguments = arguments(call)?;
             let runs = || goes_on() && start.elapsed() < LONGEST;
-            let answer = tool.run(arguments, &self.host, approval, &runs)?;
+            let answer = tool.run(arguments, &self.own, approval, &runs)?;
             answer.ok_or_else(|| {
                 if goes_on() {
                     TOOL_TIMEOUT.error(format!("{} did not end within {} s", call.name, LONGEST.as_secs()))
@@ -118,50 +174,79 @@ impl Tools {
 
 impl Offered {
     fn declaration(&self) -> Declaration {
-        let tool = self.offer.to(Format::OpenAi);
-        let function = &tool["function"];
-        Declaration {
-            name: self.offer.name().to_owned(),
-            description: function["description"].as_str().unwrap_or_default().to_owned(),
-            parameters: function["parameters"].clone(),
+        match self {
+            Self::Own(offer) => {
+                let tool = offer.to(Format::OpenAi);
+                let function = &tool["function"];
+                Declaration {
+                    name: offer.name().to_owned(),
+                    description: function["description"].as_str().unwrap_or_default().to_owned(),
+                    parameters: function["parameters"].clone(),
+                }
+            }
+            Self::Further(further) => further.declaration(),
         }
     }
 
     /// The name.
     pub(crate) fn name(&self) -> &str {
-        self.offer.name()
+        match self {
+            Self::Own(offer) => offer.name(),
+            Self::Further(further) => further.name(),
+        }
     }
 
     /// Whether a call changes nothing, so that several may run at once.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.offer.is_read_only()
+        match self {
+            Self::Own(offer) => offer.is_read_only(),
+            Self::Further(further) => further.is_read_only(),
+        }
     }
 
     /// Whether a call may destroy what was there.
     pub(crate) fn is_destructive(&self) -> bool {
-        self.offer.is_destructive()
+        match self {
+            Self::Own(offer) => offer.is_destructive(),
+            // What it declares beyond that it changes nothing, nobody checks.
+            Self::Further(further) => !further.is_read_only(),
+        }
+    }
+
+    /// What a call may do that needs approval.
+    pub(crate) fn risk(&self) -> String {
+        match self {
+            Self::Own(_) => "may change or remove what is there".to_owned(),
+            Self::Further(further) => further.risk(),
+        }
     }
 
     /// Whether the tool itself says which of its calls need approval, by the error `NEEDS_APPROVAL`.
     pub(crate) fn asks_itself(&self) -> bool {
-        self.offer.fails_with("NEEDS_APPROVAL")
+        match self {
+            Self::Own(offer) => offer.fails_with("NEEDS_APPROVAL"),
+            Self::Further(_) => false,
+        }
     }
 
     /// The answer; `None` where `goes_on` ended the wait.
     fn run(
         &self,
         arguments: Members,
-        host: &Arc<HostOptions>,
+        own: &Own,
         approval: &Approval,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Option<Value>, Error> {
-        let tool = self.offer.tool;
+        let tool = match self {
+            Self::Own(offer) => offer.tool,
+            Self::Further(further) => return further.run(arguments, goes_on),
+        };
         match tool.isolation {
             Isolation::Subprocess => {
-                let (running, lease) = subprocess::start_approved(tool, arguments, host, approval)?;
+                let (running, lease) = subprocess::start_approved(tool, arguments, &own.host, approval, &own.without)?;
                 running.wait_while(lease, goes_on)
             }
-            Isolation::InProcess => in_process(tool, arguments, Arc::clone(host), approval.clone(), goes_on),
+            Isolation::InProcess => in_process(tool, arguments, Arc::clone(&own.host), approval.clone(), goes_on),
         }
     }
 }
@@ -204,6 +289,15 @@ fn in_process(
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl Own {
+    /// With nothing configured.
+    pub(crate) fn of(host: HostOptions) -> Self {
+        let commands = Commands { allow: vec![], timeout_s: 120, network: false };
+        Self { host: Arc::new(host), commands, without: vec![] }
     }
 }
 
@@ -262,7 +356,26 @@ mod tests {
 
     fn tools(folder: &std::path::Path) -> Tools {
         let host = HostOptions { project_root: folder.to_str().map(str::to_owned), ..HostOptions::default() };
-        Tools::new(&Selection::new(None, None, false).unwrap(), host)
+        Tools::new(&Selection::new(None, None, false).unwrap().with_commands(true), vec![], Own::of(host))
+    }
+
+    #[test]
+    fn a_command_gets_what_is_configured() {
+        let mut tools = tools(std::path::Path::new("."));
+        tools.own.commands = Commands { allow: vec![], timeout_s: 7, network: true };
+        for (given, is_approved, expected) in [
+            (json!({"command": "ls"}), false, json!({"command": "ls", "timeout": 7})),
+            (json!({"command": "ls"}), true, json!({"command": "ls", "timeout": 7, "network": true})),
+            (json!({"timeout": 9, "network": false}), true, json!({"timeout": 9, "network": false})),
+            (json!("ls"), true, json!("ls")),
+        ] {
+            let mut call = call("run_command", given);
+            tools.complete(&mut call, is_approved);
+            assert_eq!(call.arguments, expected);
+            assert!(!tools.complete(&mut call, is_approved));
+        }
+        let mut other = call("read_file", json!({}));
+        assert!(!tools.complete(&mut other, true) && other.arguments == json!({}));
     }
 
     #[test]

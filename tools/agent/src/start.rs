@@ -12,9 +12,10 @@ use crate::{
     agent::Agent,
     approve::Approvals,
     cli::Arguments,
+    further,
     log::Log,
     machine::{Event, Rules, State, next},
-    offered::Tools,
+    offered::{Own, Tools},
     prompts::Language,
     screen::Screen,
     session::Session,
@@ -34,7 +35,7 @@ pub(crate) fn agent(arguments: &Arguments, cancel: Cancel) -> Result<(Agent, boo
     let mut blanks = config.blanks();
     blanks.add(endpoint.key.value());
     blanks.add_pairs(&endpoint.headers);
-    let mut tools = tools(arguments, &config, &project)?;
+    let (mut tools, warnings) = tools(arguments, &config, &project)?;
     let (session, events) = match (&arguments.resume, arguments.continue_last) {
         (Some(id), _) => Session::open(&cache, id)?,
         (None, true) => Session::open(&cache, &Session::last(&cache)?)?,
@@ -60,7 +61,7 @@ pub(crate) fn agent(arguments: &Arguments, cancel: Cancel) -> Result<(Agent, boo
     }
     let log = if config.debug() { Log::open(&cache, session.id()) } else { Log::default() };
     let approvals =
-        Approvals::new(arguments.approve.unwrap_or(settings.approve), terminal.is_there(), &config.commands().allow);
+        Approvals::new(arguments.approve.unwrap_or(settings.approve), terminal.is_there(), &config.commands());
     let language = match settings.language {
         ragmaker_config::Language::Japanese => Language::Japanese,
         ragmaker_config::Language::English => Language::English,
@@ -82,8 +83,12 @@ pub(crate) fn agent(arguments: &Arguments, cancel: Cancel) -> Result<(Agent, boo
         request,
         calls: vec![],
         failure: None,
+        warnings,
     };
     agent.screen.object(&agent.described(is_resumed));
+    for warning in &agent.warnings {
+        agent.screen.dim(&format!("  left out: {warning}"));
+    }
     if !agent.state.history.open().is_empty() {
         // The program was ended in the middle of these calls: whether they did their work is not known.
         agent.recover()?;
@@ -104,10 +109,14 @@ fn config(arguments: &Arguments, project: &Project) -> Result<Config, Error> {
     Config::load(project.root(), &options)
 }
 
-fn tools(arguments: &Arguments, config: &Config, project: &Project) -> Result<Tools, Error> {
+/// The tools, with a warning for each that cannot be offered.
+fn tools(arguments: &Arguments, config: &Config, project: &Project) -> Result<(Tools, Vec<String>), Error> {
     let configured = config.tools().offered.join(",");
     let names = arguments.tools.as_deref().or(Some(configured.as_str()).filter(|names| !names.is_empty()));
-    let selection = Selection::new(None, names, arguments.read_only)?.with_commands(true);
+    let (further, warnings) = further::further(config, project, names, arguments.read_only)?;
+    let is_further = |name: &str| further.iter().any(|tool| tool.name() == name.trim());
+    let own = names.map(|names| names.split(',').filter(|name| !is_further(name)).collect::<Vec<_>>().join(","));
+    let selection = Selection::new(None, own.as_deref(), arguments.read_only)?.with_commands(true);
     let host = HostOptions {
         project_root: project.root().to_str().map(str::to_owned),
         allow_root: arguments.allow_root.clone(),
@@ -117,12 +126,13 @@ fn tools(arguments: &Arguments, config: &Config, project: &Project) -> Result<To
         conversation: None,
         block_list: vec![],
     };
-    let tools = Tools::new(&selection, host);
+    let own = Own { host: Arc::new(host), commands: config.commands(), without: config.model_variables() };
+    let tools = Tools::new(&selection, further, own);
     if tools.declarations().is_empty() {
         return Err(ARGUMENT_ERROR
             .error("no tool is left to offer")
             .remedy("Name read-only tools as --tools, or leave --read-only out.")
             .detail("argument", "--tools"));
     }
-    Ok(tools)
+    Ok((tools, warnings))
 }

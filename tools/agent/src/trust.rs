@@ -68,7 +68,7 @@ pub(crate) fn confirm(config: &Config, project: &Project, terminal: &mut Termina
 }
 
 /// The settings with the files that they are from, as a checksum: a change is confirmed again.
-fn said(widened: &[(&str, &Origin)], project: &Project) -> String {
+fn said(widened: &[(&str, Origin)], project: &Project) -> String {
     let mut digest = Sha256::new();
     for (name, origin) in widened {
         digest.update(name);

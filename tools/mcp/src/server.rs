@@ -127,7 +127,7 @@ impl Server {
         match tool.isolation {
             Isolation::Subprocess => {
                 let _permit = self.subprocesses.acquire().await;
-                let (running, _lease) = subprocess::start_approved(tool, arguments, &host, &approval)?;
+                let (running, _lease) = subprocess::start_approved(tool, arguments, &host, &approval, &[])?;
                 tokio::task::spawn_blocking(move || running.wait()).await.map_err(failed)?
             }
             Isolation::InProcess => {

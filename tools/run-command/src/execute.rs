@@ -3,7 +3,6 @@
 use std::{
     env,
     ffi::OsString,
-    fs,
     path::{Path, PathBuf},
     process::Stdio,
     time::{Duration, Instant},
@@ -11,7 +10,6 @@ use std::{
 
 use ragmaker_confine::{Ended, Policy};
 use ragmaker_files::Roots;
-use ragmaker_project::{BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN};
 use ragmaker_tool::{Code, Error};
 
 use crate::{
@@ -126,17 +124,10 @@ pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<R
 
 fn policy(args: &Args, place: &Place<'_>, is_approved: bool) -> Policy {
     let roots: Vec<_> = place.roots.all().iter().collect();
-    let cache = place.roots.project().cache_folder();
-    let mut hidden: Vec<PathBuf> = [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN].map(|name| cache.join(name)).into();
+    let mut hidden: Vec<PathBuf> = ragmaker_confine::logins(&place.roots.project().cache_folder()).into();
     if !is_approved {
         // A search of the whole tree would print the keys in them.
-        for root in &roots {
-            let entries = fs::read_dir(&root.path).into_iter().flatten().flatten();
-            hidden.extend(entries.map(|entry| entry.path()).filter(|path| {
-                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-                name == ".env" || (name.starts_with(".env.") && !name.ends_with(".example"))
-            }));
-        }
+        hidden.extend(roots.iter().flat_map(|root| ragmaker_confine::dotenv_files(&root.path)));
     }
     let writable = roots.iter().filter(|root| is_approved && root.writable).map(|root| root.path.clone()).collect();
     Policy {

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    path::PathBuf,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -273,8 +274,10 @@ fn a_command_ends_in_time_with_all_that_it_started() {
 fn nothing_outlives_a_killed_tool() {
     let tree = Tree::new(TOOL);
     for (layers, seconds) in [("", "321"), ("namespaces", "322")] {
-        let line = format!("setsid sleep {seconds} & touch started; sleep {seconds}");
-        let mut child = without(layers, approved(&tree, &["--command", &line])).stdout(Stdio::null()).spawn().unwrap();
+        let line = format!("setsid sleep {seconds} & touch started; touch $TMPDIR/left; sleep {seconds}");
+        let temporary = tempfile::tempdir().unwrap();
+        let mut command = without(layers, approved(&tree, &["--command", &line]));
+        let mut child = command.env("TMPDIR", temporary.path()).stdout(Stdio::null()).spawn().unwrap();
         let started = tree.root.join("started");
         let deadline = Instant::now() + Duration::from_secs(20);
         while !started.exists() && Instant::now() < deadline {
@@ -291,6 +294,11 @@ fn nothing_outlives_a_killed_tool() {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert!(!alive(), "without {layers:?}");
+        let left = || fs::read_dir(temporary.path()).unwrap().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
+        while !left().is_empty() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(left(), <[PathBuf; 0]>::default(), "without {layers:?}");
     }
 }
 

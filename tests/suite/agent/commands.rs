@@ -1,0 +1,115 @@
+//! Shell lines through the agent: what is asked, what is passed on, and what comes of failures.
+
+use super::*;
+
+fn line(command: &str) -> (&'static str, Value) {
+    ("run_command", json!({"command": command}))
+}
+
+fn configure(project: &Project, text: &str) {
+    project.write("config/ragmaker/ragmaker.toml", text);
+}
+
+#[test]
+fn without_a_person_only_what_reads_or_was_allowed_runs() {
+    let project = Project::new();
+    project.write("a.md", "x\n");
+    let calls = || vec![line("wc -l a.md"), line("touch b.md"), line("rm -rf /"), line("touch c.md; touch d.md")];
+    let codes = |told: &[Value]| {
+        told.iter().map(|answer| answer["error_code"].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
+    };
+    let refused = told(&project, &[], calls());
+    assert_eq!(codes(&refused)[1..4], ["NEEDS_APPROVAL", "COMMAND_BLOCKED", "NEEDS_APPROVAL"], "{refused:?}");
+    if confines(&project) {
+        assert_eq!(refused[0]["stdout"], "1 a.md\n");
+    }
+    configure(&project, "[command]\nallow = ['touch b.md']\n");
+    assert_eq!(codes(&told(&project, &[], calls()))[1..4], ["", "COMMAND_BLOCKED", "NEEDS_APPROVAL"]);
+    assert!(project.path().join("b.md").exists() && !project.path().join("c.md").exists());
+    assert_eq!(codes(&told(&project, &["--approve", "read"], calls()))[1], "NEEDS_APPROVAL");
+    // Blocked is blocked, whoever approves.
+    assert_eq!(codes(&told(&project, &["--approve", "all"], calls()))[1..4], ["", "COMMAND_BLOCKED", ""]);
+    assert!(project.path().join("c.md").exists());
+    // A project cannot allow itself anything.
+    let own = Project::new();
+    own.write("ragmaker.toml", "[command]\nallow = ['touch']\n");
+    let endpoint = caller(calls());
+    agent(&own, &endpoint, Wire::OpenAi).arg("Go.").run().error("CONFIG_NOT_TRUSTED");
+}
+
+#[test]
+fn whatever_a_command_does_is_a_result() {
+    let project = Project::new();
+    let calls = vec![
+        line("echo why >&2; exit 3"),
+        line("kill -SEGV $$"),
+        line("yes 0123456789012345678 | head -n 10000000; echo last"),
+        ("run_command", json!({"command": "sleep 600", "timeout": 1})),
+        ("run_command", json!({"command": 7})),
+        ("run_command", json!({"line": "ls"})),
+    ];
+    let told = told(&project, &["--approve", "all"], calls);
+    assert_eq!((&told[0]["exit_code"], &told[0]["stderr"]), (&json!(3), &json!("why\n")));
+    assert_eq!(told[1]["signal"], 11);
+    let much = told[2]["stdout"].as_str().unwrap();
+    assert!(much.ends_with("last\n") && much.len() < 29_000 && told[2]["truncated"] == true);
+    assert_eq!(std::fs::metadata(told[2]["log_file"].as_str().unwrap()).unwrap().len(), 200_000_005);
+    assert_eq!((&told[3]["timed_out"], &told[3]["exit_code"]), (&json!(true), &Value::Null));
+    assert_eq!((&told[4]["error_code"], &told[5]["error_code"]), (&json!("ARGUMENT_ERROR"), &json!("ARGUMENT_ERROR")));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn time_and_network_are_those_of_the_configuration() {
+    let project = Project::new();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let connect = format!("echo x > /dev/tcp/127.0.0.1/{}", server.local_addr().unwrap().port());
+    let connects = |more: Value| {
+        let mut arguments = json!({"command": connect, "shell": "bash"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ("run_command", arguments)
+    };
+    let calls = || vec![line("sleep 600"), connects(json!({})), connects(json!({"network": false}))];
+    configure(&project, "[command]\ntimeout_s = 1\nnetwork = true\n");
+    let reached = told(&project, &["--approve", "all"], calls());
+    assert_eq!(reached[0]["timed_out"], true, "{reached:?}");
+    assert_eq!(reached[1]["exit_code"], 0, "{reached:?}");
+    if confines(&project) {
+        assert_ne!(reached[2]["exit_code"], 0);
+        // What runs unasked stays without it, so that it runs unasked.
+        assert_eq!(told(&project, &[], vec![line("pwd")])[0]["exit_code"], 0);
+        configure(&project, "[command]\ntimeout_s = 1\n");
+        assert_ne!(told(&project, &["--approve", "all"], calls())[1]["exit_code"], 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_key_is_in_the_environment_of_what_the_agent_starts() {
+    let project = Project::new();
+    let endpoint = caller(vec![
+        line("env"),
+        line("tr '\\0' '\\n' < /proc/self/environ; tr '\\0' '\\n' < /proc/$PPID/environ"),
+        ("show", json!({})),
+    ]);
+    let show = project.write("config/ragmaker/bin/show", "#!/bin/sh\necho shown; env\n");
+    std::fs::set_permissions(show, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project.write("config/ragmaker/functions.json", r#"[{"name": "show"}]"#);
+    configure(&project, "[tools]\ncatalogs = ['functions.json']\n");
+    let request = ["Go.", "--output", "json", "--approve", "all"];
+    let run = agent(&project, &endpoint, Wire::OpenAi)
+        .env("OPENAI_API_KEY", "")
+        .env("OWN_VARIABLE", KEY)
+        .env("RAGMAKER_API_KEY_ENV", "OWN_VARIABLE")
+        .args(request)
+        .run();
+    assert_eq!(run.answer()["answer"], "Done.");
+    let got = endpoint.got();
+    assert!(got[0].head.contains(KEY), "the key is sent to the endpoint");
+    let bodies: Vec<_> = got.iter().map(|got| got.body.to_string()).collect();
+    assert!(bodies.last().unwrap().contains("shown"));
+    // Its value would be blanked, so the name is what shows it.
+    for body in bodies {
+        assert!(!body.contains(KEY) && !body.contains("OWN_VARIABLE"), "{body}");
+    }
+}

@@ -1,0 +1,185 @@
+//! Tools of catalogs and of MCP servers, which the person's configuration names.
+
+#![cfg(unix)]
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use super::*;
+
+/// The folder of the person's configuration, with the catalogs in it.
+const FOLDER: &str = "config/ragmaker";
+
+fn script(project: &Project, name: &str, lines: &str) {
+    let path = project.write(&format!("{FOLDER}/{name}"), format!("#!/bin/sh\n{lines}\n"));
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn configure(project: &Project, text: &str) {
+    project.write(&format!("{FOLDER}/ragmaker.toml"), text);
+}
+
+fn entry(name: &str, annotations: &Value) -> Value {
+    json!({"name": name, "command": format!("./{name}"), "description": name, "annotations": annotations,
+        "parameters": {"type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": false}})
+}
+
+/// A catalog of these tools, each a script beside it.
+fn catalog(project: &Project, tools: &[(&str, Value, &str)]) {
+    for (name, _, lines) in tools {
+        script(project, name, lines);
+    }
+    let entries: Vec<_> = tools.iter().map(|(name, annotations, _)| entry(name, annotations)).collect();
+    project.write(&format!("{FOLDER}/discovery.json"), json!({"tools": entries}).to_string());
+    configure(project, "[tools]\ncatalogs = ['discovery.json']\ntimeout_s = 20\n");
+}
+
+#[test]
+fn every_dialect_is_offered_and_called() {
+    let project = Project::new();
+    script(&project, "ours", r#"test "$1 $2" = "--arguments -" && printf '{"status": "success", "got": %s}' "$(cat)""#);
+    script(&project, "options", r#"printf '{"words": "%s"}' "$*""#);
+    script(&project, "bin/greet", r#"printf 'Hello %s' "$1" > "$LLM_OUTPUT""#);
+    script(&project, "list", r#"printf '[{"name": "listed", "parametersJsonSchema": {"type": "object"}}]'"#);
+    script(&project, "run-all", r#"printf '{"tool": "%s"}' "$1""#);
+    project.write(&format!("{FOLDER}/ours.json"), json!({"tools": [entry("ours", &json!({}))]}).to_string());
+    let original = json!({"name": "options", "command": "./options", "parameters": {"type": "object"}});
+    project.write(&format!("{FOLDER}/original.json"), json!({"tools": [original, {"name": "broken"}]}).to_string());
+    project.write(&format!("{FOLDER}/functions.json"), json!([{"name": "greet"}]).to_string());
+    let folder = project.path().join(FOLDER);
+    configure(
+        &project,
+        &format!(
+            "[tools]\ncatalogs = ['ours.json', 'original.json', 'functions.json', {{discover = ['{0}/list'], call = ['{0}/run-all']}}]",
+            folder.display()
+        ),
+    );
+    let calls = vec![
+        ("ours", json!({"text": "潮 'a'"})),
+        ("options", json!({"base-url": "-x"})),
+        ("greet", json!({})),
+        ("listed", json!({})),
+        ("ours", json!({"txt": 1})),
+        ("lisetd", json!({})),
+    ];
+    let told = told(&project, &["--approve", "all"], calls.clone());
+    assert_eq!(told[0]["got"], json!({"text": "潮 'a'"}), "{told:?}");
+    assert_eq!(told[1]["words"], "--base-url=-x");
+    assert_eq!(told[2]["output"], "Hello {}");
+    assert_eq!(told[3]["tool"], "listed");
+    assert_eq!(told[4]["error_code"], "ARGUMENT_ERROR");
+    assert_eq!(
+        (&told[5]["error_code"], &told[5]["remediation_suggestion"]),
+        (&json!("TOOL_NOT_FOUND"), &json!("Did you mean listed?"))
+    );
+    // What a tool does not declare is taken as the worst: marked, and never run unasked.
+    assert!(told[1]["notice"].as_str().unwrap().contains("data"), "{told:?}");
+    let refused = super::told(&project, &[], calls[..1].to_vec());
+    assert_eq!(refused[0]["error_code"], "NEEDS_APPROVAL", "{refused:?}");
+    let endpoint = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
+    let run = asked(&project, &endpoint, Wire::OpenAi, "?");
+    assert_eq!(run.answer()["warnings"].as_array().unwrap().len(), 1, "{:?}", run.answer());
+    let offered = endpoint.got()[0].body["tools"].to_string();
+    for name in ["ours", "options", "greet", "listed", "read_file"] {
+        assert!(offered.contains(&format!("\"name\":\"{name}\"")), "{name}");
+    }
+}
+
+#[test]
+fn a_tool_is_kept_to_what_it_declares() {
+    let project = Project::new();
+    if !confines(&project) {
+        return;
+    }
+    let (read, write) = (json!({"readOnlyHint": true, "openWorldHint": false}), json!({"openWorldHint": false}));
+    let holder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let outside = holder.path().display();
+    let tries = format!(
+        "cd '{}'; touch written 2>/dev/null && printf project; touch '{outside}/written' 2>/dev/null && printf outside; \
+         cat .env 2>/dev/null; env | grep -i key; true",
+        project.path().display()
+    );
+    project.write(".env", "SECRET=1\n");
+    catalog(&project, &[("reads", read, &tries), ("writes", write, &tries)]);
+    let approved = told(&project, &["--approve", "all"], vec![("reads", json!({})), ("writes", json!({}))]);
+    assert_eq!(approved[0], json!({"status": "success", "output": "", "truncated": false}));
+    assert_eq!(approved[1]["output"], "project", "{approved:?}");
+    // It declares that it changes nothing and is kept to that, so nobody is asked.
+    let unasked = told(&project, &[], vec![("reads", json!({})), ("writes", json!({}))]);
+    assert_eq!((&unasked[0]["status"], &unasked[1]["error_code"]), (&json!("success"), &json!("NEEDS_APPROVAL")));
+    // On a kernel without the layers, of every tool.
+    let endpoint = caller(vec![("reads", json!({}))]);
+    let run = agent(&project, &endpoint, Wire::OpenAi)
+        .env("RAGMAKER_CONFINE_WITHOUT", "namespaces,landlock")
+        .args(["Go.", "--output", "json"])
+        .run();
+    assert_eq!(run.answer()["tool_calls"][0]["error_code"], "NEEDS_APPROVAL");
+    let message = results(&endpoint.got()[1].body).remove(0);
+    assert!(message.contains("neither Landlock nor namespaces"), "{message}");
+    let read_only = told(&project, &["--read-only"], vec![("reads", json!({})), ("writes", json!({}))]);
+    assert_eq!((&read_only[0]["status"], &read_only[1]["error_code"]), (&json!("success"), &json!("TOOL_NOT_FOUND")));
+    let named = told(&project, &["--tools", "reads,think"], vec![("reads", json!({})), ("read_file", json!({}))]);
+    assert_eq!((&named[0]["status"], &named[1]["error_code"]), (&json!("success"), &json!("TOOL_NOT_FOUND")));
+}
+
+#[test]
+fn a_failure_of_any_kind_is_a_result() {
+    let project = Project::new();
+    let none = || json!({"readOnlyHint": true, "openWorldHint": false});
+    catalog(
+        &project,
+        &[
+            ("fails", none(), "echo why >&2; exit 3"),
+            ("crashes", none(), "kill -SEGV $$"),
+            ("prose", none(), "echo no json"),
+            ("floods", none(), "head -c 200000000 /dev/zero | tr '\\0' 'x'; echo end"),
+            ("hangs", none(), "sleep 600 & sleep 600"),
+        ],
+    );
+    let configuration = fs::read_to_string(project.path().join(FOLDER).join("ragmaker.toml")).unwrap();
+    configure(&project, &configuration.replace("timeout_s = 20", "timeout_s = 2"));
+    let calls = ["fails", "crashes", "prose", "floods", "hangs"].map(|name| (name, json!({})));
+    let told = told(&project, &["--approve", "all"], calls.to_vec());
+    assert_eq!((&told[0]["error_code"], &told[0]["details"]["exit_code"]), (&json!("TOOL_FAILED"), &json!(3)));
+    assert_eq!(told[0]["details"]["stderr"], "why\n");
+    assert_eq!((&told[1]["error_code"], &told[1]["details"]["signal"]), (&json!("TOOL_FAILED"), &json!(11)));
+    assert_eq!(told[2]["output"], "no json\n");
+    // Two seconds may not be enough for so much.
+    let flood = &told[3];
+    let is_cut = flood["output"].as_str().is_some_and(|text| text.ends_with("end\n") && text.len() < 30_000);
+    assert!(is_cut || flood["status"] == "error", "{flood}");
+    assert_eq!(told[4]["status"], "error");
+    assert!(told[4]["message"].as_str().unwrap().contains("2 s"), "{told:?}");
+    assert_eq!(project.left_running(std::time::Duration::from_secs(10)).len(), 0);
+}
+
+#[test]
+fn servers_are_offered_and_end_with_the_agent() {
+    let project = Project::new();
+    project.write("tides.md", "High water.\n");
+    let command = project.tool("mcp").into_command();
+    let program = command.get_program().to_str().unwrap();
+    let server = |name: &str, more: &str| {
+        format!("[mcp.servers.{name}]\ncommand = '{program}'\nargs = ['--tools', 'read_file,write_file']\n{more}\n")
+    };
+    configure(
+        &project,
+        &(server("ours", "") + &server("kept", "confined = true") + "[mcp.servers.gone]\ncommand = './no-server'\n"),
+    );
+    let write = |name: &str| json!({"path": name, "content": "x"});
+    let calls = vec![
+        ("ours_read_file", json!({"path": "tides.md"})),
+        ("kept_read_file", json!({"path": "tides.md"})),
+        ("ours_write_file", write("a.md")),
+        ("kept_write_file", write("b.md")),
+    ];
+    let unasked = told(&project, &[], calls.clone());
+    assert_eq!((&unasked[0]["content"], &unasked[1]["content"]), (&json!("High water.\n"), &json!("High water.\n")));
+    assert_eq!(
+        (&unasked[2]["error_code"], &unasked[3]["error_code"]),
+        (&json!("NEEDS_APPROVAL"), &json!("NEEDS_APPROVAL"))
+    );
+    let approved = told(&project, &["--approve", "all"], calls);
+    assert!(approved.iter().all(|answer| answer["status"] == "success"), "{approved:?}");
+    assert!(project.path().join("a.md").exists() && project.path().join("b.md").exists());
+    assert_eq!(project.left_running(std::time::Duration::from_secs(10)).len(), 0);
+}

@@ -1,0 +1,45 @@
+//! Older turns made shorter: asking the model for a summary, and cutting long results.
+
+use ragmaker_model::{CANCELLED, Message, Progress, Request};
+use ragmaker_tool::Error;
+use serde_json::json;
+
+use crate::{agent::Agent, compaction, machine::Event};
+
+impl Agent {
+    /// Asks the model for a summary of the first messages.
+    pub(crate) fn summarise(&mut self, cut: usize, strict: bool) -> Event {
+        let text = compaction::rendered(&self.state.history, cut);
+        let limit = (text.chars().count() / 3).clamp(200, 8_000);
+        let system = self.language.summary(limit, strict);
+        let messages = [Message::User { text: format!("<conversation>\n{text}</conversation>") }];
+        let request = Request { system: &system, messages: &messages, tools: &[] };
+        let (screen, blank) = (&mut self.screen, &self.blank);
+        screen.dim("  (summarising older turns)");
+        let answer = self.client.complete(&request, &self.cancel, &mut |progress| {
+            if let Progress::Retry { number, wait, reason } = progress {
+                screen.retry(number, wait, &blank(reason));
+            }
+        });
+        match answer {
+            Ok(answer) => Event::Summary { cut, text: answer.text, strict },
+            Err(error) if error.is(CANCELLED) => Event::Interrupted,
+            // Asking again, more strictly, would fail for the same reason.
+            Err(error) => {
+                self.log.line(self.state.steps, "summary", &json!({"error": error}), &self.blank);
+                Event::Summary { cut, text: String::new(), strict: true }
+            }
+        }
+    }
+
+    /// Shortens the results among the first messages; the whole ones are kept in files.
+    pub(crate) fn shorten(&mut self, cut: usize) -> Result<Event, Error> {
+        let mut results = vec![];
+        for (id, text) in compaction::long_results(&self.state.history, cut) {
+            let path = self.session.keep(id, text)?;
+            let short = compaction::shortened(text).unwrap_or_default();
+            results.push((id.to_owned(), format!("{short}\n[the whole is in {}]", path.display())));
+        }
+        Ok(Event::Shortened { results })
+    }
+}
