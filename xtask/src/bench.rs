@@ -10,6 +10,7 @@ mod ingest;
 mod markdown;
 mod mcp;
 mod memory;
+mod search;
 mod start;
 
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ enum What {
     Ingest(Ingest),
     Markdown(Markdown),
     Mcp(Mcp),
+    Search(Search),
 }
 
 /// the agent beside the clients of target/clients: start to first request, steps, memory, size
@@ -95,6 +97,22 @@ struct Markdown {
 #[argh(subcommand, name = "mcp", help_triggers("-h", "--help"))]
 struct Mcp {}
 
+/// ranked search beside qmd's: quality, time of a query, first index, update, size
+#[derive(FromArgs)]
+#[argh(subcommand, name = "search", help_triggers("-h", "--help"))]
+struct Search {
+    /// file of documents and questions (xtask/src/bench/search.rs says of what form); may be repeated (default: the
+    /// pages of the tests' site, and the questions of the search's test)
+    #[argh(option)]
+    set: Vec<PathBuf>,
+    /// use only every Nth question (default: 1)
+    #[argh(option, default = "1")]
+    every: usize,
+    /// write each document N times, to see how time grows (default: 1)
+    #[argh(option, default = "1")]
+    copies: usize,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         What::Agent(Agent {}) => agent::run(),
@@ -105,6 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Ingest(Ingest {}) => ingest::run(),
         What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
         What::Mcp(Mcp {}) => mcp::run(),
+        What::Search(Search { set, every, copies }) => search::run(set, *every, *copies),
     }
 }
 

@@ -2,20 +2,7 @@
 
 use ragmaker_document::sections::{Heading, Headings, enter, joined};
 
-/// A part of a document: whole lines below one heading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chunk {
-    /// First and last byte (exclusive) in the file.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    /// First and last line in the file, from 1.
-    pub(crate) first_line: usize,
-    pub(crate) last_line: usize,
-    /// The headings that lead to it, joined with ` > `.
-    pub(crate) heading: String,
-    /// The anchor of the last of them as GitHub makes it; empty before the first heading.
-    pub(crate) slug: String,
-}
+use crate::rows::Row;
 
 /// Sections longer than this are cut at the next empty line outside code.
 const LONG: usize = 2_000;
@@ -23,8 +10,8 @@ const LONG: usize = 2_000;
 const LONGEST: usize = 8_000;
 
 /// The chunks of the file `text`, whose first `body` bytes are front matter.
-pub(crate) fn chunks(text: &str, body: usize) -> Vec<Chunk> {
-    let mut chunks: Vec<Chunk> = vec![];
+pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
+    let mut chunks: Vec<Row> = vec![];
     let mut path: Vec<Heading> = vec![];
     let mut headings = Headings::default();
     let first = text[..body].matches('\n').count() + 1;
@@ -72,7 +59,7 @@ struct Open {
 }
 
 impl Open {
-    fn close(self, text: &str, path: &[Heading]) -> Option<Chunk> {
+    fn close(self, text: &str, path: &[Heading]) -> Option<Row> {
         let whole = &text[self.start..self.end];
         if !whole.contains(char::is_alphanumeric) {
             return None;
@@ -84,7 +71,7 @@ impl Open {
             skipped += piece.len();
             lines += 1;
         }
-        Some(Chunk {
+        Some(Row {
             start: self.start + skipped,
             end: self.end,
             first_line: self.line + lines,

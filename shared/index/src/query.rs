@@ -8,12 +8,20 @@ const MOST_TERMS: usize = 64;
 /// A query that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Query {
-    /// What ranks, each term once.
-    pub(crate) terms: Vec<Term>,
-    /// Sequences of terms that a hit must hold.
-    pub(crate) phrases: Vec<Vec<Term>>,
-    /// A hit that holds all terms of one of these is left out.
-    pub(crate) without: Vec<Vec<Term>>,
+    /// What ranks, each term once, with whether all terms that begin with it are meant.
+    pub(crate) terms: Vec<(Term, bool)>,
+    /// What a hit must hold.
+    pub(crate) phrases: Vec<Phrase>,
+    /// A hit that holds one of these is left out.
+    pub(crate) without: Vec<Phrase>,
+}
+
+/// Words, and characters of languages without spaces, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Phrase {
+    /// Without all of these it is not there.
+    pub(crate) terms: Vec<(Term, bool)>,
+    pub(crate) sequence: Vec<Term>,
 }
 
 impl Query {
@@ -38,21 +46,22 @@ impl Query {
                 ),
             };
             rest = after;
-            let terms = tokenizer.list(part);
+            let terms = tokenizer.wanted(part);
             if terms.is_empty() {
                 continue;
             }
+            let mut phrase = || Phrase { terms: terms.clone(), sequence: tokenizer.sequence(part) };
             if excluded.is_some() {
-                query.without.push(terms);
+                query.without.push(phrase());
                 continue;
             }
-            for term in &terms {
-                if query.terms.len() < MOST_TERMS && !query.terms.contains(term) {
-                    query.terms.push(*term);
-                }
-            }
             if quoted.is_some() {
-                query.phrases.push(terms);
+                query.phrases.push(phrase());
+            }
+            for term in terms {
+                if query.terms.len() < MOST_TERMS && !query.terms.contains(&term) {
+                    query.terms.push(term);
+                }
             }
         }
         query

@@ -1,31 +1,38 @@
-//! Where an index is, when it is current, and how it is built.
+//! Where an index is, when it is current, and how it is made so.
 //!
-//! An index is derived from the catalog and its documents: it can be deleted at any time. Whoever finds it
-//! old, damaged or of another version builds a whole new one beside it and renames that over it. So no
-//! reader waits, no lock is needed, and a killed builder leaves the old one. When several build at once,
-//! the last rename stays; an index that is behind its documents is noticed by the next query.
+//! An index is derived from the catalog and its documents: it can be deleted at any time. It is one segment of all
+//! documents, and a small one beside it of those that changed since, which says what it replaces. Both are
+//! written whole and renamed into place, so no reader waits, no lock is needed, and a killed writer leaves the
+//! old ones. When several write at once, the last rename stays; what is behind the documents is noticed by the
+//! next query. When much has changed, or a segment is damaged or of another version, all of it is made anew.
 
 use std::{
+    collections::HashMap,
     env, fs,
     io::{self, Write},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
-use ragmaker_catalog::{Catalog, Listed};
+use ragmaker_catalog::{Catalog, Contents};
 use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_project::create_private;
 use ragmaker_tool::Error;
 
 use crate::{
+    build::{Builder, Fields},
     chunks::chunks,
-    file::{Builder, Chunk, Document, Reader, Source, Stamp},
-    tokens::{Term, Tokenizer},
+    file::{Broken, Dead, Source, Stamp},
+    read::Reader,
+    rows::Document,
 };
 
 /// The folder of the index, beside the catalog. Hidden folders are not taken for documents.
 const FOLDER: &str = ".search";
-const FILE: &str = "index";
+/// The segment of all documents.
+const ALL: &str = "index";
+/// The segment of those that changed since.
+const RECENT: &str = "recent";
 /// Documents above this number are not all looked at in every query.
 const MANY: usize = 2_000;
 /// How long a look at all documents holds for those above [`MANY`]: 100,000 take 0.2 s. What changes meanwhile
@@ -33,76 +40,253 @@ const MANY: usize = 2_000;
 const HOLDS: Duration = Duration::from_secs(5);
 /// The most bytes of a document that is indexed.
 const MAX_BYTES: u64 = 64 << 20;
+/// The most bytes of the documents of [`RECENT`], which are all read again for each change: at 12 MB/s, 20 ms.
+const MOST_RECENT: u64 = 256 << 10;
 /// A term of a title or a heading counts as often in the text.
 const TITLE: u32 = 2;
 const HEADING: u32 = 1;
 
-/// The index of one knowledge base.
-#[derive(Debug)]
-pub(crate) struct Index {
+/// How an index is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// As it is, when it seems current.
+    Usual,
+    /// Every document is looked at.
+    Everywhere,
+    /// It is made anew.
+    Rebuild,
+}
+
+/// Some documents of an index.
+pub(crate) struct Segment {
     pub(crate) reader: Reader,
+    /// What of it another segment replaces.
+    pub(crate) dead: Vec<Dead>,
+}
+
+impl Segment {
+    pub(crate) fn chunks(&self) -> usize {
+        self.reader.chunks().saturating_sub(self.dead.iter().map(|dead| dead.chunks).sum())
+    }
+
+    pub(crate) fn documents(&self) -> usize {
+        self.reader.documents().saturating_sub(self.dead.len())
+    }
+}
+
+/// The index of one knowledge base.
+pub(crate) struct Index {
+    /// All documents, and those that changed since.
+    pub(crate) segments: Vec<Segment>,
     pub(crate) root: PathBuf,
+    pub(crate) title: String,
 }
 
 impl Index {
-    /// The current index of the knowledge base of `catalog`; with `rebuild` a new one in any case.
+    /// The current index of the knowledge base of `catalog`.
     ///
     /// # Errors
     /// Those of reading the catalog.
-    pub(crate) fn of(catalog: &Catalog, rebuild: bool) -> Result<Self, Error> {
-        let places = places(catalog.file());
+    pub(crate) fn of(catalog: &Catalog, look: Look) -> Result<Self, Error> {
         let (Some(folder), Some(root)) = (catalog.folder(), catalog.root()) else {
             // Reading says what is wrong with it.
             catalog.read()?;
-            return Ok(Self { reader: empty(), root: PathBuf::new() });
+            return Ok(Self { segments: vec![], root: PathBuf::new(), title: String::new() });
         };
+        let places = places(catalog.file());
         let stamp = stamp(catalog.file());
-        if !rebuild {
-            for place in &places {
-                let opened = fs::File::open(place.join(FILE)).and_then(|file| Reader::open(Source::File(file)));
-                if let Ok(reader) = opened
-                    && reader.catalog == stamp
-                    && is_current(&reader, &root, &place.join(FILE))
-                {
-                    return Ok(Self { reader, root });
+        let mut old = vec![];
+        for place in places.iter().filter(|_| look != Look::Rebuild) {
+            let Ok(mut index) = Self::open(place, &root) else { continue };
+            if index.catalog() == Some(stamp) {
+                if look == Look::Usual && index.was_looked_at(place) {
+                    return Ok(index);
+                }
+                match index.changes() {
+                    Ok(Changes::None) => {
+                        index.touch(place);
+                        return Ok(index);
+                    }
+                    Ok(Changes::Of(sources)) if index.follow(place, &sources, stamp, &index.title.clone()) => {
+                        return Ok(index);
+                    }
+                    _ => {}
                 }
             }
+            old.push((place, index));
         }
-        let bytes = build(catalog, &folder, &root, stamp)?;
+        let contents = catalog.read()?;
+        let title = contents.header.title.as_deref().unwrap_or_default();
+        let sources = sources(&contents, &folder, &root);
+        for (place, mut index) in old {
+            if index.follow(place, &sources, stamp, title) {
+                return Ok(index);
+            }
+        }
+        let mut builder = Builder::new();
+        for source in &sources {
+            source.add_to(&mut builder);
+        }
+        let bytes = builder.finish(stamp, title, new_id(), 0, &[]);
         for place in &places {
-            if write(place, &bytes).is_ok() {
+            if write(place, ALL, &bytes).is_ok() {
+                // It adds to what is no longer there.
+                let _ = fs::remove_file(place.join(RECENT));
                 break;
             }
         }
         // Where neither place can be written, this call still answers.
-        Ok(Self { reader: Reader::open(Source::Memory(bytes)).unwrap_or_else(|_| empty()), root })
+        let reader = Reader::open(Source::Memory(bytes)).ok();
+        let segments = reader.into_iter().map(|reader| Segment { reader, dead: vec![] }).collect();
+        Ok(Self { segments, root, title: title.to_owned() })
+    }
+
+    /// What is in the folder `place`.
+    fn open(place: &Path, root: &Path) -> Result<Self, Broken> {
+        let open = |name| Reader::open(Source::File(fs::File::open(place.join(name))?));
+        let all = open(ALL)?;
+        let (id, title) = (all.header.id, all.about.title.clone());
+        let mut index = Self { segments: vec![Segment { reader: all, dead: vec![] }], root: root.to_owned(), title };
+        if let Ok(recent) = open(RECENT)
+            && recent.header.on == id
+        {
+            index.add(recent);
+        }
+        Ok(index)
+    }
+
+    fn add(&mut self, recent: Reader) {
+        self.segments.truncate(1);
+        self.segments[0].dead.clone_from(&recent.about.dead);
+        self.title.clone_from(&recent.about.title);
+        self.segments.push(Segment { reader: recent, dead: vec![] });
+    }
+
+    /// The catalog that it was made from.
+    fn catalog(&self) -> Option<Stamp> {
+        self.segments.last().map(|last| last.reader.header.catalog)
+    }
+
+    /// Whether it has so many documents that they are not all looked at each time.
+    fn is_large(&self) -> bool {
+        self.segments.iter().map(Segment::documents).sum::<usize>() > MANY
+    }
+
+    /// The file whose time says when the documents were last looked at.
+    fn looked(&self, place: &Path) -> PathBuf {
+        place.join(if self.segments.len() == 1 { ALL } else { RECENT })
+    }
+
+    fn was_looked_at(&self, place: &Path) -> bool {
+        let looked = fs::metadata(self.looked(place)).and_then(|metadata| metadata.modified());
+        let age = looked.ok().and_then(|time| SystemTime::now().duration_since(time).ok());
+        self.is_large() && age.is_some_and(|age| age < HOLDS)
+    }
+
+    /// A file that cannot be touched is looked at again.
+    fn touch(&self, place: &Path) {
+        if self.is_large() {
+            let touch = |file: fs::File| file.set_modified(SystemTime::now());
+            let _ = fs::File::options().append(true).open(self.looked(place)).and_then(touch);
+        }
+    }
+
+    /// Calls `see` with every document that counts.
+    fn each(&self, mut see: impl FnMut(&Document)) -> Result<(), Broken> {
+        for segment in &self.segments {
+            let mut dead = segment.dead.iter().map(|dead| dead.document).peekable();
+            segment.reader.each(|number, _, document| {
+                if dead.next_if_eq(&number).is_none() {
+                    see(document);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Looks at every document.
+    fn changes(&self) -> Result<Changes, Broken> {
+        let mut changed = HashMap::new();
+        self.each(|document| {
+            let now = stamp(&self.root.join(&document.path));
+            if now != document.stamp {
+                changed.insert(document.path.clone(), (now, document.stamp));
+            }
+        })?;
+        if changed.is_empty() {
+            return Ok(Changes::None);
+        }
+        // Of what appeared, or is a link now, the catalog says whether it is a document.
+        let is_file = |(path, (now, before)): (&String, &(Stamp, Stamp))| {
+            let file = self.root.join(path);
+            *before != Stamp::NONE && (*now == Stamp::NONE || fs::canonicalize(&file).is_ok_and(|real| real == file))
+        };
+        if !changed.iter().all(is_file) {
+            return Ok(Changes::Unclear);
+        }
+        let mut sources = vec![];
+        self.each(|document| {
+            let given = [&document.title, &document.url, &document.fetched_at];
+            sources.push(SourceFile {
+                path: document.path.clone(),
+                file: self.root.join(&document.path),
+                stamp: changed.get(&document.path).map_or(document.stamp, |(now, _)| *now),
+                given: std::array::from_fn(|n| (document.listed >> n & 1 == 1).then(|| given[n].clone())),
+                stale: document.stale,
+            });
+        })?;
+        Ok(Changes::Of(sources))
+    }
+
+    /// Writes a segment of what of `sources` changed since all were indexed; not where that is too much.
+    fn follow(&mut self, place: &Path, sources: &[SourceFile], stamp: Stamp, title: &str) -> bool {
+        let Ok(Some(bytes)) = self.recent(sources, stamp, title) else { return false };
+        if write(place, RECENT, &bytes).is_err() {
+            return false;
+        }
+        Reader::open(Source::Memory(bytes)).map(|recent| self.add(recent)).is_ok()
+    }
+
+    fn recent(&self, sources: &[SourceFile], stamp: Stamp, title: &str) -> Result<Option<Vec<u8>>, Broken> {
+        let mut wanted: HashMap<&str, &SourceFile> = sources.iter().map(|one| (one.path.as_str(), one)).collect();
+        let Some(all) = self.segments.first().map(|segment| &segment.reader) else { return Ok(None) };
+        let mut dead = vec![];
+        all.each(|document, first_chunk, indexed| {
+            if wanted.get(indexed.path.as_str()).is_some_and(|source| source.is_same(indexed)) {
+                wanted.remove(indexed.path.as_str());
+            } else {
+                dead.push(Dead { document, first_chunk, chunks: indexed.chunks.len() });
+            }
+        })?;
+        let size: u64 = wanted.values().map(|source| source.stamp.size).filter(|size| *size != u64::MAX).sum();
+        if size > MOST_RECENT || dead.len() > all.documents() / 4 {
+            return Ok(None);
+        }
+        let mut builder = Builder::new();
+        for source in sources.iter().filter(|source| wanted.contains_key(source.path.as_str())) {
+            source.add_to(&mut builder);
+        }
+        Ok(Some(builder.finish(stamp, title, new_id(), all.header.id, &dead)))
     }
 }
 
-fn empty() -> Reader {
-    Reader::open(Source::Memory(Builder::default().finish(Stamp::NONE, ""))).expect("it was just made")
+/// What a look at the documents found.
+enum Changes {
+    None,
+    /// All documents, as they are now.
+    Of(Vec<SourceFile>),
+    /// What only the catalog tells.
+    Unclear,
+}
+
+/// A number that no other segment has: the time, which is finer than one takes to build, and the process.
+fn new_id() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
+    (now ^ u64::from(std::process::id()) << 40).max(1)
 }
 
 pub(crate) fn stamp(path: &Path) -> Stamp {
     fs::metadata(path).map_or(Stamp::NONE, |metadata| Stamp::of(&metadata))
-}
-
-/// Whether the documents are as they were indexed.
-fn is_current(reader: &Reader, root: &Path, file: &Path) -> bool {
-    let Ok(documents) = reader.documents() else { return false };
-    let checked = fs::metadata(file).and_then(|metadata| metadata.modified());
-    let age = checked.ok().and_then(|time| SystemTime::now().duration_since(time).ok());
-    if documents.len() > MANY && age.is_some_and(|age| age < HOLDS) {
-        return true;
-    }
-    let same =
-        |document: &Document| reader.text(document.path).is_ok_and(|path| stamp(&root.join(path)) == document.stamp);
-    let current = documents.iter().all(same);
-    if current && documents.len() > MANY {
-        // A file that cannot be touched is checked again.
-        let _ = fs::File::options().append(true).open(file).and_then(|file| file.set_modified(SystemTime::now()));
-    }
-    current
 }
 
 /// Where the index of the catalog `file` may be, the likeliest first.
@@ -110,12 +294,18 @@ fn places(file: &Path) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = file.parent().map(|folder| folder.join(FOLDER)).into_iter().collect();
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let user = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
-    let name = crate::tokens::name(&file.to_string_lossy());
+    let name = name(&file.to_string_lossy());
     places.extend(user.map(|user| user.join("ragmaker").join("search").join(name)));
     places
 }
 
-fn write(place: &Path, bytes: &[u8]) -> io::Result<()> {
+/// 16 hexadecimal digits for `text`: FNV-1a.
+fn name(text: &str) -> String {
+    let byte = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, byte))
+}
+
+fn write(place: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     create_private(place)?;
     // A link could lead to a folder that is not the knowledge base's.
     if !fs::symlink_metadata(place)?.is_dir() {
@@ -126,38 +316,51 @@ fn write(place: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::write(ignore, "# Made by ragmaker: derived from the documents.\n*\n")?;
     }
     let replace = Replace { replace_link: true, sync_directory: false, mode: 0o600, ..Replace::default() };
-    write_atomically(&place.join(FILE), replace, |file| file.write_all(bytes)).map(|_| ())
+    write_atomically(&place.join(name), replace, |file| file.write_all(bytes)).map(|_| ())
 }
 
-/// The bytes of a new index.
-fn build(catalog: &Catalog, folder: &Path, root: &Path, stamp: Stamp) -> Result<Vec<u8>, Error> {
-    let contents = catalog.read()?;
-    let (mut builder, mut tokenizer) = (Builder::default(), Tokenizer::new());
+/// A document that the catalog lists.
+struct SourceFile {
+    /// Seen from the root, with `/`; as it is listed where there is no such file, which is looked for again.
+    path: String,
+    file: PathBuf,
+    stamp: Stamp,
+    /// Title, URL and time, where the catalog has them.
+    given: [Option<String>; 3],
+    stale: bool,
+}
+
+/// The documents within the knowledge base: one outside is none of it, wherever a link leads.
+fn sources(contents: &Contents, folder: &Path, root: &Path) -> Vec<SourceFile> {
+    // Following the links of every whole path would take longer than the rest.
+    let mut folders: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
     let mut seen = std::collections::HashSet::new();
+    let mut sources = vec![];
     for listed in &contents.documents {
         let Some(given) = listed.path.as_deref() else { continue };
-        // A document outside the knowledge base is none of it, wherever a link leads.
-        let Ok(file) = fs::canonicalize(folder.join(given)) else {
-            // It is looked for again: joining an absolute path gives that path.
-            let path = builder.text(&folder.join(given).to_string_lossy());
-            let none = builder.text("");
-            let missing = Stamp::NONE;
-            builder.document(&Document {
-                path,
-                url: none,
-                title: none,
-                fetched_at: none,
-                stamp: missing,
-                stale: false,
-            });
-            continue;
+        let joined = folder.join(given);
+        let real = match (fs::symlink_metadata(&joined), joined.parent(), joined.file_name()) {
+            (Ok(metadata), Some(parent), Some(name)) if metadata.is_file() => {
+                let parent = folders.entry(parent.to_owned()).or_insert_with(|| fs::canonicalize(parent).ok());
+                parent.as_ref().map(|parent| (parent.join(name), Stamp::of(&metadata)))
+            }
+            (Ok(_), ..) => fs::canonicalize(&joined).ok().map(|file| (file.clone(), stamp(&file))),
+            (Err(_), ..) => None,
         };
-        let Some(path) = file.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
-        if seen.insert(file.clone()) {
-            document(&mut builder, &mut tokenizer, listed, &file, path);
+        let missing = || (joined.to_string_lossy().into_owned(), joined.clone(), Stamp::NONE);
+        let (path, file, stamp) = match real {
+            None => missing(),
+            Some((file, stamp)) => match file.strip_prefix(root).ok().and_then(Path::to_str) {
+                Some(path) => (path.to_owned(), file.clone(), stamp),
+                None => continue,
+            },
+        };
+        if seen.insert(path.clone()) {
+            let given = [&listed.title, &listed.url, &listed.fetched_at].map(Clone::clone);
+            sources.push(SourceFile { path, file, stamp, given, stale: listed.is_stale() });
         }
     }
-    Ok(builder.finish(stamp, contents.header.title.as_deref().unwrap_or_default()))
+    sources
 }
 
 /// The text of a regular file, with the stamp it had before it was read.
@@ -167,42 +370,47 @@ pub(crate) fn read(file: &Path) -> Option<(Stamp, String)> {
     Some((Stamp::of(&metadata), text))
 }
 
-fn document(builder: &mut Builder, tokenizer: &mut Tokenizer, listed: &Listed, file: &Path, path: &str) {
-    let (stamp, text) = read(file).unwrap_or_else(|| (stamp(file), String::new()));
-    let parsed = ragmaker_document::parse(&text).ok();
-    let field = |name| parsed.as_ref().and_then(|parsed| parsed.field(name));
-    let body = parsed.as_ref().map_or(0, |parsed| text.len() - parsed.body.len());
-    let parts = chunks(&text, body);
-    let first = || parts.iter().map(|part| part.heading.as_str()).find(|heading| !heading.is_empty());
-    let title = listed.title.as_deref().or(field("title")).or_else(first).unwrap_or_default();
-    let title_terms = tokenizer.list(title);
-    let path = builder.text(path);
-    let url = builder.text(listed.url.as_deref().or(field("source_url")).unwrap_or_default());
-    let fetched_at = builder.text(listed.fetched_at.as_deref().or(field("fetched_at")).unwrap_or_default());
-    let title = builder.text(title);
-    let stale = listed.is_stale();
-    let document = builder.document(&Document { path, url, title, fetched_at, stamp, stale });
-    for part in parts {
-        let mut terms: Vec<(Term, u32)> = vec![];
-        tokenizer.terms(&text[part.start..part.end], |term| terms.push((term, 1)));
-        tokenizer.terms(&part.heading, |term| terms.push((term, HEADING)));
-        let length = terms.len() as u32;
-        terms.extend(title_terms.iter().map(|term| (*term, TITLE)));
-        terms.sort_unstable();
-        terms.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            kept.1 += if same { next.1 } else { 0 };
-            same
-        });
-        let chunk = Chunk {
-            document,
-            start: part.start as u32,
-            end: part.end as u32,
-            first_line: part.first_line as u32,
-            last_line: part.last_line as u32,
-            heading: builder.text(&part.heading),
-            slug: builder.text(&part.slug),
+impl SourceFile {
+    /// Which of them the catalog gave.
+    fn bits(&self) -> u8 {
+        self.given.iter().rev().fold(0, |bits, value| bits << 1 | u8::from(value.is_some()))
+    }
+
+    /// Whether `indexed` is what would be indexed now.
+    fn is_same(&self, indexed: &Document) -> bool {
+        let fields = [&indexed.title, &indexed.url, &indexed.fetched_at];
+        self.stamp == indexed.stamp
+            && self.stale == indexed.stale
+            && self.bits() == indexed.listed
+            && self.given.iter().zip(fields).all(|(given, field)| given.as_ref().is_none_or(|given| given == field))
+    }
+
+    fn add_to(&self, builder: &mut Builder) {
+        let (stamp, text) = read(&self.file).unwrap_or_else(|| (stamp(&self.file), String::new()));
+        let parsed = ragmaker_document::parse(&text).ok();
+        let body = parsed.as_ref().map_or(0, |parsed| text.len() - parsed.body.len());
+        let [title, url, fetched_at] = &self.given;
+        let or = |given: &Option<String>, name| {
+            let own = || parsed.as_ref().and_then(|parsed| parsed.field(name)).map(ToOwned::to_owned);
+            given.clone().or_else(own).unwrap_or_default()
         };
-        builder.chunk(&chunk, length, terms.into_iter());
+        let mut document = Document {
+            path: self.path.clone(),
+            url: or(url, "source_url"),
+            title: or(title, "title"),
+            fetched_at: or(fetched_at, "fetched_at"),
+            stamp,
+            stale: self.stale,
+            listed: self.bits(),
+            chunks: chunks(&text, body),
+        };
+        if document.title.is_empty() {
+            let first = document.chunks.iter().map(|row| &row.heading).find(|heading| !heading.is_empty());
+            document.title = first.cloned().unwrap_or_default();
+        }
+        builder.document(&document, |row| Fields {
+            measured: [(&text[row.start..row.end], 1), (&row.heading, HEADING)],
+            title: (&document.title, TITLE),
+        });
     }
 }

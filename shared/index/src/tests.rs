@@ -93,6 +93,81 @@ fn a_damaged_index_is_made_again() {
     }
 }
 
+/// What a whole new index answers is what one that followed every change answers.
+#[test]
+fn an_index_that_followed_changes_is_as_good_as_a_new_one() {
+    let base = Base::new(&[("tides.md", TIDES), ("tax.md", TAX)]);
+    for n in 0..12 {
+        base.add(&format!("more{n}.md"), &format!("# More {n}\n\nThe moon and number{n}.\n"));
+    }
+    let queries = ["moon", "number3", "税", "tide -moon", "\"the moon\"", "lamp", "sun number11"];
+    base.found("moon");
+    let index = base.folder.path().join(".search");
+    let first = fs::read(index.join("index")).unwrap();
+    let change = |step: usize| match step {
+        0 => base.add("tides.md", "# Tides\n\nA lamp by the moon.\n"),
+        1 => fs::remove_file(base.folder.path().join("more3.md")).unwrap(),
+        2 => base.add("more4.md", "# 税\n\n税と月\n"),
+        3 => fs::write(base.folder.path().join("catalog.json"), "{\"title\": \"T\", \"documents\": []}").unwrap(),
+        _ => base.add("tax.md", TAX),
+    };
+    for step in 0..5 {
+        change(step);
+        let followed = queries.map(|query| base.found(query));
+        let small = fs::read(index.join("index")).unwrap() == first;
+        assert_eq!(small, step < 3, "{step}");
+        fs::remove_dir_all(&index).unwrap();
+        for (query, followed) in queries.into_iter().zip(followed) {
+            let new = base.found(query);
+            let citations = |found: &Found| {
+                let mut all: Vec<_> = found.hits.iter().map(|hit| (hit.citation.clone(), hit.text.clone())).collect();
+                all.sort();
+                (all, found.total, found.documents)
+            };
+            assert_eq!(citations(&new), citations(&followed), "{step} {query}");
+        }
+        fs::remove_dir_all(&index).unwrap();
+        fs::create_dir(&index).unwrap();
+        if step < 3 {
+            fs::write(index.join("index"), &first).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_damaged_byte_anywhere_changes_no_answer() {
+    let base = Base::new(&[("tides.md", TIDES), ("tax.md", TAX)]);
+    base.add("later.md", "# Later\n\nMoon.\n");
+    let answer = base.found("moon 税");
+    base.add("latest.md", "# Latest\n\nStars.\n");
+    assert_eq!(base.find("stars"), ["latest.md#latest"]);
+    let folder = base.folder.path().join(".search");
+    let files = ["index", "recent"].map(|name| (folder.join(name), fs::read(folder.join(name)).unwrap()));
+    for (file, whole) in &files {
+        for at in (0..whole.len()).step_by(7) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x55;
+            for (file, whole) in &files {
+                fs::write(file, whole).unwrap();
+            }
+            fs::write(file, damaged).unwrap();
+            let found = base.found("moon 税");
+            assert_eq!((&found.hits[0].text, found.total), (&answer.hits[0].text, answer.total), "{file:?} {at}");
+        }
+    }
+}
+
+#[test]
+fn phrases_are_words_in_order_in_any_language() {
+    let base = Base::new(&[("tax.md", "# 税\n\n所得税の申告。\n\n# 税率\n\n申告の所得、税。\n")]);
+    assert_eq!(base.find("\"所得税の申告\""), ["tax.md#税"]);
+    assert_eq!(base.found("\"得、税\"").total, 2);
+    assert!(base.find("\"税得\"").is_empty());
+    assert_eq!(base.find("申告 -所得税の"), ["tax.md#税率"]);
+    assert_eq!(base.found("\"税\"").total, 2);
+    assert_eq!(base.find("の -率"), ["tax.md#税"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_document_outside_is_not_searched() {

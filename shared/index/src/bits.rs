@@ -1,0 +1,158 @@
+//! Numbers as bits: Elias' gamma code, and Golomb codes with a power of two (Rice's).
+//!
+//! Postings are most of an index. With a byte or more for each number they are 0.39 of the text of `JSQuAD`,
+//! with these codes 0.29. Bits fill each byte from the lowest.
+
+/// Collects bits.
+#[derive(Default)]
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+    pending: u64,
+    used: u32,
+}
+
+impl Writer {
+    /// The lowest `count` (at most 32) bits of `value`.
+    fn put(&mut self, value: u64, count: u32) {
+        self.pending |= value << self.used;
+        self.used += count;
+        while self.used >= 8 {
+            self.bytes.push(self.pending as u8);
+            self.pending >>= 8;
+            self.used -= 8;
+        }
+    }
+
+    /// `zeros` bits of zero, then a one.
+    fn unary(&mut self, mut zeros: u32) {
+        while zeros >= 32 {
+            self.put(0, 32);
+            zeros -= 32;
+        }
+        self.put(1 << zeros, zeros + 1);
+    }
+
+    /// A number from 1.
+    pub(crate) fn gamma(&mut self, value: u32) {
+        let bits = value.max(1).ilog2();
+        self.unary(bits);
+        self.put(u64::from(value) & ((1 << bits) - 1), bits);
+    }
+
+    /// A number from 0, short where it is about `2^bits`.
+    pub(crate) fn rice(&mut self, value: u32, bits: u32) {
+        self.unary(value >> bits);
+        self.put(u64::from(value) & ((1 << bits) - 1), bits);
+    }
+
+    /// What was written, filled up to a whole byte.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        if self.used > 0 {
+            self.bytes.push(self.pending as u8);
+        }
+        self.bytes
+    }
+}
+
+/// Reads what a [`Writer`] wrote; none behind its end.
+pub(crate) struct Bits<B> {
+    bytes: B,
+    at: usize,
+    pending: u64,
+    left: u32,
+}
+
+impl<B: AsRef<[u8]>> Bits<B> {
+    pub(crate) fn new(bytes: B) -> Self {
+        Self { bytes, at: 0, pending: 0, left: 0 }
+    }
+
+    /// Bits above the `left` lowest of `pending` are those that follow, or zero: they are put there again.
+    fn fill(&mut self) {
+        let rest = self.bytes.as_ref().get(self.at..).unwrap_or_default();
+        if let Some(next) = rest.first_chunk() {
+            self.pending |= u64::from_le_bytes(*next) << self.left;
+            let taken = (63 - self.left) / 8;
+            self.at += taken as usize;
+            self.left += taken * 8;
+            return;
+        }
+        for byte in rest {
+            if self.left > 56 {
+                return;
+            }
+            self.pending |= u64::from(*byte) << self.left;
+            self.at += 1;
+            self.left += 8;
+        }
+    }
+
+    fn take(&mut self, count: u32) -> Option<u32> {
+        if self.left < count {
+            self.fill();
+        }
+        let value = self.pending & ((1 << count) - 1);
+        self.left = self.left.checked_sub(count)?;
+        self.pending >>= count;
+        Some(value as u32)
+    }
+
+    fn unary(&mut self) -> Option<u32> {
+        let mut zeros = 0;
+        loop {
+            let more = self.pending.trailing_zeros();
+            if more < self.left {
+                self.pending = self.pending >> more >> 1;
+                self.left -= more + 1;
+                return Some(zeros + more);
+            }
+            zeros += self.left;
+            (self.pending, self.left) = (0, 0);
+            self.fill();
+            if self.left == 0 {
+                return None;
+            }
+        }
+    }
+
+    pub(crate) fn gamma(&mut self) -> Option<u32> {
+        let bits = self.unary().filter(|bits| *bits < 32)?;
+        Some(self.take(bits)? | 1 << bits)
+    }
+
+    pub(crate) fn rice(&mut self, bits: u32) -> Option<u32> {
+        let high = self.unary()?;
+        Some(high.checked_shl(bits)? | self.take(bits)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(values in prop::collection::vec((0_u32..5_000, 0_u32..12), 0..200)) {
+            let mut writer = Writer::default();
+            for (value, bits) in &values {
+                writer.rice(*value, *bits);
+                writer.gamma(value * 7 + 1);
+            }
+            let mut bits = Bits::new(writer.finish());
+            for (value, k) in &values {
+                prop_assert_eq!((bits.rice(*k), bits.gamma()), (Some(*value), Some(value * 7 + 1)));
+            }
+        }
+
+        #[test]
+        fn any_bytes_end(bytes: Vec<u8>, k in 0_u32..31) {
+            let mut bits = Bits::new(&bytes);
+            let mut count = 0;
+            while bits.rice(k).is_some() && bits.gamma().is_some() {
+                count += 1;
+            }
+            prop_assert!(count <= bytes.len() * 8);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Reading a segment.
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
+
+use crate::{
+    bits::Bits,
+    build::{SHORT, rice_bits},
+    file::{
+        ABOUT, About, Broken, HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, Source, TERM_BLOCKS, TERMS,
+        number, unseal,
+    },
+    rows::{self, Document},
+};
+
+/// Bytes of a record of the directory of rows: where the block starts, its first document and chunk.
+const ROW_BLOCK: usize = 16;
+/// The most terms of one beginning that are looked through.
+const MOST_OF_PREFIX: usize = 20_000;
+
+/// A segment that can be searched.
+pub(crate) struct Reader {
+    source: Source,
+    pub(crate) header: Header,
+    pub(crate) about: About,
+    /// Where each section starts.
+    starts: [u64; SECTIONS],
+    blocks: Vec<RowBlock>,
+    dictionary: Vec<TermBlock>,
+    documents: usize,
+    chunks: usize,
+    /// The blocks of rows that were read.
+    read: RefCell<HashMap<usize, Rc<Vec<Document>>>>,
+}
+
+struct RowBlock {
+    start: u64,
+    end: u64,
+    first_document: usize,
+    documents: usize,
+    first_chunk: usize,
+}
+
+/// A block of the dictionary.
+struct TermBlock {
+    first: Vec<u8>,
+    start: u64,
+    end: u64,
+}
+
+impl Reader {
+    /// Opens what [`Builder::finish`](crate::build::Builder::finish) made.
+    ///
+    /// # Errors
+    /// [`Broken::Damaged`] where it is of another version, or is cut off.
+    pub(crate) fn open(source: Source) -> Result<Self, Broken> {
+        let header = Header::read(source.read(0, HEADER)?)?;
+        let mut starts = [0; SECTIONS];
+        let mut end = HEADER as u64;
+        for (start, length) in starts.iter_mut().zip(header.sections) {
+            *start = end;
+            end = end.checked_add(length).ok_or(Broken::Damaged)?;
+        }
+        if end != source.length()? {
+            return Err(Broken::Damaged);
+        }
+        let about = About::default();
+        let mut reader = Self {
+            source,
+            header,
+            about,
+            starts,
+            blocks: vec![],
+            dictionary: vec![],
+            documents: 0,
+            chunks: 0,
+            read: RefCell::default(),
+        };
+        reader.about = About::read(reader.section(ABOUT)?)?;
+        reader.directory()?;
+        Ok(reader)
+    }
+
+    fn directory(&mut self) -> Result<(), Broken> {
+        let bytes = unseal(self.section(ROW_BLOCKS)?)?;
+        let record = |bytes: &[u8]| {
+            let value = |at: usize, end: usize| number(&bytes[at..end]);
+            (value(0, 8), value(8, 12) as usize, value(12, 16) as usize)
+        };
+        let records: Vec<_> = bytes.chunks_exact(ROW_BLOCK).map(record).collect();
+        for pair in records.windows(2) {
+            let [(start, first_document, first_chunk), (end, next, _)] = *pair else { continue };
+            let documents = next.checked_sub(first_document).ok_or(Broken::Damaged)?;
+            self.blocks.push(RowBlock { start, end, first_document, documents, first_chunk });
+        }
+        (_, self.documents, self.chunks) = *records.last().ok_or(Broken::Damaged)?;
+        let bytes = unseal(self.section(TERM_BLOCKS)?)?;
+        let mut rest = bytes.as_slice();
+        let (mut first, mut start) = (vec![], 0);
+        while !rest.is_empty() {
+            take_term(&mut rest, &mut first)?;
+            let end = rows::take(&mut rest)?.checked_add(start).ok_or(Broken::Damaged)?;
+            self.dictionary.push(TermBlock { first: first.clone(), start, end });
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn section(&self, section: usize) -> Result<Vec<u8>, Broken> {
+        self.part(section, 0, self.header.sections[section])
+    }
+
+    fn part(&self, section: usize, start: u64, end: u64) -> Result<Vec<u8>, Broken> {
+        if start > end || end > self.header.sections[section] {
+            return Err(Broken::Damaged);
+        }
+        self.source.read(self.starts[section] + start, (end - start) as usize)
+    }
+
+    pub(crate) fn documents(&self) -> usize {
+        self.documents
+    }
+
+    pub(crate) fn chunks(&self) -> usize {
+        self.chunks
+    }
+
+    fn block(&self, number: usize) -> Result<Rc<Vec<Document>>, Broken> {
+        if let Some(known) = self.read.borrow().get(&number) {
+            return Ok(Rc::clone(known));
+        }
+        let RowBlock { start, end, documents, .. } = self.blocks[number];
+        let block = Rc::new(rows::documents(&self.part(ROWS, start, end)?, documents)?);
+        if block.len() != documents {
+            return Err(Broken::Damaged);
+        }
+        self.read.borrow_mut().insert(number, Rc::clone(&block));
+        Ok(block)
+    }
+
+    /// Calls `see` with every document, its number and the number of its first chunk.
+    pub(crate) fn each(&self, mut see: impl FnMut(usize, usize, &Document)) -> Result<(), Broken> {
+        for (number, block) in self.blocks.iter().enumerate() {
+            let mut chunk = block.first_chunk;
+            for (at, document) in self.block(number)?.iter().enumerate() {
+                see(block.first_document + at, chunk, document);
+                chunk += document.chunks.len();
+            }
+        }
+        Ok(())
+    }
+
+    /// What `see` makes of the chunk with this number: its document, and which of the document's chunks it is.
+    pub(crate) fn chunk<T>(&self, number: usize, see: impl FnOnce(usize, &Document, usize) -> T) -> Result<T, Broken> {
+        let at = self.blocks.partition_point(|block| block.first_chunk <= number);
+        // Documents without chunks share their number with what follows.
+        let at = at.checked_sub(1).ok_or(Broken::Damaged)?;
+        let block = &self.blocks[at];
+        let mut rest = number - block.first_chunk;
+        for (nth, document) in self.block(at)?.iter().enumerate() {
+            if rest < document.chunks.len() {
+                return Ok(see(block.first_document + nth, document, rest));
+            }
+            rest -= document.chunks.len();
+        }
+        Err(Broken::Damaged)
+    }
+
+    /// The number of terms of every chunk.
+    pub(crate) fn lengths(&self) -> Result<Vec<u16>, Broken> {
+        let bytes = unseal(self.section(LENGTHS)?)?;
+        if bytes.len() != self.chunks * 2 {
+            return Err(Broken::Damaged);
+        }
+        Ok(bytes.chunks_exact(2).map(|bytes| number(bytes) as u16).collect())
+    }
+
+    /// Calls `see` with each chunk that holds the term `text`, or with `is_prefix` one that begins with it, and its
+    /// weight. Chunks come in order for each term.
+    pub(crate) fn postings(&self, text: &str, is_prefix: bool, mut see: impl FnMut(usize, u32)) -> Result<(), Broken> {
+        let is_wanted = |term: &[u8]| term == text.as_bytes() || is_prefix && term.starts_with(text.as_bytes());
+        let first = self.dictionary.partition_point(|block| block.first.as_slice() <= text.as_bytes());
+        let mut seen = 0;
+        // Terms that begin with it may also follow.
+        for (number, block) in self.dictionary.iter().enumerate().skip(first.saturating_sub(1)) {
+            if number >= first && !is_wanted(&block.first) || seen > MOST_OF_PREFIX {
+                break;
+            }
+            let bytes = unseal(self.part(TERMS, block.start, block.end)?)?;
+            let mut rest = bytes.as_slice();
+            let (long, count) = (rows::take(&mut rest)?, rows::take(&mut rest)? as usize);
+            let mut term = block.first.clone();
+            let (mut from, mut to) = (count, 0);
+            for nth in 0..count {
+                if nth > 0 {
+                    take_term(&mut rest, &mut term)?;
+                }
+                if is_wanted(&term) {
+                    from = from.min(nth);
+                    to = nth + 1;
+                }
+            }
+            if from < to {
+                self.lists(rest, long, from..to, &mut see)?;
+                seen += to - from;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees the lists of the terms `wanted` of a block: `lists` are its short ones, and its long ones start at `long`.
+    fn lists(
+        &self,
+        lists: &[u8],
+        mut long: u64,
+        wanted: std::ops::Range<usize>,
+        see: &mut impl FnMut(usize, u32),
+    ) -> Result<(), Broken> {
+        let mut bits = Bits::new(lists);
+        for term in 0..wanted.end {
+            let held = bits.gamma().ok_or(Broken::Damaged)?;
+            let is_wanted = wanted.contains(&term);
+            if held <= SHORT {
+                self.list(&mut bits, held, |chunk, weight| {
+                    if is_wanted {
+                        see(chunk, weight);
+                    }
+                })?;
+                continue;
+            }
+            let end = long + u64::from(bits.gamma().ok_or(Broken::Damaged)?);
+            if is_wanted {
+                let bytes = unseal(self.part(LONG, long, end)?)?;
+                self.list(&mut Bits::new(bytes), held, &mut *see)?;
+            }
+            long = end;
+        }
+        Ok(())
+    }
+
+    fn list<B: AsRef<[u8]>>(
+        &self,
+        bits: &mut Bits<B>,
+        count: u32,
+        mut see: impl FnMut(usize, u32),
+    ) -> Result<(), Broken> {
+        let code = rice_bits(self.chunks as u32, count);
+        // Counted from 1, as they are written.
+        let mut last = 0_u32;
+        for _ in 0..count {
+            let (distance, weight) = bits.rice(code).zip(bits.gamma()).ok_or(Broken::Damaged)?;
+            let chunk = last.checked_add(distance).filter(|chunk| (*chunk as usize) < self.chunks);
+            let chunk = chunk.ok_or(Broken::Damaged)?;
+            see(chunk as usize, weight);
+            last = chunk + 1;
+        }
+        Ok(())
+    }
+}
+
+/// Turns the term before it into the next one.
+fn take_term(rest: &mut &[u8], term: &mut Vec<u8>) -> Result<(), Broken> {
+    let (lengths, after) = rest.split_first().ok_or(Broken::Damaged)?;
+    *rest = after;
+    let mut length = |short: u8| match short {
+        15 => rows::take(rest),
+        short => Ok(u64::from(short)),
+    };
+    let (shared, own) = (length(lengths >> 4)? as usize, length(lengths & 15)? as usize);
+    let (own, after) = rest.split_at_checked(own).ok_or(Broken::Damaged)?;
+    *rest = after;
+    term.truncate(shared);
+    term.extend_from_slice(own);
+    Ok(())
+}

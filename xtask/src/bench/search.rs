@@ -1,0 +1,367 @@
+//! Ranked search beside qmd's `search`, the BM25 leg of another search over Markdown for agents: quality, time of a
+//! process, first index, update after a change, and size, on the same documents and questions in one run.
+//!
+//! A set is a file of JSON lines, gzip or plain: `{"id", "title", "text"}` for each document and
+//! `{"query", "relevant": {ID: GRADE}}` for each question; other lines do not count.
+
+use std::{
+    collections::{HashMap, HashSet},
+    env, fs,
+    io::Read,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use flate2::read::MultiGzDecoder;
+use serde_json::{Value, json};
+
+use super::{
+    harness::{median, percentile, verdict},
+    release_build,
+};
+use crate::process::{needed, quiet, root, ticking};
+
+/// What is compared with, and the runtime that runs it without a compiler: its `SQLite` is built in.
+const QMD: [&str; 2] = ["@tobilu/qmd@2.8.3", "bun@1"];
+/// Hits that are asked for.
+const HITS: usize = 100;
+/// Documents that are changed, one after another.
+const CHANGES: usize = 10;
+/// A look at all documents holds for this long where there are thousands.
+const HOLDS: Duration = Duration::from_millis(5_100);
+
+/// The most milliseconds that 95 of 100 processes take, at up to 10,000 documents and above.
+const TIME: [f64; 2] = [15.0, 40.0];
+/// The least megabytes of text a second.
+const BUILD: f64 = 8.0;
+/// The most milliseconds of a search after one document changed.
+const UPDATE: f64 = 50.0;
+/// The most that an index has of the text.
+const SIZE: f64 = 0.5;
+
+pub(super) fn run(sets: &[PathBuf], every: usize, copies: usize) -> anyhow::Result<()> {
+    let tools = release_build(&["search-knowledge-base", "html-to-markdown"])?;
+    let folder = root().join("target/bench/search");
+    fs::create_dir_all(&folder)?;
+    let qmd = Qmd::installed(&folder)?;
+    let mut all = vec![];
+    for file in sets {
+        all.push(Set::read(file)?);
+    }
+    if all.is_empty() {
+        all.push(documentation(&tools.join("ragmaker-html-to-markdown"))?);
+    }
+    for set in all {
+        let tool = Tool { program: tools.join("ragmaker-search-knowledge-base") };
+        one(&tool, &qmd, &set, &folder.join(&set.name), every.max(1), copies.max(1))?;
+    }
+    Ok(())
+}
+
+struct Document {
+    id: String,
+    title: String,
+    text: String,
+}
+
+struct Question {
+    text: String,
+    /// Grades of the documents that answer it.
+    relevant: HashMap<String, u32>,
+}
+
+struct Set {
+    name: String,
+    documents: Vec<Document>,
+    questions: Vec<Question>,
+}
+
+impl Set {
+    fn read(file: &Path) -> anyhow::Result<Self> {
+        let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let mut text = String::new();
+        if bytes.starts_with(&[0x1f, 0x8b]) {
+            MultiGzDecoder::new(bytes.as_slice()).read_to_string(&mut text)?;
+        } else {
+            text = String::from_utf8(bytes)?;
+        }
+        let name = file.file_name().and_then(|name| name.to_str()).and_then(|name| name.split('.').next());
+        let mut set = Self { name: name.unwrap_or("set").to_owned(), documents: vec![], questions: vec![] };
+        for line in text.lines() {
+            let line: Value = serde_json::from_str(line)?;
+            let field = |name: &str| line[name].as_str().map(ToOwned::to_owned);
+            if let (Some(id), Some(text)) = (field("id"), field("text")) {
+                set.documents.push(Document { id, title: field("title").unwrap_or_default(), text });
+            } else if let (Some(text), Some(relevant)) = (field("query"), line["relevant"].as_object()) {
+                let grade = |(id, grade): (&String, &Value)| (id.clone(), grade.as_u64().unwrap_or(1) as u32);
+                set.questions.push(Question { text, relevant: relevant.iter().map(grade).collect() });
+            }
+        }
+        ensure!(!set.documents.is_empty() && !set.questions.is_empty(), "{} is no set", file.display());
+        Ok(set)
+    }
+}
+
+/// The pages of the tests' site, and the questions about them of the search's own test.
+fn documentation(converter: &Path) -> anyhow::Result<Set> {
+    let mut set = Set { name: "documentation".to_owned(), documents: vec![], questions: vec![] };
+    let mut pages: Vec<PathBuf> =
+        fs::read_dir(root().join("tests/site/wiki"))?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    pages.retain(|page| {
+        page.extension().is_some_and(|end| end == "html") && page.file_stem().is_some_and(|name| name != "layout")
+    });
+    pages.sort();
+    for page in pages {
+        let output = Command::new(converter).args(["--whole", "--raw", "--path"]).arg(&page).output()?;
+        ensure!(output.status.success(), "{} was not converted", page.display());
+        let id = page.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        set.documents.push(Document { id, title: String::new(), text: String::from_utf8(output.stdout)? });
+    }
+    let questions = fs::read_to_string(root().join("tools/search-knowledge-base/tests/questions.tsv"))?;
+    for (text, wanted) in questions.lines().filter_map(|line| line.split_once('\t')) {
+        let page = |wanted: &str| (wanted.split('#').next().unwrap_or_default().to_owned(), 1);
+        set.questions.push(Question { text: text.to_owned(), relevant: wanted.split(' ').map(page).collect() });
+    }
+    Ok(set)
+}
+
+/// Documents as files, and the catalog of a knowledge base.
+fn write(set: &Set, folder: &Path, copies: usize) -> anyhow::Result<u64> {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder.join("cache/documents"))?;
+    let (mut entries, mut bytes) = (vec![], 0);
+    for copy in 0..copies {
+        for Document { id, title, text } in &set.documents {
+            let name = if copy == 0 { format!("{id}.md") } else { format!("{id}-{copy}.md") };
+            let heading = if title.is_empty() { String::new() } else { format!("# {title}\n\n") };
+            let url = format!("https://example.org/{id}-{copy}");
+            let front = format!("---\nsource_url: {}\ntitle: {}\n---\n\n", json!(url), json!(title));
+            fs::write(folder.join("cache/documents").join(&name), format!("{front}{heading}{text}\n"))?;
+            entries.push(json!({"url": url, "title": title, "path": format!("documents/{name}")}));
+            bytes += text.len() as u64;
+        }
+    }
+    fs::write(folder.join("cache/catalog.json"), json!({"title": set.name, "documents": entries}).to_string())?;
+    Ok(bytes)
+}
+
+/// What is measured.
+trait Searches {
+    fn name(&self) -> &'static str;
+    /// A search of the set in `folder`.
+    fn search(&self, folder: &Path, query: &str) -> Command;
+    /// The identifiers of the documents of its answer, best first.
+    fn found(&self, answer: &[u8]) -> Vec<String>;
+    /// Makes an index, or brings it up to date.
+    fn index(&self, folder: &Path) -> anyhow::Result<()>;
+    /// How many bytes the index has.
+    fn size(&self, folder: &Path) -> u64;
+}
+
+struct Tool {
+    program: PathBuf,
+}
+
+impl Searches for Tool {
+    fn name(&self) -> &'static str {
+        "ragmaker-search-knowledge-base"
+    }
+
+    fn search(&self, folder: &Path, query: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["--limit", &HITS.to_string(), &format!("--query={query}"), "--kb-root"]).arg(folder);
+        command.env("RAGMAKER_PROJECT_ROOT", folder);
+        command
+    }
+
+    fn found(&self, answer: &[u8]) -> Vec<String> {
+        let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+        let hits = answer["hits"].as_array().cloned().unwrap_or_default();
+        hits.iter().filter_map(|hit| hit["path"].as_str().map(id)).collect()
+    }
+
+    fn index(&self, folder: &Path) -> anyhow::Result<()> {
+        quiet("indexing", &mut self.search(folder, "a"))
+    }
+
+    fn size(&self, folder: &Path) -> u64 {
+        let files = fs::read_dir(folder.join("cache/.search")).into_iter().flatten().flatten();
+        files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+    }
+}
+
+struct Qmd {
+    bun: PathBuf,
+    script: PathBuf,
+    home: PathBuf,
+}
+
+impl Qmd {
+    /// From npm, about 1 GB with what it brings for models, which `search` does not use.
+    fn installed(folder: &Path) -> anyhow::Result<Self> {
+        let script = folder.join("node_modules/@tobilu/qmd/dist/cli/qmd.js");
+        let bun = folder.join("node_modules/.bin/bun");
+        if !script.exists() || !bun.exists() {
+            let mut install = Command::new(needed("npm", "Node.js")?);
+            install.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(folder).args(QMD);
+            quiet("installing qmd from npm", &mut install)?;
+            let mut finish = Command::new(needed("node", "Node.js")?);
+            quiet("finishing bun", finish.arg("install.js").current_dir(folder.join("node_modules/bun")))?;
+        }
+        Ok(Self { bun, script, home: folder.join("qmd-home") })
+    }
+
+    fn command(&self, folder: &Path) -> Command {
+        let mut command = Command::new(&self.bun);
+        let home = self.home.join(folder.file_name().unwrap_or_default());
+        command.arg(&self.script).current_dir(folder);
+        for name in ["HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "QMD_CONFIG_DIR"] {
+            command.env(name, &home);
+        }
+        command.env("PATH", env::join_paths([self.bun.parent().unwrap_or(folder)]).unwrap_or_default());
+        command
+    }
+}
+
+impl Searches for Qmd {
+    fn name(&self) -> &'static str {
+        "qmd search"
+    }
+
+    fn search(&self, folder: &Path, query: &str) -> Command {
+        let mut command = self.command(folder);
+        command.args(["search", "--format", "json", "-n", &HITS.to_string(), query]);
+        command
+    }
+
+    fn found(&self, answer: &[u8]) -> Vec<String> {
+        let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+        let hits = answer.as_array().cloned().unwrap_or_default();
+        hits.iter().filter_map(|hit| hit["file"].as_str().map(id)).collect()
+    }
+
+    fn index(&self, folder: &Path) -> anyhow::Result<()> {
+        let home = self.home.join(folder.file_name().unwrap_or_default());
+        if home.join("qmd/index.sqlite").exists() {
+            return quiet("updating qmd's index", self.command(folder).arg("update"));
+        }
+        fs::create_dir_all(home)?;
+        let documents = folder.join("cache/documents");
+        let mut add = self.command(folder);
+        quiet("indexing with qmd", add.args(["collection", "add"]).arg(documents).args(["--name", "set"]))
+    }
+
+    fn size(&self, folder: &Path) -> u64 {
+        let home = self.home.join(folder.file_name().unwrap_or_default());
+        let files = fs::read_dir(home.join("qmd")).into_iter().flatten().flatten();
+        files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+    }
+}
+
+fn id(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md").to_owned()
+}
+
+/// What one search did on a set.
+#[derive(Default)]
+struct Figures {
+    ndcg: Vec<f64>,
+    recall: Vec<f64>,
+    took: Vec<f64>,
+    updates: Vec<f64>,
+    built: f64,
+    size: u64,
+}
+
+fn one(tool: &Tool, qmd: &Qmd, set: &Set, folder: &Path, every: usize, copies: usize) -> anyhow::Result<()> {
+    let bytes = write(set, folder, copies)?;
+    let _ = fs::remove_dir_all(qmd.home.join(folder.file_name().unwrap_or_default()));
+    let documents = set.documents.len() * copies;
+    let searches: [&dyn Searches; 2] = [tool, qmd];
+    let mut figures = [Figures::default(), Figures::default()];
+    for (search, figures) in searches.iter().zip(&mut figures) {
+        let started = Instant::now();
+        search.index(folder)?;
+        figures.built = started.elapsed().as_secs_f64();
+        figures.size = search.size(folder);
+    }
+    ticking(&format!("{}: searching {documents} documents", set.name), || {
+        for (number, question) in set.questions.iter().step_by(every).enumerate() {
+            // In turns, so that what disturbs the machine disturbs both.
+            for at in [number % 2, 1 - number % 2] {
+                asked(searches[at], folder, question, &mut figures[at])?;
+            }
+        }
+        anyhow::Ok(())
+    })?;
+    for (search, figures) in searches.iter().zip(&mut figures) {
+        for document in set.documents.iter().take(CHANGES) {
+            let file = folder.join("cache/documents").join(format!("{}.md", document.id));
+            fs::write(&file, format!("{}One more line.\n", fs::read_to_string(&file)?))?;
+            std::thread::sleep(HOLDS);
+            let started = Instant::now();
+            search.index(folder)?;
+            figures.updates.push(started.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    table(set, documents, bytes, &searches, &figures);
+    Ok(())
+}
+
+fn asked(search: &dyn Searches, folder: &Path, question: &Question, figures: &mut Figures) -> anyhow::Result<()> {
+    let mut command = search.search(folder, &question.text);
+    let started = Instant::now();
+    let output = command.stdin(Stdio::null()).output()?;
+    figures.took.push(started.elapsed().as_secs_f64() * 1e3);
+    let mut seen = HashSet::new();
+    let mut found = search.found(&output.stdout);
+    found.retain(|id| seen.insert(id.clone()));
+    let discount = |at: usize| 1.0 / (at as f64 + 2.0).log2();
+    let gain = |grade: u32| f64::from(grade).exp2() - 1.0;
+    let of = |id: &String| question.relevant.get(id).map_or(0.0, |grade| gain(*grade));
+    let own: f64 = found.iter().take(10).enumerate().map(|(at, id)| of(id) * discount(at)).sum();
+    let mut grades: Vec<u32> = question.relevant.values().copied().collect();
+    grades.sort_unstable_by_key(|grade| std::cmp::Reverse(*grade));
+    let best: f64 = grades.iter().take(10).enumerate().map(|(at, grade)| gain(*grade) * discount(at)).sum();
+    let held = found.iter().take(HITS).filter(|id| question.relevant.contains_key(*id)).count();
+    figures.ndcg.push(own / best);
+    figures.recall.push(held as f64 / question.relevant.len() as f64);
+    Ok(())
+}
+
+fn table(set: &Set, documents: usize, bytes: u64, searches: &[&dyn Searches; 2], figures: &[Figures; 2]) {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let questions = figures[0].ndcg.len();
+    let megabytes = bytes as f64 / 1e6;
+    println!(
+        "\n| {}: {documents} documents, {megabytes:.1} MB, {questions} questions | nDCG@10 | Recall@100 | median ms | p95 ms | first index, MB/s | update, ms | size, of the text |\n|---|---:|---:|---:|---:|---:|---:|---:|",
+        set.name
+    );
+    for (search, one) in searches.iter().zip(figures) {
+        println!(
+            "| {} | {:.3} | {:.3} | {:.1} | {:.1} | {:.1} | {:.0} | {:.2} |",
+            search.name(),
+            mean(&one.ndcg),
+            mean(&one.recall),
+            median(one.took.iter().copied()),
+            percentile(&one.took, 95),
+            megabytes / one.built,
+            median(one.updates.iter().copied()),
+            one.size as f64 / bytes as f64,
+        );
+    }
+    let [own, other] = figures;
+    let time = TIME[usize::from(documents > 20_000)];
+    let goals = [
+        ("nDCG@10 above qmd's", mean(&own.ndcg) > mean(&other.ndcg)),
+        ("faster per query", median(own.took.iter().copied()) < median(other.took.iter().copied())),
+        ("p95", percentile(&own.took, 95) <= time),
+        ("first index", megabytes / own.built >= BUILD || megabytes < 1.0),
+        ("update", median(own.updates.iter().copied()) <= UPDATE),
+        ("size", own.size as f64 / bytes as f64 <= SIZE),
+    ];
+    let goals: Vec<String> = goals.iter().map(|(name, met)| format!("{name}: {}", verdict(*met))).collect();
+    println!("\n{}.\n", goals.join("; "));
+}
