@@ -62,6 +62,9 @@ struct Browser {
     /// use only every Nth of them (default: 1)
     #[argh(option, default = "1")]
     every: usize,
+    /// measure only this part (may be given more than once): plain, noise, documentation or saved; all by default
+    #[argh(option)]
+    part: Vec<browser::Part>,
 }
 
 /// an append to the catalog, beside writing the same bytes; then writers that are killed
@@ -117,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         What::Agent(Agent {}) => agent::run(),
         What::Start(Start {}) => start::run(),
-        What::Browser(Browser { pages, every }) => browser::run(pages.as_deref(), *every),
+        What::Browser(Browser { pages, every, part }) => browser::run(pages.as_deref(), *every, part),
         What::Catalog(Catalog {}) => catalog::run(),
         What::Files(Files {}) => files::run(),
         What::Ingest(Ingest {}) => ingest::run(),

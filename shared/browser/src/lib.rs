@@ -29,6 +29,9 @@
 //!   or the page that the session used last.
 //! - **Current document**: the document that the tab shows. **Pending document**: the one that was requested
 //!   and has not replaced it yet.
+//! - **Dense** and **sparse** page: one with enough text to be read as it is, and one with little, for whose content
+//!   a call waits longer.
+//! - **Silent host**: a host of another site that has answered nothing in the time it was given.
 //! - **Ready**: the page's content is there, by the rules of [`readiness`].
 
 mod block_list;

@@ -1,4 +1,4 @@
-//! What a page may load: everything, or what its text can need.
+//! The requests that a page may make: all of them, or those that its text can need.
 //!
 //! Text needs no pictures, fonts, films or sounds: all of 97 saved pages of the web, with 3,938 pictures, had the same
 //! number of words with a pixel in place of each picture as with pictures of 640 by 400 that came. Each one that is
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::block_list::BlockList;
 
-/// What is loaded of a page.
+/// The parts of a page that are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
@@ -32,7 +32,7 @@ const WITHOUT_TEXT: [&str; 3] = ["Image", "Media", "Font"];
 /// take it away, with what stands beside it.
 const PICTURE: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 
-/// What the requests of a page are answered with.
+/// The rules by which the requests of a page are answered.
 #[derive(Debug)]
 pub(crate) struct Loading {
     load: Load,
@@ -44,7 +44,7 @@ impl Loading {
         Self { load, block_list }
     }
 
-    /// What is loaded.
+    /// The parts of a page that are loaded.
     pub(crate) fn load(&self) -> Load {
         self.load
     }

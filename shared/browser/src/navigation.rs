@@ -22,14 +22,14 @@ use crate::{
     tab::Tab,
 };
 
-/// Which page a call is about.
+/// The page that a call is about.
 #[derive(Clone, Copy)]
 pub enum Target<'a> {
     /// This one, loaded anew.
     Load(&'a Url),
     /// This one, as a tab of the session shows it, or else loaded.
     Show(&'a Url),
-    /// The one that the session used last.
+    /// The page that the session used last.
     Latest,
 }
 
@@ -50,14 +50,14 @@ pub(crate) struct Navigation<'a> {
     pub(crate) tab: Tab,
     pub(crate) network: Network,
     pub(crate) deadline: Instant,
-    /// Whether the tab shows what the server sent, and no page of the browser's own.
+    /// Whether the tab shows a document of the server's, and no page of the browser's own.
     pub(crate) shows_page: bool,
 }
 
 type Taken = (Page, Value);
 
 impl Navigation<'_> {
-    /// Takes the page and what is wanted of it.
+    /// Goes to the page, and takes it and its wanted content.
     pub(crate) fn run(&mut self) -> Result<Taken, Failure> {
         // The page that an earlier call left may hang by now, and hold up all that is asked of its
         // tab; or a person has closed the tab.
@@ -101,14 +101,14 @@ impl Navigation<'_> {
     }
 
     fn load(&mut self, url: &Url) -> Result<Taken, Failure> {
-        // What is remembered of the page that it shows does not hold for the next one.
+        // The memory of the page that it shows does not hold for the next page.
         self.tab.is_current = false;
         if self.tab.reused && url.fragment().is_some() {
             // To a place on the page that it shows, a browser goes without loading anything.
             self.wait_for_ping()?;
             self.go("about:blank")?;
         }
-        // The browser process answers this by itself: what the page's process has to answer comes after it, and is
+        // The browser process answers this by itself. The commands after it go to the page's process, whose answer is
         // waited for.
         let deciding = self.tab.socket.decide_requests(self.loading.clone());
         deciding.map_err(|error| self.failure(error))?;
@@ -180,7 +180,7 @@ impl Navigation<'_> {
                 self.tab.socket.guard_history(document);
                 Ok(answer)
             }
-            // Nothing of the new page is there yet: what crashed is the page of an earlier call.
+            // Nothing of the new page is there yet: the page of an earlier call has crashed.
             Err(CommandError::Crashed) if self.tab.reused => Err(self.failure(CommandError::Stale)),
             Err(error) => Err(self.failure(error)),
         }
@@ -208,8 +208,8 @@ impl Navigation<'_> {
         }
     }
 
-    /// Loads the page again without asking `hosts`, which the tab's next pages do not ask either. A request under way cannot be ended by itself: the
-    /// protocol has only a command that ends the load of the whole page.
+    /// Loads the page again without asking `hosts`, which the tab's next pages do not ask either. A single request
+    /// cannot be ended: the protocol has only a command that ends the load of the whole page.
     fn reload_without(&mut self, hosts: &[Host]) -> Result<(), Failure> {
         let blocked = self.tab.socket.block(&self.network.give_up(hosts));
         blocked.map_err(|error| self.failure(error))?;
@@ -223,7 +223,7 @@ impl Navigation<'_> {
         let ReadyPage { outcome, facts, content } = page;
         self.handle_events();
         if facts.url.scheme() == "chrome-error" {
-            // It is what the page has led to that could not be loaded.
+            // A page that this one has led to could not be loaded.
             let failure = self.network.shown().failure();
             let (url, net_error) = failure.unwrap_or((self.url.as_str(), "net::ERR_FAILED"));
             return Err(navigation_failed(url, net_error).into());

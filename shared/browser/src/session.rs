@@ -150,7 +150,7 @@ pub fn close(profile: &Profile) -> Result<bool, Error> {
     Ok(supervisor::close(profile, None))
 }
 
-/// What to do where there is no screen.
+/// The remedy where there is no screen.
 const NO_SCREEN: &str = "Leave --no-headless out, or run where a person can see the window: DISPLAY or WAYLAND_DISPLAY names the screen (xvfb-run makes one that nobody sees).";
 
 /// The browser that runs on `profile`, if it can be used as it is. Its supervisor has to live: a recorded

@@ -1,7 +1,7 @@
 //! Tabs that calls borrow: one call to a tab at a time, and the page stays for the next.
 //!
-//! Each tab has a file named by its handle. Whoever locks the file has the tab; what the file says
-//! of the tab's page holds only if the last borrower gave it back in order. So a tab whose borrower
+//! Each tab has a file named by its handle. The process that locks the file has the tab. The file's content, a
+//! [`Memory`] of the tab's page, is valid only if the last borrower gave the tab back in order. So a tab whose borrower
 //! was killed, or ran out of time on a page that does not answer, is never used again: it is closed.
 
 use std::{
@@ -49,11 +49,11 @@ const LAUNCHED: &str = ".launched";
 pub(crate) struct ShownPage {
     /// The URL that was asked for.
     pub(crate) requested: Url,
-    /// The one it led to.
+    /// The URL of the page after redirects.
     pub(crate) url: Url,
-    /// How the wait for it ended.
+    /// The end of the wait for it.
     pub(crate) outcome: Outcome,
-    /// What was loaded of it.
+    /// The parts of it that were loaded.
     pub(crate) load: Load,
 }
 
@@ -63,12 +63,12 @@ impl ShownPage {
     }
 }
 
-/// What is remembered of a tab between calls.
+/// The state of a tab between calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
     /// The page that it shows; nothing where none was loaded.
     shown: Option<ShownPage>,
-    /// When it was given back, in milliseconds since 1970.
+    /// The time at which it was given back, in milliseconds since 1970.
     at: u64,
     /// The hosts that did not answer on its pages.
     silent: SilentHosts,
@@ -80,20 +80,20 @@ impl Memory {
     }
 }
 
-/// Which of the idle tabs a call prefers.
+/// A call's preference among the idle tabs.
 #[derive(Clone, Copy)]
 pub(crate) enum TabPreference<'a> {
     /// Any that answers.
     Any,
     /// One that shows this page, by the URL asked for or the one it led to; else any.
     Showing(&'a Url),
-    /// The one that was used last.
+    /// The tab that was used last.
     Latest,
 }
 
 /// A borrowed tab.
 pub(crate) struct Tab {
-    /// Where it is sent to its page, and the page read.
+    /// The connection over which it is sent to its page and the page is read.
     pub(crate) socket: TabSocket,
     /// Its handle, which is the id of its outermost frame as well.
     handle: String,
@@ -251,7 +251,7 @@ impl Tab {
         self.memory.silent = hosts;
     }
 
-    /// How the wait ended for the page that it shows, if that is still the one of an earlier call.
+    /// The end of an earlier call's wait for the page, if the tab still shows that page.
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.memory.shown.as_ref().filter(|_| self.is_current).map(|page| &page.outcome)
     }
@@ -284,7 +284,7 @@ impl Unused {
 
 fn close(running: &Running, handle: &str, path: &Path) {
     let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + CLOSING);
-    // Where that takes too long, what the file says leaves it to the supervisor.
+    // If that takes too long, the file stays, and the supervisor closes the tab.
     if !matches!(browser.and_then(|mut browser| browser.close_tab(handle)), Err(CommandError::Late)) {
         let _ = fs::remove_file(path);
     }
@@ -293,7 +293,7 @@ fn close(running: &Running, handle: &str, path: &Path) {
 /// Closes the tabs whose borrower went without giving them back, as one that was killed does.
 pub(crate) fn close_abandoned(profile: &Profile, running: &Running) {
     for entry in fs::read_dir(profile.tabs_folder()).into_iter().flatten().flatten() {
-        // What is written in the file of a tab says that it was given back.
+        // The file of a tab that was given back is not empty.
         let unwritten = entry.metadata().is_ok_and(|data| data.len() == 0);
         let Ok(handle) = entry.file_name().into_string() else { continue };
         if !unwritten || handle.starts_with('.') {

@@ -36,7 +36,9 @@ pub struct Fixture {
 impl Fixture {
     /// Whether content comes late.
     pub fn is_late(&self) -> bool {
-        self.parts.iter().any(|part| part.contains("show(") || part.contains("/show") || part.contains("/inner"))
+        self.parts
+            .iter()
+            .any(|part| part.contains("show(") || ["/show", "/inner", "/tree"].iter().any(|late| part.contains(late)))
     }
 }
 
@@ -228,7 +230,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
                 "show.js" => script("window.show();".to_owned()),
                 "tree.js" => script("import '/ready/part/show.js/400';".to_owned()),
                 "worker.js" => script(WORKER.to_owned()).header("Service-Worker-Allowed", "/ready/"),
-                "fetcher.js" => script("fetch('/ready/part/json/600').then(() => postMessage(''));".to_owned()),
+                "fetcher.js" => script("fetch('/ready/part/json/300').then(() => postMessage(''));".to_owned()),
                 "inner" => html::page("Inner", &format!("<p>{LATE}</p>")),
                 "inner-fetch" => html::page(
                     "Inner",

@@ -123,7 +123,9 @@ fn pages_below(folder: &Path, nested: bool, pages: &mut Vec<PathBuf>) {
         let is_html = path.extension().is_some_and(|extension| extension == "html");
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let is_list = matches!(stem, "print" | "toc" | "404" | "all");
-        if is_html && !is_list && fs::read_to_string(&path).is_ok_and(|html| !html.contains("http-equiv=\"refresh\"")) {
+        // The pages of earlier editions are a few words on where they went, and not for search engines.
+        let is_stub = |html: &str| html.contains("http-equiv=\"refresh\"") || html.contains("\"noindex,follow\"");
+        if is_html && !is_list && fs::read_to_string(&path).is_ok_and(|html| !is_stub(&html)) {
             pages.push(path);
         }
     }

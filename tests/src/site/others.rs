@@ -35,6 +35,17 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
             let answer = Response::new("application/json", format!("\"{LATE}\""));
             return Some(Reply::after(Duration::from_millis(500), answer.header("Access-Control-Allow-Origin", "*")));
         }
+        ["framed"] => (
+            String::new(),
+            format!("<iframe src=\"http://api-{name}.localhost:{}/other-site/inner\"></iframe>", ask.port),
+        ),
+        ["inner"] => {
+            let parts =
+                "<img src=\"/other-site/inner/picture\" alt=\"\"><script src=\"/other-site/inner/script\"></script>";
+            return Some(html::page("Inner", parts).into());
+        }
+        ["inner", "picture"] => return Some(super::wiki::drawing().into()),
+        ["inner", "script"] => return Some(Response::new("text/javascript", "1;").into()),
         ["fetch"] => (String::new(), format!("<script>fetch('{silent}').catch(() => {{}});</script>")),
         ["script"] => (String::new(), format!("<script async src=\"{silent}\"></script>")),
         ["frame"] => (String::new(), format!("<iframe src=\"{silent}\"></iframe><script>1</script>")),

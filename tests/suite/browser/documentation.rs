@@ -44,7 +44,7 @@ fn every_page_of_the_toolchain_s_documentation_is_read_whole() {
 
 /// What is wrong with the page as it was saved. These pages need no script: their files have the whole content.
 fn fault(visitor: &Visitor, mirror: &Mirror, folder: &Path, page: &str) -> Option<String> {
-    let run = visitor.extract(&mirror.url(page)).run();
+    let run = visitor.extract(&mirror.url(page)).args(["--selector", "body"]).run();
     let ready = run.answer()["ready"].as_str().unwrap();
     if !matches!(ready, "idle" | "content") {
         return Some(format!("{page}: {ready}"));
@@ -52,14 +52,17 @@ fn fault(visitor: &Visitor, mirror: &Mirror, folder: &Path, page: &str) -> Optio
     let saved = Saved::by(&run);
     let file = format!("{}{page}", folder.display());
     let url = mirror.url(page);
-    let whole = visitor.project.tool("html-to-markdown").args(["--raw", "--path", &file, "--base-url", &url]).run_raw();
+    let whole = visitor
+        .project
+        .tool("html-to-markdown")
+        .args(["--raw", "--selector", "body", "--path", &file, "--base-url", &url])
+        .run_raw();
     let whole = String::from_utf8(whole.stdout).unwrap();
     let (own, wanted) = (words(&saved.markdown), words(&whole));
     let lost = |(word, count): (&&str, &usize)| count.saturating_sub(own.get(word).copied().unwrap_or(0));
     let missing: Vec<_> = wanted.iter().filter(|&entry| lost(entry) > 0).map(|(word, _)| *word).collect();
     let (lost, all): (usize, usize) = (wanted.iter().map(lost).sum(), wanted.values().sum());
-    // Scripts of the reference add a switch to the head of a grammar, which changes a few words. Of a page that is
-    // little more than its title, the file shows a help on keys that the browser hides.
+    // Scripts of the reference add a switch to the head of a grammar, which changes a few words.
     (all >= 100 && lost > 5 + all / 100)
         .then(|| format!("{page}: {lost} of {all} words are missing, such as {missing:.20?}"))
 }

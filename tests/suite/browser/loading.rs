@@ -53,3 +53,17 @@ fn a_filter_list_keeps_requests_from_being_made() {
     let missing = visitor.navigate("/page/shown").args(["--block-list", "none.txt"]).run();
     assert!(missing.error("BLOCK_LIST_NOT_READABLE")["details"]["path"].as_str().unwrap().ends_with("none.txt"));
 }
+
+#[test]
+fn what_is_left_out_is_left_out_of_the_frames_of_other_sites() {
+    let visitor = Visitor::with_browser();
+    let list = visitor.project.write("list.txt", "/other-site/inner/script$script\n");
+    let blocked = ["--block-list", list.to_str().unwrap()];
+    // How often picture and script have been asked for by then.
+    for (arguments, asked) in [(&blocked[..], (0, 0)), (&[], (0, 1)), (&["--load", "everything"], (1, 2))] {
+        let run = visitor.navigate("/other-site/framed").args(arguments).run();
+        assert_eq!(run.answer()["ready"], "idle");
+        let count = |part: &str| visitor.site.count(&format!("/other-site/inner/{part}"));
+        assert_eq!((count("picture"), count("script")), asked, "{arguments:?}");
+    }
+}

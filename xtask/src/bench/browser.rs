@@ -8,6 +8,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    str::FromStr,
     time::Duration,
 };
 
@@ -36,8 +37,36 @@ const MEMORY: u64 = 8_000_000;
 /// The script with which agent-browser lists a page's links in few bytes.
 const LINKS: &str = "JSON.stringify([...document.querySelectorAll('a[href]')].map(a => [a.innerText, a.href]))";
 
-/// Measures; with `saved`, also on every `every`th of the saved pages in that folder.
-pub(crate) fn run(saved: Option<&Path>, every: usize) -> anyhow::Result<()> {
+/// A part of the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A page of links, cold and warm.
+    Plain,
+    /// Pages with noise that does not end.
+    Noise,
+    /// The toolchain's documentation.
+    Documentation,
+    /// Saved pages of the web.
+    Saved,
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Ok(match name {
+            "plain" => Self::Plain,
+            "noise" => Self::Noise,
+            "documentation" => Self::Documentation,
+            "saved" => Self::Saved,
+            _ => return Err("it is plain, noise, documentation or saved".to_owned()),
+        })
+    }
+}
+
+/// Measures `parts`, or all where none is named; with `saved`, also every `every`th of the saved pages in that
+/// folder.
+pub(crate) fn run(saved: Option<&Path>, every: usize, parts: &[Part]) -> anyhow::Result<()> {
     let programs = setup::programs()?;
     let tools = ["browser-open", "browser-navigate", "browser-extract", "browser-close", "html-to-markdown"];
     let built = release_build(&tools)?;
@@ -45,8 +74,11 @@ pub(crate) fn run(saved: Option<&Path>, every: usize) -> anyhow::Result<()> {
     fs::create_dir_all(&folder)?;
     let site = Site::start();
     let bench = Bench { built, page: site.url("/links/500"), folder, programs };
-    bench.cold()?;
-    bench.warm(saved.map(|folder| (folder, every)))
+    let wants = |part| parts.is_empty() || parts.contains(&part);
+    if wants(Part::Plain) {
+        bench.cold()?;
+    }
+    bench.warm(saved.map(|folder| (folder, every)), wants)
 }
 
 struct Bench {
@@ -72,7 +104,7 @@ impl Bench {
         compare("cold", 1, COLD_ROUNDS, PAUSE, subjects).map(drop)
     }
 
-    fn warm(&self, saved: Option<(&Path, usize)>) -> anyhow::Result<()> {
+    fn warm(&self, saved: Option<(&Path, usize)>, wants: impl Fn(Part) -> bool) -> anyhow::Result<()> {
         let floor = Floor::start(&self.programs, &self.folder.join("floor"))?;
         let peer = AgentBrowser::find(&self.folder, &self.programs.chromium);
         if let Err(error) = &peer {
@@ -80,13 +112,32 @@ impl Bench {
         }
         done(&mut self.tool("open", &[]))?;
         let peer = peer.as_ref().ok();
-        let measured = self.warm_rounds(&floor, peer).and_then(|()| self.memory()).and_then(|()| {
-            pages::noise(self)?;
-            pages::documentation(self, &floor, peer)?;
-            saved.map_or(Ok(()), |(folder, every)| pages::saved(self, &floor, peer, folder, every))
-        });
+        let measured = self.warm_parts(&floor, peer, saved, wants);
         done(&mut self.tool("close", &[]))?;
         measured
+    }
+
+    fn warm_parts(
+        &self,
+        floor: &Floor,
+        peer: Option<&AgentBrowser>,
+        saved: Option<(&Path, usize)>,
+        wants: impl Fn(Part) -> bool,
+    ) -> anyhow::Result<()> {
+        if wants(Part::Plain) {
+            self.warm_rounds(floor, peer)?;
+            self.memory()?;
+        }
+        if wants(Part::Noise) {
+            pages::noise(self)?;
+        }
+        if wants(Part::Documentation) {
+            pages::documentation(self, floor, peer)?;
+        }
+        if let Some((folder, every)) = saved.filter(|_| wants(Part::Saved)) {
+            pages::saved(self, peer, folder, every)?;
+        }
+        Ok(())
     }
 
     fn warm_rounds(&self, floor: &Floor, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {

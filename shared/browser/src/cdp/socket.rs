@@ -60,8 +60,9 @@ impl Incoming {
     }
 
     fn tells_of_a_crash(&self) -> bool {
-        self.method == "Inspector.targetCrashed"
-            || self.error.as_ref().is_some_and(|refusal| refusal.message.contains("crashed"))
+        let refused = |refusal: &Refusal| refusal.message.contains("crashed");
+        // A frame with a process of its own may crash, and the page stays.
+        self.session.is_none() && (self.method == "Inspector.targetCrashed" || self.error.as_ref().is_some_and(refused))
     }
 }
 

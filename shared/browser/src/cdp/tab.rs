@@ -56,15 +56,15 @@ pub(crate) struct TabSocket {
     /// Events of page and network that nobody has taken yet.
     events: Vec<Event>,
     history: HistoryGuard,
-    /// Where scripts run in the document that is shown, once one has.
+    /// The isolated world of the shown document, once a script has run in it.
     world: Option<Value>,
     /// Whether a document is to report without being asked.
     expects_report: bool,
-    /// What it has reported.
+    /// That report.
     report: Option<Value>,
     /// The hosts that were asked whether they answer, by the command's id.
     asked: HashMap<u64, Url>,
-    /// What decides about the page's requests, once it does.
+    /// The rules for the page's requests, once there are any.
     loading: Option<Rc<Loading>>,
     /// The URL of the page that shows, or is to.
     page: String,
@@ -131,9 +131,17 @@ impl TabSocket {
 
     /// From now on, `loading` decides about the requests of the tab's pages.
     pub(crate) fn decide_requests(&mut self, loading: Rc<Loading>) -> Result<(), CommandError> {
-        if let Some(patterns) = loading.patterns() {
-            self.loading = Some(loading);
-            self.send("Fetch.enable", &json!({"patterns": patterns}))?;
+        self.loading = Some(loading);
+        self.decide_requests_of(None)
+    }
+
+    /// The same for the tab's own process, or for a `session` of it: a frame of another site has a process of its
+    /// own, which waits until that is done. So do workers: the browser has all of them wait, whatever it is told.
+    fn decide_requests_of(&mut self, session: Option<&str>) -> Result<(), CommandError> {
+        if let Some(patterns) = self.loading.as_ref().and_then(|loading| loading.patterns()) {
+            let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+            self.socket.send(session, "Fetch.enable", &json!({"patterns": patterns}))?;
+            self.socket.send(session, "Target.setAutoAttach", &attach)?;
         }
         Ok(())
     }
@@ -165,7 +173,7 @@ impl TabSocket {
         self.send("Page.navigate", &json!({"url": url}))
     }
 
-    /// What the browser answers to a navigation, in time or as [`CommandError::Late`].
+    /// The browser's answer to a navigation, in time or as [`CommandError::Late`].
     pub(crate) fn navigated(&mut self, navigation: u64, until: Instant) -> Result<Value, CommandError> {
         self.result(navigation, until)
     }
@@ -204,7 +212,7 @@ impl TabSocket {
         self.expects_report
     }
 
-    /// What it reports, if it does until then.
+    /// That report, if it comes in time.
     pub(crate) fn report(&mut self, until: Instant) -> Result<Option<Value>, CommandError> {
         while self.report.is_none() && self.receive_event(until)? {}
         Ok(self.report.take())
@@ -280,7 +288,7 @@ impl TabSocket {
         }
     }
 
-    /// Handles what came while something else was waited for.
+    /// Handles a message that came during the wait for another.
     fn handle(&mut self, incoming: Incoming) -> Result<(), CommandError> {
         if let Some(url) = incoming.id.and_then(|id| self.asked.remove(&id)) {
             if incoming.into_result().is_ok_and(|answer| answer["resource"]["httpStatusCode"].is_u64()) {
@@ -288,7 +296,7 @@ impl TabSocket {
             }
             return Ok(());
         }
-        let Incoming { method, params, .. } = incoming;
+        let Incoming { method, params, session, .. } = incoming;
         if self.history.follow(&method, &params) {
             self.send("Page.resetNavigationHistory", &json!({}))?;
         }
@@ -298,8 +306,12 @@ impl TabSocket {
         if method == "Fetch.requestPaused" {
             if let Some(loading) = &self.loading {
                 let (answer, params) = loading.answer(&params, &self.page, &self.frame);
-                self.send(answer, &params)?;
+                self.socket.send(session.as_deref(), answer, &params)?;
             }
+        } else if method == "Target.attachedToTarget" {
+            let attached = params["sessionId"].as_str();
+            self.decide_requests_of(attached)?;
+            self.socket.send(attached, "Runtime.runIfWaitingForDebugger", &json!({}))?;
         } else if method == "Runtime.bindingCalled" {
             let report = || params["payload"].as_str().and_then(|json| serde_json::from_str(json).ok());
             self.report.get_or_insert_with(|| report().unwrap_or_default());
@@ -310,7 +322,7 @@ impl TabSocket {
     }
 }
 
-/// What a script returned, or what it has thrown.
+/// The value that a script returned, or its exception as an error.
 fn returned(mut answer: Value) -> Result<Value, CommandError> {
     match answer["exceptionDetails"].take() {
         Value::Null => Ok(answer["result"]["value"].take()),

@@ -3,13 +3,16 @@
 // content is taken as it is now; the selector of the content or null; the limits (a table in Rust).
 // Returns [state] or [state, facts, content].
 const [selector, now, chosen, limits] = arguments;
-if (selector === null && !now && doc.readyState !== "complete") {
+// A page that has had the time of most is asked often: it may have stalled.
+const overdue = performance.now() > limits.stalledDense;
+if (selector === null && !now && doc.readyState !== "complete" && !(overdue && look(selector) === "stalled")) {
+  counts = undefined;
   // The load event comes here first: the content is taken before the page is painted, and the page
   // is not held up by questions meanwhile. Asked again at times, for some pages never load.
   await new Promise((go) => {
     addEventListener("load", () => go(), { once: true });
     // A timer that neither the page nor watch.js has replaced.
-    AbortSignal.timeout(limits.loadRecheck).addEventListener("abort", () => go());
+    AbortSignal.timeout(overdue ? limits.overdueRecheck : limits.loadRecheck).addEventListener("abort", () => go());
   });
 }
 let state = look(selector);

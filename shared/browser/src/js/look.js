@@ -9,9 +9,10 @@ const watched = () => {
   if (counts !== undefined) return counts;
   counts = null;
   const listen = ({ detail }) => {
-    counts ??= { quiet: Infinity, timers: 0, redirects: 0, countdowns: 0, globals: detail.globals };
+    counts ??= { quiet: Infinity, timers: 0, vain: 0, redirects: 0, countdowns: 0, globals: detail.globals };
     counts.quiet = Math.min(counts.quiet, detail.quiet);
     counts.timers += detail.timers;
+    counts.vain += detail.vain;
     counts.redirects += detail.redirects;
     counts.countdowns += detail.countdowns;
   };
@@ -66,9 +67,9 @@ const look = (selector) => {
     // Everything is parsed; what still loads is an image or the like, which the page may be at work without.
     return watch.quiet > limits.stalledQuiet && watch.timers === 0 && now > (sparse() ? limits.stalledSparse : limits.stalledDense) ? "stalled" : "wait";
   }
-  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.redirects + watch.countdowns > 0;
+  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.vain + watch.redirects + watch.countdowns > 0;
   if (!scripted) return "idle";
   const shows = drawn();
-  if (watch.timers > 0 || (watch.redirects > 0 && sparse()) || (watch.countdowns > 0 && sparse(limits.hardlyAnyText))) return "wait";
+  if (watch.timers > 0 || (watch.vain + watch.redirects > 0 && sparse()) || (watch.countdowns > 0 && sparse(limits.hardlyAnyText))) return "wait";
   return shows && watch.quiet >= limits.quiet ? "idle" : "wait";
 };

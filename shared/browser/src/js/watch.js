@@ -37,15 +37,17 @@
 
   // A timer is work to come: a short one, unless the same work goes on and on when nothing new has come
   // of it; and one that follows another, or comes again, for a while, or if it may have waited for what
-  // has just come.
+  // has just come. One that ends a request brings nothing: the request is waited for, or it is not. One that
+  // asks again what was asked in vain is for a page with little to read to wait for.
   const timers = new Map(), tickers = new WeakMap(), works = new Map();
   let chain = 0, chainBegun = 0;
-  const waits = ({ due, begun, repeat, hoped, fresh }) => !hoped && (due - answeredAt <= limits.afterAnswer
+  const waits = ({ due, begun, repeat, hoped, fresh, ends }) => !hoped && !ends && (due - answeredAt <= limits.afterAnswer
     || (repeat === 0 ? fresh || due - news <= limits.shortTimer : repeat <= limits.timerChain && due - begun <= limits.shortTimer));
   const delayOf = (delay) => delay > 0 ? Number(delay) : 0;
   const text = Function.prototype.toString;
   const source = (work) => typeof work === "function" ? Reflect.apply(text, work, []) : String(work);
   const leads = (work) => /\blocation\b|\.submit\(/.test(source(work));
+  const aborts = (work) => /\.abort\(/.test(source(work));
   // How many times a key has come by now.
   const count = (map, key) => map.set(key, (map.get(key) ?? 0) + 1).get(key);
   const later = window.setTimeout.bind(window);
@@ -55,7 +57,7 @@
       const hoped = delay > limits.shortTimer && delay <= limits.longTimer && chain === 0 && leads(work);
       if (delay > limits.shortTimer && !hoped) return Reflect.apply(target, self, args);
       const fresh = chain === 0 && count(works, source(work).slice(0, 500)) <= limits.repeats;
-      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped, fresh, leading: goesOn(chain) && leads(work) };
+      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped, fresh, set: now, ends: aborts(work), leading: goesOn(chain) && leads(work) };
       const done = () => { if (timers.delete(id)) bump(); };
       let id;
       if (typeof work === "function") {
@@ -83,7 +85,8 @@
       if (delay > limits.shortTimer || typeof work !== "function") return Reflect.apply(target, self, args);
       const timer = { due: now + delay, begun: now, repeat: 0, leading: leads(work) };
       const id = Reflect.apply(target, self, [function (...values) {
-        timer.due = performance.now() + delay;
+        timer.ran = performance.now();
+        timer.due = timer.ran + delay;
         timer.repeat += 1;
         if (timer.repeat <= limits.countdown) bump();
         return work.apply(this, values);
@@ -105,11 +108,11 @@
   // something to read: a worker that starts or has been told something, a database that is opened, what is
   // compiled or deciphered, a task put off.
   const asked = new WeakMap();
-  const outwait = () => {
+  const outwait = (patience = limits.workerAnswer) => {
     const timer = { due: performance.now(), repeat: 0, hoped: false };
     const done = () => { if (timers.delete(timer)) stir(); };
     timers.set(timer, timer);
-    later(() => { timer.hoped = true; }, limits.workerAnswer);
+    later(() => { timer.hoped = true; }, patience);
     later(done, limits.longTimer);
     return done;
   };
@@ -144,13 +147,20 @@
       });
     }
   }
-  // A service worker answers for the page once it is active, which the page may wait for.
+  // A service worker answers for the pages of its scope once it is activated, which they may wait for. Until then
+  // a process starts, and scripts are loaded that the page's network does not show.
   replace(window.ServiceWorkerContainer?.prototype, "register", {
     apply(target, self, args) {
       const promise = Reflect.apply(target, self, args);
       if (count(asked, target) > limits.repeats) return promise;
-      const done = outwait();
-      Reflect.apply(then, Reflect.apply(then, promise, [() => self.ready]), [done, done]);
+      const done = outwait(limits.shortTimer);
+      const proceed = ({ active }) => {
+        const settle = () => { if (/^(activated|redundant)$/.test(active.state)) done(); };
+        active.addEventListener("statechange", settle);
+        settle();
+      };
+      const registered = ({ scope }) => { if (location.href.startsWith(scope)) Reflect.apply(then, self.ready, [proceed, done]); else done(); };
+      Reflect.apply(then, promise, [registered, done]);
       return promise;
     },
   });
@@ -173,11 +183,22 @@
     changes.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class", "hidden", "style"] });
   };
   // What a script asks for is news when it is there, unless it was asked for again and again: that is polling.
-  const answered = new Map();
+  // What failed at another host, or is as long as it was before, was asked for in vain; so were the timers that led
+  // to that or follow on it.
+  const answered = new Map(), lengths = new Map();
+  const follows = (time, before) => time - before >= -1 && time - before <= limits.reaction;
   new PerformanceObserver((list) => {
-    for (const { name, initiatorType } of list.getEntries()) {
-      const address = name.split(/[?#]/, 1)[0];
-      if (!/^(fetch|xmlhttprequest)$/.test(initiatorType) || count(answered, address) > limits.repeats) continue;
+    for (const { name, initiatorType, responseStatus, decodedBodySize, startTime, responseEnd } of list.getEntries()) {
+      if (!/^(fetch|xmlhttprequest)$/.test(initiatorType)) continue;
+      const failed = responseStatus === 0 && !name.startsWith(`${location.origin}/`);
+      const same = decodedBodySize > 0 && lengths.get(name) === decodedBodySize;
+      lengths.set(name, decodedBodySize);
+      if (failed || same) {
+        for (const timer of timers.values()) {
+          timer.vain ||= follows(timer.set, responseEnd) || follows(startTime, timer.ran);
+        }
+      }
+      if (failed || count(answered, name.split(/[?#]/, 1)[0]) > limits.repeats) continue;
       stir();
       answeredAt = last;
     }
@@ -214,10 +235,11 @@
   const report = () => {
     const set = [...timers.values()];
     const counted = (which) => set.filter(which).length;
-    const pending = counted(waits);
+    const pending = counted((timer) => !timer.vain && waits(timer));
     const detail = {
       quiet: performance.now() - last,
       timers: pending === 0 && moves() ? 1 : pending,
+      vain: counted((timer) => timer.vain && waits(timer)),
       // A page with little to read may lead on, and one with next to nothing count down before it shows something.
       redirects: counted(({ hoped, leading, repeat }) => hoped || (leading && goesOn(repeat))),
       countdowns: counted(({ repeat }) => goesOn(repeat)),

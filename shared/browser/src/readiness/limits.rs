@@ -29,15 +29,16 @@ pub(crate) const LIMITS: Limits = Limits {
     body: Patience { dense: Duration::from_secs(2), sparse: Duration::from_secs(5) },
     code: Patience { dense: Duration::from_millis(2500), sparse: Duration::from_secs(5) },
     style: Patience { dense: Duration::from_millis(2500), sparse: Duration::from_millis(2500) },
-    push: Patience { dense: Duration::from_millis(300), sparse: Duration::from_secs(1) },
+    push: Patience { dense: Duration::from_millis(320), sparse: Duration::from_secs(1) },
     other_data: Duration::from_secs(2),
     blocker: Duration::from_millis(2500),
-    silent_ask: Duration::from_millis(100),
+    silent_ask: Duration::from_millis(80),
     silent_answer: Duration::from_millis(320),
     silent_answer_most: Duration::from_millis(1500),
     silent_answer_share: 4,
     silent_answer_sparse: Duration::from_secs(2),
-    silent_again: Duration::from_millis(100),
+    silent_again: Duration::from_millis(20),
+    silent_beside: Duration::from_millis(100),
     silent_memory: Duration::from_mins(5),
     silent_hosts: 50,
     reloads: 4,
@@ -48,6 +49,7 @@ pub(crate) const LIMITS: Limits = Limits {
         little_text: 1000,
         hardly_any_text: 300,
         quiet: 60,
+        overdue_recheck: 30,
         load_recheck: 100,
         idle_callback: 200,
         drawn: 1000,
@@ -58,6 +60,7 @@ pub(crate) const LIMITS: Limits = Limits {
         short_timer: 2000,
         long_timer: 5000,
         after_answer: 300,
+        reaction: 50,
         worker_answer: 1000,
         timer_chain: 3,
         countdown: 6,
@@ -140,9 +143,11 @@ pub(crate) struct Limits {
     pub(crate) silent_answer_most: Duration,
     /// How long it may take where the page has little text.
     pub(crate) silent_answer_sparse: Duration,
-    /// How long anything of a host may take, beside something to read, that was silent on an earlier page as well,
-    /// or is asked first after the page was loaded again without silent ones.
+    /// How long anything of a host may take, beside something to read, that was silent on an earlier page as well.
+    /// As soon as it answers, be it after that, it is a host like any other.
     pub(crate) silent_again: Duration,
+    /// The same for a host that is asked first after the page was loaded again without silent ones.
+    pub(crate) silent_beside: Duration,
     /// How long a tab remembers that a host was silent.
     pub(crate) silent_memory: Duration,
     /// How many such hosts it remembers.
@@ -173,6 +178,8 @@ pub(crate) struct PageLimits {
     quiet: u32,
     /// After how long without a load event the page is asked again.
     load_recheck: u32,
+    /// The same, once it has taken longer than `stalled_dense`.
+    overdue_recheck: u32,
     /// How long the page may take until it is idle for a moment.
     idle_callback: u32,
     /// How long it may take until it is drawn: what it loads when it comes into view, it asks for after that.
@@ -191,6 +198,8 @@ pub(crate) struct PageLimits {
     long_timer: u32,
     /// How long after an answer a timer may be due that waited for it.
     after_answer: u32,
+    /// How long it takes from a request's end to the timer that is set for that, and from a timer to its request.
+    reaction: u32,
     /// How long a worker, a database or a decryption may take where there is something to read.
     worker_answer: u32,
     /// How many timers that follow one another are waited for.
@@ -215,8 +224,19 @@ mod tests {
 
     #[test]
     fn a_sparse_page_is_never_given_less_time() {
-        let Limits { data, body, code, style, push, silent_answer, silent_answer_most, silent_again, .. } = LIMITS;
-        assert!(silent_again < silent_answer && silent_answer < silent_answer_most);
+        let Limits {
+            data,
+            body,
+            code,
+            style,
+            push,
+            silent_answer,
+            silent_answer_most,
+            silent_again,
+            silent_beside,
+            ..
+        } = LIMITS;
+        assert!(silent_again < silent_beside && silent_beside < silent_answer && silent_answer < silent_answer_most);
         assert!(silent_answer_most < LIMITS.silent_answer_sparse && LIMITS.other_data < data.dense);
         assert!([data, body, code, style, push].iter().all(|patience| patience.sparse >= patience.dense));
         const { assert!(LIMITS.page.stalled_sparse >= LIMITS.page.stalled_dense) };

@@ -49,8 +49,12 @@
 //! **A host that answers nothing.** A dead host and a slow one look alike until one of them answers. So a host of
 //! another site that has not answered anything for `silent_ask` is asked for something small, its `/robots.txt`: one
 //! that is alive answers that at once, whatever it still works on, and is waited for; one that does not answer in a
-//! time that the page's own server sets the measure for is silent. Each tab remembers silent hosts for some minutes
-//! ([`SilentHosts`]), and does not wait for them again.
+//! time that the page's own server sets the measure for is silent. That server is asked the same at the same time: on a
+//! busy machine all answers are late, and silence says nothing. Each tab remembers silent hosts for some minutes
+//! ([`SilentHosts`]), and hardly waits for them again.
+//!
+//! **Asked in vain.** What a request brings is news, and so is a timer for a while. A request to another host that
+//! fails, or an answer as long as the one before, is not; nor, beside text, is a timer that led to it or follows on it.
 //!
 //! **A parser that is held up.** A script or style sheet of a silent host may stand before the page's own text. The
 //! page is then loaded again without that host ([`Waited::Blocked`]): the protocol cannot end one request.
@@ -300,7 +304,7 @@ impl Readiness<'_> {
         Ok(report)
     }
 
-    /// What the page script returns in the page.
+    /// The answer of the page script.
     fn ask_page(&mut self, arguments: &Value, until: Instant) -> Result<Value, CommandError> {
         let question = self.socket.execute(&self.script.body, arguments, until)?;
         loop {
@@ -373,7 +377,9 @@ impl Readiness<'_> {
             self.listen(LIMITS.pause)?;
             self.check_arrival()?;
         }
-        self.listen(LIMITS.use_of_response)
+        // An answer that has just come may be used yet.
+        let since_answer = self.network().since_answer();
+        self.listen(LIMITS.use_of_response.saturating_sub(since_answer))
     }
 
     /// An error if the document that shows broke off while it came, or is where an earlier call's page led.

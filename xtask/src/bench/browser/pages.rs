@@ -6,6 +6,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -38,6 +39,9 @@ const WORDS_LOST: f64 = 0.01;
 /// How long the browser gets for everything that a page could still do, where its load event never comes.
 const EVERYTHING: Duration = Duration::from_secs(12);
 
+/// How many pages get their time at once.
+const AT_ONCE: usize = 4;
+
 /// The script with which agent-browser reads a page's text.
 const TEXT: &str = "document.body ? document.body.innerText : ''";
 
@@ -51,7 +55,7 @@ pub(super) fn noise(bench: &Bench) -> anyhow::Result<()> {
             let url = site.url(&format!("/ready/{}", fixture.name));
             let mut times = vec![];
             for _ in 0..3 {
-                std::thread::sleep(PAUSE);
+                thread::sleep(PAUSE);
                 times.push(timed(&mut bench.tool("navigate", &["--url", &url]), 0)?.as_secs_f64() * 1e3);
             }
             // The first call: a tab remembers silent hosts, and does not wait for them again.
@@ -82,7 +86,7 @@ pub(super) fn documentation(bench: &Bench, floor: &Floor, peer: Option<&AgentBro
             for (round, page) in manual.pages.iter().enumerate() {
                 let url = mirror.url(page);
                 for at in order(round, rows.len()) {
-                    std::thread::sleep(PAUSE);
+                    thread::sleep(PAUSE);
                     let took = match (at, peer) {
                         (0, _) => floor.load(&url)?,
                         (1, _) => timed(&mut bench.tool("navigate", &["--url", &url]), 0)?,
@@ -119,47 +123,67 @@ struct SavedPage {
     host: String,
 }
 
-/// One call for each of the saved pages in `folder`; every `every`th of them.
-pub(super) fn saved(
-    bench: &Bench,
-    floor: &Floor,
-    peer: Option<&AgentBrowser>,
-    folder: &Path,
-    every: usize,
-) -> anyhow::Result<()> {
+/// One call for each of the saved pages in `folder`; every `every`th of them. What the pages have when everything
+/// has had its time is found out afterwards, of several at once: that is not timed.
+pub(super) fn saved(bench: &Bench, peer: Option<&AgentBrowser>, folder: &Path, every: usize) -> anyhow::Result<()> {
     let pages = read(folder, every)?;
-    let (mut own, mut theirs, mut kept) = (vec![], vec![], vec![]);
-    let mut endings = std::collections::BTreeMap::<String, usize>::new();
+    let mirrors = pages.iter().map(|page| Mirror::of_page(page.html.clone(), &page.host));
+    let mirrors: Vec<_> = mirrors.collect::<Result<_, _>>()?;
+    let (mut calls, mut theirs) = (vec![], vec![]);
     ticking(&format!("{} saved pages", pages.len()), || {
-        for page in &pages {
-            let mirror = Mirror::of_page(page.html.clone(), &page.host)?;
-            let url = mirror.url("/");
-            let call = bench.extracted(&url)?;
-            own.push(call.took.as_secs_f64() * 1e3);
-            *endings.entry(call.ending).or_default() += 1;
-            let whole = bench.converted(&floor.html(&url, EVERYTHING)?)?;
-            kept.push((page.name.as_str(), call.words, whole));
+        for mirror in &mirrors {
+            calls.push(bench.extracted(&mirror.url("/"))?);
             if let Some(peer) = peer {
-                theirs.push(peer.text(&url)?.as_secs_f64() * 1e3);
+                theirs.push(peer.text(&mirror.url("/"))?.as_secs_f64() * 1e3);
             }
         }
         anyhow::Ok(())
     })?;
+    let own: Vec<f64> = calls.iter().map(|call| call.took.as_secs_f64() * 1e3).collect();
     println!("\n| {} saved pages, dead third parties | median ms | p90 | p99 |", pages.len());
     println!("|---|---:|---:|---:|\n| browser-extract | {} |", times(&own));
     if let Some(peer) = peer {
         println!("| {} open, then text | {} |", peer.version, times(&theirs));
     }
-    println!("\nended by {endings:?}");
-    for (name, ours, whole) in kept.iter().filter(|(_, ours, whole)| lost(*ours, *whole) > WORDS_LOST) {
-        println!("{name}: {ours} of {whole} words");
-    }
-    let (ours, whole) = kept.iter().fold((0, 0), |(ours, whole), (_, one, all)| (ours + one.min(all), whole + all));
     println!("median at most {SAVED_MEDIAN} ms: {}", verdict(percentile(&own, 50) <= SAVED_MEDIAN));
     println!("p90 at most {SAVED_P90} ms: {}", verdict(percentile(&own, 90) <= SAVED_P90));
+    let wholes = ticking("the same with everything", || whole_words(bench, &mirrors))?;
+    // Each page's figures, to see which are slow and why.
+    let mut table = vec!["page\tms\tready\twords\tof".to_owned()];
+    let mut endings = std::collections::BTreeMap::<&str, usize>::new();
+    let (mut ours, mut whole) = (0, 0);
+    for ((page, call), all) in pages.iter().zip(&calls).zip(&wholes) {
+        table.push(format!("{}\t{}\t{}\t{}\t{all}", page.name, call.took.as_millis(), call.ending, call.words));
+        *endings.entry(&call.ending).or_default() += 1;
+        (ours, whole) = (ours + call.words.min(*all), whole + all);
+        if lost(call.words, *all) > WORDS_LOST {
+            println!("{}: {} of {all} words", page.name, call.words);
+        }
+    }
+    println!("ended by {endings:?}");
     let met = lost(ours, whole) <= WORDS_LOST;
     println!("words kept: {ours} of {whole}, at least {}: {}", 1.0 - WORDS_LOST, verdict(met));
+    let file = bench.folder.join("saved.tsv");
+    fs::write(&file, table.join("\n") + "\n")?;
+    println!("each page: {}", file.display());
     Ok(())
+}
+
+/// How many words each page has when everything has had its time.
+fn whole_words(bench: &Bench, mirrors: &[Mirror]) -> anyhow::Result<Vec<u64>> {
+    let share = mirrors.len().div_ceil(AT_ONCE).max(1);
+    thread::scope(|scope| {
+        let work = |(part, mirrors): (usize, &[Mirror])| {
+            let floor = Floor::start(&bench.programs, &bench.folder.join(format!("floor-{part}")))?;
+            let file = bench.folder.join(format!("whole-{part}.html"));
+            let words = |mirror: &Mirror| bench.converted(&file, &floor.html(&mirror.url("/"), EVERYTHING)?);
+            mirrors.iter().map(words).collect::<anyhow::Result<Vec<_>>>()
+        };
+        let shares = mirrors.chunks(share).enumerate();
+        let workers: Vec<_> = shares.map(|share| scope.spawn(move || work(share))).collect();
+        let shares = workers.into_iter().map(|worker| worker.join().expect("no panic"));
+        Ok(shares.collect::<anyhow::Result<Vec<_>>>()?.concat())
+    })
 }
 
 /// The share of `whole` that is not in `ours`.
@@ -218,11 +242,10 @@ impl Bench {
     }
 
     /// How many words html-to-markdown finds in the same page as HTML; none where it finds no content.
-    fn converted(&self, html: &str) -> anyhow::Result<u64> {
-        let file = self.folder.join("whole.html");
-        fs::write(&file, html)?;
+    fn converted(&self, file: &Path, html: &str) -> anyhow::Result<u64> {
+        fs::write(file, html)?;
         let mut tool = Command::new(self.built.join("ragmaker-html-to-markdown"));
-        let output = tool.arg("--path").arg(&file).args(["--limit", "1"]).current_dir(&self.folder).output()?;
+        let output = tool.arg("--path").arg(file).args(["--limit", "1"]).current_dir(&self.folder).output()?;
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         ensure!(output.status.code() != Some(2), "{}", String::from_utf8_lossy(&output.stderr));
         Ok(answer["words"].as_u64().unwrap_or_default())

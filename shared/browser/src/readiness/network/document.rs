@@ -11,9 +11,9 @@ pub(crate) struct Document {
     pub(super) request: String,
     pub(super) url: String,
     pub(super) response: Value,
-    /// When it was asked for.
+    /// The time of the request.
     pub(super) asked: Option<Instant>,
-    /// How long its server took to answer.
+    /// The time that its server took to answer.
     pub(super) answer_time: Duration,
     /// Whether all of its body has come.
     pub(super) is_complete: bool,

@@ -38,7 +38,7 @@ use crate::readiness::limits::{LIMITS, Limits};
 struct Course {
     /// The request for the call's document, until it comes.
     target: Option<String>,
-    /// What the page before has asked for since, and whether that is what came.
+    /// The last document that the page before has asked for since.
     rival: Option<String>,
     superseded: bool,
 }
@@ -79,6 +79,15 @@ pub(crate) struct Network {
     silent: SilentHosts,
     /// Whether the page was loaded again without hosts that were silent.
     gave_up: bool,
+    /// The question to the page's own host beside those to others.
+    control: Option<Control>,
+}
+
+/// A request for something small to the page's own host: the measure of how long an answer takes at present.
+#[derive(Clone, Copy, Debug)]
+struct Control {
+    asked: Instant,
+    took: Option<Duration>,
 }
 
 impl Network {
@@ -97,6 +106,7 @@ impl Network {
             requests: Requests::default(),
             silent,
             gave_up: false,
+            control: None,
         }
     }
 
@@ -151,16 +161,30 @@ impl Network {
         self.requests.state(text, self.silence_limit())
     }
 
-    /// How long a silent host may take to answer, by what the page's own did.
+    /// How long a silent host may take to answer, by what the page's own did for the document, and does now: on a
+    /// machine that is busy, all of them are late.
     fn silence_limit(&self) -> Duration {
         let Limits { silent_answer, silent_answer_share, silent_answer_most, .. } = LIMITS;
-        (self.shown.answer_time * silent_answer_share).clamp(silent_answer, silent_answer_most)
+        let now = self.control.map(|control| control.took.unwrap_or_else(|| control.asked.elapsed()));
+        let own = self.shown.answer_time.max(now.unwrap_or_default());
+        (own * silent_answer_share).clamp(silent_answer, silent_answer_most)
     }
 
     /// The hosts that are to be asked for something small, to see whether they answer at all, each with the URL
-    /// that was asked for in vain.
+    /// that was asked for in vain; and the page's own beside the first of them.
     pub(crate) fn hosts_to_ask(&mut self) -> Vec<Url> {
-        self.requests.hosts_to_ask()
+        let mut urls = self.requests.hosts_to_ask();
+        let needs_control = self.control.is_none() && (!urls.is_empty() || self.requests.awaits_first_message());
+        if let Some(own) = needs_control.then(|| Url::parse(&self.url).ok()).flatten() {
+            self.control = Some(Control { asked: Instant::now(), took: None });
+            urls.push(own);
+        }
+        urls
+    }
+
+    /// The time since the last answer came, in part or whole.
+    pub(crate) fn since_answer(&self) -> Duration {
+        self.requests.came.map_or(Duration::MAX, |came| came.elapsed())
     }
 
     /// The hosts that the parser may be waiting for in vain: their scripts and style sheets are all that the
@@ -226,6 +250,11 @@ impl Network {
             HOST_ANSWERED => {
                 if let Some(host) = Url::parse(text("url")).ok().and_then(|url| url.host().map(|host| host.to_owned()))
                 {
+                    let is_own = Url::parse(&self.url)
+                        .is_ok_and(|own| own.host().map(|own| own.to_owned()).as_ref() == Some(&host));
+                    if let Some(control) = self.control.as_mut().filter(|control| is_own && control.took.is_none()) {
+                        control.took = Some(control.asked.elapsed());
+                    }
                     self.silent.forget(&host);
                     self.requests.is_alive(&host);
                 }
@@ -264,6 +293,7 @@ impl Network {
                 *self =
                     Self { shown: came.unwrap_or_default(), url, course, gave_up, ..Self::new(&self.frame, silent) };
                 self.requests.gave_up = gave_up;
+                self.requests.came = Some(Instant::now());
             }
             _ => {}
         }

@@ -15,12 +15,12 @@ use super::{
 };
 use crate::readiness::limits::{LIMITS, Patience};
 
-/// What a page is doing, as far as its network shows.
+/// The state of a page, as far as its network shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkState {
     /// Nothing is open.
     Idle,
-    /// What is open brings no content: an image, a connection for news, or another site that is silent
+    /// Open requests bring no content: an image, a connection for news, or another site that is silent
     /// beside a page with text.
     Open,
     /// It waits for content, or is about to be left.
@@ -29,7 +29,7 @@ pub(crate) enum NetworkState {
     Stalled,
 }
 
-/// What a page has to read without what it waits for.
+/// How much text a page has without the requests that it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     /// Something.
@@ -38,10 +38,10 @@ pub(crate) enum Text {
     Sparse,
 }
 
-/// What a page asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What its scripts fetch.
+    /// Data that scripts fetch.
     Data,
     /// The same, when the answer has begun: the page may read it, or leave it unread for ever.
     Body,
@@ -51,12 +51,12 @@ pub(super) enum Kind {
     Style,
     /// A WebSocket or an event stream: until its first message, and not for long.
     Push,
-    /// What brings no text, and is not waited for: images, fonts, media, beacons.
+    /// Images, fonts, media, beacons: they bring no text, and are not waited for.
     Asset,
 }
 
 impl Kind {
-    /// By what the protocol calls the type of a request.
+    /// By the protocol's name for the type of a request.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "Fetch" | "XHR" => Self::Data,
@@ -91,7 +91,7 @@ impl Kind {
     }
 }
 
-/// Whose host is asked.
+/// The owner of the host that is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Party {
     /// The page's own site.
@@ -105,12 +105,12 @@ enum Party {
 pub(super) struct Request {
     kind: Kind,
     frame: String,
-    /// When it began, or a part of its body came last.
+    /// The time at which it began, or the last part of its body came.
     since: Instant,
-    /// What is still to come of its body, in bytes as they are sent, where the server said how many.
+    /// The rest of its body, in bytes as they are sent, where the server said how many.
     left: Option<u64>,
     compressed: bool,
-    /// What was asked.
+    /// Its URL.
     url: Url,
     host: Option<Host>,
     party: Party,
@@ -134,15 +134,17 @@ impl Request {
         self.left == Some(0)
     }
 
-    /// What the page waits for on its account; `known` is the host, where it is another site's.
+    /// The state of the page on its account; `known` is the host, where it is another site's.
     fn state(&self, text: Text, known: Option<Known>, limit: SilenceLimit, now: Instant) -> NetworkState {
         let Patience { dense, sparse } = self.kind.patience();
-        // What has not brought anything yet is hardly what the page is made of.
+        // A host that has not brought anything yet hardly has the page's content.
         let is_aside = text == Text::Dense && known.is_some_and(|known| !known.brought);
-        let patience = match text {
-            Text::Dense if is_aside => dense.min(LIMITS.other_data),
-            Text::Dense => dense,
-            Text::Sparse => sparse,
+        let patience = match (text, limit) {
+            (Text::Dense, _) if is_aside => dense.min(LIMITS.other_data),
+            // A first message takes what an answer takes.
+            (Text::Dense, SilenceLimit::Dense(answer)) if self.kind == Kind::Push => dense.max(answer),
+            (Text::Dense, _) => dense,
+            (Text::Sparse, _) => sparse,
         };
         let is_silent = known.is_some_and(|known| known.is_silent(self.since, limit, now));
         if !self.has_begun && !is_silent && now.duration_since(self.since) < patience {
@@ -169,27 +171,27 @@ pub(super) enum SilenceLimit {
     Sparse,
 }
 
-/// What is known of another site's host that the page has asked.
+/// The knowledge about another site's host that the page has asked.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// Whether it has answered something, be it an image, a redirect or what we asked it.
     answered: bool,
     /// Whether it has answered something that the page asked.
     brought: bool,
-    /// When we asked it.
+    /// The time of our question.
     asked: Option<Instant>,
-    /// Whether it gets little time: it was silent on an earlier page, or is of those that were asked first after
-    /// others were given up.
-    doubted: bool,
+    /// The little time that it gets if it was silent on an earlier page, or was asked first after others were
+    /// given up.
+    doubt: Option<Duration>,
 }
 
 impl Known {
     /// Whether it has had time to answer, and has not. `since` is when the page asked it.
     fn is_silent(self, since: Instant, limit: SilenceLimit, now: Instant) -> bool {
-        let (since, limit) = match limit {
-            SilenceLimit::Dense(_) if self.doubted => (Some(since), LIMITS.silent_again),
-            SilenceLimit::Dense(limit) => (self.asked, limit),
-            SilenceLimit::Sparse => (self.asked, LIMITS.silent_answer_sparse),
+        let (since, limit) = match (limit, self.doubt) {
+            (SilenceLimit::Dense(_), Some(limit)) => (Some(since), limit),
+            (SilenceLimit::Dense(limit), None) => (self.asked, limit),
+            (SilenceLimit::Sparse, _) => (self.asked, LIMITS.silent_answer_sparse),
         };
         !self.answered && since.is_some_and(|since| now.duration_since(since) >= limit)
     }
@@ -202,6 +204,8 @@ pub(super) struct Requests {
     /// How often each thing was asked for, and each address for anything.
     asked: HashMap<String, u32>,
     hosts: HashMap<Host, Known>,
+    /// The time at which the last answer came, in part or whole.
+    pub(super) came: Option<Instant>,
     /// Whether hosts were given up on this page before.
     pub(super) gave_up: bool,
 }
@@ -230,8 +234,12 @@ impl Requests {
             _ => Party::First,
         };
         if let Some(host) = host.as_ref().filter(|_| party == Party::Third) {
-            let doubted = self.gave_up || before.contains(host);
-            self.hosts.entry(host.clone()).or_insert(Known { doubted, ..Known::default() });
+            let doubt = match (before.contains(host), self.gave_up) {
+                (true, _) => Some(LIMITS.silent_again),
+                (_, true) => Some(LIMITS.silent_beside),
+                _ => None,
+            };
+            self.hosts.entry(host.clone()).or_insert(Known { doubt, ..Known::default() });
         }
         let request = Request {
             kind,
@@ -282,6 +290,7 @@ impl Requests {
     /// A part of the body came.
     pub(super) fn received(&mut self, id: &str, params: &Value) {
         if let Some(request) = self.open.get_mut(id) {
+            self.came = Some(Instant::now());
             let bytes = params[if request.compressed { "encodedDataLength" } else { "dataLength" }].as_u64();
             request.since = Instant::now();
             request.left = request.left.map(|left| left.saturating_sub(bytes.unwrap_or_default()));
@@ -291,12 +300,15 @@ impl Requests {
     /// A message came over a connection that stays open.
     pub(super) fn begun(&mut self, id: &str) {
         if let Some(request) = self.open.get_mut(id) {
+            self.came = Some(Instant::now());
             request.has_begun = true;
         }
     }
 
     pub(super) fn end(&mut self, id: &str) {
-        self.open.remove(id);
+        if self.open.remove(id).is_some() {
+            self.came = Some(Instant::now());
+        }
     }
 
     pub(super) fn end_frame(&mut self, frame: &str) {
@@ -321,7 +333,13 @@ impl Requests {
         urls
     }
 
-    /// What is known of the host that was asked, if it is another site's.
+    /// Whether a connection for news has waited a while for its first message.
+    pub(super) fn awaits_first_message(&self) -> bool {
+        let waits = |request: &Request| request.kind == Kind::Push && !request.has_begun;
+        self.open.values().any(|request| waits(request) && request.since.elapsed() >= LIMITS.silent_ask)
+    }
+
+    /// The knowledge about the host that was asked, if it is another site's.
     fn known(&self, request: &Request) -> Option<Known> {
         let host = request.host.as_ref().filter(|_| request.party == Party::Third);
         host.and_then(|host| self.hosts.get(host).copied())
@@ -332,7 +350,7 @@ impl Requests {
         self.known(request).is_some_and(|known| known.is_silent(request.since, limit, now))
     }
 
-    /// What the page waits for, by what it has to read without that. Where there is something to read, a host is
+    /// The state of the page, by how much text it has. Where there is something to read, a host is
     /// silent after `limit`.
     pub(super) fn state(&self, text: Text, limit: Duration) -> NetworkState {
         let now = Instant::now();

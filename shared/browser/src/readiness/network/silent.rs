@@ -35,7 +35,8 @@ impl SilentHosts {
 
     /// Remembers that `host` did not answer; `blocked` says that a parser waited for it.
     ///
-    /// One that is blocked is not asked, and so is not found silent again.
+    /// The memory of a host is not renewed when it gets little time for being remembered: it is to have another
+    /// chance some minutes after it was found silent.
     pub(crate) fn add(&mut self, host: &Host, blocked: bool) {
         let name = host.to_string();
         if self.0.len() >= LIMITS.silent_hosts && !self.0.contains_key(&name) {
@@ -43,7 +44,7 @@ impl SilentHosts {
             oldest.and_then(|name| self.0.remove(&name));
         }
         let silence = self.0.entry(name).or_insert(Silence { at: now(), blocked });
-        if blocked || !silence.blocked {
+        if blocked && !silence.blocked {
             *silence = Silence { at: now(), blocked };
         }
     }

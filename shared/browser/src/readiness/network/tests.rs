@@ -220,9 +220,10 @@ fn a_host_of_another_site_that_answers_nothing_is_given_up() {
         asks_url(&mut network, kind, "b", "https://y.example/b");
         assert_eq!(network.hosts_to_ask(), []);
         network.requests.pass(LIMITS.silent_ask);
+        // Beside it the page's own, once.
         assert_eq!(
             network.hosts_to_ask().iter().map(Url::as_str).collect::<Vec<_>>(),
-            ["https://y.example/b"],
+            ["https://y.example/b", "https://x.example/"],
             "{kind}"
         );
         assert_eq!((network.hosts_to_ask(), states(&network)), (vec![], [busy, busy]), "{kind}");
@@ -258,7 +259,7 @@ fn a_host_that_has_brought_something_is_waited_for_like_the_page_s_own() {
     let response = json!({"url": "https://y.example/image", "mimeType": "image/gif"});
     network.handle("Network.responseReceived", &json!({"requestId": "image", "response": response}));
     network.requests.pass(LIMITS.silent_ask);
-    assert_eq!(network.hosts_to_ask().len(), 1);
+    assert_eq!(network.hosts_to_ask().len(), 2);
 }
 
 #[test]
@@ -274,6 +275,25 @@ fn a_host_may_be_as_slow_as_the_page_s_own_is() {
     assert_eq!(states(&network)[0], NetworkState::Open);
     network.shown.answer_time = Duration::from_secs(9);
     assert_eq!(network.silence_limit(), LIMITS.silent_answer_most);
+}
+
+#[test]
+fn on_a_busy_machine_where_all_are_late_a_host_gets_more_time() {
+    let mut network = shown();
+    asks_url(&mut network, "Fetch", "a", "https://y.example/a");
+    network.requests.pass(LIMITS.silent_ask);
+    network.hosts_to_ask();
+    // The page's own host has not answered for a while either.
+    let late = Duration::from_millis(200);
+    let control = network.control.as_mut().unwrap();
+    control.asked = control.asked.checked_sub(late).unwrap();
+    network.requests.pass(LIMITS.silent_answer);
+    assert_eq!(states(&network)[0], NetworkState::Busy);
+    network.handle(HOST_ANSWERED, &json!({"url": "https://x.example/robots.txt"}));
+    assert!(network.control.unwrap().took.is_some_and(|took| took >= late));
+    assert_eq!(states(&network)[0], NetworkState::Busy);
+    network.requests.pass(LIMITS.silent_answer_most);
+    assert_eq!(states(&network)[0], NetworkState::Open);
 }
 
 #[test]
@@ -309,7 +329,7 @@ fn what_a_redirect_leads_to_is_what_is_waited_for() {
     asks_url(&mut network, "Fetch", "a", "https://z.example/a");
     assert_eq!(network.pending(), ["z.example"]);
     network.requests.pass(LIMITS.silent_ask);
-    assert_eq!(network.hosts_to_ask().len(), 1);
+    assert_eq!(network.hosts_to_ask().len(), 2);
 }
 
 #[test]
@@ -378,7 +398,7 @@ fn what_is_silent_again_is_hardly_waited_for() {
     let mut network = shown();
     network.give_up(&[Host::parse("z.example").unwrap()]);
     commits(&mut network, "2");
-    assert_eq!(ask(&mut network, LIMITS.silent_again), [open, busy]);
+    assert_eq!(ask(&mut network, LIMITS.silent_beside), [open, busy]);
 }
 
 #[test]
