@@ -34,7 +34,9 @@ pub(crate) fn search(settings: &SearchSettings, query: &str, limit: usize) -> Re
         SearchEngine::Google => service.google(query, limit)?,
         SearchEngine::Searxng => {
             let answer = service.get("search", &[("q", query), ("format", "json")], &[])?;
-            service.hits(&answer, "/results", ["title", "url", "content"], &["publishedDate"])?
+            let hits = service.hits(&answer, "/results", ["title", "url", "content"], &["publishedDate"])?;
+            service.is_answered(&answer, &hits)?;
+            hits
         }
         SearchEngine::Brave => {
             let count = limit.to_string();
@@ -195,6 +197,21 @@ impl<'a> Service<'a> {
             Some(Hit { title: text(title, TITLE), url: url.into(), snippet: text(snippet, SNIPPET), published: date })
         };
         Ok(list.iter().filter_map(hit).collect())
+    }
+
+    /// Refuses an empty list of `SearXNG` where the engines that it asks did not answer: it counts that as no hit.
+    fn is_answered(&self, answer: &Value, hits: &[Hit]) -> Result<(), Error> {
+        let silent = answer["unresponsive_engines"].as_array().filter(|silent| hits.is_empty() && !silent.is_empty());
+        let Some(silent) = silent else { return Ok(()) };
+        // Each is a pair of the engine's name and the reason.
+        let engine =
+            |pair: &Value| format!("{} ({})", pair[0].as_str().unwrap_or("?"), pair[1].as_str().unwrap_or("?"));
+        let engines = silent.iter().map(engine).collect::<Vec<_>>().join(", ");
+        Err(self
+            .failed(&format!("it has no result, and of its engines these did not answer: {}", plain(&engines, SAID)))
+            .remedy(
+                "Try again later, or with another engine; the server's settings.yml lists the engines that it asks.",
+            ))
     }
 
     fn failed(&self, what: &str) -> Error {

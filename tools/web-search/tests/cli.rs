@@ -174,6 +174,38 @@ fn no_hit_is_a_success_with_a_message() {
 }
 
 #[test]
+fn a_searxng_whose_engines_are_silent_has_failed() {
+    let silent = json!([["brave", "Suspended: too many requests"], ["bing", "HTTP error"]]);
+    let none = json!({"query": "x", "number_of_results": 0, "results": [], "unresponsive_engines": silent});
+    let server = Server::new(vec![("200 OK", none)]);
+    let output = run(&configured("searxng", &server.url), &[]);
+    let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(error["error_code"], "SEARCH_FAILED");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("brave (Suspended: too many requests), bing (HTTP error)"), "{message}");
+    // With a hit, the others do not matter.
+    let mut some = found("searxng");
+    some["unresponsive_engines"] = json!([["brave", "timeout"]]);
+    let server = Server::new(vec![("200 OK", some)]);
+    assert_eq!(answer(&run(&configured("searxng", &server.url), &[]))["total"], 2);
+}
+
+/// A real `SearXNG`, whose address `SEARXNG_URL` holds and which offers JSON.
+#[test]
+#[ignore = "needs a running SearXNG: CONTRIBUTING.md says how to start one"]
+fn a_real_searxng_answers() {
+    let url = std::env::var("SEARXNG_URL").expect("SEARXNG_URL is the address of a SearXNG");
+    let answer = answer(&run(&configured("searxng", &url), &[]));
+    let results = answer["results"].as_array().unwrap();
+    assert!(!results.is_empty() && results.len() <= 5, "{answer}");
+    for hit in results {
+        let text = |name: &str| hit[name].as_str().unwrap_or_default();
+        assert!(text("url").starts_with("http") && !text("title").is_empty(), "{hit}");
+        assert!(!text("title").contains('<') && !text("snippet").contains('<'), "{hit}");
+    }
+}
+
+#[test]
 fn google_is_asked_again_for_more_than_ten() {
     let page = |from: usize, count: usize| {
         let items: Vec<_> = (from..from + count)
