@@ -2,7 +2,9 @@
 
 use std::{
     env,
+    io::{BufRead, BufReader, Read},
     process::Stdio,
+    sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
@@ -47,11 +49,25 @@ fn nothing_that_was_shown_is_lost() {
         }
         let mut command = run(&arguments).into_command();
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let (begun, has_begun) = mpsc::channel();
+        let reader = thread::spawn(move || {
+            // Cut anywhere, it may end in the middle of a character.
+            let mut bytes = vec![];
+            stdout.read_until(b'\n', &mut bytes).unwrap();
+            begun.send(()).unwrap();
+            stdout.read_to_end(&mut bytes).unwrap();
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        // A busy machine takes long to begin: only some are killed before that.
+        if kill % 5 > 0 {
+            has_begun.recv().unwrap();
+        }
         // Spread over the time that a turn takes, in no order.
-        thread::sleep(Duration::from_millis(5 + (kill as u64 * 37) % 90));
+        thread::sleep(Duration::from_millis((kill as u64 * 37) % 90));
         child.kill().unwrap();
-        let output = child.wait_with_output().unwrap();
-        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        child.wait().unwrap();
+        let lines = reader.join().unwrap();
         let whole = &lines[..lines.rfind('\n').map_or(0, |end| end + 1)];
         shown.extend(whole.lines().map(|line| serde_json::from_str(line).unwrap()));
         if let Some(session) = shown.first().filter(|line| line["type"] == "session") {
