@@ -157,6 +157,23 @@ fn a_damaged_byte_anywhere_changes_no_answer() {
     }
 }
 
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_text_stands_verbatim_at_its_lines(text in "(# |## |```\\n|moon |税|、|潮の|\\n|\\r\\n|\\n\\n|a\\t|é){0,60}") {
+        let base = Base::new(&[("a.md", &format!("---\ntitle: x\n---\n{text}"))]);
+        let whole = fs::read_to_string(base.folder.path().join("a.md")).unwrap();
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        for query in ["moon", "税 潮", "a é", "moon -税", "\"潮の\""] {
+            for hit in base.found(query).hits {
+                let span = lines[hit.start_line as usize - 1..hit.end_line as usize].concat();
+                proptest::prop_assert_eq!(span.trim_end_matches(['\n', '\r']), &hit.text);
+            }
+        }
+    }
+}
+
 #[test]
 fn phrases_are_words_in_order_in_any_language() {
     let base = Base::new(&[("tax.md", "# 税\n\n所得税の申告。\n\n# 税率\n\n申告の所得、税。\n")]);

@@ -28,7 +28,7 @@ const QMD: [&str; 2] = ["@tobilu/qmd@2.8.3", "bun@1"];
 /// Hits that are asked for.
 const HITS: usize = 100;
 /// Documents that are changed, one after another.
-const CHANGES: usize = 10;
+const CHANGES: usize = 5;
 /// A look at all documents holds for this long where there are thousands.
 const HOLDS: Duration = Duration::from_millis(5_100);
 
@@ -42,7 +42,7 @@ const UPDATE: f64 = 50.0;
 const SIZE: f64 = 0.5;
 
 pub(super) fn run(sets: &[PathBuf], every: usize, copies: usize) -> anyhow::Result<()> {
-    let tools = release_build(&["search-knowledge-base", "html-to-markdown"])?;
+    let tools = release_build(&["search-knowledge-base"])?;
     let folder = root().join("target/bench/search");
     fs::create_dir_all(&folder)?;
     let qmd = Qmd::installed(&folder)?;
@@ -51,7 +51,7 @@ pub(super) fn run(sets: &[PathBuf], every: usize, copies: usize) -> anyhow::Resu
         all.push(Set::read(file)?);
     }
     if all.is_empty() {
-        all.push(documentation(&tools.join("ragmaker-html-to-markdown"))?);
+        all.push(documentation(&release_build(&["html-to-markdown"])?.join("ragmaker-html-to-markdown"))?);
     }
     for set in all {
         let tool = Tool { program: tools.join("ragmaker-search-knowledge-base") };
@@ -300,7 +300,9 @@ fn one(tool: &Tool, qmd: &Qmd, set: &Set, folder: &Path, every: usize, copies: u
         for document in set.documents.iter().take(CHANGES) {
             let file = folder.join("cache/documents").join(format!("{}.md", document.id));
             fs::write(&file, format!("{}One more line.\n", fs::read_to_string(&file)?))?;
-            std::thread::sleep(HOLDS);
+            if documents > 2_000 {
+                std::thread::sleep(HOLDS);
+            }
             let started = Instant::now();
             search.index(folder)?;
             figures.updates.push(started.elapsed().as_secs_f64() * 1e3);
