@@ -42,6 +42,8 @@ const HOLDS: Duration = Duration::from_secs(5);
 const MAX_BYTES: u64 = 64 << 20;
 /// The most bytes of the documents of [`RECENT`], which are all read again for each change: at 12 MB/s, 20 ms.
 const MOST_RECENT: u64 = 256 << 10;
+/// A temporary file of this age is nobody's: writing one takes less than a second.
+const LEFT: Duration = Duration::from_mins(5);
 /// A term of a title or a heading counts as often in the text.
 const TITLE: u32 = 2;
 const HEADING: u32 = 1;
@@ -315,8 +317,26 @@ fn write(place: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     if !ignore.exists() {
         fs::write(ignore, "# Made by ragmaker: derived from the documents.\n*\n")?;
     }
+    sweep(place);
     let replace = Replace { replace_link: true, sync_directory: false, mode: 0o600, ..Replace::default() };
     write_atomically(&place.join(name), replace, |file| file.write_all(bytes)).map(|_| ())
+}
+
+/// Removes what killed writers left: a file of [`write_atomically`] that is too old for one that still writes.
+fn sweep(place: &Path) {
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_own = name.to_str().is_some_and(|name| {
+            let ours =
+                [ALL, RECENT].into_iter().any(|file| name.strip_prefix('.').is_some_and(|name| name.starts_with(file)));
+            ours && Path::new(name).extension().is_some_and(|end| end == "tmp")
+        });
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|time| SystemTime::now().duration_since(time).ok());
+        if is_own && age.is_some_and(|age| age > LEFT) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// A document that the catalog lists.

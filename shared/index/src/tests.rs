@@ -135,6 +135,24 @@ fn an_index_that_followed_changes_is_as_good_as_a_new_one() {
 }
 
 #[test]
+fn what_killed_writers_left_is_removed() {
+    let base = Base::new(&[("tides.md", TIDES)]);
+    base.find("moon");
+    let folder = base.folder.path().join(".search");
+    for (name, age) in
+        [(".index.1-0-2.tmp", 600), (".recent.1-0-2.tmp", 600), (".index.3-0-4.tmp", 1), ("notes.tmp", 600)]
+    {
+        let file = fs::File::create(folder.join(name)).unwrap();
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(age)).unwrap();
+    }
+    base.add("later.md", "# Later\n\nMoon.\n");
+    base.find("moon");
+    let mut left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [".gitignore", ".index.3-0-4.tmp", "index", "notes.tmp", "recent"]);
+}
+
+#[test]
 fn a_damaged_byte_anywhere_changes_no_answer() {
     let base = Base::new(&[("tides.md", TIDES), ("tax.md", TAX)]);
     base.add("later.md", "# Later\n\nMoon.\n");
