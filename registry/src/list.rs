@@ -274,23 +274,46 @@ mod tests {
         }
     }
 
+    /// The options that `text` names which their program lacks: that of the word before, or else one with `options`.
+    fn lacking<'a>(text: &'a str, options: &[&str]) -> Vec<&'a str> {
+        let of_tools = codes_and_options();
+        let mut program = None;
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        let mut lacking = vec![];
+        for word in words {
+            if !word.starts_with("--") {
+                // `ragmaker-browser-open --no-headless` is an option of that tool, and so is one right after it.
+                program = word.starts_with("ragmaker-").then_some(word);
+                continue;
+            }
+            let known = match program {
+                Some(program) => of_tools.iter().find(|(tool, ..)| *tool == program).map(|(.., options)| &options[..]),
+                None => Some(options),
+            };
+            let is_known = known.is_some_and(|known| known.contains(&word) || QUESTIONS.contains(&word));
+            if !is_known {
+                lacking.push(word);
+            }
+        }
+        lacking
+    }
+
+    /// Those of every program.
+    const QUESTIONS: [&str; 2] = ["--help", "--describe"];
+
     #[test]
     fn errors_advise_no_option_that_a_tool_lacks() {
         for (tool, codes, options) in codes_and_options() {
             for code in codes {
-                let words = code.remedy().split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
-                let mut before = "";
-                for option in words {
-                    // `ragmaker-browser-open --no-headless` is an option of that tool.
-                    let program = std::mem::replace(&mut before, option);
-                    if !option.starts_with("--") || program.starts_with("ragmaker-") {
-                        continue;
-                    }
-                    let is_known = options.contains(&option) || ["--help", "--describe"].contains(&option);
-                    assert!(is_known, "{tool}: {} advises {option}", code.name());
-                }
+                let lacking = lacking(code.remedy(), &options);
+                assert!(lacking.is_empty(), "{tool}: {} advises {lacking:?}", code.name());
             }
         }
+        assert_eq!(
+            lacking("Run ragmaker-browser-open --no-headless --session x, or ragmaker-cite --url.", &[]),
+            ["--url"]
+        );
+        assert_eq!(lacking("ragmaker-nothing --help; with ragmaker-cite, --session", &[]), ["--help", "--session"]);
     }
 
     #[test]

@@ -92,8 +92,8 @@ pub(crate) struct Client {
     says: &'static [&'static str],
     /// What reaches the model through it.
     pub(crate) saw: Saw,
-    /// Whether it is offered every tool, not only those of the workflows.
-    pub(crate) has_every_tool: bool,
+    /// Whether it asks the discovery command for its tools, and has no server of those of the workflows.
+    pub(crate) is_discovering: bool,
 }
 
 /// What an example gathers from, in the documentation.
@@ -125,11 +125,16 @@ impl Client {
 
     /// Whether its configuration offers the model the tool of this name.
     pub(crate) fn offers(&self, tool: &str) -> bool {
+        if self.is_discovering {
+            // What its discovery command prints is what it has.
+            let output = Command::new(executable("ragmaker-discover")).output().expect("it runs");
+            let tools: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
+            return tools.as_array().expect("a list").iter().any(|offered| offered["name"] == tool);
+        }
         let config = workspace().join("integrations/claude-code/.mcp.json");
         let config: Value = serde_json::from_slice(&fs::read(config).expect("it is rendered")).expect("it is JSON");
         let tools = config["mcpServers"]["ragmaker"]["args"][1].as_str().expect("--tools names them");
-        // Commands are offered only where a person asks for it.
-        (self.has_every_tool && tool != "run_command") || tools.split(',').any(|name| name == tool)
+        tools.split(',').any(|name| name == tool)
     }
 
     fn converse(
@@ -217,7 +222,7 @@ pub(crate) const GEMINI: Client = Client {
     environment: gemini_environment,
     says: &["gemini", "--yolo", "--prompt"],
     saw: Saw { errors: true, images: true },
-    has_every_tool: false,
+    is_discovering: false,
 };
 
 /// Gemini CLI with the extension and the policy that allows what the workflows call.
@@ -233,7 +238,7 @@ pub(crate) const GEMINI_DISCOVERY: Client = Client {
         seat.project.write(".gemini/settings.json", fs::read(settings).expect("it is rendered"));
     },
     saw: Saw { errors: true, images: false },
-    has_every_tool: true,
+    is_discovering: true,
     ..GEMINI
 };
 
@@ -258,7 +263,7 @@ pub(crate) const CLAUDE_PLUGIN: Client = Client {
     environment: claude_environment,
     says: &["claude", "--print"],
     saw: Saw { errors: true, images: true },
-    has_every_tool: false,
+    is_discovering: false,
 };
 
 /// Claude Code with the server of .mcp.json in the project, which the person allows.
@@ -293,7 +298,7 @@ pub(crate) const CODEX: Client = Client {
     environment: |_| vec![("MODEL_KEY", "none".to_owned())],
     says: &["codex", "exec"],
     saw: Saw { errors: false, images: true },
-    has_every_tool: false,
+    is_discovering: false,
 };
 
 /// opencode with the rendered configuration and commands.
@@ -315,7 +320,7 @@ pub(crate) const OPENCODE: Client = Client {
     },
     says: &["opencode", "run"],
     saw: Saw { errors: false, images: true },
-    has_every_tool: false,
+    is_discovering: false,
 };
 
 /// opencode, whose command is named beside what the person says.

@@ -316,7 +316,7 @@ fn what_is_no_call_is_refused_and_the_server_goes_on() {
     let message = refused("tools/call", json!({"name": "read_fil", "arguments": {}}), -32602);
     assert!(message.contains("read_file"), "{message}");
     refused("tools/none", json!({}), -32601);
-    client.line("this is no JSON");
+    client.line("this is not JSON");
     client.line("[]");
     client.line("{\"jsonrpc\": \"2.0\"}");
     client.line("");

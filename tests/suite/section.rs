@@ -159,7 +159,7 @@ fn a_plan_says_why_and_a_stream_has_no_summary() {
     }
     assert_eq!(dropped[&site.url("/docs-old/a")], "it is outside of the section");
     assert_eq!(dropped[&site.url("/docs/private/b")], "robots.txt disallows it");
-    assert_eq!(dropped[&site.url("/docs/a.png")], "it is no document by its name");
+    assert_eq!(dropped[&site.url("/docs/a.png")], "the file name is not that of a document");
 
     let lines = fetch(&project, &site).args(["--jsonl", "--max-pages", "7", "--exclude", "part-0"]).run_raw();
     let lines = String::from_utf8(lines.stdout).unwrap();

@@ -89,7 +89,7 @@ pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
         "ERR_INVALID_HTTP_RESPONSE" => "the server does not speak HTTP",
         "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" => "the server does not answer",
         "ERR_INTERNET_DISCONNECTED" | "ERR_NETWORK_CHANGED" | "ERR_ADDRESS_UNREACHABLE" => {
-            "there is no way to the server"
+            "the network does not reach the server"
         }
         name if name.starts_with("ERR_CERT_") => "the server's certificate is not trusted",
         name if name.starts_with("ERR_SSL_") => "the server does not speak TLS properly",

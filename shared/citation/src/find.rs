@@ -204,7 +204,7 @@ struct Document<'a> {
 }
 
 impl Document<'_> {
-    /// The file without links, and its text; `None` for what is no document of the knowledge base.
+    /// The file without links, and its text; `None` for a file that is not a document of the knowledge base.
     fn read(&self) -> Option<(PathBuf, String)> {
         let file = fs::canonicalize(&self.given).ok().filter(|file| file.starts_with(self.root))?;
         fs::metadata(&file).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES)?;
@@ -371,7 +371,7 @@ fn anywhere(documents: &[Document<'_>], open: &mut Vec<Open>, checked: &mut [Che
             return;
         }
         let quotes: Vec<&str> = open.iter().map(|one| one.quote(reading)).collect();
-        // What has more quotations than an automaton holds is no answer.
+        // An answer does not have more quotations than an automaton holds.
         let Ok(automaton) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&quotes) else { return };
         let part = batch.len().div_ceil(threads);
         let search = |part: &[Document<'_>]| -> Vec<(usize, Place)> {

@@ -1,8 +1,8 @@
 //! Citations: whether the quotations of an answer stand where it says.
 //!
 //! A claim is a quotation followed by `[PATH#SLUG]` ([`claims`]). It holds when the quotation stands in one
-//! piece below that heading of that document, compared after folding what is no text: Markdown, Unicode
-//! compatibility, kinds of quotes, dashes and white space (`fold`). Nothing is compared by similarity: one
+//! piece below that heading of that document. Both are normalized before they are compared: Markdown marks, Unicode
+//! compatibility forms, kinds of quotes, dashes and white space (`fold`). Nothing is compared by similarity: one
 //! changed word is not found. Where a quotation stands elsewhere, its right place is named.
 //!
 //! The cited documents are read first, and the others only for what is not found there: all at once, with

@@ -89,7 +89,7 @@ fn variables(path: &Path, text: &str) -> Result<BTreeMap<String, String>, Error>
         let (name, value) = variable.map_err(|_| {
             let line = read.get();
             CONFIG_INVALID
-                .error(format!("{}, line {line}: it is no NAME=VALUE", path.display()))
+                .error(format!("{}, line {line}: it is not NAME=VALUE", path.display()))
                 .remedy("Write NAME=VALUE, with quotes around a value that has spaces, # or $.")
                 .detail("file", path.to_string_lossy())
                 .detail("line", line)

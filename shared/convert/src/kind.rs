@@ -70,7 +70,7 @@ impl Kind {
         })
     }
 
-    /// The kind of a file of this name that was asked for: what is no document is source code, in the language
+    /// The kind of a file of this name that was asked for: a file of another type is source code, in the language
     /// that its name says.
     pub fn asked_for(name: &str) -> Self {
         Self::of(name).unwrap_or_else(|| Self::Code(language(Path::new(file_name(name))).unwrap_or("text")))

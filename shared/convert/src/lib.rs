@@ -152,7 +152,7 @@ fn finished(name: &str, markdown: &str, has_front_matter: bool) -> Result<Docume
 fn with_front_matter(name: &str, front: &[(String, String)], body: &str) -> Result<Document, Error> {
     let words = body.split_whitespace().count();
     if words == 0 {
-        return Err(EMPTY_CONTENT.error(format!("there is no text in {name}")).detail("path", name));
+        return Err(EMPTY_CONTENT.error(format!("{name} has no text")).detail("path", name));
     }
     let field = |name: &str| front.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim().to_owned());
     let title = field("title").filter(|title| !title.is_empty()).or_else(|| title::of_markdown(body));

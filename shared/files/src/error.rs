@@ -19,8 +19,7 @@ pub const PATH_NOT_WRITABLE: Code = Code::new(
     "Write beneath the project root; the user can allow another directory with RAGMAKER_ALLOWED_ROOTS=rw=DIR.",
 );
 /// An ignore file lists the path.
-pub const PATH_IGNORED: Code =
-    Code::new("PATH_IGNORED", "Choose another path, or let the call include what is ignored.");
+pub const PATH_IGNORED: Code = Code::new("PATH_IGNORED", "Choose another path, or let the call include ignored files.");
 /// A FIFO, a socket, a device, or a file that a kernel makes up.
 pub const NOT_A_REGULAR_FILE: Code = Code::new("NOT_A_REGULAR_FILE", "Name a regular file.");
 /// A directory stands where a file was meant.

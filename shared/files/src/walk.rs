@@ -1,4 +1,4 @@
-//! Walking the files beneath a place, with what is ignored left out.
+//! Walking the files beneath a place, without ignored ones.
 
 use std::path::{Path, PathBuf};
 

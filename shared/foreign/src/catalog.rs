@@ -115,7 +115,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     // A pipe would keep the host waiting.
     if !metadata.is_file() || metadata.len() > LARGEST {
-        return Err(format!("it is no file of at most {LARGEST} bytes"));
+        return Err(format!("it is not a file of at most {LARGEST} bytes"));
     }
     let mut bytes = vec![];
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
@@ -160,7 +160,7 @@ pub(crate) fn program(name: &str, folder: &Path) -> Result<PathBuf, String> {
     let folders = on_path.iter().flat_map(std::env::split_paths).chain([folder]);
     let suffix = std::env::consts::EXE_SUFFIX;
     let candidates = folders.flat_map(|folder| [folder.join(name), folder.join(format!("{name}{suffix}"))]);
-    candidates.into_iter().find(|path| is_executable(path)).ok_or_else(|| format!("{name} is no executable"))
+    candidates.into_iter().find(|path| is_executable(path)).ok_or_else(|| format!("{name} is not an executable"))
 }
 
 fn is_executable(path: &Path) -> bool {

@@ -207,7 +207,7 @@ impl Server {
                     let seconds = timeout.as_secs_f32();
                     return Err(TOOL_TIMED_OUT.error(format!("the server did not answer within {seconds} s")));
                 }
-                // A server whose input is closed has ended, or sent what is no message.
+                // A server whose input is closed has ended, or sent something that is not a message.
                 Err(RecvTimeoutError::Timeout) if locked(&self.input).is_none() => return Err(self.ended()),
                 Err(RecvTimeoutError::Timeout) => {}
             }

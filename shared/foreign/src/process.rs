@@ -23,7 +23,7 @@ use crate::{
 const POLL: Duration = Duration::from_millis(5);
 /// How long output may come after the end of the process.
 const AFTER_END: Duration = Duration::from_millis(500);
-/// The most characters of a text that is no JSON: as much as an answer of our own tools.
+/// The most characters of a text that is not JSON: as much as an answer of our own tools.
 const TEXT: usize = 28_000;
 /// The most characters that an error repeats of what was printed.
 const SHOWN: usize = 2_000;

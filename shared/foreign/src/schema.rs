@@ -44,7 +44,7 @@ pub(crate) fn parameters(schema: &Value) -> Result<Value, String> {
             }
             Ok(Value::Object(members))
         }
-        _ => Err("its parameters are no schema".to_owned()),
+        _ => Err("its parameters are not a JSON Schema".to_owned()),
     }
 }
 
@@ -54,7 +54,7 @@ impl Schema {
         const NAME: &str = "mem:parameters";
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.use_loader(Box::new(Nothing));
-        let broken = |error: boon::CompileError| format!("its parameters are no schema: {error}");
+        let broken = |error: boon::CompileError| format!("its parameters are not a JSON Schema: {error}");
         compiler.add_resource(NAME, parameters.clone()).map_err(broken)?;
         let index = compiler.compile(NAME, &mut schemas).map_err(broken)?;
         Ok(Self { schemas, index })

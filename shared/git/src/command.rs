@@ -172,7 +172,7 @@ fn failure(said: &str) -> Error {
         "Host key verification failed",
         "terminal prompts disabled",
     ]) {
-        AUTH_REQUIRED.error(format!("the repository is private, or there is none of this name: {last}"))
+        AUTH_REQUIRED.error(format!("the repository is private or does not exist: {last}"))
     } else if has(&[
         "not found",
         "does not appear to be a git repository",

@@ -234,7 +234,7 @@ impl Repository {
     }
 }
 
-/// Refuses what is no name of a branch, tag or commit (git-check-ref-format), such as an option.
+/// Refuses an invalid name of a branch, tag or commit (git-check-ref-format), such as an option.
 fn check(reference: &str) -> Result<(), Error> {
     let is_bad = reference.is_empty()
         || reference.starts_with(['-', '/', '+'])

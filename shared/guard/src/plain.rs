@@ -157,7 +157,7 @@ fn command(line: &str, node: Node<'_>, parts: &mut Vec<Part>) -> Result<(), Reas
 fn redirect(line: &str, node: Node<'_>) -> Result<Part, Reason> {
     let raw = text(line, node);
     let mut rest = raw.trim_start_matches(|c: char| c.is_ascii_digit());
-    let refused = || Reason::new("redirect", format!("{raw:?} writes, or reads what is not known"));
+    let refused = || Reason::new("redirect", format!("{raw:?} writes, or reads a value that is not known"));
     for operator in ["<", ">>", ">&", ">"] {
         let Some(target) = rest.strip_prefix(operator) else { continue };
         rest = target.trim_start_matches([' ', '\t']);

@@ -81,7 +81,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// `ARGUMENT_ERROR` where an allowed domain is none.
+    /// `ARGUMENT_ERROR` where an allowed domain is invalid.
     pub fn new(host: &HostOptions, given: Option<&Url>, limits: Limits) -> Result<Self, Error> {
         let domains = Domains::new(&host.allow_domain)?;
         let network = given.into_iter().fold(Network::new(host), Network::with);
@@ -131,7 +131,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Those of [`crate::ERRORS`] and [`ragmaker_address::ERRORS`]. A status is no error.
+    /// Those of [`crate::ERRORS`] and [`ragmaker_address::ERRORS`]. A response with an error status is returned, too.
     pub fn get(&self, request: &Get<'_>) -> Result<Response, Error> {
         self.get_following(request, &mut |_| Ok(()))
     }

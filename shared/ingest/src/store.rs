@@ -71,7 +71,7 @@ impl<'a> Store<'a> {
     ///
     /// # Errors
     ///
-    /// The codes of [`ragmaker_catalog::READ_ERRORS`]; no catalog is no error.
+    /// The codes of [`ragmaker_catalog::READ_ERRORS`]; a missing catalog is not an error.
     pub fn open(catalog: &'a Catalog, folder: PathBuf) -> Result<Self, Error> {
         let documents = match catalog.read() {
             Ok(contents) => contents.documents,

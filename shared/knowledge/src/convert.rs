@@ -91,8 +91,9 @@ impl Fetched<'_> {
             Format::Markdown => as_it_is(text.to_owned(), text),
             Format::Code(language) => as_it_is(fenced(text, language), text),
         };
-        let mut document = document
-            .ok_or_else(|| EMPTY_CONTENT.error(format!("there is no text on {}", self.url)).detail("url", self.url))?;
+        let mut document = document.ok_or_else(|| {
+            EMPTY_CONTENT.error(format!("the page has no text: {}", self.url)).detail("url", self.url)
+        })?;
         if document.metadata.title.is_empty() || self.selected {
             self.title.clone_into(&mut document.metadata.title);
         }

@@ -4,8 +4,6 @@
 //! the endpoint. A request that is given up closes its connection, which ends the thread.
 
 use std::{
-    collections::hash_map::RandomState,
-    hash::{BuildHasher, Hasher},
     io::Read,
     sync::{
         Arc, Mutex, PoisonError,
@@ -13,10 +11,11 @@ use std::{
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use ragmaker_config::Blanks;
+use ragmaker_http::{Backoff, retry_after};
 use ragmaker_tool::{Code, Error};
 use serde_json::Value;
 
@@ -81,15 +80,13 @@ pub enum Progress<'a> {
 pub struct Retries {
     /// How many times.
     pub most: u32,
-    /// How long is waited before the first; it doubles.
-    pub first: Duration,
-    /// The longest wait that doubling leads to.
-    pub longest: Duration,
+    /// The waits before them, where the endpoint names none.
+    pub backoff: Backoff,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { most: 4, first: Duration::from_secs(1), longest: Duration::from_secs(30) }
+        Self { most: 4, backoff: Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(30) } }
     }
 }
 
@@ -200,7 +197,7 @@ impl Client {
                     None => error,
                 });
             }
-            let wait = wait.unwrap_or_else(|| self.retries.wait(number));
+            let wait = wait.unwrap_or_else(|| self.retries.backoff.wait(number));
             show(Progress::Retry { number, wait, reason: &reason });
             let until = Instant::now() + wait;
             while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
@@ -402,16 +399,6 @@ impl Drop for Client {
     }
 }
 
-impl Retries {
-    /// The wait before repetition `number`: 50 to 100 % of the doubled one, so that clients which failed together
-    /// do not return together.
-    fn wait(self, number: u32) -> Duration {
-        let doubled = self.first.saturating_mul(1 << (number - 1).min(16)).min(self.longest);
-        let random = RandomState::new().build_hasher().finish() % 512;
-        doubled.mul_f64(0.5 + random as f64 / 1024.0)
-    }
-}
-
 fn agent(endpoint: &Endpoint) -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
@@ -450,41 +437,10 @@ fn read(response: ureq::http::Response<ureq::Body>, sender: &SyncSender<Part>) -
     }
 }
 
-/// The wait of a `Retry-After` header: seconds, or a date.
-fn retry_after(value: &str) -> Option<Duration> {
-    let date = || httpdate::parse_http_date(value).ok();
-    let seconds = value.trim().parse().map(Duration::from_secs).ok();
-    seconds.or_else(|| Some(date()?.duration_since(SystemTime::now()).unwrap_or_default()))
-}
-
 fn cancelled(cancel: &Cancel) -> Result<(), Error> {
     if cancel.is_cancelled() { Err(CANCELLED.error("the request was cancelled")) } else { Ok(()) }
 }
 
 fn too_long() -> Error {
     MODEL_ANSWER_INVALID.error(format!("the endpoint sent more than {EVENT_LIMIT} bytes in one event"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_double_up_to_the_longest() {
-        let retries = Retries::default();
-        for (number, most) in [(1, 1), (2, 2), (3, 4), (6, 30), (40, 30)] {
-            let wait = retries.wait(number);
-            let most = Duration::from_secs(most);
-            assert!(wait >= most / 2 && wait <= most, "{number}: {wait:?}");
-        }
-    }
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date() {
-        assert_eq!(retry_after("7"), Some(Duration::from_secs(7)));
-        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        let hour = httpdate::fmt_http_date(SystemTime::now() + Duration::from_hours(1));
-        assert!(retry_after(&hour).is_some_and(|wait| wait > Duration::from_mins(59)));
-        assert_eq!(retry_after("soon"), None);
-    }
 }

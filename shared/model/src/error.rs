@@ -11,7 +11,7 @@ pub const MODEL_RATE_LIMITED: Code =
 /// The endpoint did not answer, or not to the end.
 pub const MODEL_UNREACHABLE: Code =
     Code::new("MODEL_UNREACHABLE", "Check the address and the network; the conversation can be resumed.");
-/// The endpoint answered what is no answer of a model.
+/// The answer of the endpoint is not that of a model.
 pub const MODEL_ANSWER_INVALID: Code =
     Code::new("MODEL_ANSWER_INVALID", "Check the provider, the model's name and the base URL.");
 /// The conversation does not fit into the model's context.

@@ -36,7 +36,7 @@ impl Reader<'_> {
             return Ok(());
         }
         let event = serde_json::from_str(data)
-            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("an event of the answer is no JSON: {error}")))?;
+            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("an event of the answer is not JSON: {error}")))?;
         self.feed(&event, answer, show)
     }
 
@@ -48,7 +48,7 @@ impl Reader<'_> {
         show: &mut dyn FnMut(&str),
     ) -> Result<(), Failure> {
         let value: Value = serde_json::from_slice(body)
-            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("the answer is no JSON: {error}")))?;
+            .map_err(|error| MODEL_ANSWER_INVALID.error(format!("the answer is not JSON: {error}")))?;
         match value {
             Value::Array(events) => events.iter().try_for_each(|event| self.feed(event, answer, show)),
             event => self.feed(&event, answer, show),

@@ -29,7 +29,7 @@ pub struct Content {
     pub kind: Kind,
     /// It as Markdown.
     pub document: Document,
-    /// The text as it came, of what is no page.
+    /// The text as it came, where it is not a page.
     pub as_it_is: Option<String>,
     /// Where it leads.
     pub links: Links,
@@ -214,7 +214,7 @@ fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error
     let markdown = String::from_utf8_lossy(&bytes).replace('\u{c}', "\n");
     if markdown.trim().is_empty() {
         return Err(EMPTY_CONTENT
-            .error(format!("there is no text in {name}"))
+            .error(format!("{name} has no text"))
             .remedy("It may be made of scanned pages, which have no text."));
     }
     let words = markdown.split_whitespace().count();

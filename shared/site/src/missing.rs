@@ -1,4 +1,4 @@
-//! Pages that say that there is no page, with the status of one that is there.
+//! Pages that a site shows for addresses it does not have, with a status of success (soft 404).
 
 use std::collections::HashSet;
 

@@ -99,7 +99,7 @@ impl Scope {
         if !self.is_below(url) {
             Some("it is outside of the section")
         } else if is_other(url) {
-            Some("it is no document by its name")
+            Some("the file name is not that of a document")
         } else if self.include.as_ref().is_some_and(|include| !include.is_in(url.as_str())) {
             Some("--match does not match it")
         } else if self.exclude.as_ref().is_some_and(|exclude| exclude.is_in(url.as_str())) {

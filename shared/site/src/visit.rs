@@ -173,7 +173,7 @@ fn answered(
         Err(error) => return failed(&own, &error, known.is_some()),
     };
     if section.missing.is(&loaded.content.document, url, redirected) {
-        let page = Page::new(own, Verdict::Refused, "it is what the site shows for pages that it does not have");
+        let page = Page::new(own, Verdict::Refused, "the site shows this for pages that it does not have");
         return Outcome::Page(page).into();
     }
     // A page that has moved for now is still at its address.

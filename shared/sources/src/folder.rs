@@ -61,7 +61,7 @@ impl Folder<'_> {
     ///
     /// # Errors
     ///
-    /// Where the folder cannot be read, or a glob is none.
+    /// Where the folder cannot be read, or a glob is invalid.
     pub fn files(&self, skips: &mut Skips, store: &Store<'_>) -> Result<Vec<Found>, Error> {
         let walk = Walk { include: self.include, exclude: self.exclude, no_ignore: self.no_ignore, ..Walk::default() };
         let mut bases = Bases::new(store);
@@ -97,7 +97,7 @@ impl Folder<'_> {
             } else {
                 let ending = relative.extension().map(|ending| format!(".{}", ending.to_string_lossy().to_lowercase()));
                 let ending = ending.unwrap_or_else(|| "no ending".to_owned());
-                skips.add(format!("it is no document ({ending})"), &shown);
+                skips.add(format!("not a type of document ({ending})"), &shown);
             }
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));

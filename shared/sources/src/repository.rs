@@ -44,7 +44,9 @@ fn check_host(address: &Address, invocation: &Invocation) -> Result<(), Error> {
     // Whatever Git speaks with it, it is the host that is allowed or not.
     match Url::parse(&format!("https://{host}/")) {
         Ok(url) => domains.check(&url),
-        Err(error) => Err(ARGUMENT_ERROR.error(format!("{host} is no host: {error}")).detail("argument", "--repo-url")),
+        Err(error) => {
+            Err(ARGUMENT_ERROR.error(format!("{host} is not a host name: {error}")).detail("argument", "--repo-url"))
+        }
     }
 }
 

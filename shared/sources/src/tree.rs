@@ -47,7 +47,7 @@ impl Tree<'_> {
     ///
     /// # Errors
     ///
-    /// Those of [`Repository::list`]; `ARGUMENT_ERROR` where a glob is none.
+    /// Those of [`Repository::list`]; `ARGUMENT_ERROR` where a glob is invalid.
     pub fn files(&self, include: &[String], exclude: &[String], skips: &mut Skips) -> Result<Vec<Found>, Error> {
         // Globs are for paths beneath a folder; of a repository, that is its top.
         let base = Path::new("/repository");
@@ -73,7 +73,7 @@ impl Tree<'_> {
                         .extension()
                         .map(|ending| format!(".{}", ending.to_string_lossy().to_lowercase()));
                     let ending = ending.unwrap_or_else(|| "no ending".to_owned());
-                    skips.add(format!("it is no document ({ending})"), &file.path);
+                    skips.add(format!("not a type of document ({ending})"), &file.path);
                 }
             }
         }

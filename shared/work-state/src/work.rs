@@ -77,7 +77,7 @@ pub struct Todo {
     pub id: String,
     /// What is to be done.
     pub task: String,
-    /// How far it is.
+    /// Its status.
     pub status: Status,
 }
 
@@ -113,7 +113,7 @@ impl Work {
     /// Sets the todo list to the JSON array `text`; an empty one clears it.
     ///
     /// # Errors
-    /// [`ARGUMENT_ERROR`] for what is no todo list.
+    /// [`ARGUMENT_ERROR`] for an invalid todo list.
     pub fn set_todo_list(&mut self, text: &str) -> Result<(), Error> {
         check_length("--todo-list", text, MEMOS)?;
         let text = if text.trim().is_empty() { "[]" } else { text };

@@ -49,7 +49,7 @@ impl Approvals {
     /// The rules of `mode`, where a person can be asked if `can_ask`. The configured commands are approved from the
     /// beginning: programs with their first words.
     pub(crate) fn new(mode: Approve, can_ask: bool, commands: &Commands) -> Self {
-        // Without a terminal nobody can be asked, and what comes through a pipe is no answer.
+        // Without a terminal nobody can be asked, and input from a pipe is not an answer.
         let mode = if mode == Approve::Ask && !can_ask { Approve::Never } else { mode };
         let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let allowed = commands.allow.iter().map(words).filter(|words| !words.is_empty());

@@ -255,7 +255,7 @@ impl Offered {
 fn arguments(call: &Call) -> Result<Members, Error> {
     let Value::Object(arguments) = &call.arguments else {
         return Err(ARGUMENT_ERROR
-            .error(format!("the arguments of {} are no JSON object: {}", call.name, call.arguments))
+            .error(format!("the arguments of {} are not a JSON object: {}", call.name, call.arguments))
             .remedy("Call it again with one JSON object that fits its schema."));
     };
     let own = |(name, _): &(&String, &Value)| *name != WAIT;

@@ -91,7 +91,7 @@ impl Session {
             }
             events.push(serde_json::from_slice(line).map_err(|error| {
                 SESSION_FAILED
-                    .error(format!("line {} of {} is no event: {error}", number + 1, path.display()))
+                    .error(format!("line {} of {} is not an event: {error}", number + 1, path.display()))
                     .remedy("The file was changed by another program: begin a new conversation.")
             })?);
         }

@@ -1,6 +1,6 @@
 //! The terminal: lines are edited there, and a person is asked there.
 //!
-//! A question is asked only where standard input is a terminal: what comes through a pipe is no answer.
+//! A question is asked only where standard input is a terminal: input from a pipe is not an answer.
 
 use std::{
     io::{self, IsTerminal},

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// what the window says (default: "Choose a folder")
+    /// title of the window (default: "Choose a folder")
     #[argh(option)]
     pub title: Option<String>,
     /// folder that is shown first

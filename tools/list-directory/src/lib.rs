@@ -75,7 +75,7 @@ pub struct Entry {
     /// What it is.
     #[serde(rename = "type")]
     pub kind: EntryKind,
-    /// Its size in bytes; null for what is not a file.
+    /// Its size in bytes; null for anything but a file.
     pub size: Option<u64>,
     /// When it was last changed, in UTC.
     pub modified: Option<String>,

@@ -5,7 +5,7 @@
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -33,6 +33,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How often new knowledge bases are looked for, which takes a walk through the project.
 const SEARCH: Duration = Duration::from_secs(10);
 
+/// The most subscriptions that are accepted and not yet acknowledged.
+const MOST_ACCEPTED: usize = 64;
+
 /// The most resources that one client watches.
 const MOST_WATCHED: usize = 256;
 
@@ -42,11 +45,16 @@ pub(crate) struct Resources {
     host: Arc<HostOptions>,
     /// The watches of a client of the older revisions: by address, and that of the list without one.
     watches: Arc<Mutex<HashMap<Option<String>, AbortHandle>>>,
+    /// What subscriptions of the newest revision start from, between their acceptance and their acknowledgement.
+    accepted: Arc<std::sync::Mutex<Vec<Accepted>>>,
 }
+
+/// A filter, and what was seen when it was accepted.
+type Accepted = (SubscriptionFilter, Result<Watched, ErrorData>);
 
 impl Resources {
     pub(crate) fn new(host: Arc<HostOptions>) -> Self {
-        Self { host, watches: Arc::default() }
+        Self { host, watches: Arc::default(), accepted: Arc::default() }
     }
 
     /// The same resources for another client.
@@ -91,7 +99,8 @@ impl Resources {
         if watches.len() >= MOST_WATCHED {
             return Err(ErrorData::invalid_params(format!("{MOST_WATCHED} resources are watched already"), None));
         }
-        let mut changes = Watched::of(&self.host, uri.as_slice(), uri.is_none()).await?;
+        let (host, asked) = (Arc::clone(&self.host), uri.clone());
+        let mut changes = blocking(move || Watched::of(&host, asked.as_slice(), asked.is_none())).await?;
         let watch = tokio::spawn(async move {
             while !peer.is_transport_closed() {
                 let told = match changes.next().await {
@@ -117,12 +126,33 @@ impl Resources {
         }
     }
 
+    /// Accepts a subscription of the newest revision, of which changes are told from now on: the SDK acknowledges it
+    /// between this and [`listen`](Self::listen). A look takes as long as a walk through the project.
+    pub(crate) fn accept(&self, requested: &SubscriptionFilter) {
+        let uris = requested.resource_subscriptions.as_deref().unwrap_or_default();
+        let uris = &uris[..uris.len().min(MOST_WATCHED)];
+        let watched = Watched::of(&self.host, uris, requested.resources_list_changed == Some(true));
+        let mut accepted = self.accepted();
+        // One whose acknowledgement failed is never listened to.
+        if accepted.len() >= MOST_ACCEPTED {
+            drop(accepted.remove(0));
+        }
+        accepted.push((requested.clone(), watched.map_err(not_found)));
+    }
+
+    fn accepted(&self) -> std::sync::MutexGuard<'_, Vec<Accepted>> {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Tells a client of the newest revision of changes, until it ends its subscription.
     pub(crate) async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let SubscriptionFilter { resources_list_changed, resource_subscriptions, .. } = subscription.accepted().clone();
-        let uris = resource_subscriptions.unwrap_or_default();
-        let uris = &uris[..uris.len().min(MOST_WATCHED)];
-        let mut watched = Watched::of(&self.host, uris, resources_list_changed == Some(true)).await?;
+        let mut watched = {
+            let mut accepted = self.accepted();
+            // Of two with one filter, either start will do.
+            let at = accepted.iter().position(|(filter, _)| filter == subscription.requested());
+            at.map(|at| accepted.remove(at).1)
+                .ok_or_else(|| ErrorData::internal_error("the subscription was not accepted", None))??
+        };
         let sink = subscription.sink();
         loop {
             let change = tokio::select! {
@@ -153,6 +183,7 @@ impl Drop for Resources {
 }
 
 /// What is watched, as it was seen last.
+#[derive(Debug)]
 struct Watched {
     host: Arc<HostOptions>,
     resources: Vec<(String, PathBuf, Stamp)>,
@@ -168,15 +199,14 @@ enum Change {
 }
 
 impl Watched {
-    async fn of(host: &Arc<HostOptions>, uris: &[String], list: bool) -> Result<Self, ErrorData> {
+    fn of(host: &Arc<HostOptions>, uris: &[String], list: bool) -> Result<Self, Error> {
         let mut resources = vec![];
         for uri in uris {
-            let (host, asked) = (Arc::clone(host), uri.clone());
-            let file = blocking(move || resources::find(&asked, &host)).await?;
+            let file = resources::find(uri, host)?;
             let stamp = resources::stamp(&file);
             resources.push((uri.clone(), file, stamp));
         }
-        let catalogs = if list { Some(catalogs(host).await) } else { None };
+        let catalogs = list.then(|| resources::stamps(host));
         Ok(Self { host: Arc::clone(host), resources, catalogs, searched: Instant::now() })
     }
 
@@ -213,8 +243,10 @@ async fn catalogs(host: &Arc<HostOptions>) -> Vec<(PathBuf, Stamp)> {
 /// Does work that waits for the disk.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, ErrorData> {
     let done = spawn_blocking(work).await.map_err(|error| INTERNAL_ERROR.error(error.to_string()));
-    done.and_then(|done| done).map_err(|error| {
-        let code = if error.is(INTERNAL_ERROR) { ErrorCode::INTERNAL_ERROR } else { ErrorCode::RESOURCE_NOT_FOUND };
-        ErrorData::new(code, format!("{error}. {}", error.remediation()), serde_json::to_value(error).ok())
-    })
+    done.and_then(|done| done).map_err(not_found)
+}
+
+fn not_found(error: Error) -> ErrorData {
+    let code = if error.is(INTERNAL_ERROR) { ErrorCode::INTERNAL_ERROR } else { ErrorCode::RESOURCE_NOT_FOUND };
+    ErrorData::new(code, format!("{error}. {}", error.remediation()), serde_json::to_value(error).ok())
 }

@@ -264,6 +264,7 @@ impl ServerHandler for Server {
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         (accepted.tools_list_changed, accepted.prompts_list_changed) = (None, None);
+        self.resources.accept(requested);
         Some(accepted)
     }
 

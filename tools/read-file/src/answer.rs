@@ -21,7 +21,7 @@ pub struct Answer {
     /// The text, newlines as they are in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// The bytes in base64, of what is not text.
+    /// The bytes in base64, where the file is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
     /// What the file is by its content.

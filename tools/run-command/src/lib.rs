@@ -38,8 +38,8 @@ pub enum Shell {
 }
 
 /// Run a shell line in the project and get its output; what only reads runs at once, a person approves the
-/// rest. Files are confined to the project, the network needs network. For files prefer the file tools.
-/// Returns exit code, stdout and stderr; a non-zero exit is no error.
+/// rest. Files are confined to the project, the network requires network to be set. For files prefer the file tools.
+/// Returns exit code, stdout and stderr; a non-zero exit is not an error.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -75,7 +75,7 @@ pub struct Answer {
     pub stdout: String,
     /// What it printed as errors.
     pub stderr: String,
-    /// The encoding of stdout; null if it is no text.
+    /// The encoding of stdout; null if it is not text.
     pub stdout_encoding: Option<&'static str>,
     /// The encoding of stderr.
     pub stderr_encoding: Option<&'static str>,

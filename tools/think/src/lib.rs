@@ -14,7 +14,7 @@ const LONGEST: usize = 12_000;
 
 /// Reflect, and write it down: after each round of results progress, findings, gaps and the next step; before a
 /// final answer whether every statement is backed, all is answered, nothing invented. Plans and facts go
-/// into `work`. Returns how often was reflected.
+/// into `work`. Returns the number of reflections.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

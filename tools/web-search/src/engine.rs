@@ -18,20 +18,20 @@ const GOOGLE_PAGE: usize = 10;
 /// The most characters that are repeated of what an engine says.
 const SAID: usize = 300;
 
-/// The first `limit` results for `query`.
+/// The first `count` results for `query`.
 ///
 /// # Errors
 /// [`SEARCH_AUTH_FAILED`], [`SEARCH_RATE_LIMITED`] and [`SEARCH_FAILED`].
-pub(crate) fn search(settings: &SearchSettings, query: &str, limit: usize) -> Result<Vec<Hit>, Error> {
+pub(crate) fn search(settings: &SearchSettings, query: &str, count: usize) -> Result<Vec<Hit>, Error> {
     let service = Service::new(settings)?;
     let mut hits = match settings.engine {
         SearchEngine::Tavily => {
-            let body = json!({"query": query, "max_results": limit, "search_depth": "basic"});
+            let body = json!({"query": query, "max_results": count, "search_depth": "basic"});
             let key = format!("Bearer {}", settings.key.value());
             let answer = service.post("search", &[("authorization", &key)], &body)?;
             service.hits(&answer, "/results", ["title", "url", "content"], &["published_date"])?
         }
-        SearchEngine::Google => service.google(query, limit)?,
+        SearchEngine::Google => service.google(query, count)?,
         SearchEngine::Searxng => {
             let answer = service.get("search", &[("q", query), ("format", "json")], &[])?;
             let hits = service.hits(&answer, "/results", ["title", "url", "content"], &["publishedDate"])?;
@@ -39,7 +39,7 @@ pub(crate) fn search(settings: &SearchSettings, query: &str, limit: usize) -> Re
             hits
         }
         SearchEngine::Brave => {
-            let count = limit.to_string();
+            let count = count.to_string();
             let query = [("q", query), ("count", &count), ("text_decorations", "false")];
             let answer = service.get("res/v1/web/search", &query, &[("x-subscription-token", settings.key.value())])?;
             // Without any result, there is no list of them.
@@ -49,7 +49,7 @@ pub(crate) fn search(settings: &SearchSettings, query: &str, limit: usize) -> Re
             service.hits(&answer, "/web/results", ["title", "url", "description"], &["page_age", "age"])?
         }
     };
-    hits.truncate(limit);
+    hits.truncate(count);
     Ok(hits)
 }
 
@@ -73,7 +73,7 @@ impl<'a> Service<'a> {
         let base = if settings.base_url.is_empty() { own } else { &settings.base_url };
         // A path joins what ends with a slash.
         let base = Url::parse(&format!("{}/", base.trim_end_matches('/'))).map_err(|error| {
-            SEARCH_FAILED.error(format!("search.base_url is no URL: {error}")).detail("key", "search.base_url")
+            SEARCH_FAILED.error(format!("search.base_url is not a URL: {error}")).detail("key", "search.base_url")
         })?;
         let mut blanks = Blanks::default();
         blanks.add(settings.key.value());
@@ -82,10 +82,10 @@ impl<'a> Service<'a> {
     }
 
     /// Google returns ten results at once.
-    fn google(&self, query: &str, limit: usize) -> Result<Vec<Hit>, Error> {
+    fn google(&self, query: &str, wanted: usize) -> Result<Vec<Hit>, Error> {
         let mut hits = vec![];
-        while hits.len() < limit {
-            let count = (limit - hits.len()).min(GOOGLE_PAGE).to_string();
+        while hits.len() < wanted {
+            let count = (wanted - hits.len()).min(GOOGLE_PAGE).to_string();
             let start = (hits.len() + 1).to_string();
             let (key, id) = (self.settings.key.value(), self.settings.google_engine_id.as_str());
             let query = [("key", key), ("cx", id), ("q", query), ("num", &count), ("start", &start)];
@@ -138,7 +138,7 @@ impl<'a> Service<'a> {
         if response.status != 200 {
             return Err(self.refused(&response, parsed.as_ref()));
         }
-        parsed.ok_or_else(|| self.failed("its answer is no JSON"))
+        parsed.ok_or_else(|| self.failed("its answer is not JSON"))
     }
 
     fn refused(&self, response: &Response, body: Option<&Value>) -> Error {

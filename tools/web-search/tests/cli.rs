@@ -214,7 +214,7 @@ fn google_is_asked_again_for_more_than_ten() {
         ("200 OK", json!({"items": items}))
     };
     let server = Server::new(vec![page(0, 10), page(10, 2)]);
-    let answer = answer(&run(&configured("google", &server.url), &["--limit", "12"]));
+    let answer = answer(&run(&configured("google", &server.url), &["--count", "12"]));
     assert_eq!(answer["results"].as_array().unwrap().len(), 12);
     let heads = [server.request().0, server.request().0];
     assert!(heads[0].contains("num=10&start=1") && heads[1].contains("num=2&start=11"), "{heads:?}");
@@ -287,7 +287,7 @@ fn an_answer_of_any_size_stays_within_its_limit() {
     let long = |n: usize| json!({"title": "潮".repeat(5_000), "url": format!("https://example.com/{n}"), "content": "汐\u{1b}[31m".repeat(9_000)});
     let server = Server::new(vec![("200 OK", json!({"results": (0..20).map(long).collect::<Vec<_>>()}))]);
     let tree = configured("searxng", &server.url);
-    let output = run(&tree, &["--limit", "20"]);
+    let output = run(&tree, &["--count", "20"]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert!(text.chars().count() < 29_000 && !text.contains('\u{1b}'), "{}", text.chars().count());
     assert!(answer(&output)["results"].as_array().unwrap().len() > 10);

@@ -19,7 +19,7 @@ pub struct Args {
     /// what holds for all of the work
     #[argh(option)]
     pub overall_policy: Option<String>,
-    /// whose part you take
+    /// role that you take
     #[argh(option)]
     pub worker_role: Option<String>,
     /// rules to keep

@@ -199,7 +199,10 @@ impl Look<'_> {
                 for path in operands.iter().skip(1) {
                     let recursive = has(&['R'], "--recursive");
                     if (recursive && self.targets.is_everything(path)) || path.trim_end_matches('/').is_empty() {
-                        self.block("open-root", format!("it changes who may use the system or a home: {path}"));
+                        self.block(
+                            "open-root",
+                            format!("it changes permissions of the system or of a home folder: {path}"),
+                        );
                     }
                 }
             }

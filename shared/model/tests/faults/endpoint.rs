@@ -14,5 +14,5 @@ pub(crate) fn client_with(scripted: &Scripted, provider: Provider, change: impl 
     let mut endpoint = Endpoint::new(provider, "scripted", &scripted.url, Key::new("secret-key"));
     change(&mut endpoint);
     let (first, longest) = (Duration::from_millis(2), Duration::from_millis(8));
-    Client::new(endpoint).with_retries(Retries { most: 4, first, longest })
+    Client::new(endpoint).with_retries(Retries { most: 4, backoff: ragmaker_http::Backoff { first, longest } })
 }
