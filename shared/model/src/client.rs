@@ -16,14 +16,16 @@ use std::{
 
 use ragmaker_config::Blanks;
 use ragmaker_http::{Backoff, retry_after};
-use ragmaker_tool::{Code, Error};
+use ragmaker_tool::Error;
 use serde_json::Value;
 
 use crate::{
     Answer, CANCELLED, CONTEXT_TOO_LONG, Endpoint, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED,
     MODEL_UNREACHABLE, Protocol, Provider, Request,
     answer::{Collected, reported},
-    anthropic, chat, gemini,
+    anthropic, chat,
+    error::Failure,
+    gemini,
     reader::{Reader, is_about_length, shortened},
     sse::{EVENT_LIMIT, Events},
     text,
@@ -125,18 +127,6 @@ enum Part {
     Bytes(Vec<u8>),
     End,
     Failed(String),
-}
-
-/// Why one attempt failed.
-pub(crate) enum Failure {
-    Final(Error),
-    Again { code: Code, reason: String, wait: Option<Duration> },
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Final(error)
-    }
 }
 
 impl Client {

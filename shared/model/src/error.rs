@@ -1,6 +1,8 @@
-//! The codes of a request that failed.
+//! Why a request failed: codes, and whether to send it again.
 
-use ragmaker_tool::Code;
+use std::time::Duration;
+
+use ragmaker_tool::{Code, Error};
 
 /// The endpoint refused the key.
 pub const MODEL_AUTH_FAILED: Code =
@@ -23,3 +25,15 @@ pub const CANCELLED: Code = Code::new("CANCELLED", "Nothing has to be done; the 
 /// The codes of [`crate::Client::complete`].
 pub const ERRORS: &[Code] =
     &[MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE, MODEL_ANSWER_INVALID, CONTEXT_TOO_LONG, CANCELLED];
+
+/// Why one attempt failed.
+pub(crate) enum Failure {
+    Final(Error),
+    Again { code: Code, reason: String, wait: Option<Duration> },
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Final(error)
+    }
+}

@@ -7,7 +7,7 @@ use crate::{
     CONTEXT_TOO_LONG, MODEL_ANSWER_INVALID, MODEL_UNREACHABLE, Provider,
     answer::{Collected, Fed},
     anthropic, chat,
-    client::Failure,
+    error::Failure,
     gemini,
 };
 
