@@ -246,6 +246,19 @@ mod tests {
         }
     }
 
+    /// Whether `schema` has a member or a choice of this name, at any depth.
+    fn declares(schema: &Value, name: &str) -> bool {
+        let is_choice = schema["const"] == name
+            || schema["enum"].as_array().is_some_and(|choices| choices.iter().any(|choice| choice == name));
+        let is_member = schema["properties"].as_object().is_some_and(|members| members.contains_key(name));
+        let within = match schema {
+            Value::Array(parts) => parts.iter().any(|part| declares(part, name)),
+            Value::Object(parts) => parts.values().any(|part| declares(part, name)),
+            _ => false,
+        };
+        is_choice || is_member || within
+    }
+
     #[test]
     fn a_description_says_what_for_and_what_comes_back() {
         let offers = offers(&Selection::default());
@@ -254,12 +267,12 @@ mod tests {
             let description = offer.entry["description"].as_str().unwrap();
             let length = description.chars().count();
             assert!((100..=300).contains(&length), "{}: {length} characters", offer.name());
-            // What it names are tools, or its own arguments and members of its answer.
+            // It names tools, or its own arguments, members of its answer and their choices.
             for word in
                 description.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| word.contains('_'))
             {
-                let members = [&offer.entry["parameters"], &offer.entry["output"]].map(|schema| &schema["properties"]);
-                let is_known = names.contains(&word) || members.iter().any(|members| members.get(word).is_some());
+                let is_own = ["parameters", "output"].iter().any(|schema| declares(&offer.entry[schema], word));
+                let is_known = names.contains(&word) || is_own;
                 assert!(is_known, "{}: {word}", offer.name());
             }
         }
