@@ -11,8 +11,16 @@ use ragmaker_tests::{
 use serde_json::{Map, Value, json};
 
 /// The options that widen what a tool may reach.
-const HOST_OPTIONS: [&str; 7] =
-    ["project_root", "allow_root", "kb_root", "allow_domain", "allow_private", "conversation", "block_list"];
+const HOST_OPTIONS: [&str; 8] = [
+    "project_root",
+    "allow_root",
+    "kb_root",
+    "allow_domain",
+    "allow_private",
+    "public_only",
+    "conversation",
+    "block_list",
+];
 
 const SECRET: &str = "the-secret-outside";
 
@@ -40,7 +48,7 @@ fn host_options_are_not_arguments() {
     let project = Project::new();
     for entry in entries() {
         let own = |option: &str| entry.arguments.contains_key(option);
-        for option in ["project_root", "allow_root", "allow_domain", "allow_private", "conversation", "block_list"] {
+        for option in HOST_OPTIONS.into_iter().filter(|option| *option != "kb_root") {
             assert!(!own(option), "{}: {option}", entry.command);
         }
         // As an argument it is a place to save to, or places to read from.

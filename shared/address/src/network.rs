@@ -5,7 +5,7 @@
 //! [`Network::check`] refuses the numeric hosts, and whoever connects asks [`Network::permits`] for each
 //! address that the name of a host stands for.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 
 use ragmaker_tool::{Code, Error, HostOptions};
 use url::{Host, Url};
@@ -13,7 +13,7 @@ use url::{Host, Url};
 /// The address is of this machine, of a private network or of a cloud's metadata.
 pub const ADDRESS_NOT_ALLOWED: Code = Code::new(
     "ADDRESS_NOT_ALLOWED",
-    "Give a public address; whoever runs the tool may allow private ones with --allow-private.",
+    "Give a public address; whoever runs the tool may allow private ones with --allow-private, or leave --public-only out.",
 );
 
 /// The machines that may be reached.
@@ -26,12 +26,22 @@ pub struct Network {
 impl Network {
     /// The public machines; all where the host of the call allows private ones.
     pub fn new(host: &HostOptions) -> Self {
-        Self { all: host.allow_private, named: None }
+        Self { all: host.allow_private && !host.public_only, named: None }
     }
 
     /// Every machine.
     pub fn all() -> Self {
         Self { all: true, named: None }
+    }
+
+    /// The machines that a browser may reach: every one, unless the host of the call wants the public ones alone.
+    pub fn of_browser(host: &HostOptions) -> Self {
+        Self { all: !host.public_only, named: None }
+    }
+
+    /// Whether no machine is refused.
+    pub fn is_all(&self) -> bool {
+        self.all
     }
 
     /// The same, with the host and port of `given`, where that names a private machine: by its number, or as
@@ -67,6 +77,24 @@ impl Network {
         };
         let port = url.port_or_known_default().unwrap_or_default();
         if self.permits(url.host_str().unwrap_or_default(), port, ip) { Ok(()) } else { Err(refused(url, ip)) }
+    }
+
+    /// Refuses a URL whose host is such a machine, by its number or by any address that its name stands for. A name that
+    /// this machine does not know is not refused: a proxy may know it.
+    ///
+    /// # Errors
+    ///
+    /// [`ADDRESS_NOT_ALLOWED`].
+    pub fn check_resolved(&self, url: &Url) -> Result<(), Error> {
+        if self.all {
+            return Ok(());
+        }
+        self.check(url)?;
+        let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
+        let port = url.port_or_known_default().unwrap_or_default();
+        let Ok(mut addresses) = (name, port).to_socket_addrs() else { return Ok(()) };
+        let private = addresses.find(|at| !self.permits(name, port, at.ip()));
+        private.map_or(Ok(()), |at| Err(refused(url, at.ip())))
     }
 
     /// Whether a connection for `host`, as a URL spells it, and `port` may go to `ip`.
@@ -209,6 +237,19 @@ mod tests {
         {
             assert!(Network::default().check(&url(public)).is_ok(), "{public}");
         }
+    }
+
+    #[test]
+    fn a_name_is_refused_by_what_it_stands_for() {
+        let local = url("http://localhost:8000/");
+        assert!(Network::default().check(&local).is_ok());
+        assert!(Network::default().check_resolved(&local).unwrap_err().is(ADDRESS_NOT_ALLOWED));
+        assert!(Network::default().check_resolved(&url("http://10.0.0.1/")).is_err());
+        assert!(Network::default().with(&local).check_resolved(&local).is_ok());
+        assert!(Network::default().check_resolved(&url("http://no-such-name.invalid/")).is_ok());
+        let only = HostOptions { public_only: true, allow_private: true, ..HostOptions::default() };
+        assert!(Network::of_browser(&HostOptions::default()).is_all());
+        assert!(!Network::of_browser(&only).is_all() && !Network::new(&only).is_all());
     }
 
     #[test]

@@ -48,6 +48,7 @@ mod navigation;
 mod page;
 mod process;
 mod profile;
+mod reach;
 mod readiness;
 mod session;
 mod supervisor;

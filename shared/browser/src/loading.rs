@@ -8,11 +8,12 @@
 
 use std::rc::Rc;
 
+use ragmaker_address::Network;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::block_list::BlockList;
+use crate::{block_list::BlockList, reach::Reach};
 
 /// The parts of a page that are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,11 +38,22 @@ const PICTURE: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 pub(crate) struct Loading {
     load: Load,
     block_list: Option<Rc<BlockList>>,
+    reach: Option<Reach>,
 }
 
 impl Loading {
     pub(crate) fn new(load: Load, block_list: Option<Rc<BlockList>>) -> Self {
-        Self { load, block_list }
+        Self { load, block_list, reach: None }
+    }
+
+    /// The same, within the machines that may be reached.
+    pub(crate) fn within(self, network: &Network) -> Self {
+        Self { reach: Reach::new(network), ..self }
+    }
+
+    /// The machines that may be reached; `None` for every one.
+    pub(crate) fn reach(&self) -> Option<&Reach> {
+        self.reach.as_ref()
     }
 
     /// The parts of a page that are loaded.
@@ -51,7 +63,7 @@ impl Loading {
 
     /// The requests that the browser is to ask about; none where all are made.
     pub(crate) fn patterns(&self) -> Option<Value> {
-        if self.block_list.is_some() {
+        if self.block_list.is_some() || self.reach.is_some() {
             return Some(json!([{"urlPattern": "*"}]));
         }
         let kinds = || WITHOUT_TEXT.map(|kind| json!({"resourceType": kind})).into();
@@ -65,6 +77,9 @@ impl Loading {
         let (kind, asked) = (request["resourceType"].as_str().unwrap_or_default(), &request["request"]);
         let text = |key: &str| asked[key].as_str().unwrap_or_default();
         let is_page = kind == "Document" && request["frameId"] == frame;
+        if self.reach.as_ref().is_some_and(|reach| reach.refuses(text("url"), is_page)) {
+            return ("Fetch.failRequest", json!({"requestId": id, "errorReason": "AddressUnreachable"}));
+        }
         let blocks = |list: &BlockList| list.blocks(text("url"), page, kind, text("method"));
         if !is_page && self.block_list.as_deref().is_some_and(blocks) {
             return ("Fetch.failRequest", json!({"requestId": id, "errorReason": "BlockedByClient"}));

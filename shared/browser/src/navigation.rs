@@ -18,6 +18,7 @@ use crate::{
     facts::Facts,
     loading::Loading,
     page::{Outcome, Page},
+    reach::Reach,
     readiness::{Network, PageScript, Readiness, ReadyPage, Waited, limits::LIMITS},
     tab::Tab,
 };
@@ -146,6 +147,9 @@ impl Navigation<'_> {
             let facts = Facts::of_status(self.url.clone(), status);
             return Ok((Page::new(facts, &self.url, &headers, Outcome::IDLE), Value::Null));
         }
+        if let Some(refusal) = self.loading.reach().and_then(Reach::refusal) {
+            return Err(refusal.into());
+        }
         let error = refused_load(&self.url, url, status, media, error);
         Err(error.into())
     }
@@ -223,6 +227,9 @@ impl Navigation<'_> {
         let ReadyPage { outcome, facts, content } = page;
         self.handle_events();
         if facts.url.scheme() == "chrome-error" {
+            if let Some(refusal) = self.loading.reach().and_then(Reach::refusal) {
+                return Err(refusal.into());
+            }
             // A page that this one has led to could not be loaded.
             let failure = self.network.shown().failure();
             let (url, net_error) = failure.unwrap_or((self.url.as_str(), "net::ERR_FAILED"));
@@ -230,6 +237,9 @@ impl Navigation<'_> {
         }
         ragmaker_address::check(&facts.url)?;
         self.domains.check(&facts.url)?;
+        if let Some(reach) = self.loading.reach() {
+            reach.check(&facts.url, self.network.shown().address())?;
+        }
         if facts.media_type == "application/pdf" {
             let error = "the URL is a PDF, not a page";
             return Err(not_a_page(error, &self.url, Some(&facts.media_type), facts.status).into());

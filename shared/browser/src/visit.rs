@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_address::Domains;
+use ragmaker_address::{Domains, Network as Machines};
 use ragmaker_project::Project;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use serde_json::Value;
@@ -33,6 +33,8 @@ pub struct Browsing {
     profile: Profile,
     /// The domains whose pages may be opened.
     domains: Domains,
+    /// The machines that may be reached.
+    machines: Machines,
     /// The filter lists that hold for the requests of pages.
     block_list: Option<Rc<BlockList>>,
 }
@@ -45,10 +47,16 @@ impl Browsing {
     /// Those of [`Project::discover`], [`Profile::of`], [`Domains::new`] and [`BlockList::of`].
     pub fn new(session: Option<&str>, invocation: &Invocation) -> Result<Self, Error> {
         let host = &invocation.host;
-        let domains = Domains::new(&host.allow_domain)?;
+        let (domains, machines) = (Domains::new(&host.allow_domain)?, Machines::of_browser(host));
         let cache = Project::discover(host.project_root.as_deref())?.cache_folder();
         let block_list = BlockList::of(&host.block_list, &cache)?.map(Rc::new);
-        Ok(Self { profile: Profile::of(&cache, session)?, domains, block_list })
+        Ok(Self { profile: Profile::of(&cache, session)?, domains, machines, block_list })
+    }
+
+    /// The same, where only `machines` may be reached.
+    #[must_use]
+    pub fn within(self, machines: Machines) -> Self {
+        Self { machines, ..self }
     }
 
     /// A visit of `target`: no window, text alone, and the time that a call has by default.
@@ -99,11 +107,12 @@ impl Visit<'_> {
     fn take(&self, wanted: Wanted<'_>) -> Result<(Page, Value), Error> {
         if let Target::Load(url) | Target::Show(url) = self.target {
             self.browsing.domains.check(url)?;
+            self.browsing.machines.check_resolved(url)?;
         }
         let deadline = Instant::now() + self.timeout.unwrap_or(LIMITS.call);
         let script = PageScript::new(wanted);
         let load = if self.visible { Load::Everything } else { self.load };
-        let loading = Rc::new(Loading::new(load, self.browsing.block_list.clone()));
+        let loading = Rc::new(Loading::new(load, self.browsing.block_list.clone()).within(&self.browsing.machines));
         let mut retried = false;
         loop {
             let in_use = InUse::enter(&self.browsing.profile, self.visible, deadline)?;
@@ -204,7 +213,7 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let profile = Profile::of(cache.path(), None).unwrap();
         let domains = Domains::new(&["docs.example.com".to_owned()]).unwrap();
-        let browsing = Browsing { profile, domains, block_list: None };
+        let browsing = Browsing { profile, domains, machines: Machines::all(), block_list: None };
         let url = ragmaker_address::parse("https://evil.example/docs.example.com").unwrap();
         for target in [Target::Load(&url), Target::Show(&url)] {
             let visit = browsing.visit(target);

@@ -84,6 +84,8 @@ impl Client {
     /// `ARGUMENT_ERROR` where an allowed domain is invalid.
     pub fn new(host: &HostOptions, given: Option<&Url>, limits: Limits) -> Result<Self, Error> {
         let domains = Domains::new(&host.allow_domain)?;
+        // Where only public machines are wanted, no call names another one either.
+        let given = given.filter(|_| !host.public_only);
         let network = given.into_iter().fold(Network::new(host), Network::with);
         Ok(Self::within(domains, network, limits))
     }
@@ -114,6 +116,11 @@ impl Client {
     /// What one request may take.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// The machines that may be reached.
+    pub fn network(&self) -> &Network {
+        &self.network
     }
 
     /// Refuses an address that this client does not ask for, as far as it can be told without asking.

@@ -86,7 +86,7 @@ impl Browser {
 
     /// The page at `url` as the browser shows it.
     fn open(&self, url: &Url, client: &Client) -> Result<Content, Error> {
-        let browsing = Browsing::new(self.session.as_deref(), &self.invocation)?;
+        let browsing = Browsing::new(self.session.as_deref(), &self.invocation)?.within(client.network().clone());
         let visit = Visit { timeout: Some(BROWSER_TIME), ..browsing.visit(Target::Load(url)) };
         let (page, html) = visit.html(None)?;
         client.check(&page.url)?;

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ragmaker_address::Domains;
+use ragmaker_address::{Domains, Network};
 use ragmaker_files::{PATH_NOT_ALLOWED, Roots};
 use ragmaker_git::Address;
 use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
@@ -43,7 +43,7 @@ fn check_host(address: &Address, invocation: &Invocation) -> Result<(), Error> {
     let domains = Domains::new(&invocation.host.allow_domain)?;
     // Whatever Git speaks with it, it is the host that is allowed or not.
     match Url::parse(&format!("https://{host}/")) {
-        Ok(url) => domains.check(&url),
+        Ok(url) => domains.check(&url).and_then(|()| Network::of_browser(&invocation.host).check_resolved(&url)),
         Err(error) => {
             Err(ARGUMENT_ERROR.error(format!("{host} is not a host name: {error}")).detail("argument", "--repo-url"))
         }

@@ -35,6 +35,9 @@ pub struct HostOptions {
     /// let pages be fetched from this machine and from private networks
     #[argh(switch)]
     pub allow_private: bool,
+    /// refuse every page of this machine and of private networks, for the browser too, even if a call names it
+    #[argh(switch)]
+    pub public_only: bool,
     /// conversation whose plan and reflections are kept: letters, digits, - and _ (default: default)
     #[argh(option)]
     pub conversation: Option<String>,
@@ -49,15 +52,26 @@ pub const PROJECT: &[&str] = &["--project-root"];
 pub const CONVERSATION: &[&str] = &["--project-root", "--conversation"];
 /// The host options of tools that read and write where the caller says.
 pub const SAVING: &[&str] = &["--project-root", "--allow-root"];
+/// The host options of tools that ask services which a person configured.
+pub const SEARCHING: &[&str] = &["--project-root", "--allow-domain"];
 /// The host options of tools that open web pages.
-pub const BROWSING: &[&str] = &["--project-root", "--allow-domain", "--block-list"];
+pub const BROWSING: &[&str] = &["--project-root", "--allow-domain", "--public-only", "--block-list"];
 /// The host options of tools that open web pages and save them.
-pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--block-list"];
+pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--public-only", "--block-list"];
 /// The host options of tools that fetch pages without a browser.
-pub const FETCHING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--allow-private"];
+pub const FETCHING: &[&str] = 
+    &["--project-root", "--allow-root", "--allow-domain", "--allow-private", "--public-only"];
 /// Every host option: those of a program that serves the tools.
 pub const ALL: &[&str] =
-    &["--project-root", "--allow-root", "--kb-root", "--allow-domain", "--allow-private", "--conversation"];
+    &[
+    "--project-root",
+    "--allow-root",
+    "--kb-root",
+    "--allow-domain",
+    "--allow-private",
+    "--public-only",
+    "--conversation",
+];
 /// The host options of tools that read files: knowledge bases are readable without being writable.
 pub const FILES: &[&str] = &["--project-root", "--allow-root", "--kb-root"];
 

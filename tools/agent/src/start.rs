@@ -123,6 +123,7 @@ fn tools(arguments: &Arguments, config: &Config, project: &Project) -> Result<(T
         kb_root: arguments.kb_root.clone(),
         allow_domain: arguments.allow_domain.clone(),
         allow_private: arguments.allow_private,
+        public_only: false,
         conversation: None,
         block_list: vec![],
     };

@@ -98,7 +98,7 @@ impl Tool for Args {
         codes::VISIT_ERRORS,
         ragmaker_address::ERRORS,
         ragmaker_project::ERRORS,
-        &[OFFSET_BEYOND_END],
+        &[ragmaker_address::ADDRESS_NOT_ALLOWED, OFFSET_BEYOND_END],
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {

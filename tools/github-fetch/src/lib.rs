@@ -81,7 +81,7 @@ impl Tool for Args {
         ragmaker_catalog::ERRORS,
         ragmaker_project::ERRORS,
         ragmaker_files::PATH_ERRORS,
-        &[ragmaker_files::PATH_NOT_WRITABLE],
+        &[ragmaker_address::ADDRESS_NOT_ALLOWED, ragmaker_files::PATH_NOT_WRITABLE],
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Report<Facts>, Error> {

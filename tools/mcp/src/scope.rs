@@ -16,8 +16,8 @@ use ragmaker_work_state::Conversation;
 /// Makes the paths of `host` absolute and the project root the working directory, so that relative paths
 /// in calls start there whichever process runs them.
 pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
-    let HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation, block_list } = host;
-    let project_root = project_root.map(|root| directory("--project-root", &root)).transpose()?;
+    let HostOptions { project_root, allow_root, kb_root, conversation, block_list, .. } = &host;
+    let project_root = project_root.as_ref().map(|root| directory("--project-root", root)).transpose()?;
     let allowed = |root: &String| match root.strip_prefix("rw=") {
         Some(root) => Ok(format!("rw={}", directory("--allow-root", root)?)),
         None => directory("--allow-root", root),
@@ -36,7 +36,7 @@ pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
         given => Conversation::named(&project, given.as_deref())?.name().to_owned(),
     };
     let conversation = Some(conversation);
-    Ok(HostOptions { project_root, allow_root, kb_root, allow_domain, allow_private, conversation, block_list })
+    Ok(HostOptions { project_root, allow_root, kb_root, conversation, block_list, ..host })
 }
 
 /// The name of a conversation that no other server has.

@@ -108,7 +108,7 @@ impl Tool for Args {
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY.open_world();
-    const HOST_OPTIONS: &'static [&'static str] = host::BROWSING;
+    const HOST_OPTIONS: &'static [&'static str] = host::SEARCHING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const ERRORS: &'static [&'static [Code]] = &[

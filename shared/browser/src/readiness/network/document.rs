@@ -32,6 +32,11 @@ impl Document {
         media_type(&self.response)
     }
 
+    /// The address of the machine that it came from, as far as it is known.
+    pub(crate) fn address(&self) -> Option<&str> {
+        self.response["remoteIPAddress"].as_str()
+    }
+
     /// The headers, their names in lower case.
     pub(crate) fn headers(&self) -> Value {
         headers(&self.response)

@@ -1,0 +1,83 @@
+//! Which machines a page may be loaded from, where the host of the call refuses private ones.
+//!
+//! The browser asks about each request before it makes it, each redirect too, and is answered by what the name stands
+//! for. It resolves names by itself a moment later, so the address that a document came from is compared once more.
+//! What no interception tells of stays outside: requests of service workers, and WebSockets.
+
+use std::{cell::RefCell, collections::HashMap, env, net::IpAddr};
+
+use ragmaker_address::{Network, refused};
+use ragmaker_tool::Error;
+use url::Url;
+
+/// Where a proxy is named, which connects in the browser's place.
+const PROXIES: [&str; 6] = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
+/// The machines that the pages of a call may be loaded from.
+#[derive(Debug)]
+pub(crate) struct Reach {
+    network: Network,
+    /// What was found of each host and port.
+    known: RefCell<HashMap<(String, u16), Option<Error>>>,
+    /// Why the page itself was not asked for.
+    page: RefCell<Option<Error>>,
+}
+
+impl Reach {
+    /// `None` where every machine may be reached.
+    pub(crate) fn new(network: &Network) -> Option<Self> {
+        let (known, page) = (RefCell::default(), RefCell::default());
+        (!network.is_all()).then(|| Self { network: network.clone(), known, page })
+    }
+
+    /// Why a request for `url` is not made, if it is not. `is_page` says whether it is for the page itself.
+    pub(crate) fn refuses(&self, url: &str, is_page: bool) -> bool {
+        // Data and blobs come from no machine.
+        let Some(url) = Url::parse(url).ok().filter(Url::has_host) else { return false };
+        let machine = (url.host_str().unwrap_or_default().to_owned(), url.port_or_known_default().unwrap_or_default());
+        let mut known = self.known.borrow_mut();
+        let refusal = known.entry(machine).or_insert_with(|| self.network.check_resolved(&url).err());
+        if is_page && refusal.is_some() {
+            self.page.replace(refusal.clone());
+        }
+        refusal.is_some()
+    }
+
+    /// Why the page was not asked for, if it was not.
+    pub(crate) fn refusal(&self) -> Option<Error> {
+        self.page.take()
+    }
+
+    /// Refuses the page at `url` that came from `address`, as the protocol writes it.
+    pub(crate) fn check(&self, url: &Url, address: Option<&str>) -> Result<(), Error> {
+        self.network.check_resolved(url)?;
+        let address = address.map(|address| address.trim_matches(['[', ']']));
+        let Some(ip) = address.and_then(|address| address.parse::<IpAddr>().ok()) else { return Ok(()) };
+        let is_proxied = PROXIES.iter().any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()));
+        let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+        if is_proxied || self.network.permits(host, port, ip) { Ok(()) } else { Err(refused(url, ip)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ragmaker_address::ADDRESS_NOT_ALLOWED;
+
+    #[test]
+    fn what_a_name_stands_for_and_what_a_page_came_from_decide() {
+        assert!(Reach::new(&Network::all()).is_none());
+        let reach = Reach::new(&Network::default()).unwrap();
+        assert!(reach.refuses("http://127.0.0.1:9/a", false) && reach.refusal().is_none());
+        assert!(reach.refuses("http://localhost:9/a", true));
+        assert!(reach.refusal().unwrap().is(ADDRESS_NOT_ALLOWED) && reach.refusal().is_none());
+        for url in ["data:text/plain,a", "blob:null/1", "http://1.1.1.1/", "about:blank"] {
+            assert!(!reach.refuses(url, true), "{url}");
+        }
+        let url = Url::parse("http://1.1.1.1/").unwrap();
+        assert!(reach.check(&url, Some("1.1.1.1")).is_ok() && reach.check(&url, None).is_ok());
+        if env::var_os("http_proxy").is_none() {
+            assert!(reach.check(&url, Some("[::1]")).is_err() && reach.check(&url, Some("10.0.0.1")).is_err());
+        }
+    }
+}
