@@ -32,6 +32,37 @@ fn pages_of_each_kind_are_read_by_their_body() {
     assert_eq!((&pdf["media_type"], &pdf["content_from"]), (&json!("application/pdf"), &json!("file")));
     assert!(pdf["total"].as_u64().unwrap() > 50, "{pdf}");
     assert_eq!(page("/redirect/chain/9")["http_status"], 200);
+    let notebook = page("/content/notebook.ipynb");
+    assert_eq!(text(&notebook), "# Harmonics\n\nOf the tide.\n\n```python\nheight = 7.2\n```\n");
+    assert_eq!(notebook["content_from"], "file");
+    let rows = text(&page("/content/rows"));
+    assert!(rows.contains("| place | height |") && rows.contains("| Brest | 7.2 |"), "{rows}");
+    assert!(text(&page("/content/mail.eml")).starts_with("# Tides\n"), "{}", page("/content/mail.eml"));
+}
+
+#[test]
+fn a_long_page_is_paged() {
+    let (project, site) = (Project::new(), Site::start());
+    let url = site.url("/content/long");
+    let page = |offset: &Value| {
+        let offset = offset.to_string();
+        let run = project.tool("http-fetch").args(["--url", &url, "--browser", "never", "--offset", &offset]).run();
+        assert!(run.raw.stdout.len() < 40_000, "{}", run.raw.stdout.len());
+        run.answer().clone()
+    };
+    let first = page(&json!(0));
+    let total = first["total"].as_u64().unwrap() as usize;
+    assert!(total > 60_000 && first["truncated"] == true, "{total}");
+    let second = page(&first["next"]["offset"]);
+    let both = [&first, &second].map(|page| page["content"].as_str().unwrap());
+    let whole = project.tool("http-fetch").args(["--url", &url, "--browser", "never", "--offset", "100"]).run();
+    let shifted = whole.answer()["content"].as_str().unwrap().to_owned();
+    // What follows a page begins where it ended, to the character.
+    assert!(both.concat().chars().skip(100).collect::<String>().starts_with(&shifted));
+    let last = page(&json!(total - 5));
+    assert_eq!((last["content"].as_str().unwrap().chars().count(), &last["next"]), (5, &Value::Null));
+    let beyond = ["--url", &url, "--browser", "never", "--offset", &total.to_string()];
+    project.tool("http-fetch").args(beyond).run().error("OFFSET_BEYOND_END");
 }
 
 #[test]

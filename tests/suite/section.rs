@@ -170,6 +170,37 @@ fn a_plan_says_why_and_a_stream_has_no_summary() {
 }
 
 #[test]
+fn a_page_that_a_browser_saved_is_compared_there() {
+    let (project, site) = (Project::new(), Section::without_waits());
+    let (url, base) = (site.page(3), site.url("/docs/"));
+    let saved = project.tool("browser-extract").args(["--url", &url, "--kb-root", "kb"]).run().answer().clone();
+    let file = saved["file_path"].as_str().unwrap();
+    let before = fs::read_to_string(file).unwrap();
+    let section = ["--section", "--depth", "0", "--browser", "never", "--kb-root", "kb"];
+    let fetched = project.tool("http-fetch").args(["--url", &url, "--prefix", &base]).args(section).run();
+    let report = report(fetched.answer());
+    assert_eq!((&report[&url]["verdict"], &report[&url]["file_path"]), (&json!("unchanged"), &json!(file)));
+    assert!(report[&url]["reason"].as_str().unwrap().contains("browser"));
+    assert_eq!(fs::read_to_string(file).unwrap(), before);
+
+    let refresh = || {
+        let answer = project.tool("refresh-knowledge-base").args(["--kb-root", "kb"]).run().answer().clone();
+        let report = fs::read_to_string(answer["report_file"].as_str().unwrap()).unwrap();
+        serde_json::from_str::<Value>(report.lines().next().unwrap()).unwrap()
+    };
+    let page = refresh();
+    assert_eq!((&page["verdict"], &page["via"]), (&json!("unchanged"), &json!("browser")));
+    site.change(Changes { edited: vec![3], ..Changes::default() });
+    let page = refresh();
+    assert_eq!((&page["verdict"], &page["url"]), (&json!("changed"), &json!(url)));
+    assert_ne!(fs::read_to_string(file).unwrap(), before);
+    site.change(Changes { gone: vec![3], ..Changes::default() });
+    assert_eq!(refresh()["verdict"], "gone");
+    assert!(!Path::new(file).exists());
+    project.tool("browser-close").run().answer();
+}
+
+#[test]
 fn a_page_for_members_is_fetched_by_the_session_that_signed_in() {
     let (project, site) = (Project::new(), Section::start());
     let url = site.url("/docs/members/1");

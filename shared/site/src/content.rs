@@ -66,6 +66,12 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
         let plain = Content::of(response, media_type.to_owned(), Kind::Office);
         return Ok(Content { document, ..plain });
     }
+    if (200..300).contains(&response.status)
+        && let Some(document) = data(response)
+    {
+        let plain = Content::of(response, response.media_type(), Kind::Office);
+        return Ok(Content { document, ..plain });
+    }
     let content_type = response.content_type();
     let media_type = response.media_type();
     let declared = Format::of(&media_type, &response.url);
@@ -219,6 +225,25 @@ fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error
     }
     let words = markdown.split_whitespace().count();
     Ok(Some((Document { metadata: Metadata::default(), markdown, words }, media_type)))
+}
+
+/// What a notebook, delimited rows or a message says, as its type or its name tell of it; `None` where it is none.
+fn data(response: &Response) -> Option<Document> {
+    use ragmaker_convert::Kind as File;
+    let name = response.url.path();
+    let is_data = |kind: &File| matches!(kind, File::Notebook | File::Delimited | File::Mail);
+    let kind = match response.media_type().as_str() {
+        "application/x-ipynb+json" => File::Notebook,
+        "text/csv" | "text/tab-separated-values" => File::Delimited,
+        "message/rfc822" => File::Mail,
+        // A page about such a file, or one in its place.
+        "text/html" | "application/xhtml+xml" => return None,
+        _ => File::of(name).filter(is_data)?,
+    };
+    if std::str::from_utf8(&response.body).is_ok_and(is_html) {
+        return None;
+    }
+    ragmaker_convert::convert(name, kind, &Source::Memory(response.body.clone()), Some(&response.url)).ok()
 }
 
 #[cfg(test)]

@@ -180,3 +180,105 @@ fn may_pass(error: &Error) -> bool {
     let cause = error.details().get("net_error").and_then(|cause| cause.as_str()).unwrap_or_default();
     error.is(TIMEOUT) || error.is(NAVIGATION_FAILED) && matches!(cause, "CONNECTION_LOST" | "FAILED")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead, BufReader, Write},
+        net::TcpListener,
+        sync::{Arc, Mutex},
+    };
+
+    use ragmaker_http::Limits;
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    /// A server that answers with these statuses and `Retry-After` headers, one after the other, and then with 200; and
+    /// when each request came.
+    fn server(answers: &'static [(u16, &'static str)]) -> (Url, Arc<Mutex<Vec<Instant>>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = Url::parse(&format!("http://{}/a", listener.local_addr().unwrap())).unwrap();
+        let asked: Arc<Mutex<Vec<Instant>>> = Arc::default();
+        let times = asked.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut line = String::new();
+                while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                    line.clear();
+                }
+                let number = {
+                    let mut times = times.lock().unwrap();
+                    times.push(Instant::now());
+                    times.len() - 1
+                };
+                let (status, wait) = answers.get(number).copied().unwrap_or((200, ""));
+                let wait = if wait.is_empty() { String::new() } else { format!("Retry-After: {wait}\r\n") };
+                let head = format!("HTTP/1.1 {status} x\r\nContent-Length: 2\r\nConnection: close\r\n{wait}\r\nok");
+                let _ = stream.write_all(head.as_bytes());
+            }
+        });
+        (url, asked)
+    }
+
+    fn asked(
+        answers: &'static [(u16, &'static str)],
+        max_wait: Duration,
+    ) -> (Result<u16, Error>, Vec<Duration>, Duration) {
+        let (url, times) = server(answers);
+        let client = Client::new(&HostOptions::default(), Some(&url), Limits::default()).unwrap();
+        let site = Site { client: &client, robots: Robots::default(), max_wait, pace: Mutex::default() };
+        let status = site.page(&url).map(|response| response.status);
+        let times = times.lock().unwrap();
+        let pauses = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let pause = site.pace().pause;
+        (status, pauses, pause)
+    }
+
+    #[test]
+    fn a_site_is_asked_again_when_it_says() {
+        let minute = Duration::from_mins(1);
+        let (status, pauses, pause) = asked(&[(429, "1"), (503, "1")], minute);
+        assert_eq!((status.unwrap(), pauses.len()), (200, 2));
+        assert!(pauses.iter().all(|pause| *pause >= Duration::from_millis(990)), "{pauses:?}");
+        // It is asked more slowly from now on.
+        assert!(pause >= FIRST_PAUSE, "{pause:?}");
+        let (status, pauses, _) = asked(&[(429, "3600")], minute);
+        let error = status.unwrap_err();
+        assert!(error.is(WAIT_TOO_LONG) && error.details()["retry_after_s"] == 3600, "{error}");
+        assert!(pauses.is_empty());
+    }
+
+    #[test]
+    fn failures_are_repeated_with_longer_and_longer_waits() {
+        let (status, pauses, pause) = asked(&[(500, ""), (502, "")], Duration::from_mins(1));
+        assert_eq!((status.unwrap(), pauses.len(), pause), (200, 2, Duration::ZERO));
+        // Half of the doubled wait at least.
+        assert!(pauses[0] >= BACKOFF.first / 2 && pauses[1] >= BACKOFF.first, "{pauses:?}");
+        let (status, pauses, _) = asked(&[(404, "")], Duration::from_mins(1));
+        assert_eq!((status.unwrap(), pauses.len()), (404, 0));
+    }
+
+    #[test]
+    fn a_site_that_refuses_is_asked_more_slowly_and_then_faster_again() {
+        let (url, _) = server(&[]);
+        let client = Client::new(&HostOptions::default(), Some(&url), Limits::default()).unwrap();
+        let site = Site { client: &client, robots: Robots::default(), max_wait: Duration::ZERO, pace: Mutex::default() };
+        let pause = || site.pace().pause;
+        for _ in 0..20 {
+            site.slow_down();
+        }
+        assert_eq!(pause(), LONGEST_PAUSE);
+        for _ in 0..100 {
+            site.speed_up();
+        }
+        assert_eq!(pause(), Duration::ZERO);
+        // Never faster than robots.txt asks for.
+        site.pace().least = Duration::from_secs(1);
+        site.slow_down();
+        site.speed_up();
+        assert_eq!(pause(), Duration::from_secs(1));
+    }
+}

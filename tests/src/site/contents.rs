@@ -18,6 +18,11 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     Some(response.into())
 }
 
+/// A notebook with a text and a program.
+const NOTEBOOK: &str = r##"{"nbformat": 4, "nbformat_minor": 5, "metadata": {"language_info": {"name": "python"}}, "cells": [
+    {"cell_type": "markdown", "metadata": {}, "source": ["# Harmonics\n", "\n", "Of the tide."]},
+    {"cell_type": "code", "metadata": {}, "outputs": [], "source": ["height = 7.2"]}]}"##;
+
 /// A feed that becomes a page in the browser.
 const FEED: &str = "<?xml version=\"1.0\"?>\n<?xml-stylesheet type=\"text/xsl\" href=\"/content/feed.xsl\"?>\n\
     <feed><entry href=\"/page/one\">The first entry of the feed</entry></feed>\n";
@@ -49,6 +54,9 @@ fn content(kind: &str) -> Option<Response> {
             "# Markdown\n\nServed *as it is*, with a [link](/page/one).\n",
         ),
         "json" => Response::new("application/json", "{\"title\": \"JSON\", \"items\": [1, 2, 3]}\n"),
+        "notebook.ipynb" => Response::new("application/json", NOTEBOOK),
+        "rows" => Response::new("text/csv", "place,height\nBrest,7.2\n"),
+        "mail.eml" => Response::new("text/plain", "From: Ada <ada@x.example>\nSubject: Tides\n\nTwo a day.\n"),
         "xml" => {
             Response::new("application/xml", "<?xml version=\"1.0\"?>\n<notes><note id=\"1\">XML</note></notes>\n")
         }
@@ -69,6 +77,7 @@ fn content(kind: &str) -> Option<Response> {
         "deep-script" => html::text_page("Deep by script", &deep_by_script(1500)),
         "crash" => html::text_page("Crash", &deep_by_script(200_000)),
         "huge" => html::page("Huge", &html::prose("huge", 30_000)),
+        "long" => html::page("Long", &html::prose("long", 500)),
         "surrogates" => html::text_page("Surrogates", SURROGATES),
         "title" => html::page(TITLE, &format!("<h1>A title to quote</h1>\n{}", html::prose(TITLE, 3))),
         "protocol" => html::page(PROTOCOL, &format!("<h1>Messages</h1>\n<p>{PROTOCOL}</p>\n{}", protocol_links())),

@@ -6,12 +6,22 @@
 use std::{
     collections::HashSet,
     fs,
+    io::{BufRead, BufReader, Write},
+    net::TcpListener,
     os::unix::{ffi::OsStrExt, fs::PermissionsExt},
     path::{Path, PathBuf},
     process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
 };
 
-use ragmaker_tests::visitor::{Saved, Visitor};
+use ragmaker_tests::{
+    run::Tool,
+    visitor::{Saved, Visitor},
+};
 use serde_json::{Value, json};
 
 fn session_file(visitor: &Visitor) -> PathBuf {
@@ -236,4 +246,69 @@ fn nothing_gives_the_driven_browser_away() {
     assert_eq!(request.header("user-agent"), Some(agent));
     assert!(request.header("accept-language").is_some());
     assert!(!request.header("sec-ch-ua").unwrap_or_default().contains("Headless"));
+}
+
+/// A server on a port of its own that is a proxy for names which nobody else knows: it answers each request by `answer`,
+/// which gets the whole address. Requests for itself are counted apart.
+fn proxy(answer: impl Fn(&str) -> String + Send + 'static) -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, direct) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+    let count = direct.clone();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut line = String::new();
+            let _ = BufReader::new(&stream).read_line(&mut line);
+            let address = line.split(' ').nth(1).unwrap_or_default();
+            if address.starts_with('/') {
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+            let _ = stream.write_all(answer(address).as_bytes());
+        }
+    });
+    (port, direct)
+}
+
+#[test]
+fn private_machines_are_refused_where_the_host_says_so() {
+    let visitor = Visitor::new();
+    for url in [visitor.site.url("/wiki/tides"), visitor.site.url("/wiki/").replace("127.0.0.1", "localhost")] {
+        visitor.navigate(&url).arg("--public-only").run().error("ADDRESS_NOT_ALLOWED");
+        visitor.extract(&url).arg("--public-only").run().error("ADDRESS_NOT_ALLOWED");
+        let fetch = visitor.project.tool("http-fetch").args(["--url", &url, "--public-only"]);
+        fetch.run().error("ADDRESS_NOT_ALLOWED");
+    }
+    assert!(visitor.site.requests().is_empty());
+
+    let port = Arc::new(AtomicUsize::new(0));
+    let own = port.clone();
+    let (found, direct) = proxy(move |address| {
+        let port = own.load(Ordering::SeqCst);
+        let page = |body: &str| {
+            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        };
+        if let Some(host) = address.strip_prefix("http://public.invalid/to/") {
+            return format!("HTTP/1.1 302 Found\r\nLocation: http://{host}:{port}/secret\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+        }
+        if address.ends_with("/secret") {
+            return page("<title>Secret</title><p>Secret of a machine.</p>");
+        }
+        let secret = format!("http://127.0.0.1:{port}/secret");
+        page(&format!(
+            "<title>Public</title><h1>Public</h1><p id=said>Words for everyone.</p><iframe src={secret}></iframe>\
+             <script>fetch('{secret}', {{mode: 'no-cors'}}).then(() => said.textContent = 'Secret', () => said.textContent += ' Refused.')</script>"
+        ))
+    });
+    port.store(found.into(), Ordering::SeqCst);
+    let proxied = |tool: Tool| tool.arg("--public-only").env("http_proxy", format!("http://127.0.0.1:{found}"));
+    let page = proxied(visitor.extract("http://public.invalid/page")).run();
+    assert_eq!(page.answer()["title"], "Public");
+    let text = fs::read_to_string(page.answer()["file_path"].as_str().unwrap()).unwrap();
+    assert!(text.contains("Words for everyone. Refused.") && !text.contains("Secret"), "{text}");
+    for host in ["127.0.0.1", "localhost", "[::1]", "0x7f.1"] {
+        let url = format!("http://public.invalid/to/{host}");
+        let refused = proxied(visitor.navigate(&url)).run();
+        assert_eq!(refused.error("ADDRESS_NOT_ALLOWED")["details"]["url"].as_str().unwrap().contains("/secret"), true);
+    }
+    assert_eq!(direct.load(Ordering::SeqCst), 0);
 }

@@ -30,6 +30,9 @@ pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
 use decoded::{Decoded, encoding_of};
 use wanted::Wanted;
 
+/// What ends the names of notebooks.
+const NOTEBOOK: &str = ".ipynb";
+
 /// The most bytes that are kept of standard input.
 const MAX_INPUT: u64 = 64 << 20;
 
@@ -45,7 +48,7 @@ pub enum As {
     Base64,
 }
 
-/// Read a file as text, whatever its size and encoding: source, Markdown, PDF, office documents; images as
+/// Read a file as text, whatever its size and encoding: source, Markdown, PDF, office files, notebooks; images as
 /// base64. Choose lines by offset and limit or `start_line` and `end_line`. For several files use
 /// `read_many_files`. Returns a page of content; next says how to go on.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
@@ -143,7 +146,8 @@ impl Args {
         wanted: &Wanted,
         answer: Answer,
     ) -> Result<Result<Answer, (Source, Answer)>, Error> {
-        if self.shown_as == As::Base64 || self.pages.is_some() || self.is_document(&source, &answer)? {
+        let is_other = self.may_be_notebook(&answer.path) || self.is_document(&source, &answer)?;
+        if self.shown_as == As::Base64 || self.pages.is_some() || is_other {
             return Ok(Err((source, answer)));
         }
         text::read(source, self.encoding.as_deref(), wanted, answer)
@@ -170,6 +174,13 @@ impl Args {
                 .remedy("Use --offset and --limit for lines.")
                 .detail("argument", "--pages"));
         }
+        if self.may_be_notebook(&path)
+            && let Some(markdown) = notebook(&source, &path)?
+        {
+            let decoded = Decoded { source: markdown, encoding: "IPYNB".to_owned(), lossy: false };
+            let mime_type = "application/x-ipynb+json";
+            return text::read_decoded(decoded, wanted, Answer { kind: Kind::Document, mime_type, ..answer });
+        }
         if let (Some(document), Some(format)) = (document, format) {
             let text = document.convert(&source, pages).map_err(|failure| failure.at(&path))?;
             let decoded = Decoded { source: text, encoding: format.name().to_owned(), lossy: false };
@@ -190,12 +201,29 @@ impl Args {
         }
     }
 
+    /// Whether the file at `path` may be a notebook, which is data around the text.
+    fn may_be_notebook(&self, path: &str) -> bool {
+        path.to_ascii_lowercase().ends_with(NOTEBOOK) && self.shown_as == As::Auto && self.encoding.is_none()
+    }
+
     /// Whether `source` may be a document that is to be converted.
     fn is_document(&self, source: &Source, answer: &Answer) -> Result<bool, Error> {
         let mut head = [0; 8];
         let read = source.read_at(0, &mut head).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
         Ok(self.encoding.is_none() && Document::may_start_with(&head[..read]))
     }
+}
+
+/// The notebook at `path` as Markdown; `None` where it is none.
+fn notebook(source: &Source, path: &str) -> Result<Option<Source>, Error> {
+    if source.size() > MAX_INPUT {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; usize::try_from(source.size()).unwrap_or_default()];
+    let read = source.read_at(0, &mut bytes).map_err(|error| io_error(&error, Path::new(path)))?;
+    bytes.truncate(read);
+    let notebook = std::str::from_utf8(&bytes).ok().and_then(ragmaker_office::notebook);
+    Ok(notebook.map(|markdown| Source::Memory(markdown.into_bytes())))
 }
 
 fn standard_input() -> Result<(Source, Answer), Error> {

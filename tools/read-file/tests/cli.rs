@@ -443,3 +443,20 @@ fn an_office_document_is_shown_as_markdown() {
 fn text_of_answer(answer: &Value) -> &str {
     answer["content"].as_str().unwrap().trim()
 }
+
+#[test]
+fn notebooks_are_read_as_markdown() {
+    let tree = Tree::new(TOOL);
+    let cells = json!([{"cell_type": "markdown", "source": "# Harmonics"}, {"cell_type": "code", "source": "x = 1", "outputs": []}]);
+    let notebook = json!({"nbformat": 4, "metadata": {}, "cells": cells}).to_string();
+    tree.write("a.ipynb", &notebook);
+    let read = tree.run(&["--path", "a.ipynb"]);
+    assert_eq!(read["content"], "# Harmonics\n\n```\nx = 1\n```\n");
+    assert_eq!((&read["kind"], &read["mime_type"]), (&json!("document"), &json!("application/x-ipynb+json")));
+    assert_eq!(tree.run(&["--path", "a.ipynb", "--as", "text"])["content"], notebook.as_str());
+    // What is none is text, and so are rows: their lines are changed as lines.
+    for (name, text) in [("c.ipynb", "{\"a\": 1}\n"), ("e.csv", "a,b\n1,2\n"), ("f.ipynb", "")] {
+        tree.write(name, text);
+        assert_eq!(tree.run(&["--path", name])["content"], text, "{name}");
+    }
+}

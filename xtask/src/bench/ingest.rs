@@ -13,6 +13,7 @@ use crate::process::root;
 pub(super) fn run() -> anyhow::Result<()> {
     let programs = release_build(&[
         "file-sync",
+        "read-file",
         "github-fetch",
         "http-fetch",
         "browser-open",

@@ -105,14 +105,11 @@ fn costs(programs: &Path, folder: &Path, documents: &Path, python: &Path, script
     );
     for kind in ["docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "ipynb"] {
         let name = format!("{kind}-0.{kind}");
+        // As theirs: read, converted and printed. What saving takes is the disk's time.
         let ours = || -> anyhow::Result<Command> {
-            let kb = folder.join("kb-one");
-            if kb.exists() {
-                fs::remove_dir_all(&kb)?;
-            }
-            let mut sync = Command::new(programs.join("ragmaker-file-sync"));
-            sync.arg("--source-dir").arg(documents).arg("--kb-root").arg(kb).args(["--no-ignore", "--include", &name]);
-            Ok(sync)
+            let mut read = Command::new(programs.join("ragmaker-read-file"));
+            read.arg("--path").arg(documents.join(&name)).args(["--no-ignore", "--project-root"]).arg(folder);
+            Ok(read)
         };
         let theirs = || -> anyhow::Result<Command> {
             let mut call = Command::new(python);
