@@ -265,7 +265,8 @@ mod tests {
     fn a_site_that_refuses_is_asked_more_slowly_and_then_faster_again() {
         let (url, _) = server(&[]);
         let client = Client::new(&HostOptions::default(), Some(&url), Limits::default()).unwrap();
-        let site = Site { client: &client, robots: Robots::default(), max_wait: Duration::ZERO, pace: Mutex::default() };
+        let site =
+            Site { client: &client, robots: Robots::default(), max_wait: Duration::ZERO, pace: Mutex::default() };
         let pause = || site.pace().pause;
         for _ in 0..20 {
             site.slow_down();

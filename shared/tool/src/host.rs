@@ -59,11 +59,9 @@ pub const BROWSING: &[&str] = &["--project-root", "--allow-domain", "--public-on
 /// The host options of tools that open web pages and save them.
 pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--public-only", "--block-list"];
 /// The host options of tools that fetch pages without a browser.
-pub const FETCHING: &[&str] = 
-    &["--project-root", "--allow-root", "--allow-domain", "--allow-private", "--public-only"];
+pub const FETCHING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--allow-private", "--public-only"];
 /// Every host option: those of a program that serves the tools.
-pub const ALL: &[&str] =
-    &[
+pub const ALL: &[&str] = &[
     "--project-root",
     "--allow-root",
     "--kb-root",

@@ -285,10 +285,15 @@ fn private_machines_are_refused_where_the_host_says_so() {
     let (found, direct) = proxy(move |address| {
         let port = own.load(Ordering::SeqCst);
         let page = |body: &str| {
-            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
         };
         if let Some(host) = address.strip_prefix("http://public.invalid/to/") {
-            return format!("HTTP/1.1 302 Found\r\nLocation: http://{host}:{port}/secret\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+            return format!(
+                "HTTP/1.1 302 Found\r\nLocation: http://{host}:{port}/secret\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+            );
         }
         if address.ends_with("/secret") {
             return page("<title>Secret</title><p>Secret of a machine.</p>");
