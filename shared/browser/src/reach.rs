@@ -2,7 +2,7 @@
 //!
 //! The browser asks about each request before it makes it, each redirect too, and is answered by what the name stands
 //! for. It resolves names by itself a moment later, so the address that a document came from is compared once more.
-//! What no interception tells of stays outside: requests of service workers, and WebSockets.
+//! What no interception tells of stays outside: requests of service workers, and `WebSockets`.
 
 use std::{cell::RefCell, collections::HashMap, env, net::IpAddr};
 
