@@ -66,7 +66,7 @@ pub enum Scope<'a> {
 }
 
 /// A converted page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// What the page says about itself.
     pub metadata: Metadata,
@@ -114,12 +114,14 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
     let tree = Tree::parse(html, selector.as_ref());
     let base = metadata::base_url(&tree.head, options.base_url);
     let address = metadata::address(&tree, options.base_url);
-    let (keep, page_type) = match options.scope {
-        Scope::Main => extract::main_content(&tree, address.as_ref()),
-        Scope::Whole => (extract::visible(&tree), extract::kind(&tree, address.as_ref())),
-        Scope::Selector(_) => {
-            (extract::selected(&tree).ok_or(Error::NothingSelected)?, extract::kind(&tree, address.as_ref()))
+    let kind = || extract::kind(&tree, address.as_ref());
+    let (keep, page_type, mut confidence) = match options.scope {
+        Scope::Main => {
+            let content = extract::main_content(&tree, address.as_ref());
+            (content.keep, content.kind, Some(hundredths(content.confidence)))
         }
+        Scope::Whole => (extract::visible(&tree), kind(), None),
+        Scope::Selector(_) => (extract::selected(&tree).ok_or(Error::NothingSelected)?, kind(), None),
     };
     let everything = options.scope != Scope::Main;
     let mut markdown = render::render(&tree, keep, base.as_ref(), everything);
@@ -128,11 +130,18 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
         let tree = Tree::parse_generated(&html);
         markdown = render::render(&tree, extract::visible(&tree), base.as_ref(), false);
         words = count_words(&markdown);
+        confidence = None;
     }
     if markdown.is_empty() {
         return Err(Error::EmptyContent);
     }
-    Ok(Document { metadata: metadata::read(&tree, base.as_ref(), page_type), markdown, words })
+    let metadata = Metadata { page_type, confidence, ..metadata::read(&tree, base.as_ref()) };
+    Ok(Document { metadata, markdown, words })
+}
+
+/// A number rounded to hundredths, so that it is written with two digits.
+fn hundredths(number: f32) -> f64 {
+    (f64::from(number) * 100.0).round() / 100.0
 }
 
 /// Checks a selector before there is a page.

@@ -55,8 +55,8 @@ impl PageType {
     ];
 }
 
-/// What a page says about itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+/// What a page says about itself, and what the model says of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Metadata {
     /// The title, without the site's name.
     pub title: String,
@@ -74,6 +74,9 @@ pub struct Metadata {
     pub description: Option<String>,
     /// What kind of page it is.
     pub page_type: PageType,
+    /// How probable it is that the right content was chosen: 0 to 1. Low: look at the whole page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
 }
 
 /// The address that the page's links are relative to.
@@ -96,8 +99,8 @@ pub(crate) fn address(tree: &Tree, given: Option<&Url>) -> Option<Url> {
     given.cloned().or_else(|| Url::parse(stated()?).ok())
 }
 
-/// Reads the metadata of a page.
-pub(crate) fn read(tree: &Tree, base: Option<&Url>, page_type: PageType) -> Metadata {
+/// Reads what a page says about itself.
+pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
     let head = &tree.head;
     let meta = |names: &[&str]| {
         let found = names
@@ -133,7 +136,7 @@ pub(crate) fn read(tree: &Tree, base: Option<&Url>, page_type: PageType) -> Meta
         description: bounded(meta(&["description", "og:description", "twitter:description"])),
         url: url.or_else(|| meta(&["og:url"]).filter(absolute)),
         site_name: bounded(site_name),
-        page_type,
+        ..Metadata::default()
     }
 }
 
@@ -244,7 +247,7 @@ mod tests {
     fn metadata(html: &str) -> Metadata {
         let base = Url::parse("https://sea.example/a/b").unwrap();
         let tree = Tree::parse(html, None);
-        read(&tree, base_url(&tree.head, Some(&base)).as_ref(), PageType::default())
+        read(&tree, base_url(&tree.head, Some(&base)).as_ref())
     }
 
     #[test]

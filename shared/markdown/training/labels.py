@@ -1,5 +1,5 @@
 """Which of a page's blocks the true content holds: the words of the page aligned with those of the truth."""
-import collections, heapq
+import collections, heapq, re
 
 import numpy as np
 
@@ -126,3 +126,51 @@ def tile(page, truth):
             if end - begin >= LEAST:
                 heapq.heappush(heap, (begin - end, rank, start + int(begin), at + int(begin)))
     return to
+
+
+def label_weakly(blocks, html, url, present, absent):
+    """Labels for a page of which only snippets are known, and which of them the snippets are sure of.
+
+    blocks: the text of every block.  The label of a block is the share of its words that trafilatura (Barbaresi,
+    ACL 2021) keeps, the mean of its two modes; 1 where a snippet stands that must be kept, 0 where one stands
+    that must not."""
+    words = [re.findall(r"\w+", block.lower()) for block in blocks]
+    kept = []
+    for precise in (False, True):
+        import trafilatura
+        text = trafilatura.extract(html, url=url, favor_precision=precise, include_comments=False, fast=False) or ""
+        kept.append(label(words, re.findall(r"\w+", text.lower())))
+    labels = np.mean(kept, axis=0)
+    folded = [fold(block) for block in blocks]
+    ends = np.cumsum([0] + [len(block) + 1 for block in folded])
+    text = " ".join(folded)
+    certain = np.zeros(len(blocks), bool)
+
+    def places(snippet):
+        """The blocks of each place where a snippet stands."""
+        snippet, at = fold(snippet), -1
+        while snippet and (at := text.find(snippet, at + 1)) >= 0:
+            first = int(np.searchsorted(ends, at, "right")) - 1
+            yield range(first, int(np.searchsorted(ends, at + len(snippet), "left")))
+
+    for snippet in absent:
+        for place in places(snippet):
+            for block in place:
+                if words[block]:
+                    labels[block], certain[block] = 0.0, True
+    for snippet in present:
+        found = list(places(snippet))
+        best = max((np.nan_to_num(labels[list(place)]).mean() for place in found), default=0)
+        for place in found:
+            # One that stands there more than once is content where the other text around it is.
+            if np.nan_to_num(labels[list(place)]).mean() >= best - 0.1:
+                for block in place:
+                    if words[block]:
+                        labels[block], certain[block] = 1.0, True
+    return labels, certain
+
+
+def fold(text):
+    """A text with quotes, dashes, case and white space folded, as the scorer compares it."""
+    text = text.translate({ord(c): '"' for c in "“”„«»‟″"} | {ord(c): "'" for c in "‘’‚‹›‛′`´"} | {ord(c): "-" for c in "–—‒―‐‑"})
+    return re.sub(r"\s+", " ", text).strip().lower()

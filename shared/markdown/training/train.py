@@ -7,7 +7,7 @@
         --convert target/release/examples/convert --out src/extract/weights.bin
 
 PAGES holds truth.jsonl.gz (one JSON object per page: id, url, type, main_content, with, without),
-pages/ID.html.gz and, for --convert, the script that scores Markdown.  Every figure printed is of pages
+pages/ID.html.gz, a folder snippets with the same of pages of which only with and without are known, and, for --convert, the script that scores Markdown.  Every figure printed is of pages
 whose domain the model has not seen: five folds, no domain in two of them; `as Markdown` is what really
 becomes of the pages, converted with the weights of the fold that holds them out.
 
@@ -27,14 +27,13 @@ BORDERS = 32
 ROWS = 160  # blocks of one page that are learned from: more say little that is new
 KINDS = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
 PLACES = 5  # where words stand
+WEAK, CERTAIN = 0.7, 5.0  # weights of pages that are labelled weakly, and of the blocks that snippets are sure of
 MIN_EXPECTED_F1, TEMPLATE_WORDS = 0.25, 40  # as in src/extract/choose.rs
 WORD = re.compile(r"\w+")
 
 
 def read_pages(folder, examples):
-    truth = [json.loads(line) for line in gzip.open(os.path.join(folder, "truth.jsonl.gz"), "rt", encoding="utf-8")]
-    for page in truth:
-        page["html"] = gzip.open(os.path.join(folder, "pages", page["id"] + ".html.gz")).read()
+    truth = read_truth(os.path.join(folder, "truth.jsonl.gz"), os.path.join(folder, "pages"))
     show(truth, examples)
     with multiprocessing.Pool() as pool:
         sides = [(page["words"], WORD.findall((page["main_content"] or "").lower())) for page in truth]
@@ -49,6 +48,30 @@ def read_pages(folder, examples):
     return truth
 
 
+def read_truth(path, pages):
+    truth = [json.loads(line) for line in gzip.open(path, "rt", encoding="utf-8")]
+    for page in truth:
+        page["html"] = gzip.open(os.path.join(pages, page["id"] + ".html.gz")).read()
+        page["weight"] = 1.0
+    return truth
+
+
+def read_snippet_pages(folder, examples):
+    """Pages of which only snippets are known that must or must not be kept.  What stands between them is labelled
+    by trafilatura, each block by the share of its words that its two modes keep, and corrected by the snippets."""
+    truth = read_truth(os.path.join(folder, "truth.jsonl.gz"), folder)
+    show(truth, examples)
+    with multiprocessing.Pool() as pool:
+        found = pool.starmap(labels.label_weakly, [(page["texts"], page["html"], page["url"], page["with"],
+                                                    page["without"]) for page in truth], chunksize=8)
+    for page, (values, certain) in zip(truth, found):
+        page["labels"] = page["copies"] = values
+        page["certain"] = certain
+        page["type"] = None
+        page["weight"] = WEAK
+    return truth
+
+
 def show(truth, examples, weights=None):
     """Reads the examples of pages from Rust, with the probabilities by these weights."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -58,7 +81,7 @@ def show(truth, examples, weights=None):
             with open(path, "wb") as out:
                 out.write(page["html"])
             # Some pages come without their address.
-            paths.append(path + "\t" + (page["url"] or "" if int(page["id"]) % 6 else ""))
+            paths.append(path + "\t" + (page["url"] or "" if number(page) % 6 else ""))
         environment = {**os.environ, **({"RAGMAKER_WEIGHTS": weights} if weights else {})}
         data = subprocess.run([examples], input="\n".join(paths).encode(), stdout=subprocess.PIPE, check=True,
                               env=environment).stdout
@@ -97,6 +120,10 @@ def show(truth, examples, weights=None):
             page["own"] = np.zeros(len(truth[0]["own"]), "f4")
 
 
+def number(page):
+    return int(re.sub(r"\D", "", page["id"]))
+
+
 def domain(page):
     host = (urlparse(page["url"] or "").hostname or page["id"]).removeprefix("www.")
     return ".".join(host.split(".")[-2:])
@@ -115,7 +142,8 @@ def report(name, pages, keeps):
     scores = collections.defaultdict(list)
     present, absent = [], []
     for page, keep in zip(pages, keeps):
-        scores[page["type"]].append(f1(page, keep))
+        page["f1"] = f1(page, keep)
+        scores[page["type"]].append(page["f1"])
         text = "\n".join(text for text, kept in zip(page["texts"], keep) if kept)
         text = re.sub(r"\s+", " ", text).lower()
         found = lambda snippets: np.mean([re.sub(r"\s+", " ", s.lower()) in text for s in snippets])
@@ -151,6 +179,7 @@ def choose(page, probabilities):
     keep = np.zeros(len(probabilities), bool)
     if len(order):
         best = int(np.argmax(expected))
+        page["expected"] = expected[best]
         keep[order[: best + 1]] = expected[best] >= MIN_EXPECTED_F1 or size[-1] < TEMPLATE_WORDS
     return keep
 
@@ -205,6 +234,7 @@ def fit_blocks(pages, options):
 
 def fit_kinds(pages):
     """For each kind of page, a forest that tells it from the others."""
+    pages = [page for page in pages if page["type"]]
     rows = np.stack([page["own"] for page in pages])
     return [fit(rows, np.array([float(page["type"] == kind) for page in pages]), None, 40, 4, 0.1) for kind in KINDS]
 
@@ -278,20 +308,25 @@ def stack(pages, seed, labels, weigh):
 def pick(page, seed, weigh):
     """Some of a page's blocks, and how much each counts."""
     known = np.flatnonzero(~np.isnan(page["labels"]))
-    picked = np.random.default_rng([seed, int(page["id"])]).permutation(known)[:ROWS]
+    picked = np.random.default_rng([seed, number(page)]).permutation(known)[:ROWS]
     return picked, weigh(page)[picked] * (len(known) / max(1, len(picked)))
 
 
 def by_page(page):
-    """Every page counts alike, and in it a block by its size."""
+    """Every page of a collection counts alike, and in it a block by its size."""
     sizes = np.array([min(len(words), 200) for words in page["words"]], float) ** 0.6
-    return sizes / (sizes.sum() + 20) * 50
+    return sizes / (sizes.sum() + 20) * 50 * of_label(page)
 
 
 def by_truth(page):
     """What is wrongly taken counts as it does for F1: by how little there was to take."""
     sizes = np.array([min(len(words), 200) for words in page["words"]], float) ** 0.6
-    return sizes / ((sizes * np.nan_to_num(page["labels"])).sum() + 0.15 * sizes.sum() + 20) * 25
+    return sizes / ((sizes * np.nan_to_num(page["labels"])).sum() + 0.15 * sizes.sum() + 20) * 25 * of_label(page)
+
+
+def of_label(page):
+    """How much the labels of a page's blocks are to be trusted."""
+    return page["weight"] * np.where(page["certain"], CERTAIN, 1.0) if "certain" in page else 1.0
 
 
 MEMBERS = [("labels", by_page), ("labels", by_truth), ("copies", by_page), ("copies", by_truth)]
@@ -310,41 +345,88 @@ def main():
     parser.add_argument("--rate", type=float, default=0.2)
     options = parser.parse_args()
     pages = read_pages(options.pages, options.examples)
-    print(len(pages), "pages", sum(len(page["texts"]) for page in pages), "blocks",
-          pages[0]["features"].shape[1], "features", flush=True)
+    others = read_snippet_pages(os.path.join(options.pages, "snippets"), options.examples)
+    for name, some in (("pages", pages), ("pages with snippets", others)):
+        print(len(some), name, sum(len(page["texts"]) for page in some), "blocks",
+              some[0]["features"].shape[1], "features", flush=True)
     report("everything", pages, [np.ones(len(page["texts"]), bool) for page in pages])
-    report("best possible", pages, [np.nan_to_num(page["labels"]) >= 0.5 for page in pages])
+    labelled = lambda some: [np.nan_to_num(page["labels"]) >= 0.5 for page in some]
+    report("best possible", pages, labelled(pages))
+    report_snippets("best possible", others, labelled(others))
 
-    kinds = []
-    for held in range(FOLDS):
-        kinds.append(fit_kinds([page for page in pages if page["fold"] != held]))
-        for page in pages:
-            if page["fold"] == held:
-                page["kinds"] = np.array([sigmoid(logits(model, page["own"][None]))[0] for model in kinds[held]], "f4")
+    # Each collection by what was learned from the other.
+    everything = pages + others
+    for learned, held in ((pages, others), (others, pages)):
+        stack_rows(learned, pages)
+        kind, table, forest = fit_all(learned, options, pages)
+        for page in held:
+            predict(page, kind, table, forest)
+        say_all("the other collection", held)
+    # Folds of both, so that no domain is learned from and predicted.
+    kinds, tables = stack_rows(everything, pages)
     right = np.mean([KINDS[np.argmax(page["kinds"])] == page["type"] for page in pages])
     print(f"kind of page: {right:.3f} right", flush=True)
-
-    tables, forests, nothing = [], [], np.zeros(0)
+    forests = []
     for held in range(FOLDS):
-        tables.append(vocabulary.fit([page for page in pages if page["fold"] != held], blocks))
-        for page in pages:
-            if page["fold"] == held and page["texts"]:
-                page["rows"] = columns_of(page, tables[held])
-    for held in range(FOLDS):
-        forests.append(fit_blocks([page for page in pages if page["fold"] != held], options))
-        for page in pages:
+        forests.append(fit_blocks([page for page in everything if page["fold"] != held], options))
+        for page in everything:
             if page["fold"] == held and page["texts"]:
                 page["probabilities"] = sigmoid(logits(forests[held], page["rows"]))
-    report("forest", pages, [choose(page, page.get("probabilities", nothing)) for page in pages])
-    if options.out:
-        kind, table, forest = fit_kinds(pages), vocabulary.fit(pages, blocks), fit_blocks(pages, options)
-        with open(options.out, "wb") as out:
-            write(kind, out)
-            vocabulary.write(table, out)
-            write([forest], out)
-        compare(pages[::20], options, kind, table, forest)
+    say_all("other domains", pages)
+    say_all("other domains", others)
     if options.convert:
-        convert(options, pages, kinds, tables, forests)
+        convert(options, pages, list(zip(kinds, tables, forests)))
+    if options.out:
+        model = fit_all(everything, options, pages)
+        with open(options.out, "wb") as out:
+            write_all(model, calibrate(pages), out)
+        compare(pages[::20], options, *model)
+
+
+def stack_rows(pages, kinds):
+    """Sets the kind and the columns of every page, by what the pages of the other folds teach.  What kind a page is
+    can be learned only where it is known, from the pages `kinds`."""
+    models = [fit_kinds([page for page in kinds if page["fold"] != held]) for held in range(FOLDS)]
+    for page in pages:
+        page["kinds"] = kinds_of(models[page["fold"]], page)
+    tables = [vocabulary.fit([page for page in pages if page["fold"] != held], blocks) for held in range(FOLDS)]
+    for page in pages:
+        if page["texts"]:
+            page["rows"] = columns_of(page, tables[page["fold"]])
+    return models, tables
+
+
+def fit_all(pages, options, kinds):
+    """What all pages teach, once their rows are set."""
+    return fit_kinds(kinds), vocabulary.fit(pages, blocks), fit_blocks(pages, options)
+
+
+def predict(page, kind, table, forest):
+    page["kinds"] = kinds_of(kind, page)
+    if page["texts"]:
+        page["probabilities"] = sigmoid(logits(forest, columns_of(page, table)))
+
+
+def kinds_of(model, page):
+    return np.array([sigmoid(logits(forest, page["own"][None]))[0] for forest in model], "f4")
+
+
+def say_all(name, pages):
+    keeps = [choose(page, page.get("probabilities", np.zeros(0))) for page in pages]
+    (report if pages[0]["type"] else report_snippets)(name, pages, keeps)
+
+
+def report_snippets(name, pages, keeps):
+    """Precision, recall and F1 over all snippets together."""
+    right = missed = wrong = 0
+    for page, keep in zip(pages, keeps):
+        text = labels.fold("\n".join(text for text, kept in zip(page["texts"], keep) if kept))
+        found = sum(labels.fold(snippet) in text for snippet in page["with"])
+        right, missed = right + found, missed + len(page["with"]) - found
+        wrong += sum(labels.fold(snippet) in text for snippet in page["without"])
+    precision, recall = right / max(1, right + wrong), right / max(1, right + missed)
+    print(f"{name}, snippets: F1={2 * precision * recall / (precision + recall):.4f} P={precision:.4f} R={recall:.4f}",
+          flush=True)
 
 
 def blocks(page):
@@ -359,13 +441,13 @@ def compare(pages, options, kind, table, forest):
     apart = [np.zeros(0)]
     for page in pages:
         if page["texts"]:
-            page["kinds"] = np.array([sigmoid(logits(model, page["own"][None]))[0] for model in kind], "f4")
+            page["kinds"] = kinds_of(kind, page)
             apart.append(np.abs(smoothed(page, sigmoid(logits(forest, columns_of(page, table)))) - page["predicted"]))
     apart = np.concatenate(apart)
     print(f"Rust is {apart.mean():.4f} from Python, at most {apart.max():.3f}, {len(apart)} blocks", flush=True)
 
 
-def convert(options, pages, kinds, tables, forests):
+def convert(options, pages, models):
     """Scores what becomes of every page with the weights that have not seen its domain."""
     scorer = {"__file__": os.path.join(options.pages, "score"), "__name__": "score"}
     exec(compile(open(scorer["__file__"]).read(), scorer["__file__"], "exec"), scorer)
@@ -374,20 +456,49 @@ def convert(options, pages, kinds, tables, forests):
         for held in range(FOLDS):
             path = os.path.join(scratch, f"{held}.bin")
             with open(path, "wb") as out:
-                write(kinds[held], out)
-                vocabulary.write(tables[held], out)
-                write([forests[held]], out)
+                write_all(models[held], [(0, 0), (1, 1)], out)
             for page in pages:
                 if page["fold"] != held:
                     continue
                 done = subprocess.run([options.convert, page["url"] or "https://example.com/"], input=page["html"],
                                       stdout=subprocess.PIPE, env={**os.environ, "RAGMAKER_WEIGHTS": path})
                 text = scorer["visible_text"](done.stdout.decode())
-                scores[page["type"]].append(scorer["word_scores"](text, page["main_content"] or "")[2])
+                page["f1"] = scorer["word_scores"](text, page["main_content"] or "")[2]
+                scores[page["type"]].append(page["f1"])
                 for snippets, found in ((page["with"], present), (page["without"], absent)):
                     if snippets:
                         found.append(np.mean([snippet.lower() in text.lower() for snippet in snippets]))
     say("as Markdown", scores, present, absent)
+
+
+def calibrate(pages):
+    """How sure the choice is to have F1 over 0.9, by its expected F1: points of an isotonic regression (Zadrozny and
+    Elkan 2002) on pages of domains that the model has not seen.  Prints how often that is so, by confidence."""
+    from sklearn.isotonic import IsotonicRegression
+    expected = np.array([page.get("expected", 0.0) for page in pages])
+    good = np.array([page["f1"] > 0.9 for page in pages], float)
+    points = np.unique(np.quantile(expected, np.linspace(0, 1, 17)).astype("f4"))
+    smooth = lambda at: IsotonicRegression(y_min=0.02, y_max=0.98, out_of_bounds="clip").fit(expected[at], good[at])
+    parts = np.arange(len(pages)) % 10
+    confidence = np.zeros(len(pages))
+    for part in range(10):
+        confidence[parts == part] = np.interp(expected[parts == part], points, smooth(parts != part).predict(points))
+    for low, high in ((0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.85), (0.85, 0.95), (0.95, 1.01)):
+        some = (confidence >= low) & (confidence < high)
+        if some.any():
+            print(f"confidence {low:.2f} to {high:.2f}: {some.sum()} pages, mean {confidence[some].mean():.2f}, "
+                  f"F1 over 0.9: {good[some].mean():.2f}", flush=True)
+    return list(zip(points, smooth(parts >= 0).predict(points)))
+
+
+def write_all(model, calibration, out):
+    kind, table, forest = model
+    write(kind, out)
+    vocabulary.write(table, out)
+    write([forest], out)
+    out.write(struct.pack("<I", len(calibration)))
+    for point in calibration:
+        out.write(struct.pack("<ff", *point))
 
 
 def write(forests, out):

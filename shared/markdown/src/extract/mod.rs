@@ -52,14 +52,25 @@ pub(crate) fn kind(tree: &Tree, address: Option<&Url>) -> PageType {
     choose::kind(tree, &Blocks::new(tree), address)
 }
 
-/// The nodes of the page's main content, and what kind of page it is.
-pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, PageType) {
+/// The main content of a page.
+#[derive(Debug, PartialEq)]
+pub(crate) struct MainContent {
+    /// Which nodes belong to it.
+    pub(crate) keep: Vec<bool>,
+    /// What kind of page it is.
+    pub(crate) kind: PageType,
+    /// The probability that its words are right, by an F1 over 0.9; see `calibrate` in `training/train.py`.
+    pub(crate) confidence: f32,
+}
+
+/// Chooses the main content of a page.
+pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> MainContent {
     if tree.is_dense(BYTES_A_NODE) {
-        return (visible(tree), PageType::default());
+        return MainContent { keep: visible(tree), kind: PageType::default(), confidence: 0.0 };
     }
     let blocks = Blocks::new(tree);
     let prediction = choose::predict(tree, &blocks, address);
-    let mut chosen = choose::choose(tree, &blocks.list, &prediction.probabilities);
+    let (mut chosen, expected_f1) = choose::choose(tree, &blocks.list, &prediction.probabilities);
     rules::drop_messages(tree, &blocks, &mut chosen);
     rules::complete(tree, &blocks, &mut chosen, rules::is_item);
     rules::complete(tree, &blocks, &mut chosen, |tag| matches!(tag, Tag::Ul | Tag::Ol));
@@ -87,7 +98,7 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> (Vec<bool>, Pa
             keep[tree.subtree(id)].fill(true);
         }
     }
-    (keep, prediction.kind)
+    MainContent { keep, kind: prediction.kind, confidence: model::model().confidence(expected_f1) }
 }
 
 #[cfg(test)]
@@ -97,14 +108,14 @@ mod tests {
     #[test]
     fn a_dense_page_is_kept_as_a_whole() {
         let tree = Tree::parse(&"<p>a".repeat(30_000), None);
-        assert_eq!(main_content(&tree, None), (vec![true; tree.len()], PageType::default()));
+        assert_eq!(main_content(&tree, None).keep, vec![true; tree.len()]);
     }
 
     #[test]
     fn breaks_are_kept_with_the_text_around_them() {
         let text = "High water comes twice a day, and so does low water, at the pier and in the harbour.";
         let tree = Tree::parse(&format!("<article><p>{text}<br>{text}</p></article>"), None);
-        let (keep, _) = main_content(&tree, None);
+        let MainContent { keep, .. } = main_content(&tree, None);
         assert!((1..tree.len()).filter(|&id| tree.tag(id) == Tag::Br).all(|id| keep[id]));
     }
 }

@@ -199,6 +199,21 @@ pub(super) struct Model {
     /// Content or boilerplate, by text scores and features.
     pub(super) forest: Forest,
     pub(super) of_block: Grid,
+    /// How probable it is that a choice with this expected F1 has an F1 over 0.9: points, with rising expected F1.
+    calibration: Vec<(f32, f32)>,
+}
+
+impl Model {
+    /// The probability that a choice with this expected F1 has an F1 over 0.9.
+    pub(super) fn confidence(&self, expected_f1: f32) -> f32 {
+        let points = &self.calibration;
+        let after = points.partition_point(|&(point, _)| point <= expected_f1);
+        match (after.checked_sub(1).map(|before| points[before]), points.get(after)) {
+            (Some((from, low)), Some(&(to, high))) => low + (high - low) * (expected_f1 - from) / (to - from),
+            (Some((_, last)), None) => last,
+            (None, first) => first.map_or(0.0, |&(_, probability)| probability),
+        }
+    }
 }
 
 /// The model, read once.
@@ -210,7 +225,10 @@ pub(super) fn model() -> &'static Model {
         let kinds = PageType::ALL.iter().map(|_| bytes.forest()).collect();
         let words = bytes.words();
         let of_block = bytes.grid();
-        Model { kinds, of_page, words, forest: bytes.forest(), of_block }
+        let forest = bytes.forest();
+        let points = u32::from_le_bytes(bytes.take());
+        let calibration = (0..points).map(|_| (bytes.number(), bytes.number())).collect();
+        Model { kinds, of_page, words, forest, of_block, calibration }
     })
 }
 
