@@ -23,6 +23,8 @@ pub(crate) struct Checked {
     pub(crate) file: PathBuf,
     /// The hash of its text.
     pub(crate) hash: [u8; 32],
+    /// How sure the extraction was of its content, if its front matter says so.
+    pub(crate) confidence: Option<f64>,
 }
 
 /// Checks the document that is `listed` in the catalog in `folder`, of the knowledge base `root`;
@@ -58,6 +60,7 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
             return None;
         }
     };
+    let mut confidence = None;
     let (title, body) = match ragmaker_document::parse(&text) {
         Ok(parsed) => {
             match (parsed.field("source_url"), url) {
@@ -70,6 +73,7 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
                 (None, _) => found(Kind::FrontMatterInvalid, "the front matter has no source_url".into()),
                 _ => {}
             }
+            confidence = parsed.field("confidence").and_then(|confidence| confidence.parse().ok());
             (parsed.field("title").unwrap_or_default().to_owned(), parsed.body)
         }
         Err(error) => {
@@ -82,7 +86,7 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
     } else if let Some(page) = wrong_page::recognize(&title, body) {
         found(page.kind, format!("this reads like {}: {title:?}", page.name));
     }
-    Some(Checked { file, hash: Sha256::digest(body.trim()).into() })
+    Some(Checked { file, hash: Sha256::digest(body.trim()).into(), confidence })
 }
 
 /// The text of a regular file, or the reason why it cannot be read.

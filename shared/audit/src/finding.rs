@@ -31,6 +31,8 @@ pub enum Kind {
     FrontMatterInvalid,
     /// The front matter names another page than the entry.
     SourceMismatch,
+    /// The extraction was not sure that it chose the page's content.
+    DoubtfulContent,
     /// Nothing but headings or less.
     EmptyDocument,
     /// A bot challenge was saved instead of the page.
@@ -72,6 +74,9 @@ impl Kind {
             Self::SourceMismatch => "Extract both addresses again: the entry and the file are about different pages.",
             Self::EmptyDocument => {
                 "Extract the url again with --wait-for or --selector; where the page has no text, delete the file and remove its entry."
+            }
+            Self::DoubtfulContent => {
+                "Compare it with the page; where it is wrong, extract the url again with --selector or --whole."
             }
             Self::ChallengePage => {
                 "Extract the url again with --no-headless and let a person solve the challenge, or delete the file and remove its entry."

@@ -15,20 +15,20 @@ use ragmaker_catalog::{Catalog, Contents, Listed};
 
 pub use finding::{Finding, Kind};
 
-/// What is missing and not required.
-pub fn advice(contents: &Contents) -> Vec<Finding> {
-    let without = contents.documents.iter().filter(|document| document.summary.is_none());
-    let finding = |document: &Listed| {
-        Finding::new(Kind::DocumentSummaryMissing, "the catalog has no summary for the document")
-            .at(document.path.as_deref(), document.url.as_deref())
-    };
-    without.map(finding).collect()
+/// What was found in a knowledge base.
+#[derive(Debug, Default)]
+pub struct Audit {
+    /// Everything that is wrong: with the whole, with each document in the catalog's order, with files that the
+    /// catalog does not list.
+    pub findings: Vec<Finding>,
+    /// What may be wrong, or is missing and not required.
+    pub advice: Vec<Finding>,
 }
 
-/// Everything that is wrong: with the whole, with each document in the catalog's order, with files that
-/// the catalog does not list.
-pub fn audit(catalog: &Catalog, contents: &Contents) -> Vec<Finding> {
-    let mut findings = vec![];
+/// Reads every document of `contents`, those of `catalog`, and says what was found.
+pub fn audit(catalog: &Catalog, contents: &Contents) -> Audit {
+    let mut audit = Audit::default();
+    let Audit { findings, advice } = &mut audit;
     if contents.documents.is_empty() {
         findings.push(Finding::new(Kind::NoDocuments, "the catalog lists no document"));
     }
@@ -39,10 +39,10 @@ pub fn audit(catalog: &Catalog, contents: &Contents) -> Vec<Finding> {
         findings.push(Finding::new(Kind::SummaryMissing, "the knowledge base has no summary"));
     }
     // The catalog was read a moment ago; the next run reports that somebody removed it.
-    let (Some(root), Some(folder)) = (catalog.root(), catalog.folder()) else { return findings };
+    let (Some(root), Some(folder)) = (catalog.root(), catalog.folder()) else { return audit };
     let mut unique = Unique::default();
     for document in &contents.documents {
-        let checked = document::check(document, &folder, &root, &mut findings);
+        let checked = document::check(document, &folder, &root, findings);
         let mut found = |kind, message: &str, other: &str| {
             let finding = Finding::new(kind, format!("{message}: {other}"));
             findings.push(finding.at(document.path.as_deref(), document.url.as_deref()));
@@ -50,16 +50,33 @@ pub fn audit(catalog: &Catalog, contents: &Contents) -> Vec<Finding> {
         if let Some(other) = document.url.as_ref().and_then(|url| unique.urls.insert(url.clone(), document)) {
             found(Kind::DuplicateUrl, "another entry has this url", other);
         }
+        let mut advise = |kind, message: String| {
+            advice.push(Finding::new(kind, message).at(document.path.as_deref(), document.url.as_deref()));
+        };
+        if document.summary.is_none() {
+            advise(Kind::DocumentSummaryMissing, "the catalog has no summary for the document".into());
+        }
         let Some(checked) = checked else { continue };
+        if let Some(confidence) = checked.confidence.filter(|&confidence| confidence < DOUBTFUL) {
+            advise(
+                Kind::DoubtfulContent,
+                format!("the extraction chose this content with a confidence of {confidence}"),
+            );
+        }
         if let Some(other) = unique.files.insert(checked.file, document) {
             found(Kind::DuplicatePath, "another entry has this file", other);
         } else if let Some(other) = unique.texts.insert(checked.hash, document) {
             found(Kind::DuplicateContent, "another document has the same text", other);
         }
     }
+    // What may be wrong comes before what is missing.
+    advice.sort_by_key(|finding| finding.kind != Kind::DoubtfulContent);
     findings.extend(unlisted::find(catalog, &folder, &catalog.listed_files(contents)));
-    findings
+    audit
 }
+
+/// Below this confidence it is more likely than not that an extracted text has an F1 below 0.9.
+const DOUBTFUL: f64 = 0.5;
 
 /// What only one document may have.
 #[derive(Default)]

@@ -37,7 +37,7 @@ impl<'a> Destination<'a> {
 }
 
 /// A document that was saved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Saved {
     /// The absolute path of the file.
     pub file: PathBuf,
@@ -47,6 +47,8 @@ pub struct Saved {
     pub title: String,
     /// How many words the content has; each CJK character is one.
     pub words: usize,
+    /// How sure the extraction is of the content, as in [`Metadata::confidence`].
+    pub confidence: Option<f64>,
 }
 
 /// Converts what was fetched, writes it and records it.
@@ -83,7 +85,8 @@ pub fn save_converted(
         catalog.record(&entry).map_err(|error| error.detail("file_path", file.to_string_lossy()))
     };
     let entry = destination.catalog.map(record).transpose()?;
-    Ok(Saved { file, entry, title: document.metadata.title, words: document.words })
+    let Document { metadata: Metadata { title, confidence, .. }, words, .. } = document;
+    Ok(Saved { file, entry, title, words, confidence })
 }
 
 /// Writes `document`, whose title is that of [`title_of`], to `file`.
@@ -92,7 +95,8 @@ pub fn save_converted(
 ///
 /// [`OUTPUT_DIR_NOT_WRITABLE`].
 pub fn write(document: &Document, url: &str, fetched_at: &str, file: &Path) -> Result<(), Error> {
-    let front_matter = front_matter(&document.metadata);
+    let confidence = document.metadata.confidence.map(|confidence| confidence.to_string());
+    let front_matter = front_matter(&document.metadata, confidence.as_ref());
     let Document { metadata: Metadata { title, .. }, markdown, .. } = document;
     DocumentFile { source_url: url, title, fetched_at, fields: &front_matter, markdown }.save_as(file)
 }
@@ -128,14 +132,15 @@ pub fn content_hash(title: &str, markdown: &str) -> String {
 }
 
 /// What the front matter says of a document beside its address, title and time.
-fn front_matter(metadata: &Metadata) -> Vec<(&'static str, &str)> {
+fn front_matter<'a>(metadata: &'a Metadata, confidence: Option<&'a String>) -> Vec<(&'static str, &'a str)> {
     let known = [
-        ("author", &metadata.author),
-        ("published", &metadata.published),
-        ("site_name", &metadata.site_name),
-        ("lang", &metadata.lang),
+        ("author", metadata.author.as_ref()),
+        ("published", metadata.published.as_ref()),
+        ("site_name", metadata.site_name.as_ref()),
+        ("lang", metadata.lang.as_ref()),
+        ("confidence", confidence),
     ];
-    known.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect()
+    known.into_iter().filter_map(|(name, value)| Some((name, value?.as_str()))).collect()
 }
 
 /// What a page without a title is called: the last part of its address.
@@ -176,12 +181,14 @@ mod tests {
         assert!(saved.file.starts_with(folder.path().join("kb/cache/documents")), "{:?}", saved.file);
         let text = fs::read_to_string(&saved.file).unwrap();
         let parsed = ragmaker_document::parse(&text).unwrap();
+        let confidence = saved.confidence.unwrap().to_string();
         let expected = [
             ("source_url", "https://x.example/sea/tides"),
             ("title", "Tides"),
             ("fetched_at", "2026-01-02T03:04:05Z"),
             ("author", "Ada"),
             ("lang", "en"),
+            ("confidence", &confidence),
         ];
         assert_eq!(parsed.fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(parsed.body, "\nTwo a day.\n");

@@ -64,6 +64,9 @@ pub struct Answer {
     pub catalog_file: String,
     /// How many words were saved; each CJK character is one.
     pub words: usize,
+    /// How probable it is that the right content was chosen: 0 to 1. Low: extract again with a selector or whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     /// What ended the wait for the content; after a cap, more of it may have been on its way.
     pub ready: Ready,
     /// The hosts that had not answered yet; left out where nothing was open.
@@ -148,6 +151,7 @@ impl Tool for Args {
             catalog_updated: saved.entry.is_some(),
             catalog_file: place.catalog.file().to_string_lossy().into_owned(),
             words: saved.words,
+            confidence: saved.confidence,
             ready: page.ready,
             pending: page.pending,
         })

@@ -73,7 +73,7 @@ fn the_markdown_is_that_of_a_single_call() {
         let line = json!({"id": 1, "url": "https://x.example/a/", "html": PAGE}).to_string();
         let record = &records(&[flags, &["--jsonl"]].concat(), line.as_bytes())[0];
         assert_eq!((&record["text"], &record["title"]), (&single["markdown"], &single["title"]));
-        for name in ["words", "lang", "page_type", "published", "author", "site_name", "charset"] {
+        for name in ["words", "lang", "page_type", "confidence", "published", "author", "site_name", "charset"] {
             assert_eq!(record["metadata"][name], single[name], "{name}");
         }
     }

@@ -22,6 +22,9 @@ pub struct Page {
     pub content: String,
     /// Whether the content is the publisher's own Markdown, the main content of HTML, or a file's text.
     pub content_from: From,
+    /// How probable it is that the right content of HTML was chosen: 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     /// How many characters the whole content has.
     pub total: usize,
     /// Whether something is left after this part.
@@ -79,6 +82,7 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
         title: document.metadata.title.chars().take(500).collect(),
         content: String::new(),
         content_from: From::of(kind),
+        confidence: document.metadata.confidence.filter(|_| kind == Kind::Html),
         total,
         truncated: true,
         next: Some(Next::WIDEST),

@@ -7,7 +7,7 @@
 use std::{collections::HashMap, fs, path::Path};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use ragmaker_audit::{Finding, audit};
+use ragmaker_audit::{Audit, Finding, Kind, audit};
 use ragmaker_catalog::{Catalog, Listed};
 use ragmaker_markdown::count_words;
 use ragmaker_tool::Error;
@@ -65,7 +65,8 @@ struct Document<'a> {
 pub(crate) fn page(catalog: &Catalog) -> Result<Page, Error> {
     let contents = catalog.read()?;
     let (root, folder) = (catalog.root().unwrap_or_default(), catalog.folder().unwrap_or_default());
-    let findings = audit(catalog, &contents);
+    let Audit { mut findings, advice } = audit(catalog, &contents);
+    findings.extend(advice.into_iter().filter(|finding| finding.kind == Kind::DoubtfulContent));
     let mut by_path: HashMap<&str, Vec<&Finding>> = HashMap::new();
     let mut general = vec![];
     let paths: std::collections::HashSet<&str> =

@@ -7,7 +7,7 @@ use std::{
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_audit::{Finding, Kind, advice, audit};
+use ragmaker_audit::{Audit, Finding, Kind, audit};
 use ragmaker_catalog::{Access, Catalog};
 use ragmaker_citation::{
     ANSWER_NOT_READABLE, CITATION_FAILED, ClaimReport, Claims, Counts, claims, read_answer, report,
@@ -56,7 +56,8 @@ pub struct Answer {
     /// Number of documents, each of which was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documents: Option<usize>,
-    /// What is not wrong and could be better: documents without a summary, and what to do.
+    /// What may be wrong or could be better, and what to do: documents whose extraction was not sure of their content,
+    /// and documents without a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<Vec<Finding>>,
     /// With --answer: its claims, as `cite` returns them.
@@ -96,12 +97,11 @@ impl Tool for Args {
         }
         let catalog = self.catalog(invocation)?;
         let contents = catalog.read()?;
-        let findings = audit(&catalog, &contents);
+        let Audit { findings, advice } = audit(&catalog, &contents);
         let documents = contents.documents.len();
         if !findings.is_empty() {
             return Err(failed(findings, documents, &catalog, &self));
         }
-        let advice = advice(&contents);
         let answer = Answer {
             catalog_file: Some(catalog.file().to_string_lossy().into_owned()),
             documents: Some(documents),

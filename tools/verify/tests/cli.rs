@@ -95,6 +95,21 @@ fn nothing_is_wrong_and_nothing_is_changed() {
 }
 
 #[test]
+fn a_document_whose_extraction_was_not_sure_is_named_first() {
+    let folder = knowledge_base();
+    for (name, confidence) in [("a", "0.94"), ("b", "0.31")] {
+        let text = document(name).replacen("\n---\n", &format!("\nconfidence: \"{confidence}\"\n---\n"), 1);
+        write(folder.path(), &format!("documents/{name}.md"), text);
+    }
+    let answer = answer(folder.path());
+    let advice: Vec<_> = answer["advice"].as_array().unwrap().iter().map(|one| (&one["kind"], &one["path"])).collect();
+    let [a, b] = ["documents/a.md", "documents/b.md"].map(Value::from);
+    let [doubtful, missing] = ["doubtful_content", "document_summary_missing"].map(Value::from);
+    assert_eq!(advice, [(&doubtful, &b), (&missing, &a), (&missing, &b)]);
+    assert!(answer["advice"][0]["message"].as_str().unwrap().contains("0.31"), "{answer}");
+}
+
+#[test]
 fn a_knowledge_base_that_says_nothing_is_wrong() {
     let folder = knowledge_base();
     write(folder.path(), "catalog.json", "{\"title\": \" \", \"documents\": []}");

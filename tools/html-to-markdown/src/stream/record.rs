@@ -193,6 +193,7 @@ impl Converter {
         let mut metadata = vec![];
         if let Ok(Converted { document: Document { metadata: page, words, .. }, charset }) = outcome {
             metadata.extend([("words", own(words)), ("lang", own(&page.lang)), ("page_type", own(&page.page_type))]);
+            metadata.extend(page.confidence.map(|confidence| ("confidence", own(&confidence))));
             metadata.extend([("published", own(&page.published)), ("author", own(&page.author))]);
             metadata.extend([("site_name", own(&page.site_name)), ("charset", own(charset))]);
         }
