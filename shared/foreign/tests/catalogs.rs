@@ -159,5 +159,7 @@ fn broken_entries_are_left_out_with_a_warning() {
     );
     assert_eq!(loaded.tools.len(), 1, "{:?}", loaded.tools);
     assert_eq!(loaded.warnings.len(), 8 + 3 + 2, "{:#?}", loaded.warnings);
-    assert!(loaded.warnings.iter().any(|warning| warning.contains("\"gone\"") && warning.contains("no executable")));
+    assert!(
+        loaded.warnings.iter().any(|warning| warning.contains("\"gone\"") && warning.contains("is not an executable"))
+    );
 }

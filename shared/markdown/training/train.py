@@ -7,7 +7,7 @@
         --convert target/release/examples/convert --out src/extract/weights.bin
 
 PAGES holds truth.jsonl.gz (one JSON object per page: id, url, type, main_content, with, without),
-pages/ID.html.gz, a folder snippets with the same of pages of which only with and without are known, and, for --convert, the script that scores Markdown.  Every figure printed is of pages
+pages/ID.html.gz, for --snippets a folder snippets with the same of pages of which only with and without are known, and, for --convert, the script that scores Markdown.  Every figure printed is of pages
 whose domain the model has not seen: five folds, no domain in two of them; `as Markdown` is what really
 becomes of the pages, converted with the weights of the fold that holds them out.
 
@@ -337,6 +337,7 @@ def main():
     parser.add_argument("pages")
     parser.add_argument("--examples", required=True)
     parser.add_argument("--convert", help="an executable that converts a page with the weights in RAGMAKER_WEIGHTS")
+    parser.add_argument("--snippets", action="store_true", help="learn from pages of which only snippets are known, too")
     parser.add_argument("--out")
     parser.add_argument("--seed", type=int, default=0, help="other blocks and columns, for judging a change twice")
     parser.add_argument("--trees", type=int, default=90)
@@ -345,18 +346,19 @@ def main():
     parser.add_argument("--rate", type=float, default=0.2)
     options = parser.parse_args()
     pages = read_pages(options.pages, options.examples)
-    others = read_snippet_pages(os.path.join(options.pages, "snippets"), options.examples)
+    others = read_snippet_pages(os.path.join(options.pages, "snippets"), options.examples) if options.snippets else []
     for name, some in (("pages", pages), ("pages with snippets", others)):
         print(len(some), name, sum(len(page["texts"]) for page in some), "blocks",
-              some[0]["features"].shape[1], "features", flush=True)
+              pages[0]["features"].shape[1], "features", flush=True)
     report("everything", pages, [np.ones(len(page["texts"]), bool) for page in pages])
     labelled = lambda some: [np.nan_to_num(page["labels"]) >= 0.5 for page in some]
     report("best possible", pages, labelled(pages))
-    report_snippets("best possible", others, labelled(others))
+    if others:
+        report_snippets("best possible", others, labelled(others))
 
     # Each collection by what was learned from the other.
     everything = pages + others
-    for learned, held in ((pages, others), (others, pages)):
+    for learned, held in ((pages, others), (others, pages)) if others else ():
         stack_rows(learned, pages)
         kind, table, forest = fit_all(learned, options, pages)
         for page in held:
@@ -373,7 +375,8 @@ def main():
             if page["fold"] == held and page["texts"]:
                 page["probabilities"] = sigmoid(logits(forests[held], page["rows"]))
     say_all("other domains", pages)
-    say_all("other domains", others)
+    if others:
+        say_all("other domains", others)
     if options.convert:
         convert(options, pages, list(zip(kinds, tables, forests)))
     if options.out:

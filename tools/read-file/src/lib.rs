@@ -50,7 +50,7 @@ pub enum As {
 
 /// Read a file as text, whatever its size and encoding: source, Markdown, PDF, office files, notebooks; images as
 /// base64. Choose lines by offset and limit or `start_line` and `end_line`. For several files use
-/// `read_many_files`. Returns a page of content; next says how to go on.
+/// `read_many_files`. Returns content, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -25,8 +25,8 @@ pub const VERIFICATION_FAILED: Code = Code::new(
 );
 
 /// Check a knowledge base: the catalog, every document's file, front matter and text, duplicates, unlisted
-/// files, pages saved by mistake, missing titles. Run it after gathering. Succeeds with advice, or fails
-/// with findings and what to do about each. With answer, check its citations as `cite` does.
+/// files, pages saved by mistake, missing titles. Run it after gathering. Returns advice, or fails with
+/// findings and what to do about each. With answer, check its citations as `cite` does.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

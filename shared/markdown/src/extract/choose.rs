@@ -158,12 +158,11 @@ fn smoothed(probabilities: &[f32], worded: &[usize], group_of: &[u32]) -> Vec<f3
 /// The blocks whose choice has the highest expected F1: by falling probability, as many as raise it (Ye et al.,
 /// "Optimizing F-measure: a tale of two approaches", 2012), with the expected F1. None where that is below
 /// [`MIN_EXPECTED_F1`].
-pub(super) fn choose(tree: &Tree, blocks: &[Block], probabilities: &[f32]) -> (Vec<bool>, f32) {
+pub(super) fn choose(tree: &Tree, blocks: &[Block], mut probabilities: Vec<f32>) -> (Vec<bool>, f32) {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
     // A text that the page has several times, for screens of several sizes, is chosen once.
     let mut seen = HashSet::default();
-    let mut probabilities = probabilities.to_vec();
     for &at in &order {
         let block = &blocks[at];
         if block.counts.words >= 6.0 && tree.tag(block.container) != Tag::Pre && !seen.insert(block.hash) {
@@ -198,7 +197,7 @@ mod tests {
 
     fn chosen(page: &str, probabilities: &[f32]) -> Vec<bool> {
         let tree = Tree::parse(page, None);
-        choose(&tree, &Blocks::new(&tree).list, probabilities).0
+        choose(&tree, &Blocks::new(&tree).list, probabilities.to_vec()).0
     }
 
     #[test]

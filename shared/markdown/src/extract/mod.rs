@@ -32,7 +32,10 @@ mod words;
 
 use url::Url;
 
-use self::blocks::{Blocks, NO_BLOCK};
+use self::{
+    blocks::{Blocks, NO_BLOCK},
+    choose::Prediction,
+};
 use crate::{metadata::PageType, tag::Tag, tree::Tree};
 
 #[cfg(feature = "training")]
@@ -69,8 +72,8 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> MainContent {
         return MainContent { keep: visible(tree), kind: PageType::default(), confidence: 0.0 };
     }
     let blocks = Blocks::new(tree);
-    let prediction = choose::predict(tree, &blocks, address);
-    let (mut chosen, expected_f1) = choose::choose(tree, &blocks.list, &prediction.probabilities);
+    let Prediction { probabilities, kind } = choose::predict(tree, &blocks, address);
+    let (mut chosen, expected_f1) = choose::choose(tree, &blocks.list, probabilities);
     rules::drop_messages(tree, &blocks, &mut chosen);
     rules::complete(tree, &blocks, &mut chosen, rules::is_item);
     rules::complete(tree, &blocks, &mut chosen, |tag| matches!(tag, Tag::Ul | Tag::Ol));
@@ -98,7 +101,7 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> MainContent {
             keep[tree.subtree(id)].fill(true);
         }
     }
-    MainContent { keep, kind: prediction.kind, confidence: model::model().confidence(expected_f1) }
+    MainContent { keep, kind, confidence: model::model().confidence(expected_f1) }
 }
 
 #[cfg(test)]
