@@ -36,12 +36,14 @@ const ROUNDS: usize = 7;
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let program = release_build(&["agent"])?.join("ragmaker-agent");
-    let folder = root().join("target/bench/agent");
+    let all = root().join("target/bench/agent");
+    let (folder, home) = (all.join("project"), all.join("home"));
     // Conversations of the last run would count.
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(folder.join("home"))?;
+    let _ = fs::remove_dir_all(&all);
+    fs::create_dir_all(&folder)?;
+    fs::create_dir_all(&home)?;
     fs::write(folder.join("small.txt"), "A small file, read by an agent.\n".repeat(20))?;
-    let bench = Bench { program, folder };
+    let bench = Bench { program, folder, home };
     bench.start()?;
     println!("| the agent | | goal |\n|---|---:|---|");
     for (what, tool, goal) in [
@@ -64,8 +66,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
 
 struct Bench {
     program: PathBuf,
-    /// The project, and below it the home of every program.
+    /// The project.
     folder: PathBuf,
+    /// The home of every program, outside: a project that holds a home is refused as too broad.
+    home: PathBuf,
 }
 
 /// A client that is started: its executable, its arguments and its environment.
@@ -81,13 +85,13 @@ impl Bench {
 
     fn at_home(&self, command: &mut Command) {
         command.current_dir(&self.folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.env("HOME", self.folder.join("home")).env("RAGMAKER_PROJECT_ROOT", &self.folder).env("TERM", "dumb");
+        command.env("HOME", &self.home).env("RAGMAKER_PROJECT_ROOT", &self.folder).env("TERM", "dumb");
     }
 
     /// The clients that are installed, as their pages run them with a prompt.
     fn clients(&self, model: &Model) -> anyhow::Result<Vec<(&'static str, Command)>> {
         let bin = root().join("target/clients/node_modules/.bin");
-        let home = self.folder.join("home");
+        let home = &self.home;
         let gemini = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false}, "model": {"name": "gemini-2.5-pro"}});
         let codex = format!(
             "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n",
