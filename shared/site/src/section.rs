@@ -156,17 +156,7 @@ pub fn fetch(
         }
     };
     let earlier: Vec<Noted> = run.earlier();
-    let mut state = State {
-        queue: VecDeque::new(),
-        later: VecDeque::new(),
-        seen: HashSet::new(),
-        done: HashSet::new(),
-        busy: 0,
-        store,
-        run,
-        unreachable: 0,
-        error: None,
-    };
+    let mut state = State::new(store, run);
     if earlier.is_empty() {
         let found = seeded(wanted, &site, &state.store);
         let found = state.enqueue(found, &wanted.scope);
@@ -247,17 +237,7 @@ pub(crate) fn again<'s>(
         }
         let missing = Missing::of(folder, &site);
         let seen = left.iter().map(|(url, _)| key(url)).collect();
-        let begun = State {
-            queue: left.into(),
-            later: VecDeque::new(),
-            seen,
-            done: HashSet::new(),
-            busy: 0,
-            store,
-            run,
-            unreachable: 0,
-            error: None,
-        };
+        let begun = State { queue: left.into(), seen, ..State::new(store, run) };
         let ended = all(wanted, &site, missing, browser, begun);
         if let Some(error) = ended.error {
             return Err(error);
@@ -282,7 +262,22 @@ fn seeded(wanted: &Wanted<'_>, site: &Site<'_>, store: &Store<'_>) -> Vec<(Url, 
     found
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
+    /// Nothing queued yet.
+    fn new(store: Store<'a>, run: Run) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            later: VecDeque::new(),
+            seen: HashSet::new(),
+            done: HashSet::new(),
+            busy: 0,
+            store,
+            run,
+            unreachable: 0,
+            error: None,
+        }
+    }
+
     /// Queues those of `found` that are of the section and were not found before; returns them.
     fn enqueue(&mut self, found: Vec<(Url, u32)>, scope: &Scope) -> Vec<(Url, u32)> {
         let mut new = vec![];
