@@ -235,9 +235,9 @@ fn code(text: impl AsRef<str>) -> String {
     format!("`{}`", text.as_ref().replace('|', "\\|"))
 }
 
-/// `text` as Markdown within a table. What it has in backticks stays code.
+/// `text` as Markdown within a table, in one line. What it has in backticks stays code.
 fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('*', "\\*").replace('<', "\\<")
+    text.replace('\n', " ").replace('|', "\\|").replace('*', "\\*").replace('<', "\\<")
 }
 
 #[cfg(test)]
@@ -272,7 +272,7 @@ mod tests {
                 "properties": {"status": {"const": "success"}, "picked": {
                     "type": ["array", "null"],
                     "items": {"type": "object", "properties": {"name": {}, "size": {}}},
-                    "description": "What was picked.",
+                    "description": "What was picked,\nwithout leaves.",
                 }},
                 "required": ["status"],
             },
@@ -286,7 +286,7 @@ mod tests {
             "| `--no-peeled` | `peeled` | boolean | `true` | leave the peel on |",
             "| `--allow-root` | a\\|b |",
             "| `status` | `success` | Always `success`. |",
-            "| `picked`? | array of object: `name`, `size` or null | What was picked. |",
+            "| `picked`? | array of object: `name`, `size` or null | What was picked, without leaves. |",
             "| `NO_FRUIT` | Wait. |",
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");

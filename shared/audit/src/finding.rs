@@ -76,7 +76,7 @@ impl Kind {
                 "Extract the url again with --wait-for or --selector; where the page has no text, delete the file and remove its entry."
             }
             Self::DoubtfulContent => {
-                "Compare it with the page; where it is wrong, extract the url again with --selector or --whole."
+                "Compare it with the page; where it is wrong, extract the url again with --selector."
             }
             Self::ChallengePage => {
                 "Extract the url again with --no-headless and let a person solve the challenge, or delete the file and remove its entry."

@@ -6,10 +6,11 @@
     training/train.py PAGES --examples target/release/examples/examples \\
         --convert target/release/examples/convert --out src/extract/weights.bin
 
-PAGES holds truth.jsonl.gz (one JSON object per page: id, url, type, main_content, with, without),
-pages/ID.html.gz, for --snippets a folder snippets with the same of pages of which only with and without are known, and, for --convert, the script that scores Markdown.  Every figure printed is of pages
-whose domain the model has not seen: five folds, no domain in two of them; `as Markdown` is what really
-becomes of the pages, converted with the weights of the fold that holds them out.
+PAGES holds truth.jsonl.gz (one JSON object per page: id, url, type, main_content, with, without) and
+pages/ID.html.gz; for --snippets, a folder snippets with the same of pages of which only with and without are
+known; for --convert, the script that scores Markdown.  Every figure printed is of pages whose domain the
+model has not seen: five folds, no domain in two of them; `as Markdown` is what really becomes of the pages,
+converted with the weights of the fold that holds them out.
 
 The model is boosted forests of oblivious trees (Prokhorenkova et al. 2018, CatBoost): one for each kind
 of page; then one for blocks, the mean of several (Breiman 1996), that also sees what the words in and

@@ -64,7 +64,7 @@ pub struct Answer {
     pub catalog_file: String,
     /// How many words were saved; each CJK character is one.
     pub words: usize,
-    /// How probable it is that the right content was chosen: 0 to 1. Low: extract again with a selector or whole.
+    /// How probable it is that the right content was chosen: 0 to 1. Low: extract again with a selector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     /// What ended the wait for the content; after a cap, more of it may have been on its way.
