@@ -69,6 +69,7 @@ pub const ALL: &[&str] = &[
     "--allow-private",
     "--public-only",
     "--conversation",
+    "--block-list",
 ];
 /// The host options of tools that read files: knowledge bases are readable without being writable.
 pub const FILES: &[&str] = &["--project-root", "--allow-root", "--kb-root"];
@@ -128,4 +129,15 @@ pub struct Invocation {
     /// What the host says about this call.
     #[serde(default)]
     pub approval: Approval,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_serves_the_tools_takes_every_option() {
+        let flags: Vec<_> = HostOptions::flags().map(|flag| flag.long).collect();
+        assert_eq!(flags, ALL);
+    }
 }
