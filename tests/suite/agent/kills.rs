@@ -3,7 +3,7 @@
 use std::{
     env,
     io::{BufRead, BufReader, Read},
-    process::Stdio,
+    process::{Command, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -133,4 +133,71 @@ fn a_second_agent_on_the_conversation_is_refused() {
     let good = Scripted::by(|_| says(Wire::OpenAi, "Free again.", &[]));
     let third = agent(&project, &good, Wire::OpenAi).args(["--resume", &id, "--output", "json"]).run();
     assert_eq!(third.answer()["answer"], "Free again.");
+}
+
+#[test]
+fn an_interrupted_run_is_one_error_and_goes_on_later() {
+    for form in ["json", "jsonl"] {
+        let project = Project::new();
+        let endpoint = Scripted::by(|_| Reply::default().then(Then::Hang));
+        let mut command = agent(&project, &endpoint, Wire::OpenAi).args(["Wait.", "--output", form]).into_command();
+        let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while endpoint.got().is_empty() {
+            assert!(Instant::now() < until);
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+        let ended = run.wait_with_output().unwrap();
+        let error: Value = serde_json::from_slice(&ended.stderr).unwrap();
+        assert_eq!((ended.status.code(), &error["error_code"]), (Some(1), &json!("CANCELLED")));
+        let shown = String::from_utf8(ended.stdout).unwrap();
+        match shown.lines().last() {
+            None => assert_eq!(form, "json"),
+            Some(last) => {
+                let last: Value = serde_json::from_str(last).unwrap();
+                assert_eq!((form, &last["type"], &last["error_code"]), ("jsonl", &json!("error"), &json!("CANCELLED")));
+            }
+        }
+        let good = Scripted::by(|_| says(Wire::OpenAi, "Here again.", &[]));
+        let later = agent(&project, &good, Wire::OpenAi).args(["Now?", "--continue", "--output", "json"]).run();
+        assert_eq!(later.answer()["answer"], "Here again.");
+        assert!(good.got()[0].body.to_string().contains("Wait."));
+    }
+}
+
+#[test]
+fn a_conversation_that_others_changed_is_an_error() {
+    let project = Project::new();
+    let good = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
+    asked(&project, &good, Wire::OpenAi, "?").answer();
+    let id = conversations(&project).into_keys().next().unwrap();
+    let path = format!(".tmp/cache/conversations/{id}.jsonl");
+    let before = std::fs::read_to_string(project.path().join(&path)).unwrap() + "{\"type\": \"none\"}\n";
+    project.write(&path, &before);
+    let again = agent(&project, &good, Wire::OpenAi).args(["?", "--resume", &id, "--output", "json"]).run();
+    assert_eq!(again.code, 1);
+    again.error("SESSION_FAILED");
+    assert_eq!(std::fs::read_to_string(project.path().join(&path)).unwrap(), before);
+}
+
+#[test]
+fn no_request_and_no_tool_are_mistakes_in_the_arguments() {
+    let project = Project::new();
+    let endpoint = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
+    for arguments in [
+        &["--output", "json"][..],
+        &["Two", "words", "--output", "json"],
+        &["?", "--read-only", "--tools", "write_file", "--output", "json"],
+        &["?", "--tools", "unheard_of", "--output", "json"],
+        &["?", "--output", "yaml"],
+        &["?", "--max-steps", "many"],
+        &["?", "--approve", "some"],
+    ] {
+        let run = agent(&project, &endpoint, Wire::OpenAi).args(arguments).run();
+        assert!(run.stdout_json.is_none() && run.code != 0, "{arguments:?}");
+        let error = run.stderr_json.as_ref().unwrap();
+        assert!(["ARGUMENT_ERROR", "TOOL_NOT_FOUND"].contains(&error["error_code"].as_str().unwrap()), "{error}");
+    }
+    assert!(endpoint.got().is_empty());
 }

@@ -83,6 +83,24 @@ fn domains_are_restricted_as_over_mcp() {
 }
 
 #[test]
+fn private_machines_are_refused_where_the_host_says_so() {
+    let project = Project::new();
+    let private = r#"{"url": "http://127.0.0.1:9/"}"#;
+    for tool in ["browser_navigate", "http_fetch"] {
+        let (told, call) = called_in(&project, tool, private, &["--public-only"]);
+        assert_eq!(call["error_code"], "ADDRESS_NOT_ALLOWED", "{told}");
+    }
+    let (told, call) = called_in(&project, "http_fetch", private, &["--allow-private"]);
+    assert!(call["error_code"] != "ADDRESS_NOT_ALLOWED" && call["error_code"].is_string(), "{told}");
+}
+
+#[test]
+fn the_conversation_is_no_option_of_the_host() {
+    let run = Project::new().tool("agent").args(["?", "--conversation", "mine"]).run();
+    assert_eq!((run.code, run.error("ARGUMENT_ERROR")["status"].clone()), (2, json!("error")));
+}
+
+#[test]
 fn a_draft_is_judged_once_before_it_is_the_answer() {
     let project = Project::new();
     project.write("tides.md", "x");

@@ -4,7 +4,7 @@ use ragmaker_model::Message;
 
 use crate::{
     history::{History, tokens},
-    machine::Rules,
+    rules::Rules,
 };
 
 /// The share of the context window, in percent, over which the conversation is summarised.

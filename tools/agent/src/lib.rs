@@ -5,6 +5,7 @@
 
 mod agent;
 mod approve;
+mod arguments;
 mod citations;
 mod clean;
 mod cli;
@@ -19,6 +20,7 @@ mod markdown;
 mod offered;
 mod piped;
 mod prompts;
+mod rules;
 mod screen;
 mod session;
 mod start;

@@ -11,12 +11,13 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
 use crate::{
     agent::Agent,
     approve::Approvals,
-    cli::Arguments,
+    arguments::Arguments,
     further,
     log::Log,
-    machine::{Event, Rules, State, next},
+    machine::{Event, State, next},
     offered::{Own, Tools},
     prompts::Language,
+    rules::Rules,
     screen::Screen,
     session::Session,
     terminal::Terminal,
@@ -24,8 +25,8 @@ use crate::{
 };
 
 /// The conversation that the arguments name, or a new one; and whether it is one that was resumed.
-pub(crate) fn agent(arguments: &Arguments, cancel: Cancel) -> Result<(Agent, bool), Error> {
-    let project = Project::discover(arguments.project_root.as_deref())?;
+pub(crate) fn agent(arguments: &Arguments, host: HostOptions, cancel: Cancel) -> Result<(Agent, bool), Error> {
+    let project = Project::discover(host.project_root.as_deref())?;
     let cache = project.cache_folder();
     let mut terminal = Terminal::new(cache.join("conversations").join("history"));
     let config = config(arguments, &project)?;
@@ -35,7 +36,7 @@ pub(crate) fn agent(arguments: &Arguments, cancel: Cancel) -> Result<(Agent, boo
     let mut blanks = config.blanks();
     blanks.add(endpoint.key.value());
     blanks.add_pairs(&endpoint.headers);
-    let (mut tools, warnings) = tools(arguments, &config, &project)?;
+    let (mut tools, warnings) = tools(arguments, host, &config, &project)?;
     let (session, events) = match (&arguments.resume, arguments.continue_last) {
         (Some(id), _) => Session::open(&cache, id)?,
         (None, true) => Session::open(&cache, &Session::last(&cache)?)?,
@@ -110,23 +111,20 @@ fn config(arguments: &Arguments, project: &Project) -> Result<Config, Error> {
 }
 
 /// The tools, with a warning for each that cannot be offered.
-fn tools(arguments: &Arguments, config: &Config, project: &Project) -> Result<(Tools, Vec<String>), Error> {
+fn tools(
+    arguments: &Arguments,
+    host: HostOptions,
+    config: &Config,
+    project: &Project,
+) -> Result<(Tools, Vec<String>), Error> {
     let configured = config.tools().offered.join(",");
     let names = arguments.tools.as_deref().or(Some(configured.as_str()).filter(|names| !names.is_empty()));
     let (further, warnings) = further::further(config, project, names, arguments.read_only)?;
     let is_further = |name: &str| further.iter().any(|tool| tool.name() == name.trim());
     let own = names.map(|names| names.split(',').filter(|name| !is_further(name)).collect::<Vec<_>>().join(","));
     let selection = Selection::new(None, own.as_deref(), arguments.read_only)?.with_commands(true);
-    let host = HostOptions {
-        project_root: project.root().to_str().map(str::to_owned),
-        allow_root: arguments.allow_root.clone(),
-        kb_root: arguments.kb_root.clone(),
-        allow_domain: arguments.allow_domain.clone(),
-        allow_private: arguments.allow_private,
-        public_only: false,
-        conversation: None,
-        block_list: vec![],
-    };
+    let project_root = project.root().to_str().map(str::to_owned);
+    let host = HostOptions { project_root, ..host };
     let own = Own { host: Arc::new(host), commands: config.commands(), without: config.model_variables() };
     let tools = Tools::new(&selection, further, own);
     if tools.declarations().is_empty() {

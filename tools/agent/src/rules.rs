@@ -1,0 +1,22 @@
+//! The limits of a conversation: the state machine and the summaries obey them.
+
+/// The limits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// The most questions to the model in a turn.
+    pub(crate) max_steps: usize,
+    /// Whether an answer after the use of tools has to be judged with `think`.
+    pub(crate) think_required: bool,
+    /// The most turns before the older ones are summarised; 0 for any number.
+    pub(crate) max_turns: usize,
+    /// How many turns stay.
+    pub(crate) kept_turns: usize,
+    /// The size of the context window; 0 where it is not known.
+    pub(crate) context_tokens: usize,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { max_steps: 50, think_required: true, max_turns: 20, kept_turns: 6, context_tokens: 0 }
+    }
+}
