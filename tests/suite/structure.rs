@@ -1,4 +1,4 @@
-//! The layout of the workspace, by its manifests: what depends on what.
+//! The layout of the workspace, by its manifests and files: what depends on what, and how long files are.
 
 use std::{
     collections::BTreeSet,
@@ -7,6 +7,9 @@ use std::{
 };
 
 use ragmaker_tests::discovery::workspace;
+
+/// The longest source file, in lines.
+const LONGEST: usize = 500;
 
 /// The crates in `group`, such as `tools`: folder and manifest.
 fn crates(group: &str) -> Vec<(PathBuf, String)> {
@@ -32,4 +35,26 @@ fn nothing_below_the_registry_depends_on_a_tool() {
         found.extend(others.filter(|_| !hosts).map(|other| format!("{} needs {other}", folder.display())));
     }
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn source_files_are_short() {
+    let groups = ["shared", "tools", "registry", "xtask", "tests"];
+    let mut folders: Vec<PathBuf> = groups.map(|group| workspace().join(group)).to_vec();
+    let (mut files, mut long) = (0, vec![]);
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir()
+                && !["target", "node_modules"].map(Path::new).contains(&Path::new(path.file_name().unwrap()))
+            {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files += 1;
+                let lines = fs::read_to_string(&path).unwrap().lines().count();
+                long.extend((lines > LONGEST).then(|| format!("{}: {lines} lines", path.display())));
+            }
+        }
+    }
+    assert!(files > 300, "{files}");
+    assert!(long.is_empty(), "{long:#?}");
 }
