@@ -15,7 +15,7 @@ use landlock::{
 };
 use rustix::fs::{Mode, OFlags};
 
-use crate::{run::Plan, secrets};
+use crate::{plan::Plan, secrets};
 
 /// The newest version whose rights are used: connections to Unix sockets by path came later.
 const VERSION: ABI = ABI::V6;

@@ -22,8 +22,7 @@ use rustix::{
 
 use crate::{
     Layers, files, filter,
-    launch::LAYERS,
-    run::{Plan, Report},
+    plan::{LAYERS, Plan, Report},
 };
 
 /// The largest file that may be written, 16 GiB.

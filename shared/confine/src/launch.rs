@@ -21,11 +21,9 @@ use rustix::{
 
 use crate::{
     mounts,
-    run::{INNER, Plan, Report, ends_within},
+    plan::{INNER, LAYERS, Plan, Report},
+    wait::ends_within,
 };
-
-/// What the launcher hands to the process in the namespaces, beside the plan.
-pub(crate) const LAYERS: &str = ragmaker_project::variables::CONFINE_LAYERS;
 
 /// How often the lock is looked at.
 const PAUSE: Duration = Duration::from_millis(30);

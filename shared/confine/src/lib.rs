@@ -41,7 +41,11 @@ mod launch;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
+mod plan;
+#[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "linux")]
+mod wait;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

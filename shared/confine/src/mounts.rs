@@ -20,7 +20,7 @@ use rustix::{
     mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount},
 };
 
-use crate::{run::Plan, secrets};
+use crate::{plan::Plan, secrets};
 
 /// Folders in which every program may write, and which are empty and its own here.
 const OWN: [(&str, &CStr); 3] =

@@ -6,45 +6,20 @@ use std::{
     fs::{self, File},
     io::{self, Read, Seek},
     process::{Child, Command, ExitCode},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    process::{Pid, PidfdFlags, pidfd_open},
-};
-use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::{Ended, Layers, Policy, inner, launch, without_secrets};
-
-/// The first argument of the launcher.
-pub(crate) const LAUNCH: &str = "--ragmaker-confine";
-
-/// The first argument of the first process in the namespaces.
-pub(crate) const INNER: &str = "--ragmaker-confined";
+use crate::{
+    Ended, Policy, inner, launch,
+    plan::{INNER, LAUNCH, Plan, Report},
+    wait::ends_within,
+    without_secrets,
+};
 
 /// How long the end of all processes may take.
 const GRACE: Duration = Duration::from_secs(3);
-
-/// What the launcher gets.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Plan {
-    pub(crate) policy: Policy,
-    /// The temporary folder of the command where it has no mounts of its own.
-    pub(crate) temporary: std::path::PathBuf,
-    /// The file that [`Report`] is written to; while the caller holds its lock, the command may run.
-    pub(crate) report: std::path::PathBuf,
-}
-
-/// What the launcher says.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Report {
-    pub(crate) layers: Layers,
-    pub(crate) failed: Option<String>,
-    pub(crate) exit_code: Option<i32>,
-    pub(crate) signal: Option<i32>,
-}
 
 /// A command that is ready to be started.
 #[derive(Debug)]
@@ -163,36 +138,4 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
     let plan: Plan = serde_json::from_str(arguments.next()?.to_str()?).ok()?;
     let command: Vec<OsString> = arguments.collect();
     Some(if role == LAUNCH { launch::run(&plan, &command) } else { inner::run(&plan, &command) })
-}
-
-/// Whether `child` ends within `timeout`.
-pub(crate) fn ends_within(child: &mut Child, timeout: Option<Duration>) -> io::Result<bool> {
-    if child.try_wait()?.is_some() {
-        return Ok(true);
-    }
-    let end = timeout.map(|timeout| Instant::now() + timeout);
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
-    let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else {
-        // Kernels before 5.3.
-        while child.try_wait()?.is_none() {
-            if end.is_some_and(|end| Instant::now() >= end) {
-                return Ok(false);
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        return Ok(true);
-    };
-    loop {
-        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        let time = left.map(|left| Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(left.subsec_nanos()),
-        });
-        match poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], time.as_ref()) {
-            Ok(0) => return Ok(false),
-            Ok(_) => return Ok(true),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
 }

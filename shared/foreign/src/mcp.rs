@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use crate::{
     Confinement, Place, Runs, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, name_of,
     output::Stream,
-    process::{Process, failed, program_for},
+    process::{Process, failed, program},
     schema::{self, Schema},
 };
 
@@ -115,7 +115,7 @@ fn made(
 
 impl Server {
     fn start(configured: &McpServer, place: &Place, confinement: &Confinement) -> Result<Self, String> {
-        let program = program_for(&configured.command, &place.root)?;
+        let program = program(&configured.command, &place.root)?;
         let does_not_start = |error: std::io::Error| format!("it does not start: {error}");
         let set_up = |command: &mut Command| {
             place.set_up(command);

@@ -289,9 +289,23 @@ fn with_output(error: Error, stdout: &Printed, stderr: &Printed) -> Error {
     error.detail("stdout", stdout.text(SHOWN).0).detail("stderr", stderr.text(SHOWN).0)
 }
 
-/// The executable that `command` names, below `folder` where it is a path.
-pub(crate) fn program_for(command: &str, folder: &Path) -> Result<PathBuf, String> {
-    crate::catalog::program(command, folder)
+/// The executable of that name on PATH; below `folder` where it is a path, or is not on PATH.
+pub(crate) fn program(name: &str, folder: &Path) -> Result<PathBuf, String> {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let on_path = std::env::var_os("PATH").filter(|_| !name.contains(['/', '\\']));
+    let folders = on_path.iter().flat_map(std::env::split_paths).chain([folder]);
+    let suffix = std::env::consts::EXE_SUFFIX;
+    let candidates = folders.flat_map(|folder| [folder.join(name), folder.join(format!("{name}{suffix}"))]);
+    candidates.into_iter().find(|path| is_executable(path)).ok_or_else(|| format!("{name} is not an executable"))
+}
+
+fn is_executable(path: &Path) -> bool {
+    let Ok(metadata) = path.metadata() else { return false };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    metadata.is_file() && may_run
 }
 
 pub(crate) fn failed(what: &str) -> Error {
