@@ -6,6 +6,7 @@ mod content;
 mod documentation;
 mod kills;
 mod links;
+mod list;
 mod loading;
 mod pages;
 mod readiness;

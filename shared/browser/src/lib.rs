@@ -62,6 +62,6 @@ pub use navigation::Target;
 pub use page::{Link, Page, Ready};
 pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
-pub use session::{IDLE_SECONDS, Opened, close, open};
+pub use session::{Held, IDLE_SECONDS, Opened, close, open};
 pub use supervisor::run_if_asked;
 pub use visit::{Browsing, Visit};

@@ -88,6 +88,8 @@ pub struct Page {
     pub challenge: Option<&'static str>,
     /// Whether its main content is a form to sign in.
     pub is_login: bool,
+    /// When the server lets itself be asked again, as its `Retry-After` header says.
+    retry_after: Option<String>,
     broken: Option<String>,
 }
 
@@ -104,6 +106,7 @@ impl Page {
             content_type: facts.media_type,
             ready: outcome.ready,
             pending: outcome.pending,
+            retry_after: headers["retry-after"].as_str().map(str::to_owned),
             broken: facts.broken,
         }
     }
@@ -128,7 +131,11 @@ impl Page {
             return None;
         };
         let title: String = self.title.chars().take(200).collect();
-        Some(error.detail("url", url).detail("title", title).detail("http_status", status))
+        let error = error.detail("url", url).detail("title", title).detail("http_status", status);
+        Some(match &self.retry_after {
+            Some(wait) if matches!(status, 429 | 503) => error.detail("retry_after", wait.as_str()),
+            _ => error,
+        })
     }
 }
 

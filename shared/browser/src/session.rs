@@ -103,6 +103,26 @@ impl InUse {
     }
 }
 
+/// A browser that is kept for a run of many calls: none of them starts or closes it.
+pub struct Held(Option<InUse>);
+
+impl Held {
+    pub(crate) fn new(in_use: InUse) -> Self {
+        Self(Some(in_use))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let Some(mut in_use) = self.0.take() else { return };
+        // A call may have started another one, where this one went away.
+        if let Some(running) = in_use.profile.running() {
+            in_use.running = running;
+        }
+        in_use.leave();
+    }
+}
+
 /// A browser that stays open.
 #[derive(Debug)]
 pub struct Opened {

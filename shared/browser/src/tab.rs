@@ -216,7 +216,8 @@ impl Tab {
     pub(crate) fn give_back(mut self, shown: Option<ShownPage>, profile: &Profile) {
         self.memory.shown = shown;
         self.memory.at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-        let open = fs::read_dir(profile.tabs_folder()).into_iter().flatten().count();
+        let is_tab = |entry: &fs::DirEntry| !entry.file_name().to_string_lossy().starts_with('.');
+        let open = fs::read_dir(profile.tabs_folder()).into_iter().flatten().flatten().filter(is_tab).count();
         if open > KEPT {
             return self.dispose();
         }

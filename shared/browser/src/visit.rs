@@ -19,7 +19,7 @@ use crate::{
     page::{Link, Outcome, Page},
     profile::Profile,
     readiness::{Network, PageScript, Wanted, limits::LIMITS},
-    session::InUse,
+    session::{Held, InUse},
     tab::{ShownPage, Tab, TabPreference},
 };
 
@@ -57,6 +57,16 @@ impl Browsing {
     #[must_use]
     pub fn within(self, machines: Machines) -> Self {
         Self { machines, ..self }
+    }
+
+    /// Reaches the session's browser or starts one, and keeps it until the value is dropped: a run of many visits
+    /// pays for one start.
+    ///
+    /// # Errors
+    ///
+    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
+    pub fn hold(&self) -> Result<Held, Error> {
+        InUse::enter(&self.profile, false, Instant::now() + LIMITS.call).map(Held::new)
     }
 
     /// A visit of `target`: no window, text alone, and the time that a call has by default.

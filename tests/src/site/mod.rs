@@ -109,6 +109,7 @@
 //! | `/broken/short` | a connection that ends before the body does |
 //! | `/broken/nothing` | a connection that ends before the answer begins |
 //! | `/broken/invalid` | an answer that is not HTTP |
+//! | `/busy/N/NAME` | an article that is refused N times, with status 429 and a wait of a second |
 //! | `/login` | a form whose POST sets a session cookie and leads to `/account` |
 //! | `/account` | says who is signed in; leads to `/login` otherwise |
 //! | `/logout` | forgets who is signed in |
@@ -241,7 +242,7 @@ fn page(ask: &Ask<'_>) -> Option<Reply> {
         "status" | "content" => contents::reply(ask),
         "broken" => broken::reply(ask),
         "late" | "hostile" => hostile::reply(ask),
-        "login" | "account" | "logout" | "cookie" | "storage" | "headers" | "fingerprint" => state::reply(ask),
+        "busy" | "login" | "account" | "logout" | "cookie" | "storage" | "headers" | "fingerprint" => state::reply(ask),
         _ => None,
     }
 }

@@ -1,21 +1,38 @@
 //! Pages about browser state: logins, cookies, storage; and a page that shows the browser's properties.
 
 use std::{
+    collections::HashMap,
     fmt::Write,
     hash::{BuildHasher, RandomState},
+    sync::{Mutex, PoisonError},
 };
 
-use super::{ask::Ask, html, http::Response, server::Reply};
+use super::{
+    ask::{Ask, number},
+    html,
+    http::Response,
+    server::Reply,
+};
 
 /// What the site knows of its visitors.
 pub(super) struct Visit {
     /// What a session cookie holds, so that none but this site's own is valid.
     token: String,
+    /// How often each page was refused for being asked for too often.
+    refused: Mutex<HashMap<String, u32>>,
 }
 
 impl Visit {
     pub(super) fn new() -> Self {
-        Self { token: format!("{:016x}", RandomState::new().hash_one("session")) }
+        Self { token: format!("{:016x}", RandomState::new().hash_one("session")), refused: Mutex::default() }
+    }
+
+    /// Whether the page is refused once more, `times` in all.
+    fn refuses(&self, path: &str, times: u32) -> bool {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = refused.entry(path.to_owned()).or_default();
+        *count += 1;
+        *count <= times
     }
 
     /// Who is signed in.
@@ -26,6 +43,10 @@ impl Visit {
 
 pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
+        ("busy", [times, name]) if ask.visit.refuses(&ask.request.path, number(times)?) => {
+            html::text_page("Too many requests", "").status(429).header("Retry-After", "1")
+        }
+        ("busy", [_, name]) => html::article(name),
         ("login", []) if ask.request.method == "POST" => sign_in(ask),
         ("login", []) => html::page("Sign in", LOGIN),
         ("account", []) => match ask.visit.visitor(ask) {

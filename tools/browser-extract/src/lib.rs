@@ -1,19 +1,28 @@
 //! `ragmaker-browser-extract`: saves what a page says as Markdown, and records it in the catalog.
 
+mod list;
+mod page;
+mod queue;
+
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Browsing, Load, Ready, Target, Visit, codes};
-use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, Named, Source, now, save};
+use ragmaker_browser::{Browsing, Load, Ready, Target, codes};
+use ragmaker_knowledge::{EMPTY_CONTENT, Named, now, save_converted};
 use ragmaker_tool::{
-    Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, choice, host,
+    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, choice,
+    host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Save a web page's main content as Markdown and list it in the knowledge base's catalog; a page that is
-/// still open is not loaded again. For its links use `browser_navigate`. Returns file path, title and
-/// words; error pages, challenges and sign-in forms are errors.
+use list::List;
+pub use list::Pages;
+use page::{Extraction, Taken};
+
+/// Save the main content of a web page, or of each of `urls`, as Markdown and list it in the knowledge base's
+/// catalog. For links use `browser_navigate`. Returns file path, title and words, for many pages counts and
+/// verdicts; error pages, challenges and sign-in forms are errors.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -47,11 +56,42 @@ pub struct Args {
     /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
+    /// address of one of many pages, each with a verdict; may be repeated
+    #[argh(option)]
+    pub urls: Vec<String>,
+    /// file with many addresses, one on each line; - is standard input
+    #[argh(option)]
+    pub urls_file: Option<PathBuf>,
+    /// load pages that are open or in the catalog, too
+    #[argh(switch)]
+    pub reload: bool,
+    /// tabs at once for many pages (default: 8)
+    #[argh(option)]
+    #[serde(skip)]
+    pub tabs: Option<Bounded<1, 8>>,
+    /// pages of one host at once (default: 2)
+    #[argh(option)]
+    #[serde(skip)]
+    pub per_host: Option<Bounded<1, 8>>,
+    /// print each of many pages as it ends, as one line of JSON, and no answer
+    #[argh(switch)]
+    #[serde(skip)]
+    pub jsonl: bool,
+}
+
+/// A page, or many.
+#[derive(Serialize, JsonSchema, Debug)]
+#[serde(untagged)]
+pub enum Answer {
+    /// With --url, or the page used last.
+    Page(Saved),
+    /// With --urls or --urls-file.
+    List(Pages),
 }
 
 /// A page that was saved.
 #[derive(Serialize, JsonSchema, Debug)]
-pub struct Answer {
+pub struct Saved {
     /// The page's address, after redirects.
     pub url: String,
     /// The page's title.
@@ -82,6 +122,8 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    // What a model need not decide.
+    const STREAM_FLAGS: &'static [&'static str] = &["--tabs", "--per-host", "--jsonl"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
@@ -92,59 +134,71 @@ impl Tool for Args {
         ragmaker_project::ERRORS,
         ragmaker_knowledge::ERRORS,
         ragmaker_catalog::ERRORS,
+        ragmaker_ingest::ERRORS,
         ragmaker_files::PATH_ERRORS,
+        ragmaker_files::IO_ERRORS,
+        &[ragmaker_files::NOT_A_REGULAR_FILE, ragmaker_text::INPUT_TOO_LARGE, ragmaker_text::NOT_TEXT],
         &[ragmaker_address::ADDRESS_NOT_ALLOWED, ragmaker_files::PATH_NOT_WRITABLE],
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
-        let named = Named {
+        if self.is_list() {
+            return self.list(invocation).map(Answer::List);
+        }
+        self.page(invocation).map(Answer::Page)
+    }
+
+    fn stream(&self, invocation: &Invocation) -> Option<Result<(), Error>> {
+        // Each page was printed as it ended.
+        (self.jsonl && self.is_list()).then(|| self.list(invocation).map(drop))
+    }
+}
+
+impl Args {
+    fn is_list(&self) -> bool {
+        self.urls_file.is_some() || !self.urls.is_empty()
+    }
+
+    fn named(&self) -> Named<'_> {
+        Named {
             output_dir: self.output_dir.as_deref(),
             kb_root: self.kb_root.as_deref(),
             catalog_path: self.catalog_path.as_deref(),
-        };
-        let place = named.locate(invocation)?;
-        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
-        let visit = Visit {
-            visible: self.no_headless,
-            timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
+        }
+    }
+
+    fn extraction(&self) -> Extraction<'_> {
+        Extraction {
+            session: self.session.as_deref(),
+            selector: self.selector.as_deref(),
             wait_for: self.wait_for.as_deref(),
             load: self.load,
-            ..browsing.visit(url.as_ref().map_or(Target::Latest, Target::Show))
-        };
-        let (page, content) = visit.html(self.selector.as_deref())?;
-        if let Some(error) = page.refusal() {
-            return Err(error);
+            timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
+            visible: self.no_headless,
         }
-        let content = match (content, &self.selector) {
-            (None, Some(selector)) => {
-                return Err(codes::SELECTOR_NOT_FOUND
-                    .error(format!("nothing on the page matches {selector:?}"))
-                    .detail("selector", selector.as_str())
-                    .detail("url", page.url.as_str()));
+    }
+
+    fn page(&self, invocation: &Invocation) -> Result<Saved, Error> {
+        let of_lists =
+            [("--tabs", self.tabs.is_some()), ("--per-host", self.per_host.is_some()), ("--jsonl", self.jsonl)];
+        if let Some((flag, _)) = of_lists.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(ARGUMENT_ERROR.error(format!("{flag} needs --urls or --urls-file")).detail("argument", flag));
+        }
+        let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
+        let place = self.named().locate(invocation)?;
+        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        let target = match &url {
+            None if self.reload => {
+                return Err(ARGUMENT_ERROR.error("--reload needs an address").detail("argument", "--reload"));
             }
-            (content, _) => content.unwrap_or_default(),
+            None => Target::Latest,
+            Some(url) if self.reload => Target::Load(url),
+            Some(url) => Target::Show(url),
         };
-        let format = Format::of(&page.content_type, &page.url).ok_or_else(|| {
-            codes::NOT_A_PAGE
-                .error(format!("the URL leads to a file of type {}, not a page", page.content_type))
-                .detail("url", page.url.as_str())
-                .detail("content_type", page.content_type.as_str())
-        })?;
-        let url = ragmaker_address::canonical(&page.url);
-        let fetched = Fetched {
-            url: &url,
-            base_url: Some(&page.base),
-            format,
-            body: Body::Text(&content),
-            title: &page.title,
-            selected: self.selector.is_some(),
-            fetched_at: &now(),
-            source: Some(&Source::Browser { session: self.session.clone(), selector: self.selector.clone() }),
-        };
-        let saved = save(&fetched, &place.destination());
-        let saved = saved.map_err(|error| if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error })?;
-        Ok(Answer {
+        let extraction = self.extraction();
+        let Taken { page, url, document } = extraction.take(&browsing, target)?;
+        let saved = save_converted(document, &url, &now(), Some(&extraction.source()), &place.destination())?;
+        Ok(Saved {
             url,
             title: saved.title,
             file_path: saved.file.to_string_lossy().into_owned(),
@@ -156,8 +210,28 @@ impl Tool for Args {
             pending: page.pending,
         })
     }
-}
 
-/// What to do about a page without text.
-const EMPTY_REMEDY: &str =
-    "Look at the page with ragmaker-browser-navigate; name its content with --selector or wait for it with --wait-for.";
+    fn list(&self, invocation: &Invocation) -> Result<Pages, Error> {
+        for (flag, is_given) in [("--url", self.url.is_some()), ("--no-headless", self.no_headless)] {
+            if is_given {
+                let message = format!("{flag} is for one page, not for --urls and --urls-file");
+                return Err(ARGUMENT_ERROR.error(message).detail("argument", flag));
+            }
+        }
+        let mut addresses = self.urls.clone();
+        if let Some(path) = &self.urls_file {
+            addresses.extend(list::read(path, invocation)?);
+        }
+        let place = self.named().locate(invocation)?;
+        let list = List {
+            addresses,
+            extraction: self.extraction(),
+            place: &place,
+            tabs: self.tabs.map_or(8, Bounded::index),
+            per_host: self.per_host.map_or(2, Bounded::index),
+            reload: self.reload,
+            jsonl: self.jsonl,
+        };
+        list::run(&list, invocation)
+    }
+}

@@ -1,0 +1,328 @@
+//! Many pages in one call: each gets its verdict, and none holds up the others.
+//!
+//! Workers take pages off one queue, each in a tab of its own. What they took is saved by this thread alone, so that
+//! the catalog is changed by one after the other. Each page is noted as it ends: a run that was killed goes on where
+//! it was.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    fs::File,
+    io::{self, IsTerminal, Read, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc},
+    thread,
+    time::Instant,
+};
+
+use ragmaker_browser::{Browsing, Target};
+use ragmaker_catalog::Source;
+use ragmaker_files::{input_file, io_error};
+use ragmaker_ingest::{Counts, Page, Run, Store, Summary, Verdict};
+use ragmaker_knowledge::{Place, content_hash, title_of};
+use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Caller, Error, INTERNAL_ERROR, Invocation,
+    json::{Charset, write_line},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    Saved,
+    page::{Extraction, Taken},
+    queue::{Queue, Task, Turn},
+};
+
+/// The most bytes of a list.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What became of many pages.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Pages {
+    /// How many pages have each verdict.
+    pub counts: Counts,
+    /// The pages that are not unchanged, as many as fit.
+    pub pages: Vec<Page>,
+    /// How many more of them the report has.
+    pub pages_left: usize,
+    /// The whole run, one page of JSON a line, unchanged ones included.
+    pub report_file: String,
+    /// Whether an interrupted run was continued.
+    pub continued: bool,
+    /// The catalog's absolute path.
+    pub catalog_file: String,
+}
+
+/// What is asked for.
+pub(crate) struct List<'a> {
+    pub(crate) addresses: Vec<String>,
+    pub(crate) extraction: Extraction<'a>,
+    pub(crate) place: &'a Place,
+    pub(crate) tabs: usize,
+    pub(crate) per_host: usize,
+    pub(crate) reload: bool,
+    /// Whether each page is printed as it ends.
+    pub(crate) jsonl: bool,
+}
+
+/// The addresses in a file, or in standard input for `-`: one on each line.
+pub(crate) fn read(path: &Path, invocation: &Invocation) -> Result<Vec<String>, Error> {
+    let mut bytes = vec![];
+    let received = if path.as_os_str() == "-" {
+        if invocation.caller == Caller::Model {
+            return Err(ARGUMENT_ERROR
+                .error("there is no standard input to read here")
+                .remedy("Give the addresses as urls, or name a file.")
+                .detail("argument", "--urls-file"));
+        }
+        if io::stdin().is_terminal() {
+            return Err(ARGUMENT_ERROR
+                .error("there are no addresses: standard input is a terminal")
+                .remedy("Send the addresses to standard input, one on each line, or name a file.")
+                .detail("argument", "--urls-file"));
+        }
+        io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)
+    } else {
+        let path = input_file(path, invocation)?;
+        // Opening a pipe would wait for its other end.
+        if path.metadata().is_ok_and(|data| !data.is_file()) {
+            let error = ragmaker_files::NOT_A_REGULAR_FILE.error(format!("{} is not a regular file", path.display()));
+            return Err(error.detail("path", path.to_string_lossy()));
+        }
+        File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+    };
+    received.map_err(|error| io_error(&error, path))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(INPUT_TOO_LARGE.error(format!("the list has more than {MAX_BYTES} bytes")));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| {
+        NOT_TEXT.error("the list of addresses is not UTF-8").remedy("Give a text file with an address on each line.")
+    })?;
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
+}
+
+/// What the workers share.
+struct Shared {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+impl Shared {
+    /// A worker that panicked has left nothing half done behind this lock.
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes pages until none is left, and sends what each came to.
+    fn work(&self, extraction: &Extraction<'_>, invocation: &Invocation, reload: bool, done: &mpsc::SyncSender<Done>) {
+        let browsing = Browsing::new(extraction.session, invocation);
+        let mut queue = self.queue();
+        loop {
+            let now = Instant::now();
+            let (task, taken) = match queue.next(now) {
+                Turn::Over => break,
+                Turn::Wait(None) => {
+                    queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+                Turn::Wait(Some(until)) => {
+                    let wait = until.saturating_duration_since(now);
+                    queue = self.changed.wait_timeout(queue, wait).unwrap_or_else(PoisonError::into_inner).0;
+                    continue;
+                }
+                Turn::Refused(task, error) => (task, Err(error)),
+                Turn::Load(task) => {
+                    drop(queue);
+                    let target = if reload { Target::Load(&task.url) } else { Target::Show(&task.url) };
+                    // A page that no code of ours expects costs nobody else.
+                    let taken = catch_unwind(AssertUnwindSafe(|| match &browsing {
+                        Ok(browsing) => extraction.take(browsing, target),
+                        Err(error) => Err(error.clone()),
+                    }));
+                    let panicked = |_| Err(INTERNAL_ERROR.error("the page could not be worked on"));
+                    let taken = taken.unwrap_or_else(panicked);
+                    queue = self.queue();
+                    (task, taken)
+                }
+            };
+            let ended = queue.ended(task, taken.as_ref().err(), Instant::now());
+            self.changed.notify_all();
+            if let Some(task) = ended {
+                drop(queue);
+                if done.send((task, taken)).is_err() {
+                    return;
+                }
+                queue = self.queue();
+            }
+        }
+        self.changed.notify_all();
+    }
+}
+
+type Done = (Task, Result<Taken, Error>);
+
+/// Takes and saves the pages of `list`.
+///
+/// # Errors
+///
+/// Where nothing can be saved, or no browser starts; what is wrong with a page is its verdict.
+pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Error> {
+    let place = list.place;
+    let catalog_file = place.catalog.file().to_string_lossy().into_owned();
+    let Extraction { session, selector, wait_for, load, .. } = list.extraction;
+    let key = (&list.addresses, session, selector, wait_for, load, list.reload, place.folder.to_string_lossy());
+    let key = content_hash("", &serde_json::to_string(&key).unwrap_or_default());
+    let mut output = Output {
+        store: Store::open(&place.catalog, place.folder.clone())?,
+        run: Run::start(&place.catalog, &format!("browser-extract-{}", &key[..10]), &key, false)?,
+        source: list.extraction.source(),
+        catalog_file: &catalog_file,
+        jsonl: list.jsonl,
+    };
+    let mut ended = HashSet::new();
+    for record in output.run.earlier::<Map<String, Value>>() {
+        output.print(&record);
+        ended.insert(record["requested_url"].as_str().unwrap_or_default().to_owned());
+    }
+    let mut seen = HashSet::new();
+    let mut tasks = VecDeque::new();
+    for requested in &list.addresses {
+        let url = ragmaker_address::parse(requested);
+        let name = url.as_ref().map_or_else(|_| requested.clone(), ragmaker_address::canonical);
+        if !seen.insert(name.clone()) || ended.contains(requested) {
+            continue;
+        }
+        match url {
+            Err(error) => output.failed(requested, &error)?,
+            Ok(_) if !list.reload && output.has(&name) => output.known(requested, &name)?,
+            Ok(url) => tasks.push_back(Task::new(requested.clone(), url)),
+        }
+    }
+    if !tasks.is_empty() {
+        let _held = Browsing::new(session, invocation)?.hold()?;
+        load_all(list, tasks, &mut output, invocation)?;
+    }
+    let Output { mut store, run, .. } = output;
+    store.finish()?;
+    // The catalog's path takes its share of the answer.
+    let Summary { counts, pages, report_file, total, continued, .. } = run.finish_with(&catalog_file)?.summary;
+    Ok(Pages { counts, pages_left: total - pages.len(), pages, report_file, continued, catalog_file })
+}
+
+fn load_all(
+    list: &List<'_>,
+    tasks: VecDeque<Task>,
+    output: &mut Output<'_>,
+    invocation: &Invocation,
+) -> Result<(), Error> {
+    let tabs = list.tabs.min(tasks.len());
+    let shared = Shared { queue: Mutex::new(Queue::new(tasks, list.per_host)), changed: Condvar::new() };
+    thread::scope(|scope| {
+        // As many as there are tabs: what was taken waits in memory until it is saved.
+        let (send, receive) = mpsc::sync_channel::<Done>(tabs);
+        for _ in 0..tabs {
+            let (send, shared) = (send.clone(), &shared);
+            scope.spawn(move || shared.work(&list.extraction, invocation, list.reload, &send));
+        }
+        drop(send);
+        let saved = receive.iter().try_for_each(|(task, taken)| match taken {
+            Ok(taken) => output.save(&task.requested, taken),
+            Err(error) => output.failed(&task.requested, &error),
+        });
+        shared.queue().stop();
+        shared.changed.notify_all();
+        saved
+    })
+}
+
+/// Where the pages go as they end.
+struct Output<'a> {
+    store: Store<'a>,
+    run: Run,
+    source: Source,
+    catalog_file: &'a str,
+    jsonl: bool,
+}
+
+impl Output<'_> {
+    /// Whether the knowledge base has the document at `url`, taken in the same way.
+    fn has(&self, url: &str) -> bool {
+        let selector = |source: &Source| match source {
+            Source::Browser { selector, .. } => selector.clone(),
+            _ => None,
+        };
+        self.store.known(url).is_some_and(|listed| {
+            listed.source.as_ref().is_none_or(|source| selector(source) == selector(&self.source))
+                && self.store.file_of(listed).is_some()
+        })
+    }
+
+    fn save(&mut self, requested: &str, taken: Taken) -> Result<(), Error> {
+        let Taken { page, url, document } = taken;
+        let (title, words, confidence) = (title_of(&document, &url), document.words, document.metadata.confidence);
+        let stored = self.store.save(document, &url, &self.source)?;
+        let saved = Saved {
+            url: url.clone(),
+            title,
+            file_path: stored.file.to_string_lossy().into_owned(),
+            catalog_updated: true,
+            catalog_file: self.catalog_file.to_owned(),
+            words,
+            confidence,
+            ready: page.ready,
+            pending: page.pending,
+        };
+        let record = record(requested, stored.verdict, serde_json::to_value(&saved).unwrap_or_default());
+        self.end(Page::stored(url, &stored), record)
+    }
+
+    /// Notes a page that the knowledge base has.
+    fn known(&mut self, requested: &str, url: &str) -> Result<(), Error> {
+        let listed = self.store.known(url).cloned().unwrap_or_default();
+        let file = self.store.file_of(&listed).map(|file| file.to_string_lossy().into_owned());
+        let fields = serde_json::json!({"url": url, "title": listed.title, "file_path": file,
+            "catalog_updated": true, "catalog_file": self.catalog_file});
+        let page = Page { file_path: file, ..Page::new(url, Verdict::Unchanged, "the catalog has it") };
+        self.end(page, record(requested, Verdict::Unchanged, fields))
+    }
+
+    fn failed(&mut self, requested: &str, error: &Error) -> Result<(), Error> {
+        let mut record = Map::new();
+        if let Ok(Value::Object(members)) = serde_json::to_value(error) {
+            record.extend(members);
+        }
+        record.insert("requested_url".into(), requested.into());
+        let is_refused = error.code().ends_with("_NOT_ALLOWED");
+        let verdict = if is_refused { Verdict::Refused } else { Verdict::Failed };
+        self.end(Page::new(requested, verdict, error.to_string()), record)
+    }
+
+    fn end(&mut self, page: Page, record: Map<String, Value>) -> Result<(), Error> {
+        self.print(&record);
+        self.run.end(page, record)
+    }
+
+    fn print(&self, record: &Map<String, Value>) {
+        if self.jsonl {
+            let mut out = vec![];
+            // Texts and numbers can be written to memory, and whoever has closed the pipe wants no more of them.
+            let _ = write_line(record, Charset::from_env(), &mut out);
+            let _ = io::stdout().write_all(&out).and_then(|()| io::stdout().flush());
+        }
+    }
+}
+
+/// The line of a page that is in the knowledge base.
+fn record(requested: &str, verdict: Verdict, fields: Value) -> Map<String, Value> {
+    let mut record = Map::new();
+    record.insert("status".into(), "success".into());
+    record.insert("requested_url".into(), requested.into());
+    record.insert("verdict".into(), serde_json::to_value(verdict).unwrap_or_default());
+    if let Value::Object(fields) = fields {
+        record.extend(fields);
+    }
+    record
+}

@@ -1,0 +1,221 @@
+//! The pages of a list that are still to be loaded: which one is next, and when.
+//!
+//! A site is asked for a few pages at once, and left alone for as long as it asks for.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    time::{Duration, Instant},
+};
+
+use ragmaker_browser::codes::{BROWSER_BUSY, BROWSER_LOST, HTTP_ERROR};
+use ragmaker_tool::Error;
+use url::Url;
+
+/// How often one page is asked for.
+const TRIES: u32 = 4;
+
+/// The longest wait that a site may ask for; the answer about the page says when it asks for more.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// The wait before a page is asked for again whose site has named none; doubled each time.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// A page to load.
+#[derive(Debug)]
+pub(crate) struct Task {
+    /// The address as it was asked for.
+    pub(crate) requested: String,
+    pub(crate) url: Url,
+    tries: u32,
+}
+
+impl Task {
+    pub(crate) fn new(requested: String, url: Url) -> Self {
+        Self { requested, url, tries: 0 }
+    }
+
+    fn host(&self) -> (String, u16) {
+        (self.url.host_str().unwrap_or_default().to_owned(), self.url.port_or_known_default().unwrap_or_default())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Host {
+    active: usize,
+    not_before: Option<Instant>,
+    /// Why it is not asked any more.
+    refuses: Option<Error>,
+}
+
+/// What a worker does next.
+#[derive(Debug)]
+pub(crate) enum Turn {
+    Load(Task),
+    /// The page is not asked for: its site wants to be left alone for too long.
+    Refused(Task, Error),
+    /// Wait until another page ends, or until then.
+    Wait(Option<Instant>),
+    Over,
+}
+
+#[derive(Debug)]
+pub(crate) struct Queue {
+    waiting: VecDeque<Task>,
+    hosts: HashMap<(String, u16), Host>,
+    active: usize,
+    per_host: usize,
+}
+
+impl Queue {
+    pub(crate) fn new(tasks: VecDeque<Task>, per_host: usize) -> Self {
+        Self { waiting: tasks, hosts: HashMap::new(), active: 0, per_host }
+    }
+
+    pub(crate) fn next(&mut self, now: Instant) -> Turn {
+        let mut soonest: Option<Instant> = None;
+        for at in 0..self.waiting.len() {
+            let host = self.hosts.entry(self.waiting[at].host()).or_default();
+            let refuses = host.refuses.clone();
+            let rests_until = host.not_before.filter(|until| *until > now);
+            if refuses.is_none() && (host.active >= self.per_host || rests_until.is_some()) {
+                soonest = [soonest, rests_until].into_iter().flatten().min();
+                continue;
+            }
+            host.active += 1;
+            self.active += 1;
+            let Some(task) = self.waiting.remove(at) else { break };
+            return match refuses {
+                None => Turn::Load(task),
+                Some(error) => {
+                    let error = error.detail("url", task.url.as_str());
+                    Turn::Refused(task, error)
+                }
+            };
+        }
+        if self.active == 0 && self.waiting.is_empty() { Turn::Over } else { Turn::Wait(soonest) }
+    }
+
+    /// Notes that `task` has ended. It comes back where that is final; else it is asked for again later.
+    pub(crate) fn ended(&mut self, mut task: Task, error: Option<&Error>, now: Instant) -> Option<Task> {
+        self.active -= 1;
+        let host = self.hosts.entry(task.host()).or_default();
+        host.active = host.active.saturating_sub(1);
+        task.tries += 1;
+        let Some(error) = error else { return Some(task) };
+        let named = error.details().get("retry_after").and_then(|wait| ragmaker_http::retry_after(wait.as_str()?));
+        let status = error.details().get("http_status").and_then(serde_json::Value::as_u64);
+        let is_limited = error.is(HTTP_ERROR)
+            && match status {
+                Some(429) => true,
+                Some(503) => named.is_some(),
+                _ => false,
+            };
+        if is_limited {
+            let wait = named.unwrap_or(WAIT * (1 << task.tries));
+            if wait > LONGEST_WAIT {
+                // What one page is closed for, another may not be; too many requests are those of the host.
+                if status == Some(429) {
+                    host.refuses = Some(not_asked(error));
+                }
+                return Some(task);
+            }
+            host.not_before = host.not_before.max(Some(now + wait));
+        } else if !error.is(BROWSER_BUSY) && !error.is(BROWSER_LOST) {
+            return Some(task);
+        }
+        if task.tries >= TRIES {
+            return Some(task);
+        }
+        self.waiting.push_front(task);
+        None
+    }
+
+    /// Loads nothing more.
+    pub(crate) fn stop(&mut self) {
+        self.waiting.clear();
+    }
+}
+
+/// The error for a page whose host refused another one with `error`.
+fn not_asked(error: &Error) -> Error {
+    let details = error.details();
+    let not_asked = HTTP_ERROR
+        .error("the host answered 429 to another page and asks for a long wait: this page was not asked for")
+        .remedy("Call again after the time that details.retry_after says.");
+    ["http_status", "retry_after"]
+        .into_iter()
+        .fold(not_asked, |error, name| error.detail(name, details.get(name).cloned().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(urls: &[&str], per_host: usize) -> Queue {
+        let tasks = urls.iter().map(|url| Task::new((*url).to_owned(), Url::parse(url).unwrap()));
+        Queue::new(tasks.collect(), per_host)
+    }
+
+    fn load(queue: &mut Queue, now: Instant) -> Option<Task> {
+        if let Turn::Load(task) = queue.next(now) { Some(task) } else { None }
+    }
+
+    fn limited(wait: &str) -> Error {
+        HTTP_ERROR.error("x").detail("http_status", 429).detail("retry_after", wait)
+    }
+
+    #[test]
+    fn a_site_is_asked_for_few_pages_at_once() {
+        let now = Instant::now();
+        let mut queue = queue(&["http://a.example/1", "http://a.example/2", "http://b.example/1"], 1);
+        let first = load(&mut queue, now).unwrap();
+        let other = load(&mut queue, now).unwrap();
+        assert_eq!((first.requested.as_str(), other.requested.as_str()), ("http://a.example/1", "http://b.example/1"));
+        assert!(matches!(queue.next(now), Turn::Wait(None)));
+        assert!(queue.ended(first, None, now).is_some());
+        let last = load(&mut queue, now).unwrap();
+        assert_eq!(last.requested, "http://a.example/2");
+        assert!(matches!(queue.next(now), Turn::Wait(None)));
+        queue.ended(last, None, now);
+        queue.ended(other, None, now);
+        assert!(matches!(queue.next(now), Turn::Over));
+    }
+
+    #[test]
+    fn a_site_is_left_alone_for_as_long_as_it_asks() {
+        let now = Instant::now();
+        let mut queue = queue(&["http://a.example/1", "http://a.example/2"], 2);
+        let task = load(&mut queue, now).unwrap();
+        assert!(queue.ended(task, Some(&limited("7")), now).is_none());
+        let later = now + Duration::from_secs(7);
+        assert!(matches!(queue.next(now), Turn::Wait(Some(until)) if until == later));
+        let task = load(&mut queue, later).unwrap();
+        assert_eq!(task.requested, "http://a.example/1");
+        // More than a minute is not waited for, and the rest of the site is not asked.
+        assert!(queue.ended(task, Some(&limited("61")), later).is_some());
+        let Turn::Refused(task, error) = queue.next(later) else { panic!("it is refused") };
+        assert!(
+            error.is(HTTP_ERROR)
+                && error.message().contains("not asked for")
+                && error.details()["url"] == "http://a.example/2",
+            "{error}"
+        );
+        assert!(queue.ended(task, Some(&error), later).is_some());
+        assert!(matches!(queue.next(later), Turn::Over));
+    }
+
+    #[test]
+    fn a_page_is_asked_for_a_few_times_and_other_errors_are_final() {
+        let mut now = Instant::now();
+        let mut queue = queue(&["http://a.example/1"], 1);
+        for attempt in 1..=TRIES {
+            let task = load(&mut queue, now).unwrap();
+            assert_eq!(queue.ended(task, Some(&limited("0")), now).is_some(), attempt == TRIES);
+            now += Duration::from_secs(1);
+        }
+        let mut queue = self::queue(&["http://a.example/1"], 1);
+        let task = load(&mut queue, now).unwrap();
+        let error = HTTP_ERROR.error("x").detail("http_status", 503);
+        assert!(queue.ended(task, Some(&error), now).is_some());
+    }
+}
