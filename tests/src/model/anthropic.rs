@@ -8,7 +8,7 @@ pub(super) fn heard(body: &Value) -> Heard {
     let mut heard = Heard {
         tools: each(&body["tools"]).filter_map(|tool| Offered::plain(&tool["name"])).collect(),
         texts: each(&body["system"]).map(|block| text(&block["text"])).collect(),
-        results: vec![],
+        ..Heard::default()
     };
     for message in each(&body["messages"]).filter(|message| message["role"] == "user") {
         heard.texts.extend(message["content"].as_str().map(str::to_owned));

@@ -9,7 +9,7 @@ pub(super) fn heard(body: &Value) -> Heard {
     let mut heard = Heard {
         tools: declarations.filter_map(|tool| Offered::plain(&tool["name"])).collect(),
         texts: each(&body["systemInstruction"]["parts"]).map(|part| text(&part["text"])).collect(),
-        results: vec![],
+        ..Heard::default()
     };
     for part in each(&body["contents"]).filter(|content| content["role"] == "user").flat_map(|one| each(&one["parts"]))
     {

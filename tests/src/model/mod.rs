@@ -11,7 +11,10 @@ mod chat;
 mod gemini;
 mod responses;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 use serde_json::{Value, json};
 
@@ -29,6 +32,8 @@ pub struct Heard {
     pub texts: Vec<String>,
     /// The results of the calls, in order.
     pub results: Vec<Received>,
+    /// When the request was there, before it was parsed: parsing a long conversation is no time of the client's.
+    pub arrived: Option<Instant>,
 }
 
 /// A tool that a client offers.
@@ -107,6 +112,7 @@ impl Model {
 }
 
 fn answer(request: &Request, script: &Script, log: &Mutex<Vec<Heard>>) -> Reply {
+    let arrived = Some(Instant::now());
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let path = request.path.split('?').next().unwrap_or_default();
     let streams = body["stream"] == true || path.ends_with(":streamGenerateContent");
@@ -114,6 +120,7 @@ fn answer(request: &Request, script: &Script, log: &Mutex<Vec<Heard>>) -> Reply 
         if heard.tools.is_empty() {
             return Say::Text("ok".to_owned());
         }
+        let heard = Heard { arrived, ..heard };
         let said = script(&heard);
         log.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
         said

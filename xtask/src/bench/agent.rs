@@ -145,9 +145,9 @@ impl Bench {
     fn start(&self) -> anyhow::Result<()> {
         let (sender, asked) = mpsc::channel();
         let sender = Mutex::new(sender);
-        let model = Model::start(move |_| {
+        let model = Model::start(move |heard| {
             // Nobody waits for the requests after the first.
-            let _ = sender.lock().map(|sender| sender.send(Instant::now()));
+            let _ = sender.lock().map(|sender| sender.send(heard.arrived.unwrap_or_else(Instant::now)));
             Say::Text("Twice a day.".to_owned())
         });
         let asked = &asked;
@@ -204,8 +204,8 @@ impl Bench {
         let noted = Arc::clone(&times);
         let model = Model::start(move |heard: &Heard| {
             let Ok(mut times) = noted.lock() else { return Say::Text(String::new()) };
-            if let Some(said) = times.0 {
-                times.1.push(said.elapsed().as_secs_f64() * 1e3);
+            if let (Some(said), Some(arrived)) = (times.0, heard.arrived) {
+                times.1.push((arrived - said).as_secs_f64() * 1e3);
             }
             let step = heard.results.len();
             times.0 = Some(Instant::now());
