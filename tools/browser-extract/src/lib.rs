@@ -21,8 +21,8 @@ pub use list::Pages;
 use page::{Extraction, Taken};
 
 /// Save the main content of a web page, or of each of `urls`, as Markdown and list it in the knowledge base's
-/// catalog. For links use `browser_navigate`. Returns file path, title and words, for many pages counts and
-/// verdicts; error pages, challenges and sign-in forms are errors.
+/// catalog. For links use `browser_navigate`. Returns file path, title and words, or counts and verdicts;
+/// error pages, challenges and sign-in forms are errors.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -53,16 +53,16 @@ pub struct Args {
     /// folder of the knowledge base to save in
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
-    /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
+    /// catalog file, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
-    /// address of one of many pages, each with a verdict; may be repeated
+    /// address of one of many pages; may be repeated
     #[argh(option)]
     pub urls: Vec<String>,
-    /// file with many addresses, one on each line; - is standard input
+    /// file of addresses, one a line; - is standard input
     #[argh(option)]
     pub urls_file: Option<PathBuf>,
-    /// load pages that are open or in the catalog, too
+    /// load what is open or in the catalog again
     #[argh(switch)]
     pub reload: bool,
     /// tabs at once for many pages (default: 8)

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// folder of the knowledge base, whose catalog is cache/catalog.json in it
+    /// folder of the knowledge base (default: the project's)
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
-    /// catalog file, instead of --kb-root (default: .tmp/cache/catalog.json in the project)
+    /// catalog file, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
     /// name of the knowledge base

@@ -53,7 +53,7 @@ pub struct Args {
     /// save nothing; list which addresses would be kept or dropped, and why
     #[argh(switch)]
     pub dry_run: bool,
-    /// folder of the knowledge base, whose catalog is cache/catalog.json in it
+    /// folder of the knowledge base
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
     /// folder to save to (default: documents beside the catalog)

@@ -49,12 +49,11 @@ pub enum As {
 }
 
 /// Read a file as text, whatever its size and encoding: source, Markdown, PDF, office files, notebooks; images as
-/// base64. Choose lines by offset and limit or `start_line` and `end_line`. For several files use
-/// `read_many_files`. Returns content, paged by next.
+/// base64. For several files use `read_many_files`. Returns content, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// file to read; a relative path starts at the project root, - is standard input
+    /// file to read, from the project root; - is standard input
     #[argh(option)]
     pub path: String,
     /// first line to return, counted from 0

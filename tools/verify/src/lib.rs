@@ -30,7 +30,7 @@ pub const VERIFICATION_FAILED: Code = Code::new(
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// folder of the knowledge base, whose catalog is cache/catalog.json in it
+    /// folder of the knowledge base
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
     /// catalog file, instead of --kb-root
