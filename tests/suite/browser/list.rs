@@ -12,12 +12,13 @@ fn listed(visitor: &Visitor, pages: &[&str]) -> String {
     "list.txt".to_owned()
 }
 
-/// The lines of `--jsonl`, by the address that was asked for.
+/// The lines of `--jsonl`.
 fn records(output: &[u8]) -> Vec<Value> {
     let text = String::from_utf8(output.to_vec()).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// The one record of the address `url`, as it was asked for.
 fn of<'a>(records: &'a [Value], url: &str) -> &'a Value {
     let mut found = records.iter().filter(|record| record["requested_url"] == url);
     let record = found.next().unwrap_or_else(|| panic!("{url} is not in {records:?}"));

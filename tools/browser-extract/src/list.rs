@@ -5,7 +5,7 @@
 //! it was.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::HashSet,
     fs::File,
     io::{self, IsTerminal, Read, Write},
     panic::{AssertUnwindSafe, catch_unwind},
@@ -188,7 +188,7 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
         ended.insert(record["requested_url"].as_str().unwrap_or_default().to_owned());
     }
     let mut seen = HashSet::new();
-    let mut tasks = VecDeque::new();
+    let mut tasks = vec![];
     for requested in &list.addresses {
         let url = ragmaker_address::parse(requested);
         let name = url.as_ref().map_or_else(|_| requested.clone(), ragmaker_address::canonical);
@@ -198,7 +198,7 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
         match url {
             Err(error) => output.failed(requested, &error)?,
             Ok(_) if !list.reload && output.has(&name) => output.known(requested, &name)?,
-            Ok(url) => tasks.push_back(Task::new(requested.clone(), url)),
+            Ok(url) => tasks.push(Task::new(requested.clone(), url)),
         }
     }
     if !tasks.is_empty() {
@@ -212,12 +212,7 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
     Ok(Pages { counts, pages_left: total - pages.len(), pages, report_file, continued, catalog_file })
 }
 
-fn load_all(
-    list: &List<'_>,
-    tasks: VecDeque<Task>,
-    output: &mut Output<'_>,
-    invocation: &Invocation,
-) -> Result<(), Error> {
+fn load_all(list: &List<'_>, tasks: Vec<Task>, output: &mut Output<'_>, invocation: &Invocation) -> Result<(), Error> {
     let tabs = list.tabs.min(tasks.len());
     let shared = Shared { queue: Mutex::new(Queue::new(tasks, list.per_host)), changed: Condvar::new() };
     thread::scope(|scope| {

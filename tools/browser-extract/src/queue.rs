@@ -27,20 +27,19 @@ pub(crate) struct Task {
     pub(crate) requested: String,
     pub(crate) url: Url,
     tries: u32,
+    /// The position of its host in the queue.
+    host: usize,
 }
 
 impl Task {
     pub(crate) fn new(requested: String, url: Url) -> Self {
-        Self { requested, url, tries: 0 }
-    }
-
-    fn host(&self) -> (String, u16) {
-        (self.url.host_str().unwrap_or_default().to_owned(), self.url.port_or_known_default().unwrap_or_default())
+        Self { requested, url, tries: 0, host: 0 }
     }
 }
 
 #[derive(Debug, Default)]
 struct Host {
+    waiting: VecDeque<Task>,
     active: usize,
     not_before: Option<Instant>,
     /// Why it is not asked any more.
@@ -60,46 +59,57 @@ pub(crate) enum Turn {
 
 #[derive(Debug)]
 pub(crate) struct Queue {
-    waiting: VecDeque<Task>,
-    hosts: HashMap<(String, u16), Host>,
+    /// In the order of their first pages: a list has few hosts and many pages.
+    hosts: Vec<Host>,
     active: usize,
     per_host: usize,
 }
 
 impl Queue {
-    pub(crate) fn new(tasks: VecDeque<Task>, per_host: usize) -> Self {
-        Self { waiting: tasks, hosts: HashMap::new(), active: 0, per_host }
+    pub(crate) fn new(tasks: Vec<Task>, per_host: usize) -> Self {
+        let mut hosts: Vec<Host> = vec![];
+        let mut positions = HashMap::new();
+        for mut task in tasks {
+            let name = (task.url.host_str().map(str::to_owned), task.url.port_or_known_default());
+            task.host = *positions.entry(name).or_insert(hosts.len());
+            if task.host == hosts.len() {
+                hosts.push(Host::default());
+            }
+            hosts[task.host].waiting.push_back(task);
+        }
+        Self { hosts, active: 0, per_host }
     }
 
     pub(crate) fn next(&mut self, now: Instant) -> Turn {
         let mut soonest: Option<Instant> = None;
-        for at in 0..self.waiting.len() {
-            let host = self.hosts.entry(self.waiting[at].host()).or_default();
-            let refuses = host.refuses.clone();
+        let mut is_over = self.active == 0;
+        for host in &mut self.hosts {
             let rests_until = host.not_before.filter(|until| *until > now);
-            if refuses.is_none() && (host.active >= self.per_host || rests_until.is_some()) {
-                soonest = [soonest, rests_until].into_iter().flatten().min();
+            let may_ask = host.refuses.is_some() || (host.active < self.per_host && rests_until.is_none());
+            if !may_ask {
+                is_over &= host.waiting.is_empty();
+                soonest = [soonest, rests_until.filter(|_| !host.waiting.is_empty())].into_iter().flatten().min();
                 continue;
             }
+            let Some(task) = host.waiting.pop_front() else { continue };
             host.active += 1;
             self.active += 1;
-            let Some(task) = self.waiting.remove(at) else { break };
-            return match refuses {
+            return match &host.refuses {
                 None => Turn::Load(task),
                 Some(error) => {
-                    let error = error.detail("url", task.url.as_str());
+                    let error = error.clone().detail("url", task.url.as_str());
                     Turn::Refused(task, error)
                 }
             };
         }
-        if self.active == 0 && self.waiting.is_empty() { Turn::Over } else { Turn::Wait(soonest) }
+        if is_over { Turn::Over } else { Turn::Wait(soonest) }
     }
 
     /// Notes that `task` has ended. It comes back where that is final; else it is asked for again later.
     pub(crate) fn ended(&mut self, mut task: Task, error: Option<&Error>, now: Instant) -> Option<Task> {
         self.active -= 1;
-        let host = self.hosts.entry(task.host()).or_default();
-        host.active = host.active.saturating_sub(1);
+        let host = &mut self.hosts[task.host];
+        host.active -= 1;
         task.tries += 1;
         let Some(error) = error else { return Some(task) };
         let named = error.details().get("retry_after").and_then(|wait| ragmaker_http::retry_after(wait.as_str()?));
@@ -126,13 +136,13 @@ impl Queue {
         if task.tries >= TRIES {
             return Some(task);
         }
-        self.waiting.push_front(task);
+        host.waiting.push_front(task);
         None
     }
 
     /// Loads nothing more.
     pub(crate) fn stop(&mut self) {
-        self.waiting.clear();
+        self.hosts.iter_mut().for_each(|host| host.waiting.clear());
     }
 }
 
