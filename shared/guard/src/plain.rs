@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use tree_sitter::{Node, Tree};
 
 use crate::{
-    Reason, Scope, paths, programs,
+    Reason, Scope, paths,
+    programs::{self, Place, Read},
     syntax::{children, nodes, text},
     word::{Word, split, unquoted},
 };
@@ -188,7 +189,7 @@ pub(crate) fn check(parts: &[Part], scope: &Scope) -> Result<(), Reason> {
 }
 
 /// The same for a line that is an argument of another.
-pub(crate) fn check_line(line: &str, cwds: &[PathBuf], scope: &Scope, depth: usize) -> Result<(), Reason> {
+fn check_line(line: &str, cwds: &[PathBuf], scope: &Scope, depth: usize) -> Result<(), Reason> {
     if depth >= DEEPEST {
         return Err(Reason::new("construct", "a line in a line in a line"));
     }
@@ -257,7 +258,13 @@ fn pipeline(
                     }
                     commands += 1;
                     paths::no_options(words, cwds)?;
-                    went = programs::check(words, &programs::Place { cwds, scope, depth })?;
+                    went = match programs::check(words, &Place { cwds, scope })? {
+                        Read::Then(cwds) => cwds,
+                        Read::Line(line) => {
+                            check_line(line, cwds, scope, depth + 1)?;
+                            cwds.to_vec()
+                        }
+                    };
                 }
                 Part::Input(word) if word.globs.is_empty() => paths::check(word, cwds, scope)?,
                 Part::Input(_) => return Err(Reason::new("redirect", "a pattern as the file to read")),

@@ -118,7 +118,7 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
             _ => break first,
         }
     };
-    let place = &Place { cwds: &cwds, scope: place.scope, depth: place.depth };
+    let place = &Place { cwds: &cwds, scope: place.scope };
     let name = command.text.as_str();
     for cwd in &cwds {
         git::runs_nothing(cwd, rest.iter().any(|word| word.text == "--ignore-submodules"))?;

@@ -13,15 +13,22 @@ mod table;
 
 use std::path::PathBuf;
 
-use crate::{Reason, Scope, paths, plain, word::Word};
+use crate::{Reason, Scope, paths, word::Word};
 
 /// Where a command runs.
 pub(crate) struct Place<'a> {
     /// The directories in which the line may be.
     pub(crate) cwds: &'a [PathBuf],
     pub(crate) scope: &'a Scope,
-    /// How many lines it is in.
-    pub(crate) depth: usize,
+}
+
+/// A command that only reads what it may.
+#[derive(Debug)]
+pub(crate) enum Read<'w> {
+    /// After it, the line is in one of these directories.
+    Then(Vec<PathBuf>),
+    /// It is a shell which runs this line, that has to be checked as well, and changes no directory.
+    Line(&'w str),
 }
 
 impl Place<'_> {
@@ -33,9 +40,9 @@ impl Place<'_> {
 /// Where the system keeps its programs: a path there means the same as the name.
 const SYSTEM: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
 
-/// Checks that a command only reads what it may, and says where the line may be after it.
-pub(crate) fn check(words: &[Word], place: &Place<'_>) -> Result<Vec<PathBuf>, Reason> {
-    let stays = || place.cwds.to_vec();
+/// Checks that a command only reads what it may.
+pub(crate) fn check<'w>(words: &'w [Word], place: &Place<'_>) -> Result<Read<'w>, Reason> {
+    let stays = || Read::Then(place.cwds.to_vec());
     let Some((first, arguments)) = words.split_first() else {
         return Err(Reason::new("syntax", "there is no command in it"));
     };
@@ -48,11 +55,10 @@ pub(crate) fn check(words: &[Word], place: &Place<'_>) -> Result<Vec<PathBuf>, R
         return check(rest, place);
     }
     if let Some(line) = special::shell_line(name, arguments) {
-        plain::check_line(line, place.cwds, place.scope, place.depth + 1)?;
-        return Ok(stays());
+        return Ok(Read::Line(line));
     }
     if name == "cd" && first.text == "cd" {
-        return special::cd(arguments, place);
+        return special::cd(arguments, place).map(Read::Then);
     }
     if special::asks_for_version(name, arguments, place)? {
         return Ok(stays());
