@@ -2,8 +2,9 @@
 
 use crate::{
     bits::Writer,
-    file::{About, Dead, Header, SECTIONS, Stamp, seal},
+    file::{About, Dead, Header, SECTIONS, seal},
     rows::{Block, Document, Row, put, take},
+    stamp::Stamp,
     tokens::{Term, Tokenizer},
 };
 

@@ -8,9 +8,9 @@
 //! place. So a process at 100,000 chunks reads a few hundred kilobytes. Every part has a checksum: a damaged
 //! file is an error, and whoever opened it builds another.
 
-use std::{fs::File, io, time::SystemTime};
+use std::{fs::File, io};
 
-use crate::rows;
+use crate::{broken::Broken, rows, stamp::Stamp};
 
 /// Changes with the format and with everything that changes terms or chunks.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX03");
@@ -26,38 +26,6 @@ pub(crate) const ABOUT: usize = 6;
 pub(crate) const SECTIONS: usize = 7;
 /// Bytes of a checksum.
 const SUM: usize = 4;
-
-/// Size and time of a file, by which a change is noticed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) size: u64,
-    pub(crate) modified: u64,
-}
-
-impl Stamp {
-    /// Of a file that cannot be read.
-    pub(crate) const NONE: Self = Self { size: u64::MAX, modified: 0 };
-
-    pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
-        let since = metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-        Self { size: metadata.len(), modified: since.map_or(0, |since| since.as_nanos() as u64) }
-    }
-}
-
-/// Why an index does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
-    /// It is not what was written.
-    Damaged,
-    /// A document is not what it was.
-    Changed,
-}
-
-impl From<io::Error> for Broken {
-    fn from(_: io::Error) -> Self {
-        Self::Damaged
-    }
-}
 
 /// Where the bytes of a segment are.
 #[derive(Debug)]

@@ -22,6 +22,7 @@
 //! knowledge bases share document frequencies, so that their scores compare.
 
 mod bits;
+mod broken;
 mod build;
 mod chunks;
 mod file;
@@ -29,6 +30,7 @@ mod query;
 mod rank;
 mod read;
 mod rows;
+mod stamp;
 mod store;
 mod tokens;
 
@@ -37,7 +39,7 @@ use std::path::PathBuf;
 use ragmaker_catalog::Catalog;
 use ragmaker_tool::{Code, Error};
 
-use file::Broken;
+use broken::Broken;
 use query::Query;
 use store::{Index, Look};
 use tokens::Tokenizer;

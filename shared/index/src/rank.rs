@@ -4,7 +4,7 @@ use std::{collections::HashMap, fs, path::Path};
 
 use crate::{
     Filter, Found, Hit,
-    file::Broken,
+    broken::Broken,
     query::{Phrase, Query},
     read::Reader,
     store::{self, Index, Segment},

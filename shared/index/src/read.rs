@@ -4,10 +4,11 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use crate::{
     bits::Bits,
+    broken::Broken,
     build::{SHORT, rice_bits},
     file::{
-        ABOUT, About, Broken, HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, Source, TERM_BLOCKS, TERMS,
-        number, unseal,
+        ABOUT, About, HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, Source, TERM_BLOCKS, TERMS, number,
+        unseal,
     },
     rows::{self, Document},
 };

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use ragmaker_document::sections::slugify;
 
-use crate::file::{Broken, Stamp};
+use crate::{broken::Broken, stamp::Stamp};
 
 /// A document of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use proptest::prelude::*;
 
 use crate::{
+    broken::Broken,
     build::{Builder, Fields},
-    file::{Broken, Dead, Source, Stamp},
+    file::{Dead, Source},
     read::Reader,
     rows::{Document, Row},
+    stamp::Stamp,
     tokens::Tokenizer,
 };
 

@@ -20,11 +20,13 @@ use ragmaker_project::create_private;
 use ragmaker_tool::Error;
 
 use crate::{
+    broken::Broken,
     build::{Builder, Fields},
     chunks::chunks,
-    file::{Broken, Dead, Source, Stamp},
+    file::{Dead, Source},
     read::Reader,
     rows::Document,
+    stamp::Stamp,
 };
 
 /// The folder of the index, beside the catalog. Hidden folders are not taken for documents.
