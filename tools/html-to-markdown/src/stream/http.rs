@@ -6,8 +6,8 @@ use ragmaker_text::INPUT_TOO_LARGE;
 use ragmaker_tool::Error;
 
 use super::{
+    codes::INVALID_RECORD,
     compression::{self, GZIP},
-    record::INVALID_RECORD,
 };
 
 /// The most headers of a response.

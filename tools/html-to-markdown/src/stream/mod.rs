@@ -4,6 +4,7 @@
 //! that a page costs no process. One line of JSON comes out for each record that went in, in the same order. What
 //! is wrong with a page becomes a record with `error`; only a stream that breaks ends the process.
 
+mod codes;
 mod compression;
 mod http;
 mod lines;
@@ -19,8 +20,8 @@ use std::{
 
 use ragmaker_tool::{Code, Error, OUTPUT_ERROR, json::Charset};
 
+pub(crate) use codes::{INVALID_RECORD, PAGE_TIMEOUT};
 pub use record::Content;
-pub(crate) use record::{INVALID_RECORD, PAGE_TIMEOUT};
 
 use pool::Pool;
 use record::{Converter, Item, Outcome};
@@ -104,6 +105,9 @@ fn records(
 ) -> io::Result<Box<dyn Iterator<Item = io::Result<Item>> + Send>> {
     Ok(match form {
         Form::JsonLines => Box::new(lines::Lines::new(compression::decoded(input)?, max_bytes)),
-        Form::Warc { any_status } => Box::new(warc::Records::new(input, any_status, max_bytes)?),
+        Form::Warc { any_status } => {
+            let records = warc::Records::new(input, any_status, max_bytes)?;
+            Box::new(records.map(|response| response.map(Item::Response)))
+        }
     })
 }

@@ -15,7 +15,8 @@ use ragmaker_tool::INTERNAL_ERROR;
 
 use super::{
     Stop,
-    record::{Converter, Item, Outcome, PAGE_TIMEOUT},
+    codes::PAGE_TIMEOUT,
+    record::{Converter, Item, Outcome},
 };
 
 /// How often an item that no worker has begun is looked at.

@@ -7,7 +7,7 @@ use ragmaker_knowledge::{decode, now};
 use ragmaker_markdown::{Document, Options, Scope, convert};
 use ragmaker_text::INPUT_TOO_LARGE;
 use ragmaker_tool::{
-    Code, Error,
+    Error,
     json::{Charset, write_line},
 };
 use serde::{
@@ -19,15 +19,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use super::warc::Response;
-
-/// A record is not what a stream consists of.
-pub(crate) const INVALID_RECORD: Code = Code::new(
-    "INVALID_RECORD",
-    "Send a JSON object with html or html_base64 on each line, or with --warc, WARC records with HTTP responses.",
-);
-/// A page takes too long.
-pub(crate) const PAGE_TIMEOUT: Code = Code::new("PAGE_TIMEOUT", "Allow more with --timeout-ms.");
+use super::{codes::INVALID_RECORD, warc::Response};
 
 /// The members of `metadata` that are ours: what came under such a name goes into `input`.
 const OWN: [&str; 13] = [

@@ -13,9 +13,9 @@ use ragmaker_text::INPUT_TOO_LARGE;
 use ragmaker_tool::Error;
 
 use super::{
+    codes::INVALID_RECORD,
     compression::{self, GZIP},
     http::{Body, Head},
-    record::{INVALID_RECORD, Item},
 };
 
 /// The most bytes of the head of a record, and of an HTTP response.
@@ -114,12 +114,12 @@ impl Records {
 }
 
 impl Iterator for Records {
-    type Item = io::Result<Item>;
+    type Item = io::Result<Box<Response>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.ended {
             match self.read() {
-                Ok(Found::Record(response)) => return Some(Ok(Item::Response(response))),
+                Ok(Found::Record(response)) => return Some(Ok(response)),
                 Ok(Found::Other) => {}
                 Ok(Found::End) => self.ended = true,
                 Err(error) => {
@@ -333,8 +333,8 @@ mod tests {
     /// The last character of each id, and the text of the page or the message of the error.
     fn read(archive: Vec<u8>, any_status: bool) -> Vec<(String, String)> {
         let records = Records::new(Cursor::new(archive), any_status, 1 << 20).unwrap();
-        let said = |item: io::Result<Item>| {
-            let Item::Response(response) = item.unwrap() else { panic!() };
+        let said = |item: io::Result<Box<Response>>| {
+            let response = item.unwrap();
             let page = response.page(1 << 20);
             let text = page.map_or_else(
                 |error| error.message().to_owned(),

@@ -1,0 +1,11 @@
+//! What a record of a stream may fail with.
+
+use ragmaker_tool::Code;
+
+/// A record is not what a stream consists of.
+pub(crate) const INVALID_RECORD: Code = Code::new(
+    "INVALID_RECORD",
+    "Send a JSON object with html or html_base64 on each line, or with --warc, WARC records with HTTP responses.",
+);
+/// A page takes too long.
+pub(crate) const PAGE_TIMEOUT: Code = Code::new("PAGE_TIMEOUT", "Allow more with --timeout-ms.");
