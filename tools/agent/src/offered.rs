@@ -10,6 +10,7 @@ use std::{
 };
 
 use ragmaker_config::Commands;
+use ragmaker_foreign::TOOL_TIMED_OUT;
 use ragmaker_model::{Call, Declaration};
 use ragmaker_registry::{Format, Offer, Selection, Tool, offers, subprocess, unknown_tool};
 use ragmaker_tool::{
@@ -23,8 +24,6 @@ use crate::further::Further;
 
 /// The call was ended: by a person, or because it took too long.
 const CANCELLED: Code = ragmaker_model::CANCELLED;
-/// A call took too long.
-pub(crate) const TOOL_TIMEOUT: Code = Code::new("TOOL_TIMEOUT", "Ask for less in one call, or take another way.");
 
 /// The longest that a call may take: the tools' own limits are far below.
 const LONGEST: Duration = Duration::from_mins(15);
@@ -162,7 +161,7 @@ impl Tools {
             let answer = tool.run(arguments, &self.own, approval, &runs)?;
             answer.ok_or_else(|| {
                 if goes_on() {
-                    TOOL_TIMEOUT.error(format!("{} did not end within {} s", call.name, LONGEST.as_secs()))
+                    TOOL_TIMED_OUT.error(format!("{} did not end within {} s", call.name, LONGEST.as_secs()))
                 } else {
                     CANCELLED.error("interrupted by the user")
                 }
