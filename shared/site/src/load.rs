@@ -5,8 +5,8 @@ use std::{fmt, time::Duration};
 use ragmaker_address::codes::{BOT_DETECTED, LOGIN_REQUIRED};
 use ragmaker_browser::{Browsing, Target, Visit};
 use ragmaker_http::{Client, Get, Response};
-use ragmaker_knowledge::{Body, Fetched, Format};
 use ragmaker_markdown::links;
+use ragmaker_rendered::Rendered;
 use ragmaker_tool::{Error, Invocation, JsonSchema};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -88,24 +88,8 @@ impl Browser {
     fn open(&self, url: &Url, client: &Client) -> Result<Content, Error> {
         let browsing = Browsing::new(self.session.as_deref(), &self.invocation)?.within(client.network().clone());
         let visit = Visit { timeout: Some(BROWSER_TIME), ..browsing.visit(Target::Load(url)) };
-        let (page, html) = visit.html(None)?;
+        let Rendered { page, html, document, .. } = Rendered::of(&visit, None)?;
         client.check(&page.url)?;
-        if let Some(error) = page.refusal() {
-            return Err(error);
-        }
-        let html = html.unwrap_or_default();
-        let format = Format::of(&page.content_type, &page.url).unwrap_or(Format::Html);
-        let fetched = Fetched {
-            url: page.url.as_str(),
-            base_url: Some(&page.base),
-            format,
-            body: Body::Text(&html),
-            title: &page.title,
-            selected: false,
-            fetched_at: "",
-            source: None,
-        };
-        let document = fetched.convert()?;
         Ok(Content {
             links: links(&html, &page.base),
             http_status: page.http_status,

@@ -11,6 +11,7 @@ use url::Url;
 use crate::{
     content::{Content, Kind, read},
     load::MARKDOWN_FIRST,
+    redirect::NotFollowed,
     relations::link_header,
     scope::{ending, is_markdown},
     site::Site,
@@ -138,9 +139,7 @@ pub(crate) fn better(
 fn markdown_at(url: &Url, site: &Site<'_>) -> Option<(Content, Response)> {
     let get = Get { url, accept: MARKDOWN_FIRST, headers: &[] };
     // A redirect leads to another page.
-    let response = site
-        .get(&get, &mut |_| Err(crate::visit::not_followed(crate::section::OUTSIDE, "a redirect".to_owned())))
-        .ok()?;
+    let response = site.get(&get, &mut |_| Err(NotFollowed::Outside.error("a redirect".to_owned()))).ok()?;
     let content = read(&response).ok()?;
     let is_markdown = content.kind == Kind::Markdown
         || content.kind == Kind::Text && is_markdown(url) && content.media_type == "text/plain";

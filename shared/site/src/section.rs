@@ -7,7 +7,7 @@
 use std::{
     collections::{HashSet, VecDeque},
     path::PathBuf,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
 };
@@ -21,19 +21,14 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::{
+    done::Done,
     load::{Browser, Via},
     missing::Missing,
-    publisher::Learned,
     scope::{Scope, is_markdown, key},
     seeds,
     site::Site,
-    visit::{Outcome, Visited, visit},
+    visit::{Context, Outcome, Visited, visit},
 };
-
-/// The detail of an error by which a redirect is not followed, since its target is outside the section.
-pub(crate) const OUTSIDE: &str = "outside";
-/// The same, since the target, which the message is, was fetched already.
-pub(crate) const SEEN: &str = "seen";
 
 /// After so many failures in a row, the site is taken to be down.
 const DOWN: usize = 5;
@@ -71,27 +66,21 @@ pub struct Fetched {
     pub left: usize,
 }
 
-/// What all workers read.
-pub(crate) struct Section<'a, 's> {
-    pub(crate) site: &'a Site<'a>,
-    pub(crate) scope: &'a Scope,
-    pub(crate) browser: Option<&'a Browser>,
-    pub(crate) session: Option<String>,
-    pub(crate) missing: Missing,
-    learned: Mutex<Learned>,
+/// A run that several workers share.
+struct Section<'a, 's> {
+    context: Context<'a>,
     state: Mutex<State<'s>>,
     changed: Condvar,
 }
 
-/// What they change.
+/// What the workers change under one lock.
 struct State<'a> {
     queue: VecDeque<(Url, u32)>,
     /// Addresses of Markdown, which may be other forms of pages: after all others.
     later: VecDeque<(Url, u32)>,
     /// Every address that was queued.
     seen: HashSet<String>,
-    /// Every address whose content was fetched.
-    done: HashSet<String>,
+    done: Arc<Done>,
     busy: usize,
     store: Store<'a>,
     run: Run,
@@ -111,19 +100,6 @@ struct Noted {
 }
 
 impl<'s> Section<'_, 's> {
-    /// Whether `url` may be asked for: it is of the section, and robots.txt allows it.
-    pub(crate) fn may_ask(&self, url: &Url) -> bool {
-        self.scope.refusal(url).is_none() && self.site.allows(url)
-    }
-
-    pub(crate) fn is_done(&self, key: &str) -> bool {
-        self.state().done.contains(key)
-    }
-
-    pub(crate) fn learned(&self) -> MutexGuard<'_, Learned> {
-        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A worker that panicked has left nothing half done behind this lock.
     fn state(&self) -> MutexGuard<'_, State<'s>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -148,7 +124,7 @@ pub fn fetch(
     let mut run = Run::start(catalog, &name, &wanted.key, wanted.stream)?;
     let site = match Site::meet(wanted.start, client, wanted.max_wait) {
         Ok(site) => site,
-        Err(error) if error.code().ends_with("_NOT_ALLOWED") => return Err(error),
+        Err(error) if error.is_not_allowed() => return Err(error),
         Err(error) => {
             // Nothing is known of a site that cannot be reached.
             run.end(Page::failed(key(wanted.start), &error), Noted::default())?;
@@ -164,7 +140,7 @@ pub fn fetch(
     } else {
         for Noted { done, found } in earlier {
             state.enqueue(found, &wanted.scope);
-            state.done.extend(done);
+            state.done.add(done);
         }
     }
     let missing = Missing::of(wanted.scope.prefix(), &site);
@@ -174,7 +150,7 @@ pub fn fetch(
         return Err(error);
     }
     store.finish()?;
-    let left = queue.iter().chain(&later).filter(|(url, _)| !done.contains(&key(url))).count();
+    let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
     Ok(Fetched { run: run.finish()?, left })
 }
 
@@ -186,16 +162,16 @@ fn all<'s>(
     browser: Option<&Browser>,
     state: State<'s>,
 ) -> State<'s> {
-    let section = Section {
+    let context = Context {
         site,
         scope: &wanted.scope,
         browser,
         session: wanted.session.clone(),
         missing,
         learned: Mutex::default(),
-        state: Mutex::new(state),
-        changed: Condvar::new(),
+        done: Arc::clone(&state.done),
     };
+    let section = Section { context, state: Mutex::new(state), changed: Condvar::new() };
     thread::scope(|scope| {
         for _ in 1..wanted.concurrency {
             scope.spawn(|| work(wanted, &section));
@@ -269,7 +245,7 @@ impl<'a> State<'a> {
             queue: VecDeque::new(),
             later: VecDeque::new(),
             seen: HashSet::new(),
-            done: HashSet::new(),
+            done: Arc::default(),
             busy: 0,
             store,
             run,
@@ -302,7 +278,7 @@ impl<'a> State<'a> {
                 None => self.later.pop_front()?,
             };
             let is_form = || forms(&url).iter().any(|form| self.seen.contains(form));
-            if !self.done.contains(&key(&url)) && !is_form() {
+            if !self.done.has(&key(&url)) && !is_form() {
                 return Some((url, depth));
             }
         }
@@ -366,7 +342,7 @@ impl<'a> State<'a> {
         };
         done.sort();
         done.dedup();
-        self.done.extend(done.iter().cloned());
+        self.done.add(done.iter().cloned());
         let noted = Noted { done, found };
         match page {
             Some(page) => self.run.end(page, noted),
@@ -419,7 +395,7 @@ fn work(wanted: &Wanted<'_>, section: &Section<'_, '_>) {
             let reason = "the site does not answer";
             Visited { unreachable: true, ..Outcome::Page(Page::new(key(&url), Verdict::Failed, reason)).into() }
         } else {
-            visit(&url, known.as_ref(), section)
+            visit(&url, known.as_ref(), &section.context)
         };
         let mut found: Vec<(Url, u32)> = vec![];
         if wanted.depth.is_none_or(|most| depth < most) {
@@ -429,12 +405,12 @@ fn work(wanted: &Wanted<'_>, section: &Section<'_, '_>) {
             // It is asked for once, as any page is.
             let is_new = section.state().seen.insert(key(index));
             if is_new {
-                let listed = seeds::in_llms_txt(index, section.site).unwrap_or_default();
+                let listed = seeds::in_llms_txt(index, section.context.site).unwrap_or_default();
                 found.extend(listed.into_iter().map(|to| (to, 0)));
             }
         }
         let mut state = section.state();
-        let found = state.enqueue(found, section.scope);
+        let found = state.enqueue(found, section.context.scope);
         if let Err(error) = state.end(&url, visited, found) {
             state.error.get_or_insert(error);
         }

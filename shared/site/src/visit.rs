@@ -1,6 +1,8 @@
 //! One page of a section: what is asked for it, what is kept, and where it leads.
 
-use ragmaker_address::{ADDRESS_NOT_ALLOWED, codes::NOT_A_PAGE};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_catalog::{Listed, Source};
 use ragmaker_http::{Get, Response};
 use ragmaker_ingest::{Page, Verdict};
@@ -11,13 +13,38 @@ use url::Url;
 
 use crate::{
     content::{Content, Kind},
-    load::{HTML_FIRST, Loaded, MARKDOWN_FIRST, Via, load},
-    publisher::{Way, better, is_fuller, named},
+    done::Done,
+    load::{Browser, HTML_FIRST, Loaded, MARKDOWN_FIRST, Via, load},
+    missing::Missing,
+    publisher::{Learned, Way, better, is_fuller, named},
+    redirect::NotFollowed,
     relations::markdown_links,
-    scope::key,
-    section::{OUTSIDE, SEEN, Section},
-    site::is_down,
+    scope::{Scope, key},
+    site::{Site, is_down},
 };
+
+/// What every visit of a run needs.
+pub(crate) struct Context<'a> {
+    pub(crate) site: &'a Site<'a>,
+    pub(crate) scope: &'a Scope,
+    pub(crate) browser: Option<&'a Browser>,
+    /// The browser session, as the catalog records it.
+    pub(crate) session: Option<String>,
+    pub(crate) missing: Missing,
+    pub(crate) learned: Mutex<Learned>,
+    pub(crate) done: Arc<Done>,
+}
+
+impl Context<'_> {
+    /// Whether `url` may be asked for: it is of the section, and robots.txt allows it.
+    fn may_ask(&self, url: &Url) -> bool {
+        self.scope.refusal(url).is_none() && self.site.allows(url)
+    }
+
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// What a visit to a page comes to.
 pub(crate) struct Visited {
@@ -55,35 +82,35 @@ impl From<Outcome> for Visited {
 }
 
 /// Visits the page at `url`, of which the knowledge base has `known`.
-pub(crate) fn visit(url: &Url, known: Option<&Listed>, section: &Section<'_, '_>) -> Visited {
+pub(crate) fn visit(url: &Url, known: Option<&Listed>, run: &Context<'_>) -> Visited {
     let own = key(url);
     let refused = |reason: &str| Outcome::Page(Page::new(own.as_str(), Verdict::Refused, reason)).into();
-    if !section.site.allows(url) {
+    if !run.site.allows(url) {
         return refused("robots.txt disallows it");
     }
-    if let Some(visited) = known.and_then(|known| revisit(url, known, section)) {
+    if let Some(visited) = known.and_then(|known| revisit(url, known, run)) {
         return visited;
     }
-    let tries_accept = section.learned().tries(Way::Accept);
+    let tries_accept = run.learned().tries(Way::Accept);
     let accept = if tries_accept { MARKDOWN_FIRST } else { HTML_FIRST };
-    let asked = match ask(url, url, accept, &validators(url, known), section) {
+    let asked = match ask(url, url, accept, &validators(url, known), run) {
         // The validators were sent to the new address of a page that has moved, whose content is needed.
-        Ok(response) if response.status == 304 && !response.steps.is_empty() => ask(url, url, accept, &[], section),
+        Ok(response) if response.status == 304 && !response.steps.is_empty() => ask(url, url, accept, &[], run),
         asked => asked,
     };
     let response = match asked {
         Ok(response) => response,
         Err(error) => return failed(&own, &error, known.is_some()),
     };
-    answered(url, known, section, &response, tries_accept)
+    answered(url, known, run, &response, tries_accept)
 }
 
 /// Asks for the publisher's Markdown that the document was made of, with its validators. `None` where the page has
 /// to be visited anew.
-fn revisit(url: &Url, known: &Listed, section: &Section<'_, '_>) -> Option<Visited> {
+fn revisit(url: &Url, known: &Listed, run: &Context<'_>) -> Option<Visited> {
     let Some(Source::Http { from: Some(from), .. }) = &known.source else { return None };
-    let from = Url::parse(from).ok().filter(|from| section.may_ask(from))?;
-    let response = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), section).ok()?;
+    let from = Url::parse(from).ok().filter(|from| run.may_ask(from))?;
+    let response = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), run).ok()?;
     if response.status == 304 {
         return Some(Visited { also: vec![key(&from)], ..Outcome::Unchanged.into() });
     }
@@ -113,36 +140,31 @@ fn ask(
     page: &Url,
     accept: &str,
     headers: &[(&'static str, String)],
-    section: &Section<'_, '_>,
+    run: &Context<'_>,
 ) -> Result<Response, Error> {
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let get = Get { url: at, accept, headers: &headers };
-    section.site.get(&get, &mut |to| {
-        if let Some(reason) = section.scope.refusal(to) {
-            return Err(not_followed(OUTSIDE, format!("it redirects to {to}: {reason}")));
+    run.site.get(&get, &mut |to| {
+        if let Some(reason) = run.scope.refusal(to) {
+            return Err(NotFollowed::Outside.error(format!("it redirects to {to}: {reason}")));
         }
-        if !section.site.allows(to) {
-            return Err(not_followed(OUTSIDE, format!("it redirects to {to}, which robots.txt disallows")));
+        if !run.site.allows(to) {
+            return Err(NotFollowed::Outside.error(format!("it redirects to {to}, which robots.txt disallows")));
         }
-        if key(to) != key(page) && section.is_done(&key(to)) {
-            return Err(not_followed(SEEN, key(to)));
+        if key(to) != key(page) && run.done.has(&key(to)) {
+            return Err(NotFollowed::Seen.error(key(to)));
         }
         Ok(())
     })
 }
 
-/// The error by which a redirect is not followed, for a `reason` that [`failed`] tells by.
-pub(crate) fn not_followed(reason: &'static str, message: String) -> Error {
-    ADDRESS_NOT_ALLOWED.error(message).detail(reason, true)
-}
-
 fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
     let page = |verdict, reason: String| Outcome::Page(Page::new(own, verdict, reason));
-    let outcome = if error.details().contains_key(OUTSIDE) {
+    let outcome = if NotFollowed::Outside.is(error) {
         page(Verdict::Refused, error.message().to_owned())
-    } else if error.details().contains_key(SEEN) {
+    } else if NotFollowed::Seen.is(error) {
         if is_known { Outcome::Moved(error.message().to_owned()) } else { Outcome::Alias }
-    } else if error.is(NOT_A_PAGE) || error.is(EMPTY_CONTENT) || error.code().ends_with("_NOT_ALLOWED") {
+    } else if error.is(NOT_A_PAGE) || error.is(EMPTY_CONTENT) || error.is_not_allowed() {
         page(Verdict::Refused, error.to_string())
     } else {
         page(Verdict::Failed, error.to_string())
@@ -151,13 +173,7 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
     Visited { unreachable, ..outcome.into() }
 }
 
-fn answered(
-    url: &Url,
-    known: Option<&Listed>,
-    section: &Section<'_, '_>,
-    response: &Response,
-    tries_accept: bool,
-) -> Visited {
+fn answered(url: &Url, known: Option<&Listed>, run: &Context<'_>, response: &Response, tries_accept: bool) -> Visited {
     let own = key(url);
     if response.status == 304 {
         return Outcome::Unchanged.into();
@@ -168,11 +184,11 @@ fn answered(
     let landed = response.url.clone();
     let redirected = (key(&landed) != own).then_some(&landed);
     let permanent = response.steps.iter().all(|step| matches!(step.status, 301 | 308));
-    let loaded = match load(response, section.site.client, section.browser) {
+    let loaded = match load(response, run.site.client, run.browser) {
         Ok(loaded) => loaded,
         Err(error) => return failed(&own, &error, known.is_some()),
     };
-    if section.missing.is(&loaded.content.document, url, redirected) {
+    if run.missing.is(&loaded.content.document, url, redirected) {
         let page = Page::new(own, Verdict::Refused, "the site shows this for pages that it does not have");
         return Outcome::Page(page).into();
     }
@@ -181,7 +197,7 @@ fn answered(
     let at = if is_moved { &landed } else { url };
     let mut also = vec![own, key(&landed)];
     let (found, indexes) = leads(&loaded.content, response);
-    let (loaded, source) = chosen(loaded, response, at, section, tries_accept, &mut also);
+    let (loaded, source) = chosen(loaded, response, at, run, tries_accept, &mut also);
     let mut visited = kept(at, loaded, source, is_moved && known.is_some(), also, found);
     visited.indexes = indexes;
     visited
@@ -203,22 +219,22 @@ fn chosen(
     loaded: Loaded,
     response: &Response,
     at: &Url,
-    section: &Section<'_, '_>,
+    run: &Context<'_>,
     tries_accept: bool,
     also: &mut Vec<String>,
 ) -> (Loaded, Source) {
     if loaded.via == Via::Browser {
-        return (loaded, Source::Browser { session: section.session.clone(), selector: None });
+        return (loaded, Source::Browser { session: run.session.clone(), selector: None });
     }
     let by_accept = loaded.content.kind == Kind::Markdown && tries_accept;
-    if by_accept && !section.learned().is_sure_of_accept() {
+    if by_accept && !run.learned().is_sure_of_accept() {
         // What the page has beside it is compared.
-        let page = section.site.page(&response.url).ok();
-        let page = page.and_then(|page| Some((load(&page, section.site.client, None).ok()?, page)));
+        let page = run.site.page(&response.url).ok();
+        let page = page.and_then(|page| Some((load(&page, run.site.client, None).ok()?, page)));
         if let Some((html, page)) = page.filter(|(html, _)| html.content.kind == Kind::Html) {
             let title = html.content.document.metadata.title.clone();
             let fuller = is_fuller(loaded.content.document.words, html.content.document.words);
-            section.learned().note(Way::Accept, fuller);
+            run.learned().note(Way::Accept, fuller);
             let source = source_of(if fuller { response } else { &page }, at);
             let mut kept = if fuller { loaded } else { html };
             if kept.content.document.metadata.title.is_empty() {
@@ -229,11 +245,11 @@ fn chosen(
         return (loaded, source_of(response, at));
     }
     if loaded.content.kind == Kind::Html && tries_accept {
-        section.learned().note(Way::Accept, false);
+        run.learned().note(Way::Accept, false);
     }
-    let mut learned = *section.learned();
-    let better = better(response, &loaded.content, section.site, &mut learned, &|at| section.may_ask(at));
-    *section.learned() = learned;
+    let mut learned = *run.learned();
+    let better = better(response, &loaded.content, run.site, &mut learned, &|at| run.may_ask(at));
+    *run.learned() = learned;
     match better {
         Some((mut markdown, answer)) => {
             // Author, language and date are only in the page.

@@ -129,6 +129,11 @@ impl Error {
         self.0.error_code
     }
 
+    /// Whether a policy of the host forbids what was asked for: the code ends with `_NOT_ALLOWED`.
+    pub fn is_not_allowed(&self) -> bool {
+        self.code().ends_with("_NOT_ALLOWED")
+    }
+
     /// Whether this is an error of kind `code`.
     pub fn is(&self, code: Code) -> bool {
         self.0.error_code == code.name

@@ -9,6 +9,7 @@ use std::{path::PathBuf, time::Duration};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Browsing, Load, Ready, Target, codes};
 use ragmaker_knowledge::{EMPTY_CONTENT, Named, now, save_converted};
+use ragmaker_rendered::Rendered;
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, choice,
     host,
@@ -18,7 +19,7 @@ use serde::Serialize;
 
 use list::List;
 pub use list::Pages;
-use page::{Extraction, Taken};
+use page::Extraction;
 
 /// Save the main content of a web page, or of each of `urls`, as Markdown and list it in the knowledge base's
 /// catalog. For links use `browser_navigate`. Returns file path, title and words, or counts and verdicts;
@@ -196,7 +197,7 @@ impl Args {
             Some(url) => Target::Show(url),
         };
         let extraction = self.extraction();
-        let Taken { page, url, document } = extraction.take(&browsing, target)?;
+        let Rendered { page, url, document, .. } = extraction.take(&browsing, target)?;
         let saved = save_converted(document, &url, &now(), Some(&extraction.source()), &place.destination())?;
         Ok(Saved {
             url,

@@ -20,6 +20,7 @@ use ragmaker_catalog::Source;
 use ragmaker_files::{input_file, io_error};
 use ragmaker_ingest::{Counts, Page, Run, Store, Summary, Verdict};
 use ragmaker_knowledge::{Place, content_hash, title_of};
+use ragmaker_rendered::Rendered;
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Caller, Error, INTERNAL_ERROR, Invocation,
@@ -31,7 +32,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Saved,
-    page::{Extraction, Taken},
+    page::Extraction,
     queue::{Queue, Task, Turn},
 };
 
@@ -162,7 +163,7 @@ impl Shared {
     }
 }
 
-type Done = (Task, Result<Taken, Error>);
+type Done = (Task, Result<Rendered, Error>);
 
 /// Takes and saves the pages of `list`.
 ///
@@ -255,8 +256,8 @@ impl Output<'_> {
         })
     }
 
-    fn save(&mut self, requested: &str, taken: Taken) -> Result<(), Error> {
-        let Taken { page, url, document } = taken;
+    fn save(&mut self, requested: &str, taken: Rendered) -> Result<(), Error> {
+        let Rendered { page, url, document, .. } = taken;
         let (title, words, confidence) = (title_of(&document, &url), document.words, document.metadata.confidence);
         let stored = self.store.save(document, &url, &self.source)?;
         let saved = Saved {
@@ -290,8 +291,7 @@ impl Output<'_> {
             record.extend(members);
         }
         record.insert("requested_url".into(), requested.into());
-        let is_refused = error.code().ends_with("_NOT_ALLOWED");
-        let verdict = if is_refused { Verdict::Refused } else { Verdict::Failed };
+        let verdict = if error.is_not_allowed() { Verdict::Refused } else { Verdict::Failed };
         self.end(Page::new(requested, verdict, error.to_string()), record)
     }
 

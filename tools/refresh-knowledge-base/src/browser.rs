@@ -4,7 +4,7 @@ use ragmaker_address::canonical;
 use ragmaker_browser::{Browsing, Target, Visit};
 use ragmaker_catalog::Source;
 use ragmaker_ingest::{Page, Run, Spot, Store, Verdict};
-use ragmaker_knowledge::{Body, Fetched, Format, now};
+use ragmaker_rendered::Rendered;
 use ragmaker_tool::{Error, Invocation};
 use url::Url;
 
@@ -58,27 +58,11 @@ fn one(
     let address = ragmaker_address::parse(url)?;
     let browsing = Browsing::new(session, invocation)?;
     let visit = Visit { wait_for: selector, ..browsing.visit(Target::Load(&address)) };
-    let (page, content) = visit.html(selector)?;
-    if let Some(error) = page.refusal() {
-        return Err(error);
-    }
-    let content = content.unwrap_or_default();
-    let format = Format::of(&page.content_type, &page.url).unwrap_or(Format::Html);
-    let at = canonical(&page.url);
-    let fetched = Fetched {
-        url: &at,
-        base_url: Some(&page.base),
-        format,
-        body: Body::Text(&content),
-        title: &page.title,
-        selected: selector.is_some(),
-        fetched_at: &now(),
-        source: None,
-    };
+    let Rendered { url: at, document, .. } = Rendered::of(&visit, selector)?;
     let source = Source::Browser { session: session.map(str::to_owned), selector: selector.map(str::to_owned) };
     let moved = Url::parse(url).is_ok_and(|known| canonical(&known) != at);
     let spot = Spot { url: &at, was: Some(url), named_after: None, moved };
-    let stored = store.put(fetched.convert()?, spot, &source)?;
+    let stored = store.put(document, spot, &source)?;
     let page = Page::stored(url, &stored).via("browser");
     Ok(if moved { page.because(format!("it is at {at} now")) } else { page })
 }

@@ -1,0 +1,62 @@
+//! A page as the browser shows it, checked and converted to a document: the same for every tool that saves pages.
+
+use ragmaker_browser::{Page, Visit, codes};
+use ragmaker_knowledge::{Body, Fetched, Format, now};
+use ragmaker_markdown::Document;
+use ragmaker_tool::Error;
+
+/// A page with its content.
+#[derive(Debug)]
+pub struct Rendered {
+    /// The page.
+    pub page: Page,
+    /// The address that it is saved under: after redirects, in the spelling that all its equivalents are brought to.
+    pub url: String,
+    /// Its HTML, or what the selector matched; the text where it is not HTML.
+    pub html: String,
+    /// Its content as Markdown.
+    pub document: Document,
+}
+
+impl Rendered {
+    /// Makes `visit` and converts the main content, or what a CSS `selector` matches.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Visit::html`] and [`Page::refusal`]; `SELECTOR_NOT_FOUND`, `NOT_A_PAGE` for what is no document,
+    /// `EMPTY_CONTENT` for a page without text.
+    pub fn of(visit: &Visit<'_>, selector: Option<&str>) -> Result<Self, Error> {
+        let (page, content) = visit.html(selector)?;
+        if let Some(error) = page.refusal() {
+            return Err(error);
+        }
+        let html = match (content, selector) {
+            (None, Some(selector)) => {
+                return Err(codes::SELECTOR_NOT_FOUND
+                    .error(format!("nothing on the page matches {selector:?}"))
+                    .detail("selector", selector)
+                    .detail("url", page.url.as_str()));
+            }
+            (content, _) => content.unwrap_or_default(),
+        };
+        let format = Format::of(&page.content_type, &page.url).ok_or_else(|| {
+            codes::NOT_A_PAGE
+                .error(format!("the URL leads to a file of type {}, not a page", page.content_type))
+                .detail("url", page.url.as_str())
+                .detail("content_type", page.content_type.as_str())
+        })?;
+        let url = ragmaker_address::canonical(&page.url);
+        let fetched = Fetched {
+            url: &url,
+            base_url: Some(&page.base),
+            format,
+            body: Body::Text(&html),
+            title: &page.title,
+            selected: selector.is_some(),
+            fetched_at: &now(),
+            source: None,
+        };
+        let document = fetched.convert()?;
+        Ok(Self { page, url, html, document })
+    }
+}

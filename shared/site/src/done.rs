@@ -1,0 +1,24 @@
+//! The addresses whose content was fetched in this run.
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// A set of addresses that workers read while others add to it.
+#[derive(Default)]
+pub(crate) struct Done(Mutex<HashSet<String>>);
+
+impl Done {
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.keys().contains(key)
+    }
+
+    pub(crate) fn add(&self, keys: impl IntoIterator<Item = String>) {
+        self.keys().extend(keys);
+    }
+
+    fn keys(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
