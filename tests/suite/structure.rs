@@ -1,5 +1,7 @@
 //! The layout of the workspace, by its manifests and files: what depends on what, and how long files are.
 
+mod imports;
+
 use std::{
     collections::BTreeSet,
     fs,
@@ -57,4 +59,13 @@ fn source_files_are_short() {
     }
     assert!(files > 300, "{files}");
     assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn no_files_import_each_other() {
+    let groups = ["tools", "shared", "."].into_iter().flat_map(crates).map(|(folder, _)| folder.join("src"));
+    let sources: Vec<PathBuf> = groups.filter(|source| source.is_dir()).collect();
+    assert!(sources.len() > 70, "{}", sources.len());
+    let cycles: Vec<String> = sources.iter().flat_map(|source| imports::cycles(source)).collect();
+    assert!(cycles.is_empty(), "{cycles:#?}");
 }

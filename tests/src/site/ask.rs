@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{http::Request, state::Visit};
+use super::{http::Request, visit::Visit};
 
 /// A request on its way to the page that answers it.
 pub(super) struct Ask<'a> {

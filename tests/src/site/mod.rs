@@ -141,6 +141,7 @@ pub(crate) mod server;
 mod slow;
 mod state;
 mod tls;
+mod visit;
 mod wiki;
 
 use std::{io, sync::Arc, time::Duration};
@@ -187,7 +188,7 @@ impl Site {
     fn serve(https: bool) -> io::Result<Self> {
         let (tls, scheme) = if https { (Some(tls::self_signed()?), "https") } else { (None, "http") };
         let server = Server::start(tls, |port| {
-            let visit = state::Visit::new();
+            let visit = visit::Visit::new();
             Box::new(move |request| reply(&Ask::new(request, port, &visit)))
         })?;
         Ok(Self { server, scheme })

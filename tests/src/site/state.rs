@@ -1,11 +1,6 @@
 //! Pages about browser state: logins, cookies, storage; and a page that shows the browser's properties.
 
-use std::{
-    collections::HashMap,
-    fmt::Write,
-    hash::{BuildHasher, RandomState},
-    sync::{Mutex, PoisonError},
-};
+use std::fmt::Write;
 
 use super::{
     ask::{Ask, number},
@@ -13,33 +8,6 @@ use super::{
     http::Response,
     server::Reply,
 };
-
-/// What the site knows of its visitors.
-pub(super) struct Visit {
-    /// What a session cookie holds, so that none but this site's own is valid.
-    token: String,
-    /// How often each page was refused for being asked for too often.
-    refused: Mutex<HashMap<String, u32>>,
-}
-
-impl Visit {
-    pub(super) fn new() -> Self {
-        Self { token: format!("{:016x}", RandomState::new().hash_one("session")), refused: Mutex::default() }
-    }
-
-    /// Whether the page is refused once more, `times` in all.
-    fn refuses(&self, path: &str, times: u32) -> bool {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = refused.entry(path.to_owned()).or_default();
-        *count += 1;
-        *count <= times
-    }
-
-    /// Who is signed in.
-    fn visitor<'a>(&self, ask: &'a Ask<'_>) -> Option<&'a str> {
-        ask.request.cookie("session")?.strip_prefix(self.token.as_str())?.strip_prefix('-')
-    }
-}
 
 pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
@@ -49,7 +17,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         ("busy", [_, name]) => html::article(name),
         ("login", []) if ask.request.method == "POST" => sign_in(ask),
         ("login", []) => html::page("Sign in", LOGIN),
-        ("account", []) => match ask.visit.visitor(ask) {
+        ("account", []) => match ask.visit.visitor(ask.request) {
             Some(name) => html::text_page(
                 "Account",
                 &format!("<p>Signed in as {}.</p>\n<a href=\"/logout\">Sign out</a>", html::escaped(name)),

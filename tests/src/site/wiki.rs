@@ -141,7 +141,7 @@ impl Article {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::{http::Request, state::Visit};
+    use crate::site::{http::Request, visit::Visit};
 
     #[test]
     fn every_link_of_an_article_leads_to_a_page() {
