@@ -2,7 +2,7 @@
 //! is linked once.
 //!
 //! Tests that need more than this repository's own programs are ignored unless asked for: MCP
-//! conformance here, and the agents' clients in a binary of their own (clients/main.rs).
+//! conformance and the engines of pipelines here, and the agents' clients in a binary of their own (clients/main.rs).
 
 mod agent;
 mod browser;
@@ -11,6 +11,8 @@ mod catalog;
 mod codes;
 mod contract;
 mod docs;
+#[cfg(unix)]
+mod engines;
 mod fetch;
 mod files;
 mod log;

@@ -1,5 +1,5 @@
 //! MCP conformance: programs of other authors that check `ragmaker-mcp`, in the versions that are pinned
-//! here and in tests/conformance, installed under target/conformance, and the tests that run them.
+//! in tests/conformance, installed under target/conformance, and the tests that run them.
 
 use std::{
     env, fs,
@@ -9,10 +9,10 @@ use std::{
 
 use anyhow::{Context, ensure};
 
-use crate::process::{cargo, needed, on_path, quiet, root, shown};
-
-/// The official Python client.
-const PYTHON_CLIENT: &str = "mcp==2.3.0";
+use crate::{
+    process::{cargo, needed, on_path, quiet, root, shown},
+    python::environment,
+};
 
 /// What npm installs, in tests/conformance and, once it is installed, in target/conformance.
 const MANIFEST: &str = "package.json";
@@ -35,21 +35,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
 fn install() -> anyhow::Result<()> {
     let folder = root().join("target/conformance");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    python(&folder)?;
+    environment(&folder.join("python"), "tests/conformance/requirements.txt", &[])?;
     packages(&folder)
-}
-
-fn python(folder: &Path) -> anyhow::Result<()> {
-    let environment = folder.join("python");
-    let note = environment.join("installed.txt");
-    if fs::read_to_string(&note).is_ok_and(|installed| installed == PYTHON_CLIENT) {
-        return Ok(());
-    }
-    let python = needed("python3", "Python 3.10 or later")?;
-    quiet("making a Python environment", Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment))?;
-    let mut install = Command::new(environment.join("bin/python"));
-    quiet("installing the Python client", install.args(["-m", "pip", "install", "--quiet", PYTHON_CLIENT]))?;
-    fs::write(note, PYTHON_CLIENT).context("cannot note what is installed")
 }
 
 fn packages(folder: &Path) -> anyhow::Result<()> {

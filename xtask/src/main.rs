@@ -7,11 +7,13 @@ mod demo;
 mod deny;
 mod discovery;
 mod docs;
+mod engines;
 mod generated;
 mod integrations;
 mod model;
 mod new_tool;
 mod process;
+mod python;
 mod setup;
 mod test;
 

@@ -21,9 +21,15 @@ pub(crate) fn run() -> anyhow::Result<()> {
     programs().map(drop)
 }
 
-/// Installs the programs that the tests run beside the tools, where they are missing.
+/// Installs the programs that the tests run beside the tools, where they are missing: `jq`, which pipelines are made
+/// of, `pdftotext`, which read-file reads PDFs with, and `Xvfb`, a screen for windows where there is none.
 pub(crate) fn for_tests() -> anyhow::Result<()> {
     install::beside(&["jq", "pdftotext", "Xvfb"])
+}
+
+/// Installs GNU parallel, and the Java that Spark runs on, where they are missing.
+pub(crate) fn for_engines() -> anyhow::Result<()> {
+    install::beside(&["java", "parallel"])
 }
 
 /// The two executables that drive and are the browser, installed where they were missing.

