@@ -1,7 +1,8 @@
-//! The list of all tools, and how a host offers and runs them.
+//! The list of all tools, and the functions with which a host offers and runs them.
 //!
-//! A host is a program that serves tools to a model: `ragmaker-mcp`, `-call`, `-discover`. What it has to
-//! know of a tool is stated in that tool's [`ragmaker_tool::Tool`] implementation; this crate reads it.
+//! A host is a program that serves tools to a model: `ragmaker-mcp`, `ragmaker-agent`, `ragmaker-call`,
+//! `ragmaker-discover`. The facts that a host needs about a tool are in that tool's [`ragmaker_tool::Tool`]
+//! implementation; this crate reads them.
 
 mod list;
 mod offer;

@@ -1,4 +1,4 @@
-//! A tool as a client's model sees it.
+//! An offer: a tool as it is declared to a model.
 
 use std::str::FromStr;
 

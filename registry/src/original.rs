@@ -1,4 +1,4 @@
-//! Arguments as the Python original names them, so that what was written for it still works.
+//! The argument names of the Python original, accepted so that its callers still work.
 
 use ragmaker_tool::arguments::Members;
 use serde_json::Value;

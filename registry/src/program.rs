@@ -1,4 +1,4 @@
-//! Arguments, output and errors of the hosts, in the same form as those of the tools.
+//! Arguments, output and errors of the hosts, in the same form as for tools.
 
 use std::{
     io::{self, Write},

@@ -1,5 +1,6 @@
-//! Provenance: an answer that holds text from the web says so in a `notice` of its own, because clients
-//! show their models the answer and nothing else.
+//! Provenance: an answer with text from the web has a member `notice` that says so.
+//!
+//! It is in the answer itself because clients show their models only the answer.
 
 use std::{
     collections::BTreeSet,

@@ -1,7 +1,7 @@
-//! Knowledge bases and their documents as resources, which a person attaches to a conversation.
+//! Resources: knowledge bases and their documents, which a person attaches to a conversation.
 //!
-//! A resource is the catalog of a knowledge base or a document that a catalog lists: nothing else has an address
-//! here. Each is read by the rules of the file tools, and what comes from the web is marked as in their answers.
+//! A resource is the catalog of a knowledge base, or a document that a catalog lists. Resources are read by the rules
+//! of the file tools, and text from the web is marked as in the answers of these tools.
 
 use std::{
     fs,

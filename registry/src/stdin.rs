@@ -1,5 +1,6 @@
-//! Standard input of a host, which carries the protocol: it is taken away from the process at the start, so
-//! that no tool in it can read what was meant for the host.
+//! Standard input of a host, which carries the protocol.
+//!
+//! It is moved to another descriptor at the start, so that no tool in the process can read messages for the host.
 
 use std::{fs::File, io};
 

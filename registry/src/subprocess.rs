@@ -1,8 +1,8 @@
-//! A tool in a process of its own, which is the host's executable once more.
+//! Subprocess isolation: a tool runs in a second process of the host's executable.
 //!
-//! The process gets its call as one line of JSON and prints the answer or the error as JSON; both say
-//! which they are in `status`. It ends when the pipe that brought the call is closed. That is how a call is
-//! cancelled, and why no such process outlives its host.
+//! The process receives its call as one line of JSON and prints the answer or the error as JSON; `status` distinguishes
+//! the two. The process ends when the pipe that carried the call closes. Closing the pipe cancels a call, and no such
+//! process outlives its host.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! The workflows, `/rag` and `/ask`, as every client gets them: from one template each.
+//! The workflows `/rag` and `/ask`: one template each, used by every client.
 
 /// A workflow as it is offered to a person: `/NAME HINT`.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! `bench`: speed, size and memory, measured side by side with other programs in one run.
+//! `bench`: measures speed, size and memory together with other programs, in one run.
 
 mod agent;
 mod browser;

@@ -1,5 +1,5 @@
-//! The agents' clients that the tests drive, installed by npm under target/clients in the versions
-//! that tests/clients/package.json pins.
+//! The agents' clients for the tests, installed by npm under target/clients in the versions that
+//! tests/clients/package.json pins.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! MCP conformance: programs of other authors that check `ragmaker-mcp`, in the versions that are pinned
-//! in tests/conformance, installed under target/conformance, and the tests that run them.
+//! MCP conformance: programs of other authors that check `ragmaker-mcp`, in the versions pinned in tests/conformance,
+//! installed under target/conformance, and the tests that run them.
 
 use std::{
     env, fs,

@@ -1,5 +1,5 @@
-//! `demo`: the main workflow with the built executables: list the links of a site, save pages as Markdown,
-//! describe the knowledge base, read it back, and check that it is complete.
+//! `demo`: the main workflow with the built executables: lists the links of a site, saves pages as Markdown, describes
+//! the knowledge base, reads it back, and checks that it is complete.
 
 mod pick;
 mod proof;

@@ -1,5 +1,5 @@
-//! `cargo deny`: licences, banned and duplicate crates, sources; known vulnerabilities where their
-//! database can be reached.
+//! `cargo deny`: licences, banned and duplicate crates, sources; known vulnerabilities if their database can be
+//! reached.
 
 use std::{
     path::{Path, PathBuf},

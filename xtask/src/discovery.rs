@@ -1,5 +1,5 @@
-//! `discovery`: the discovery.json of each tool, which its executable prints for `--describe`, and the
-//! list of them all that agents read, from the tools' own definitions.
+//! `discovery`: generates the discovery.json of each tool, which its executable prints for `--describe`, and the list
+//! of all tools for agents, from the tools' definitions.
 
 use std::{
     collections::BTreeMap,

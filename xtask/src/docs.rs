@@ -1,8 +1,8 @@
-//! `docs`: the page of each tool, and the parts of other documents that follow from the code.
+//! `docs`: generates the page of each tool, and the tables in docs/.
 //!
-//! A page is made of the tool's entry in discovery.json, of what its code says for people
-//! ([`ragmaker_registry::manuals`]), and of `examples.md` beside it, which is written by hand and whose
-//! examples the tests run.
+//! A page is made from the tool's entry in discovery.json, the further facts of its code
+//! ([`ragmaker_registry::manuals`]), and `examples.md` beside it, which is written by hand and whose examples the tests
+//! run.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 

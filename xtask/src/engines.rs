@@ -1,5 +1,5 @@
-//! The engines that the tests of streams run in: GNU parallel by the system's package manager, Spark, Ray and datatrove
-//! by pip under target/engines, in the versions that tests/engines/requirements.txt pins.
+//! The engines for the tests of streams: GNU parallel from the system's package manager; Spark, Ray and datatrove by
+//! pip under target/engines, in the versions that tests/engines/requirements.txt pins.
 
 use anyhow::Context;
 

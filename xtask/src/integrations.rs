@@ -1,8 +1,8 @@
-//! `integrations`: the workflows and the tools in every client's own form, from one template each.
+//! `integrations`: generates the workflows and configurations for each client, from one template each.
 //!
-//! `integrations/workflows` is written by hand; the other folders of `integrations` are what this
-//! makes of it. What differs between clients is here: where a file is, how it begins, and how the
-//! words that a person typed get into it.
+//! `integrations/workflows` is written by hand; this task generates the other folders of `integrations`. The
+//! differences between clients are defined here: the path of a file, its beginning, and the placeholder for the words
+//! of the person.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! The project's own tasks: `cargo xtask <task>`, each in a module of its name.
+//! The project's tasks: `cargo xtask <task>`, each in a module of its name.
 
 mod bench;
 mod clients;

@@ -1,5 +1,5 @@
-//! `new-tool`: writes the files of a new tool, which compiles and passes its test before a line is
-//! changed, and adds it to the list of tools.
+//! `new-tool`: writes the files of a new tool and adds it to the list of tools. The new tool compiles and passes its
+//! test without changes.
 
 use std::{
     fs,

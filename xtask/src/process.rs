@@ -1,4 +1,4 @@
-//! Runs other programs, with progress on a terminal, and prints their command lines.
+//! Runs other programs, shows progress on a terminal, and prints their command lines.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! Environments of Python: what other programs need, in pinned versions, installed by pip in a folder of `target`.
+//! Python environments: packages for other programs, in pinned versions, installed by pip in a folder of `target`.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! `setup`: Chromium and ChromeDriver, found or installed by the system's package manager.
+//! `setup`: finds Chromium and ChromeDriver, or installs them with the system's package manager.
 
 mod install;
 

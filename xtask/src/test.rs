@@ -1,4 +1,4 @@
-//! `test`: everything that has to hold before a change is merged, the quick checks first.
+//! `test`: all checks that must pass before a change is merged, the quick ones first.
 
 use std::{
     env,

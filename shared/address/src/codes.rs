@@ -1,4 +1,4 @@
-//! Why what is at an address cannot be had, whether a browser or a plain request asks for it.
+//! Error codes for addresses that cannot be read, for browsers and plain requests alike.
 
 use ragmaker_tool::Code;
 

@@ -1,9 +1,8 @@
 //! Web addresses: which URLs may be opened or fetched, which machines may be reached, and when two URLs are
 //! the same page.
 //!
-//! Every source of knowledge uses these checks, whether it opens a page in a browser or fetches it by HTTP,
-//! so that a URL that one of them refuses is refused by all. Nothing here does I/O but
-//! [`Domains::new`], which reads one environment variable.
+//! All tools that open or fetch pages use these checks, so all of them refuse the same URLs. Only [`Domains::new`]
+//! does I/O: it reads one environment variable.
 //!
 //! ```
 //! use ragmaker_address::{Domains, canonical, parse, same_page};

@@ -1,9 +1,8 @@
-//! Which machines may be reached: public ones, and others only where somebody named or allowed them.
+//! Which machines may be reached: public ones, and private ones that the caller named or the host allowed.
 //!
-//! A page on the web can name any address, also those of this machine, of its network and of the cloud
-//! that it runs in. What decides is the address that a connection goes to, not how a URL spells it: so
-//! [`Network::check`] refuses the numeric hosts, and whoever connects asks [`Network::permits`] for each
-//! address that the name of a host stands for.
+//! A page on the web can name any address, also those of this machine, of its network and of its cloud provider. The
+//! address of the connection decides, not the spelling of the URL: [`Network::check`] checks numeric hosts, and the
+//! code that connects calls [`Network::permits`] for each address to which a host name resolves.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 

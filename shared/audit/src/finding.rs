@@ -1,4 +1,4 @@
-//! Findings: their kinds, and what to do about each.
+//! Findings: their kinds, and the advice for each kind.
 
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;

@@ -1,5 +1,6 @@
-//! The audit of a knowledge base: reads the catalog and every document of it, changes nothing, and says
-//! what is wrong and what to do about it.
+//! The audit of a knowledge base: reads the catalog and all its documents, and returns findings, each with advice.
+//!
+//! The audit changes nothing.
 
 mod document;
 mod finding;

@@ -1,8 +1,8 @@
-//! Pages that were saved by mistake: bot challenges, error pages and forms to sign in.
+//! Pages that were saved by mistake: bot challenges, error pages and sign-in forms.
 //!
-//! The browser tools refuse these by status and structure. In a saved text they are short pages whose
-//! title or first line is a phrase of such pages and nothing else. An article that quotes a phrase is
-//! longer, or has more in its title.
+//! The browser tools refuse such pages by HTTP status and structure. A saved text has neither, so it is recognised by
+//! its words: it is short, and its title or first line is a typical phrase of such a page and nothing else. An article
+//! that quotes the phrase is longer, or has more words in its title.
 
 use crate::finding::Kind;
 

@@ -1,8 +1,8 @@
-//! Filter lists in the syntax of Adblock Plus, such as `EasyList`: which of a page's requests are not made.
+//! Filter lists in the syntax of Adblock Plus, such as `EasyList`: they block requests of a page.
 //!
-//! The rules are those of the crate `adblock`, and only its network rules: what a list hides on a page is kept, for
-//! it may be content. Compiled lists are cached in the cache folder: 92,678 lines (`EasyList` and `EasyPrivacy`) take
-//! 63 ms to compile and 2 ms to read compiled, and a warm call of a plain page about 150 ms.
+//! The crate `adblock` interprets the lists. Only network rules are used. Rules that hide parts of a page are ignored,
+//! because such a part may be content. Compiled lists are kept in the cache folder: 92,678 lines (`EasyList` and
+//! `EasyPrivacy`) take 63 ms to compile and 2 ms to read compiled; a warm call for a plain page takes about 150 ms.
 
 use std::{
     collections::hash_map::DefaultHasher,

@@ -1,5 +1,6 @@
-//! Recognizing a bot challenge: by the status, the headers and what the page is made of, never by
-//! its words, which an article about challenges has as well.
+//! Recognising a bot challenge: by HTTP status, headers and structure of the page.
+//!
+//! The words of the page are not used, because an article about challenges has the same words.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The error codes of the browser tools.
 //!
-//! Those of addresses, and of pages that cannot be had at them, are in `ragmaker-address`.
+//! The codes for addresses, and for pages that cannot be read, are in `ragmaker-address`.
 
 pub use ragmaker_address::codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED, NAVIGATION_FAILED, NOT_A_PAGE, TIMEOUT};
 pub use ragmaker_project::programs::{BROWSER_NOT_FOUND, NO_DISPLAY};

@@ -1,7 +1,6 @@
-//! Where a session's browser is reached: the URL of its WebDriver server and that of its DevTools socket.
+//! The endpoint of a session: the URLs of its WebDriver server and of its browser's DevTools socket.
 //!
-//! Both are URLs, though every browser runs on this machine today: a browser on a remote grid differs
-//! from a local one in its endpoint, and in having no process that could be watched.
+//! A local browser also has a process, which the supervisor watches. A browser on a remote grid has only an endpoint.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! Why a command to the browser gave no result, and the errors that callers see for it.
+//! The reasons why a browser command fails, and the errors that callers receive for them.
 
 use ragmaker_tool::Error;
 use url::Url;

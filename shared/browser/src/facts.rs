@@ -1,6 +1,6 @@
-//! The facts about a page, as `js/facts.js` measures them in it.
+//! The facts about a page, as `js/facts.js` measures them in the page.
 //!
-//! Two more, `sparse` and `refreshes`, matter only while the page is waited for: `readiness` reads them.
+//! Two more facts, `sparse` and `refreshes`, are needed only during the wait for a page; `readiness` reads them.
 
 use serde::Deserialize;
 use url::Url;

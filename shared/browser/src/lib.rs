@@ -1,38 +1,37 @@
-//! A session with a real Chromium: started or reached, visited page by page, closed.
+//! Browser sessions: starts or connects to a real Chromium, visits pages in it, and closes it.
 //!
-//! [`Browsing`] is a session within what the host allows, and [`Visit`] the entry: it reaches the session's
-//! browser, borrows a tab, goes to the page and takes its content once that is there.
+//! [`Browsing`] is a session with the restrictions of the host. [`Visit`] is the main entry: it connects to the
+//! session's browser, borrows a tab, navigates to the page, waits until the page is ready, and returns its content.
 //!
 //! | module | what it does | uses |
 //! |---|---|---|
 //! | [`visit`] | one call: browser, tab, page | `session`, `tab`, `navigation` |
 //! | [`navigation`] | sends a tab to a page, and returns the page or the failure | `readiness`, `page` |
 //! | [`readiness`] | waits until the page is ready; all time limits | `cdp` |
-//! | [`loading`], [`block_list`] | which requests of a page are made | |
+//! | [`loading`], [`block_list`] | which requests of a page are made and which are blocked | |
 //! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`tab`] | lends tabs to calls | `webdriver`, `cdp` |
-//! | [`webdriver`], [`cdp`], [`endpoint`] | the two protocols, and where they are spoken | |
+//! | [`webdriver`], [`cdp`], [`endpoint`] | the two protocols, and the URLs of their servers | |
 //! | [`profile`], [`process`] | a profile's files and locks; processes | |
 //! | [`codes`], [`error`] | error codes; the errors of failed commands | |
 //!
-//! Nothing here knows of Markdown or catalogs. The terms:
+//! This crate does not depend on Markdown or catalogs. The terms:
 //!
-//! - **Profile**: the folder with a browser's cookies and our files about it. **Session**: its name, given
-//!   by the caller.
+//! - **Profile**: the folder with a browser's cookies and the session's own files. **Session**: the name of a profile,
+//!   given by the caller.
 //! - **Supervisor**: the process that starts a profile's browser, watches it, and closes it when it is idle.
-//! - **Tab**: a page target of the browser that calls borrow, one call at a time. An **idle** tab was given
-//!   back and keeps its page for the next call. An **abandoned** tab was borrowed by a process that died;
-//!   an **orphan** was opened by one that died before it recorded the tab. The supervisor closes both.
+//! - **Tab**: a page target of the browser. Calls borrow tabs, one call at a time. An **idle** tab was returned and keeps
+//!   its page for the next call. An **abandoned** tab was borrowed by a process that died. An **orphan** was opened by a
+//!   process that died before it recorded the tab. The supervisor closes abandoned tabs and orphans.
 //! - **Navigation target**: the page that a call asks for: a URL to load, a URL that a tab may show already,
 //!   or the page that the session used last.
 //! - **Current document**: the document that the tab shows. **Pending document**: the one that was requested
 //!   and has not replaced it yet.
-//! - **Dense** and **sparse** page: one with enough text to be read as it is, and one with little, for whose content
-//!   a call waits longer.
-//! - **Silent host**: a host of another site that has answered nothing in the time it was given.
-//! - **Ready**: the page's content is there, by the rules of [`readiness`].
+//! - **Dense page**: a page with enough text. **Sparse page**: a page with little text; a call waits longer for its content.
+//! - **Silent host**: a host of another site that has not answered within its time limit.
+//! - **Ready**: the content of the page is complete by the rules of [`readiness`].
 
 mod block_list;
 mod cdp;

@@ -1,7 +1,7 @@
-//! Recognizing a sign-in page: by its form and its URL, never by its words, so that it works in every language.
+//! Recognising a sign-in page: by its form and its URL, not by its words, so that it works in every language.
 //!
-//! What decides is whether the form is the page's main content. A wiki with a login box in its sidebar,
-//! or an article above a form for members, is none.
+//! A page is a sign-in page only if the form is its main content. A wiki with a login box in its sidebar, or an article
+//! above a form for members, is not a sign-in page.
 
 use url::Url;
 

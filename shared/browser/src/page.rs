@@ -1,4 +1,4 @@
-//! A loaded page: what it is, and why it may hold no content to keep.
+//! A loaded page: its facts and content, and the reasons why it may have no content to save.
 
 use ragmaker_tool::Error;
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! The processes of a profile, identified by an environment variable.
 //!
-//! The supervisor, the driver and the browser have the profile's path in an environment variable. So they
-//! are found when the files about them are lost and whichever of them was killed, and a process that
-//! reuses one of their process ids is not mistaken for one of them.
+//! The supervisor, the driver and the browser have the path of the profile in an environment variable. So they can be
+//! found even if their record is lost or one of them was killed, and another process that reuses a process id is not
+//! mistaken for them.
 
 use std::{
     ffi::{OsStr, OsString},

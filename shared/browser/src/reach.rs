@@ -1,8 +1,8 @@
-//! Which machines a page may be loaded from, where the host of the call refuses private ones.
+//! The check of each request of a page, when the host of the call refuses private machines.
 //!
-//! The browser asks about each request before it makes it, each redirect too, and is answered by what the name stands
-//! for. It resolves names by itself a moment later, so the address that a document came from is compared once more.
-//! What no interception tells of stays outside: requests of service workers, and `WebSockets`.
+//! The browser pauses each request, including redirects, until this check has resolved the name of its host. The
+//! browser then resolves the name again, so the address of a loaded document is checked once more. Requests of service
+//! workers and `WebSockets` cannot be intercepted and are not checked.
 
 use std::{cell::RefCell, collections::HashMap, env, net::IpAddr};
 

@@ -1,9 +1,9 @@
 //! The supervisor: the process that starts a browser, watches it, and closes it.
 //!
-//! A tool ends, or is killed, at any moment; its browser must neither die with it nor stay for
-//! ever. So the tool starts its own executable a second time, as the supervisor, which starts the
-//! driver and the browser and closes them when nobody has used them for long enough: at once for a
-//! browser that was started for one call, after the idle time for one that `browser-open` left.
+//! A tool ends, or is killed, at any moment. Its browser must neither end with it nor stay for ever. So the tool starts
+//! its own executable a second time, as the supervisor. The supervisor starts the driver and the browser, and closes
+//! them when they are no longer used: at once for a browser that was started for one call, after the idle time for a
+//! browser that `browser-open` started.
 
 use std::{
     env, fs,

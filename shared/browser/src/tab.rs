@@ -1,8 +1,8 @@
-//! Tabs that calls borrow: one call to a tab at a time, and the page stays for the next.
+//! Tabs that calls borrow: one call at a time has a tab, and the page stays loaded for the next call.
 //!
-//! Each tab has a file named by its handle. The process that locks the file has the tab. The file's content, a
-//! [`Memory`] of the tab's page, is valid only if the last borrower gave the tab back in order. So a tab whose borrower
-//! was killed, or ran out of time on a page that does not answer, is never used again: it is closed.
+//! Each tab has a file, named by the tab's handle. The process that locks the file owns the tab. The content of the
+//! file, a [`Memory`] of the tab's page, is valid only if the last borrower returned the tab properly. A tab is closed
+//! and never used again if its borrower was killed, or timed out on a page that does not answer.
 
 use std::{
     fs,

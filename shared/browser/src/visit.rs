@@ -1,4 +1,4 @@
-//! A visit: a call's use of one page, from reaching the browser to the content.
+//! A visit: all that a call does with one page, from connecting to the browser to returning the content.
 
 use std::{
     rc::Rc,

@@ -1,13 +1,13 @@
 //! WebDriver: the session with ChromeDriver that launches the browser and prepares its tabs.
 //!
-//! fantoccini is the client. What goes through it: launching the browser with its capabilities, and for
-//! each new tab the script that every document begins with and the rule for downloads, since both end
-//! with the session that set them and this one outlives the calls. It is also how a browser on a remote
-//! grid would be launched. Everything about pages goes over DevTools sockets; [`crate::cdp`] says why.
+//! The client is fantoccini. WebDriver is used for two things: launching the browser with its capabilities, and
+//! preparing each new tab with the script that starts in every document and with the rule for downloads. Both settings
+//! end with the session that made them, and this session outlives the calls. A browser on a remote grid would be
+//! launched in the same way. All other work on pages uses DevTools sockets; [`crate::cdp`] explains why.
 //!
-//! A WebDriver session has one current window and does one thing at a time: whoever gives it commands holds
-//! the driver's lock, and gives none that waits for a page. Every command has a deadline. The methods
-//! block: the runtime that fantoccini needs is an affair of this module.
+//! A WebDriver session has one current window and runs one command at a time. A caller must hold the driver's lock, and
+//! must not send commands that wait for a page. Every command has a deadline. The methods block; only this module uses
+//! the async runtime that fantoccini needs.
 
 use std::{
     future::Future,

@@ -1,4 +1,4 @@
-//! Which knowledge bases there are.
+//! The list of the knowledge bases in a folder.
 
 use std::{
     fs,

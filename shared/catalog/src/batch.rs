@@ -1,7 +1,7 @@
-//! Many changes of a catalog in one step: entries recorded, changed and removed.
+//! Many changes of a catalog in one step: entries are added, changed and removed.
 //!
-//! A change reads, checks and writes the whole file. A run over thousands of documents would do that
-//! thousands of times, so it hands over what it has every few seconds.
+//! Each change reads, checks and writes the whole file. A run over thousands of documents therefore collects its
+//! changes and applies them every few seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
 

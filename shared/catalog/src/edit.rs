@@ -1,7 +1,7 @@
-//! Which bytes of a catalog a change replaces, and with what.
+//! The edits of a change: which bytes of a catalog are replaced, and by what.
 //!
-//! Whatever a change does not name stays as it was: other fields, their order, the spelling of
-//! numbers and escapes, the layout. What is new is laid out like what is there.
+//! Everything else stays byte for byte: other fields, their order, the spelling of numbers and escapes, the layout. New
+//! entries have the layout of the existing ones.
 
 use std::{
     io::{self, Write},

@@ -1,4 +1,4 @@
-//! Titles and summaries of many documents, set in one step.
+//! Titles and summaries: sets those of many documents in one step.
 
 use std::{collections::BTreeMap, path::Path};
 

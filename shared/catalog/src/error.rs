@@ -1,4 +1,4 @@
-//! Why a catalog could not be read or changed, as error codes.
+//! Error codes for catalogs that cannot be read or changed.
 
 use std::{fmt::Display, path::Path};
 

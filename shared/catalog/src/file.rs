@@ -1,4 +1,4 @@
-//! The catalog as a file: found through links, opened without waiting, read at once.
+//! The catalog file: resolves links, opens the file without blocking, and reads it completely.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! The files of a knowledge base: which there are, and which of them the catalog lists.
+//! The document files of a knowledge base, and whether the catalog lists each of them.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! A knowledge base's `catalog.json`: which documents it has, where each came from, what it is about.
+//! The catalog of a knowledge base, `catalog.json`: its documents, with the origin, title and summary of each.
 //!
 //! ```json
 //! {
@@ -10,16 +10,14 @@
 //! }
 //! ```
 //!
-//! It is one plain JSON file that people edit and `jq` reads, and that any number of processes
-//! write at once. A change takes the lock beside the file (`lock`), checks the whole text (`outline`),
-//! finds the bytes to replace in it (`edit`), and puts the new text in the place of the old in one
-//! step (`replace`). So every byte outside the change stays, a reader sees the old catalog or the new
-//! one, and a writer killed at any moment leaves one of the two. What was acknowledged is not lost,
-//! whatever process is killed; a power cut leaves a whole catalog, which may be the one before the
-//! changes of the last seconds.
+//! The catalog is one plain JSON file. People edit it, `jq` reads it, and any number of processes change it at the same
+//! time. A change takes the lock beside the file (`lock`), checks the whole text (`outline`), finds the bytes to replace
+//! (`edit`), and atomically replaces the file (`replace`). So all bytes outside the change stay as they are. A reader sees
+//! the old catalog or the new one, and a killed writer leaves one of the two. A change that succeeded is not lost when a
+//! process is killed. After a power cut, the catalog is complete, but changes of the last seconds may be missing.
 //!
-//! A change reads, checks and writes the whole file: with 10,000 documents that takes a few
-//! milliseconds (`cargo xtask bench catalog`).
+//! A change reads, checks and writes the whole file. With 10,000 documents this takes a few milliseconds
+//! (`cargo xtask bench catalog`).
 //!
 //! ```
 //! use ragmaker_catalog::{Catalog, Entry, Outcome};

@@ -1,4 +1,4 @@
-//! Where a catalog is, and how a document's path reads from there.
+//! The location of a catalog, and the form of a document's path in it.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! The lock that makes writers of a catalog take turns, over all processes.
+//! The catalog lock: only one process at a time changes a catalog.
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -1,11 +1,10 @@
-//! The layout of a catalog's text: where each member and each document is.
+//! The outline of a catalog's text: the byte ranges of its members and documents.
 //!
-//! Parsing to values and printing them again would change what people wrote: the spelling of numbers
-//! and escapes, blanks, the order of members. So everything here is a slice of the text, whose place
-//! is known, and an edit replaces bytes. Values and documents are parsed by [`serde_json`]; the
-//! punctuation between them is read here. A list of `RawValue` would give the places of documents as
-//! well, but then each has to be parsed again for its URL (30 ms for 100,000), and its errors do not
-//! say what a catalog lacks.
+//! Parsing the text to values and printing them again would change what people wrote: the spelling of numbers and
+//! escapes, white space, the order of members. So the outline keeps slices of the text with their positions, and an
+//! edit replaces bytes. [`serde_json`] parses values and documents; this module reads only the punctuation between
+//! them. A list of `RawValue` would give the positions of documents as well, but each document would have to be parsed
+//! again for its URL (30 ms for 100,000), and its errors do not say which member is missing.
 
 use std::ops::Range;
 

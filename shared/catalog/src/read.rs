@@ -1,4 +1,4 @@
-//! Reading a catalog: what it says of the knowledge base and of each document.
+//! Reading a catalog: its header and its documents.
 
 use std::{fs, io, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Puts a changed catalog in the place of the old one, in one step.
+//! Atomic replacement of the catalog file by its changed text.
 
 use std::{
     ffi::OsString,

@@ -1,4 +1,4 @@
-//! Where a document came from, and what tells whether it has changed there.
+//! The source of a document, with the data that detects a change there.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The answer to be checked, from a file or standard input.
+//! The answer to check, read from a file or from standard input.
 
 use std::{
     fs::File,

@@ -1,7 +1,7 @@
-//! The claims of an answer: quotations that are followed by their citation.
+//! The claims of an answer: quotations followed by a citation.
 //!
-//! Found from the citation backwards, since a bracket with `PATH#SLUG` is rare in prose and quotation marks
-//! are not.
+//! The search starts at the citations, because a bracket with `PATH#SLUG` is rare in prose, and quotation marks are
+//! not.
 
 use std::path::Path;
 

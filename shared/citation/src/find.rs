@@ -1,4 +1,4 @@
-//! Where quotations stand in the documents of knowledge bases.
+//! The search for quotations in the documents of knowledge bases.
 
 use std::{
     collections::HashMap,

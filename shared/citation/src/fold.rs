@@ -1,7 +1,7 @@
-//! Text folded for comparison: without Markdown, in NFKC, with one kind of quotes, dashes and white space.
+//! Normalized text for comparison: without Markdown, in NFKC, with one kind of quotes, dashes and white space.
 //!
-//! A quotation and a document go the same way, so what is dropped is decided by the characters around it
-//! alone, never by the block that it stands in: a quotation is cut anywhere, and often comes on one line.
+//! Quotations and documents are normalized by the same rules. A quotation may start anywhere in a block and is often
+//! written on one line. So the rules depend only on the adjacent characters, never on the block that contains them.
 
 use std::collections::HashSet;
 

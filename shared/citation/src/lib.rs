@@ -1,11 +1,11 @@
-//! Citations: whether the quotations of an answer stand where it says.
+//! Citations: checks that the cited sections contain the quotations of an answer.
 //!
-//! A claim is a quotation followed by `[PATH#SLUG]` ([`claims`]). It holds when the quotation stands in one
-//! piece below that heading of that document. Both are normalized before they are compared: Markdown marks, Unicode
-//! compatibility forms, kinds of quotes, dashes and white space (`fold`). Nothing is compared by similarity: one
-//! changed word is not found. Where a quotation stands elsewhere, its right place is named.
+//! A claim is a quotation followed by `[PATH#SLUG]` ([`claims`]). It is correct if the section below that heading contains the
+//! quotation in one piece. Both texts are normalized before the comparison: Markdown syntax, Unicode compatibility forms,
+//! kinds of quotes, dashes and white space (`fold`). Similarity is not used: a quotation with one changed word is not found.
+//! If another section contains the quotation, the report names that section.
 //!
-//! The cited documents are read first, and the others only for what is not found there: all at once, with
+//! The cited documents are searched first. All quotations that are not found there are searched in the other documents, with
 //! one pass of an Aho-Corasick automaton over each document (`find`).
 
 mod answer;

@@ -1,4 +1,4 @@
-//! Addresses that lead to a passage: text fragments (`#:~:text=`, WICG Scroll To Text Fragment).
+//! Links to a passage of a page: text fragments (`#:~:text=`, WICG Scroll To Text Fragment).
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 

@@ -1,4 +1,4 @@
-//! What a check answers, and the error that it is where a claim does not hold.
+//! The report of a check, and the error for incorrect claims.
 
 use ragmaker_tool::{Budget, Code, Error, JsonSchema, Limit, Next, Offset};
 use serde::Serialize;

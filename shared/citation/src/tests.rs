@@ -1,4 +1,4 @@
-//! Citations of small knowledge bases, and of generated ones by the thousand.
+//! Tests with citations of small knowledge bases, and with thousands of generated citations.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! The choices that the configuration names.
+//! Enumerated values of the configuration, such as providers and search engines.
 
 macro_rules! choice {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $one:ident = $text:literal,)* }) => {

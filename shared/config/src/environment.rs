@@ -1,7 +1,7 @@
-//! The environment of the process, and below it the `.env` of the project.
+//! Environment variables: those of the process, and, with lower precedence, those of the project's `.env` file.
 //!
-//! The variables of `.env` are not put into the environment of the process: commands and further tools would
-//! inherit the keys.
+//! The variables of `.env` are not added to the environment of the process, because commands and further tools would
+//! inherit the API keys.
 
 use std::{
     collections::BTreeMap,

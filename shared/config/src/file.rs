@@ -1,4 +1,4 @@
-//! A configuration file, checked against the table of keys.
+//! Reading a configuration file and checking it against the table of keys.
 
 use std::{collections::BTreeMap, fs, io::Read, path::Path};
 

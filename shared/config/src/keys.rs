@@ -1,7 +1,7 @@
-//! Every key of the configuration, in one table.
+//! The table of all configuration keys.
 //!
-//! The file is checked against [`KEYS`], the defaults come from it, and the reference in docs/configuration.md is
-//! rendered from it.
+//! Configuration files are checked against [`KEYS`], defaults come from it, and the reference in docs/configuration.md
+//! is generated from it.
 
 use ragmaker_project::variables::{API_KEY_ENV, APPROVE, BASE_URL, DEBUG, MODEL, PROVIDER};
 

@@ -1,8 +1,9 @@
-//! The configuration: `ragmaker.toml` of the project, then of the user's configuration folder; the environment over
-//! the files, flags over the environment.
+//! The configuration, from flags, environment variables and two files named `ragmaker.toml`.
 //!
-//! [`KEYS`] is the one table of all keys; [`Config`] is what they say. The values of keys for endpoints are never
-//! printed: errors name variables, and every type that holds a key hides it from debug output.
+//! The precedence, highest first: flags, environment variables, the project's file, the user's file.
+//!
+//! [`KEYS`] is the table of all keys, and [`Config`] holds their values. API keys are never printed: errors name only the
+//! variables, and every type that holds an API key hides it from debug output.
 //!
 //! ```
 //! use ragmaker_config::{Config, Environment, Options};

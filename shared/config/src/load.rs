@@ -1,4 +1,4 @@
-//! Loading: which file is read, and what comes before what.
+//! Loading the configuration: finds the files and applies the precedence.
 
 use std::{
     path::{Path, PathBuf},

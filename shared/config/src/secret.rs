@@ -1,4 +1,4 @@
-//! Keys, and texts without them.
+//! API keys, and their removal from texts.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A model and a search engine as they are configured, or the error that says what is missing.
+//! The configured model and search engine, or an error that names the missing setting.
 
 use ragmaker_tool::Error;
 

@@ -1,4 +1,4 @@
-//! The table of keys, and what comes before what.
+//! Tests of the table of keys and of the precedence.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

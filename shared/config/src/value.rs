@@ -1,4 +1,4 @@
-//! Values of the configuration, and what each key takes.
+//! Values of the configuration, and the kinds of values that a key accepts.
 
 use toml::{
     Spanned,

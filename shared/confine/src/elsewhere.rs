@@ -1,4 +1,4 @@
-//! Systems without these layers: the command runs as it is, and says so.
+//! Other systems than Linux: the command runs without confinement, and the layers are reported as missing.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,4 +1,4 @@
-//! The environment without secrets.
+//! The environment of a command, without variables that hold secrets.
 
 use std::ffi::{OsStr, OsString};
 

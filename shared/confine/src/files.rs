@@ -1,7 +1,8 @@
-//! Landlock: which files may be read and written, which processes may be reached.
+//! Landlock: which files may be read and written, and which processes may be signalled or traced.
 //!
-//! A rule only adds rights, to a directory with all that is in it. So where the mounts do not hide secrets, the
-//! directories around them are opened entry by entry. No rule follows a link, which may lead anywhere.
+//! A rule only adds rights, for a directory and everything in it. So where the mounts do not hide secrets, the
+//! directories around the secrets are allowed entry by entry. No rule is made for a link, because a link may lead
+//! anywhere.
 
 use std::{
     env, fs,

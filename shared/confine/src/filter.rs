@@ -1,8 +1,8 @@
-//! seccomp: system calls that are refused.
+//! seccomp: the system calls that are refused.
 //!
-//! It sees numbers, not paths. So it refuses whole calls: sockets where there is no network, Unix sockets
-//! always, since behind them are services that run programs for others; what reaches into other processes; and
-//! what only an administrator needs.
+//! A filter sees numbers, not paths, so it refuses whole system calls. It refuses sockets if there is no network
+//! access. It always refuses Unix sockets, because services that run programs listen on them. It also refuses calls
+//! that access other processes, and calls that only an administrator needs.
 
 use std::{collections::BTreeMap, env};
 

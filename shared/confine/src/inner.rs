@@ -1,6 +1,6 @@
-//! The first process in the namespaces: takes its own rights away, starts the program, and waits.
+//! The first process in the namespaces: drops its own rights, starts the program, and waits for it.
 //!
-//! In a namespace of processes it is number 1: when it ends, the kernel ends all others.
+//! It has process id 1 in the PID namespace, so the kernel ends all other processes there when it ends.
 
 use std::{
     env,

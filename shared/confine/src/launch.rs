@@ -1,5 +1,6 @@
-//! The launcher: makes the namespaces, starts the first process in them, and ends everything when the
-//! caller is gone or wants it.
+//! The launcher: creates the namespaces and starts the first process in them.
+//!
+//! It ends everything when the caller ends or requests it.
 
 use std::{
     ffi::OsString,

@@ -1,16 +1,16 @@
-//! A process that can reach only what a [`Policy`] names, in the layers that the kernel has.
+//! Confinement of a process to the files and networks of a [`Policy`], with the layers that the kernel supports.
 //!
-//! | layer | keeps the process from |
+//! | layer | prevents |
 //! |---|---|
-//! | user, mount, PID, IPC and network namespace | writing and changing modes outside, reading what is hidden, seeing other processes, every network |
-//! | Landlock | the same paths once more, TCP, signals and traces to other processes |
+//! | user, mount, PID, IPC and network namespaces | writing and changing modes outside, reading hidden files, seeing other processes, network access |
+//! | Landlock | the same writes and reads, independently; TCP; signalling and tracing other processes |
 //! | seccomp | sockets, `ptrace`, mounts, `io_uring`, other processes' memory, kernel modules |
-//! | capabilities, no new privileges | what root may do |
-//! | resource limits | endless processes and files |
+//! | capabilities, no new privileges | operations that need root |
+//! | resource limits | unlimited numbers of processes and sizes of files |
 //!
-//! None does all, and each is missing somewhere: containers forbid namespaces, old kernels have no Landlock.
-//! [`Layers`] says which hold. A layer is set up by the process itself before it runs the program, so the
-//! executable of the caller is started once more: its `main` function calls [`run_if_asked`] first.
+//! No layer prevents everything, and each is missing on some systems: containers forbid namespaces, and old kernels have no
+//! Landlock. [`Layers`] lists the available layers. A process sets up the layers for itself before it runs the program. So the
+//! caller's executable is started a second time, and its `main` function must first call [`run_if_asked`].
 //!
 //! ```no_run
 //! use std::{process::Stdio, time::Duration};

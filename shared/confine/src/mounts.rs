@@ -1,7 +1,7 @@
-//! The mounts of a confined process: everything read-only but its writable directories, a `/tmp` and a `/dev`
-//! of its own, secrets covered.
+//! The mounts of a confined process: all read-only except the writable directories, a private `/tmp` and a private
+//! `/dev`; secrets are covered.
 //!
-//! They are the only layer that hides a directory inside one that is open, and that keeps modes and owners.
+//! Only this layer can hide a directory inside a readable one, and only this layer protects modes and owners of files.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! What the caller, the launcher and the process in the namespaces tell each other.
+//! The messages between the caller, the launcher and the process in the namespaces.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The caller's side: starts the launcher, and says when it is to end.
+//! The caller's side: starts the launcher, and tells it when to end.
 
 use std::{
     env,

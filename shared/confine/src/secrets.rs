@@ -1,4 +1,4 @@
-//! Where keys and logins are.
+//! The paths of keys and logins.
 
 use std::{
     ffi::OsStr,

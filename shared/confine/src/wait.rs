@@ -1,4 +1,4 @@
-//! Waits for the end of a child process, with a limit.
+//! Waiting for the end of a child process, with a time limit.
 
 use std::{
     io,

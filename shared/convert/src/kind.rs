@@ -1,4 +1,4 @@
-//! Which files are documents, and of what kind.
+//! The kinds of documents, and the files that are documents.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! A file as a document of a knowledge base: which files are documents, and each as Markdown with a title.
+//! Files as documents of a knowledge base: selects the files that are documents, and converts each to Markdown with a title.
 //!
-//! Folders and repositories have the same files, so both are read by this one rule. The name says what kind of
-//! document a file is meant to be; of archives and PDFs the content says what they are.
+//! Folders and Git repositories use the same rules. The name of a file decides its kind; archives and PDFs are recognised by
+//! their content.
 //!
 //! ```
 //! use ragmaker_convert::{Kind, convert};

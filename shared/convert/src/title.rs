@@ -1,4 +1,4 @@
-//! What a document is called: by its front matter, its first heading, or its file.
+//! The title of a document: from its front matter, its first heading, or its file name.
 
 use crate::file_name;
 

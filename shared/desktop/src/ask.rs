@@ -1,4 +1,4 @@
-//! A dialog in which a person chooses folders.
+//! A dialog in which the person chooses folders.
 
 use std::{
     io::Read,

@@ -1,8 +1,8 @@
-//! The person's desktop: whether there is one, a folder in a window, and a dialog that asks for folders.
+//! The person's desktop: whether there is one, showing a folder in a window, and a dialog to choose folders.
 //!
-//! Both are done by the programs that a desktop has for it: zenity or kdialog, and `xdg-open`; on macOS
-//! `osascript` and the Finder; on Windows `PowerShell` and the Explorer. Texts and paths are passed as arguments or
-//! in the environment, never within a script.
+//! Programs of the desktop do this: zenity or kdialog and `xdg-open` on Linux, `osascript` and the Finder on macOS,
+//! `PowerShell` and the Explorer on Windows. Texts and paths are passed as arguments or in the environment, never
+//! inside a script.
 
 mod ask;
 mod open;

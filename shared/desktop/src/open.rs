@@ -1,4 +1,4 @@
-//! A folder in a window of the file manager.
+//! Showing a folder in a window of the file manager.
 
 use std::{
     path::Path,

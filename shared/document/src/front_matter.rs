@@ -1,4 +1,4 @@
-//! Parsing of a document: its front matter and its content.
+//! Parsing a document into front matter and content.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! Documents as files: Markdown with YAML front matter, named after the address of the page.
+//! Document files: Markdown with YAML front matter, named after the address of the page.
 //!
-//! The same page always gets the same file, so that fetching it again replaces it, and two pages
-//! never share one. Whatever the address or the title contains, the file stays in its folder and the
-//! front matter stays valid.
+//! The same page always has the same file name, so fetching it again replaces the file. Two pages never have the same
+//! file name. Whatever characters the address or the title has, the file stays in its folder, and the front matter is
+//! valid YAML.
 //!
 //! ```
 //! use ragmaker_document::{DocumentFile, parse};

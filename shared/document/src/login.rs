@@ -1,8 +1,8 @@
-//! Recognizing a saved sign-in page by what it says.
+//! Recognising a saved sign-in page by its words.
 //!
-//! A browser tells such a page by its form (`login.rs` of `shared/browser`); of a saved page only the words
-//! are left. So the rule is narrow: the title or the first line says nothing but "sign in", and a short text
-//! has the label of a password field.
+//! The browser recognises such a page by its form (`login.rs` of `shared/browser`), but a saved page has only words. So
+//! the rule is narrow: the title or the first line is "sign in" and nothing else, and the text is short and has the
+//! label of a password field.
 
 /// The most characters of a page that is nothing but a form.
 const SPARSE: usize = 800;

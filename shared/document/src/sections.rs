@@ -1,8 +1,8 @@
-//! The headings of a Markdown document, their anchors, and the sections below them.
+//! The headings of a Markdown document, their anchors (slugs), and the sections below them.
 //!
-//! Search cites a section by `path#slug`, and a citation is checked against the same slugs, so both read
-//! headings here. The slug is GitHub's: lower case, without punctuation, a hyphen for a space, a number
-//! where the document had it before; `{#id}` at the end of a heading is taken as it stands.
+//! Search cites a section as `path#slug`, and citations are checked against the same slugs, so both use this module.
+//! The slug is the same as on GitHub: lower case, without punctuation, a hyphen for each space, and a number for a
+//! repeated slug. `{#id}` at the end of a heading sets the slug.
 
 use std::collections::HashMap;
 

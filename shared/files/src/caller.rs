@@ -1,4 +1,4 @@
-//! Paths by caller: a person's path is used as it is, a model's is confined to the roots.
+//! Paths by caller: a person's path is used unchanged, a model's path is confined to the roots.
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,8 @@
-//! Writing and moving at exactly the place that was checked.
+//! Writing and moving, race-free: a change is made only at the path that was checked.
 //!
-//! Every change is made through a handle of the directory that it is in, opened without following
-//! a link; so a directory that is swapped for a link meanwhile makes the change fail, never land
-//! elsewhere. New content is written to a file beside the old one and takes its name when it is
-//! whole and on the disk.
+//! Every change uses a handle of the parent directory, which is opened without following links. If the directory is
+//! replaced by a link after the check, the change fails and never has an effect elsewhere. New content is written to a
+//! temporary file beside the old one, flushed to the disk, and then renamed.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! Deleting entries of directories, to the trash or for good.
+//! Deleting directory entries, to the trash or permanently.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,4 +1,4 @@
-//! Error codes of paths.
+//! Error codes for paths.
 
 use std::{io, path::Path};
 

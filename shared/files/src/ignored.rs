@@ -1,4 +1,4 @@
-//! Which ignore file lists a path, and by which pattern.
+//! Which ignore file lists a path, and with which pattern.
 
 use std::{
     collections::HashMap,

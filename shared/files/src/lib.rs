@@ -1,8 +1,8 @@
-//! Where files may be read and written, and how they are opened so that the check holds.
+//! Access to files: which files may be read and written, and race-free opening of the checked paths.
 //!
-//! Every path goes the same way: [`Roots`] says which directories are open to the agent,
-//! [`Roots::place`] resolves a path to one place beneath one of them, and [`Place::open`] opens
-//! exactly that place or nothing, whatever happens to the tree meanwhile.
+//! All paths are handled in three steps. [`Roots`] holds the directories that the agent may use. [`Roots::place`]
+//! resolves a path to a [`Place`] beneath one of them. [`Place::open`] opens exactly that place, or fails, even if the
+//! directory tree changes in between.
 
 mod caller;
 mod change;

@@ -1,7 +1,8 @@
-//! Moving what is in one directory into another that has something in it.
+//! Moving the entries of a directory into another directory that is not empty.
 //!
-//! The moves are found before the first is made, so that a clash of names changes nothing. Each is one
-//! rename; a call that is killed between two has moved a part, and the same call moves the rest.
+//! All moves are planned before the first is made, so a name that exists in both directories is an error that changes
+//! nothing. Each move is one rename. If a call is killed between two renames, a part is moved, and the same call moves
+//! the rest.
 
 use std::{
     ffi::OsString,

@@ -1,9 +1,9 @@
-//! Opening exactly the place that was checked.
+//! Race-free opening: opens exactly the place that was checked.
 //!
-//! On Linux, `openat2` with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS` follows no link at all, so a
-//! directory that is swapped for a link after the check fails to open. Where the kernel does not
-//! have it (before 5.6, other Unixes, some sandboxes), the path is walked one name at a time with
-//! `O_NOFOLLOW`, which is as safe and slower. Windows has neither and is not supported yet.
+//! On Linux, `openat2` with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS` follows no link, so opening fails if a directory
+//! was replaced by a link after the check. Where the kernel does not support it (before 5.6, other Unixes, some
+//! sandboxes), the path is opened one component at a time with `O_NOFOLLOW`, which is as safe but slower. Windows has
+//! neither and is not supported yet.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! One path, resolved: where it really is, and by which rule it may be used.
+//! A resolved path: its real location, and the rule that permits its use.
 
 use std::{
     ffi::OsString,

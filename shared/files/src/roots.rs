@@ -1,4 +1,4 @@
-//! The directories that are open to the agent, and who said so.
+//! The roots: the directories that the agent may use, and the setting that named each.
 
 use std::{
     env,

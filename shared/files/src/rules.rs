@@ -1,10 +1,10 @@
-//! The ignore files that there are, and which of them has the last word.
+//! The ignore files, and their precedence.
 //!
-//! They count from the top of the repository that the project is in, or else from the project, down to
-//! the directory of a path. Kinds of ignore file have a precedence, wherever the files lie, highest first:
-//! `.ragmakerignore`, `.geminiignore`, `.ignore`, `.gitignore`, the repository's `info/exclude`, and
-//! last what git's configuration says for all repositories (`core.excludesFile`). Of one kind, the file
-//! nearest to the path has the last word, and in a file the last pattern that matches.
+//! Ignore files are read from the top of the repository that contains the project (or from the project root, without a
+//! repository) down to the directory of a path. The kind of an ignore file decides first, highest precedence first:
+//! `.ragmakerignore`, `.geminiignore`, `.ignore`, `.gitignore`, the repository's `info/exclude`, and git's
+//! configuration for all repositories (`core.excludesFile`). Among files of one kind, the file nearest to the path
+//! decides, and in this file the last matching pattern.
 
 use std::{
     env, fs,

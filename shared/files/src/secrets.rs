@@ -1,10 +1,12 @@
-//! What no file tool reads, lists or changes: browser profiles with their cookies and passwords, the token of an
-//! MCP server, and `.env` files with their keys. Nor do they change what guards these, `ragmaker.toml`, which says
-//! where keys are sent and which programs are started, or Git's own directory: its hooks and its configuration run
-//! programs.
+//! Secrets: files that no file tool reads, lists or changes.
 //!
-//! A profile is recognised by its place in a cache folder, `.tmp/cache/browser_profile`, and wherever it
-//! was copied to by what is in it. So it does not matter which root leads there.
+//! These are browser profiles with their cookies and passwords, the token of an MCP server, and `.env` files with their
+//! keys. The file tools also do not change three things that protect them: the `.gitignore` of the cache folder,
+//! `ragmaker.toml`, which decides where keys are sent and which programs are started, and Git's own directory, whose
+//! hooks and configuration run programs.
+//!
+//! A profile is recognised by its place in a cache folder, `.tmp/cache/browser_profile`, and a copy of a profile by its
+//! content. So the rule holds for every root.
 
 use std::path::{Component, Path};
 

@@ -1,4 +1,4 @@
-//! The nearest existing path for a mistyped one.
+//! Suggestion of the most similar existing path for a mistyped path.
 
 use std::{
     ffi::OsStr,

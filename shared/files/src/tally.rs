@@ -1,4 +1,4 @@
-//! How many files a project has, and how much is in them.
+//! Statistics: the number of files of a project by language, and their sizes.
 
 use std::{
     collections::BTreeMap,

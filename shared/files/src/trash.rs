@@ -1,6 +1,6 @@
-//! The trash of the desktop, which works as well without one (FreeDesktop.org Trash 1.0).
+//! The trash of the desktop (FreeDesktop.org Trash 1.0); it also works without a desktop.
 //!
-//! The `trash` crate does not say where a thing went, which an agent has to be told.
+//! The `trash` crate does not return the new place of a deleted file, which an agent needs to know.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! Walking the files beneath a place, without ignored ones.
+//! Walking the files beneath a place, without ignored files.
 
 use std::path::{Path, PathBuf};
 

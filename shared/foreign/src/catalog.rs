@@ -1,4 +1,4 @@
-//! A catalog: read, and each entry made a tool.
+//! Reading a tool catalog and converting each entry to a tool.
 
 use std::{
     fs,

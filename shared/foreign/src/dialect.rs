@@ -1,4 +1,4 @@
-//! The dialects of catalogs: how each declares a tool, and how each has its tools called.
+//! The formats of tool catalogs: how each declares a tool, and how each calls it.
 
 use serde_json::Value;
 

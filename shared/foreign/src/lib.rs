@@ -1,13 +1,14 @@
-//! Tools of others: catalogs of executables in four dialects ([`Dialect`]), and servers of the Model Context Protocol.
+//! Further tools: tools that are not part of this project, from catalogs of executables in four formats ([`Dialect`]) and from
+//! servers of the Model Context Protocol.
 //!
-//! A host offers them beside its own. Each has a name, a description, the JSON schema of its arguments and
-//! annotations; a call is validated, runs as a process with limits on time and output, and can be cancelled. Nothing
-//! that a tool does ends its host: every failure is an error with a code. A broken entry is left out with a warning.
+//! A host offers them in addition to its own. Each tool has a name, a description, annotations and the JSON schema of its
+//! arguments. The arguments of a call are validated. A call runs as a process with limits on time and output, and can be
+//! cancelled. A failing tool never ends its host: every failure is an error with a code. A broken entry is left out with a
+//! warning.
 //!
-//! The executables of catalogs are confined ([`ragmaker_confine`]) by what they declare: one that changes nothing can
-//! write nothing, one that writes can write the project, and the network is for those that reach it. A server runs for
-//! all its tools, so it is confined only where the configuration says so: then it can write the project and reach the
-//! network.
+//! The executables of catalogs are confined ([`ragmaker_confine`]) by their annotations: a read-only tool cannot write, other
+//! tools can write in the project, and only tools that declare network access have it. An MCP server is one process for all
+//! its tools, so it is confined only if the configuration says so: then it can write in the project and use the network.
 //!
 //! ```no_run
 //! use ragmaker_foreign::{Place, load};

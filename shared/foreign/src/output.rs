@@ -1,4 +1,4 @@
-//! What a process prints, within a limit: the start and the end of it.
+//! The output of a process, limited to its beginning and its end.
 
 use std::{
     io::Read,

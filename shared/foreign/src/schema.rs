@@ -1,4 +1,4 @@
-//! Arguments, checked against the JSON schema of a tool.
+//! Validation of arguments against the JSON schema of a tool.
 
 use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};

@@ -1,4 +1,4 @@
-//! Exchanging two directories.
+//! Exchanging two directories atomically.
 
 use std::{
     ffi::OsString,

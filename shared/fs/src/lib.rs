@@ -1,7 +1,6 @@
-//! Writing a file atomically, taking a file lock with a deadline, and times as RFC 3339.
+//! Atomic writing of files, file locks with a deadline, exchange of directories, and times as RFC 3339.
 //!
-//! What these promise is the same for every crate that changes files: see [`write_atomically`] and
-//! [`lock_within`].
+//! All crates that change files use [`write_atomically`] and [`lock_within`], so they give the same guarantees.
 
 mod atomic;
 mod exchange;

@@ -1,4 +1,4 @@
-//! Times as text.
+//! Times as RFC 3339 text.
 
 use std::time::SystemTime;
 

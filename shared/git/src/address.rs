@@ -1,4 +1,4 @@
-//! Where a repository is, and the address of a file in it at a commit.
+//! The address of a repository, and the address of a file in it at a commit.
 
 use std::path::{Path, PathBuf};
 

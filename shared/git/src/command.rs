@@ -1,4 +1,4 @@
-//! Git as a program that cannot be made to run anything: what each call sets, and how its failures are told.
+//! Running `git` so that it cannot start other programs: the settings of each call, and the errors for its failures.
 
 use std::{
     env,

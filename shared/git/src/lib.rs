@@ -1,12 +1,11 @@
 //! Files of Git repositories, read by the program `git` without a checkout.
 //!
-//! Of a remote repository one commit is fetched, and of that no file but those that are asked for: a shallow
-//! clone without blobs, in a folder that is removed at the end. A local repository is read where it is. There is
-//! never a working tree, so nothing of a repository can run: no hook, no filter (LFS is one), no submodule, no
-//! file-system monitor. Git reads no configuration of the user or of the system meanwhile, and no variable of
-//! the environment that is its own. See `command` for each of these.
+//! From a remote repository, only one commit is fetched, and only the files that the caller requests: a shallow clone without
+//! blobs, in a temporary folder. A local repository is read in place. There is never a working tree, so nothing of a
+//! repository can run: no hook, no filter (such as LFS), no submodule, no file-system monitor. Git does not read the
+//! configuration of the user or of the system, nor its own environment variables. `command` has the settings.
 //!
-//! The libraries for this are 137 crates (gix) or a C library (git2); neither fetches single files.
+//! The alternatives are a library of 137 crates (gix) and a C library (git2); neither fetches single files.
 //!
 //! ```no_run
 //! use ragmaker_git::{Address, Repository};

@@ -1,8 +1,8 @@
-//! Whether a repository's own configuration makes Git run programs.
+//! Whether a repository's own configuration can make Git run programs.
 //!
-//! `git status`, `log` and `diff` run what `core.fsmonitor`, a filter, a text converter or a pager name. A
-//! person's own configuration is trusted; that of the repository came with the project. It may have
-//! the keys that every clone has, and no others.
+//! `git status`, `log` and `diff` run the programs that `core.fsmonitor`, filters, text converters and pagers name. The
+//! user's own configuration is trusted. The configuration of the repository may come from somebody else: it may have
+//! only the keys that every clone has.
 
 use std::{
     fs,

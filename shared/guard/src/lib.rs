@@ -1,9 +1,9 @@
-//! The gate for shell lines: run, ask first, or block.
+//! The classification of shell lines: run without approval, ask a person first, or block.
 //!
-//! A line is parsed, never searched for patterns: of 70 harmful lines, a list of patterns stopped 9, and a
-//! strict list of what is allowed all 70. [`judge`] blocks what would be a disaster whoever approves it
-//! (`harm`), runs what is written in a small grammar (`plain`) and calls nothing but programs that only
-//! read (`programs`) on paths that are open to the agent, and asks for everything else.
+//! A line is parsed, not matched against patterns: of 70 harmful lines, a list of patterns stopped 9, and a strict list
+//! of allowed lines stopped all 70. [`judge`] blocks lines that nobody should approve (`harm`). It runs lines in a
+//! small grammar (`plain`) whose programs only read (`programs`) and whose paths the agent may read. For all other
+//! lines, it asks.
 
 mod git;
 mod harm;

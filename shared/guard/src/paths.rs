@@ -1,5 +1,5 @@
-//! Which paths of a line may be read unasked: those that are open to the agent's file tools, but for files
-//! that are named like keys.
+//! Which paths of a line may be read without approval: those that the agent's file tools may read, except files that
+//! are named like keys.
 
 use std::{
     fs,

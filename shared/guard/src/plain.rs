@@ -1,9 +1,9 @@
-//! The grammar of lines that may run unasked: plain words joined by `&&`, `||`, `;` and `|`, with redirects
-//! that read, or write nowhere.
+//! The grammar of lines that may run without approval: plain words joined by `&&`, `||`, `;` and `|`, with redirects that
+//! read, or write to `/dev/null`.
 //!
-//! The tree says which words a line has and which constructs; the words themselves are read again from the
-//! text, and what stands between them has to be blank. The tree's nesting is not used: it reads
-//! `a | b && c` as `a | (b && c)`.
+//! The syntax tree gives the words and the constructs of a line. The words themselves are read again from the text, and the
+//! text between them must be blank. The nesting of the tree is not used, because it parses `a | b && c` as
+//! `a | (b && c)`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Where a line runs, and what it may read.
+//! The scope of a line: its working directory, and the paths that it may read.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The syntax tree of a line, and walks over it that need no stack: lines come from anywhere.
+//! The syntax tree of a line, and traversals without recursion, because a line may be nested to any depth.
 
 use tree_sitter::{Node, Parser, Tree};
 

@@ -1,5 +1,5 @@
-//! Words of a line as the shell sees them: quotes taken off, and nothing left that it would expand but
-//! patterns of file names and a leading `~`.
+//! Words of a line as the shell sees them, without quotes. A word may contain no expansion except patterns of file
+//! names and a leading `~`.
 
 use std::path::{Path, PathBuf};
 

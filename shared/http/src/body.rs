@@ -1,4 +1,4 @@
-//! Bodies within limits: what is received, what it becomes, and how much larger that is.
+//! Response bodies with limits: on the received size, on the decompressed size, and on the ratio of the two.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,4 @@
-//! One request and its redirects.
+//! A single request, with its redirects.
 
 use std::time::{Duration, Instant};
 

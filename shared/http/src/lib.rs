@@ -1,8 +1,8 @@
-//! One address, fetched over HTTP within a policy and limits.
+//! HTTP requests with a policy and limits.
 //!
-//! A [`Client`] checks every address before it asks for it, redirects included: http and https only, in the
-//! allowed domains, on public machines (`resolver`), where the connection goes to the address that was checked.
-//! Body, headers, decompressed size and time are limited (`body`). It names itself, and keeps no cookies.
+//! A [`Client`] checks each address before the request, including redirects: only http and https, only allowed domains,
+//! only public machines (`resolver`). The connection is made to the checked address. The sizes of body, headers and
+//! decompressed data, and the time, are limited (`body`). The client sends its own user agent, and stores no cookies.
 //!
 //! ```no_run
 //! use ragmaker_http::{Client, Get, Limits};

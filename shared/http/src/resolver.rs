@@ -1,7 +1,7 @@
 //! Name resolution that refuses private machines.
 //!
-//! The connection goes to the addresses that this returns, so a name that answers otherwise a moment later
-//! changes nothing. A name of which any address is refused is refused as a whole.
+//! The connection uses the addresses that this resolver returns, so a name that resolves differently a moment later has
+//! no effect. A name is refused if any of its addresses is refused.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! What a server answered, after redirects.
+//! The response of a server, after redirects.
 
 use std::{borrow::Cow, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The client against servers on loopback.
+//! Tests of the client with servers on the loopback interface.
 
 use std::{
     io::{BufRead, BufReader, Write},

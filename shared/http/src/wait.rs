@@ -1,4 +1,4 @@
-//! How long to wait before a request is sent once more.
+//! The delay before a request is sent again.
 
 use std::{
     collections::hash_map::RandomState,

@@ -1,7 +1,7 @@
-//! Numbers as bits: Elias' gamma code, and Golomb codes with a power of two (Rice's).
+//! Compressed numbers: Elias gamma codes, and Golomb-Rice codes (Golomb codes with a power of two).
 //!
-//! Postings are most of an index. With a byte or more for each number they are 0.39 of the text of `JSQuAD`,
-//! with these codes 0.29. Bits fill each byte from the lowest.
+//! Postings are the largest part of an index. With one byte or more per number they take 0.39 of the size of the text
+//! of `JSQuAD`, with these codes 0.29. The bits of a byte are filled from the lowest.
 
 /// Collects bits.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Why an index does not answer.
+//! The reasons why an index cannot be used.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! A Markdown document cut at its headings, in whole lines.
+//! Chunks: splits a Markdown document at its headings into parts of whole lines.
 
 use ragmaker_document::sections::{Heading, Headings, enter, joined};
 

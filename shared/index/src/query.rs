@@ -1,4 +1,4 @@
-//! What is searched for: words, phrases in quotes, `-word` for what must not be there.
+//! A query: words, phrases in quotes, and `-word` for excluded words.
 
 use crate::tokens::{Term, Tokenizer};
 

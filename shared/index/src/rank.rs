@@ -1,4 +1,4 @@
-//! Ranking the chunks of several indexes for a query, and reading the text of the best.
+//! Ranking the chunks of several indexes for a query, and reading the text of the best chunks.
 
 use std::{collections::HashMap, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! What an index says of documents and their chunks, in compressed blocks of consecutive documents.
+//! The data of documents and their chunks, in compressed blocks of consecutive documents.
 
 use std::io::{Read, Write};
 

@@ -1,4 +1,4 @@
-//! Segments: what was written is read, and what was damaged is noticed.
+//! Tests of segments: written data is read back, and damage is detected.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! By what a change of a file is noticed.
+//! The stamp of a file, which detects changes: size and modification time.
 
 use std::time::SystemTime;
 

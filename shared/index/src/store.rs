@@ -1,10 +1,10 @@
-//! Where an index is, when it is current, and how it is made so.
+//! The index on disk: its place, the check whether it is current, and its update.
 //!
-//! An index is derived from the catalog and its documents: it can be deleted at any time. It is one segment of all
-//! documents, and a small one beside it of those that changed since, which says what it replaces. Both are
-//! written whole and renamed into place, so no reader waits, no lock is needed, and a killed writer leaves the
-//! old ones. When several write at once, the last rename stays; what is behind the documents is noticed by the
-//! next query. When much has changed, or a segment is damaged or of another version, all of it is made anew.
+//! An index is derived from the catalog and its documents, so it can be deleted at any time. It has two segments. One
+//! has all documents. A smaller one has the documents that changed since, and lists the documents that it replaces.
+//! Both files are written completely and then renamed, so readers never wait, no lock is needed, and a killed writer
+//! leaves the old files. If several processes write at the same time, the last rename wins, and the next query updates
+//! a stale index. The index is rebuilt if many documents changed, or if a segment is damaged or has another version.
 
 use std::{
     collections::HashMap,

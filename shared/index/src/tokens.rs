@@ -1,10 +1,10 @@
-//! Text to terms: NFKC, lower case, English stems, and for Chinese, Japanese and Korean, which put no
-//! space between words, every pair of neighbours.
+//! Tokenization: text to terms. NFKC, lower case, English stems; for Chinese, Japanese and Korean, which do not
+//! separate words by spaces, every pair of adjacent characters.
 //!
-//! The tokenizer decides the quality of a search: on `JSQuAD`, pairs reach an nDCG@10 above 0.92, and the
-//! word rules of Unicode 0.24. A dictionary adds less than 0.01. The last character of a run is a term of
-//! its own, so that each character begins exactly one term: a single one, which ranks too, is all terms
-//! that begin with it, and needs no postings.
+//! The tokenizer decides the quality of a search. On `JSQuAD`, pairs of characters reach an nDCG@10 above 0.92, and the
+//! word rules of Unicode reach 0.24. A dictionary adds less than 0.01. The last character of a run is a term of its
+//! own, so each character begins exactly one term. A query for a single character matches all terms that begin with it,
+//! and needs no postings of its own.
 
 use std::{collections::HashMap, hash::BuildHasherDefault};
 

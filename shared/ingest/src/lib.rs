@@ -1,8 +1,8 @@
-//! A run over many pages: one verdict for each, a report, and going on after an interruption.
+//! A run over many pages: a verdict for each page, a report, and resumption after an interruption.
 //!
-//! Every source that brings in more than one document works in this way, whatever it fetches from. [`Store`]
-//! compares a document with what the knowledge base has, and writes it only where it is new or another one;
-//! [`Run`] notes each page as it ends, so that a run that was killed goes on where it was, and makes the answer.
+//! All tools that save more than one document use this crate. [`Store`] compares a document with the knowledge base and
+//! writes it only if it is new or has changed. [`Run`] records each page when it is done, so a killed run can be
+//! resumed, and makes the answer.
 //!
 //! ```
 //! use ragmaker_catalog::{Catalog, Source};

@@ -1,8 +1,8 @@
-//! The pages of a run as they end, and the answer that is made of them.
+//! The journal of a run, and the answer.
 //!
-//! Each page is a line of a journal beside the catalog before the next one is begun, with what the source needs
-//! to go on. A run that was killed left its journal, which the next run with the same key reads; one that has
-//! ended leaves its report in its place.
+//! Before the next page begins, a line for the finished page is appended to a journal beside the catalog, with the data
+//! that the source needs to continue. A killed run leaves its journal, and the next run with the same key reads it. A
+//! finished run replaces the journal by its report.
 
 use std::{
     fs::{self, File, OpenOptions},

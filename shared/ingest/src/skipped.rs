@@ -1,4 +1,4 @@
-//! Files that a run passes over, by the reason.
+//! Files that a run skips, grouped by reason.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a knowledge base has, and what a run changes in it.
+//! The documents of a knowledge base, and the changes of a run.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

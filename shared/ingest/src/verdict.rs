@@ -1,4 +1,4 @@
-//! What became of each page.
+//! The verdict for a page: added, changed, unchanged, refused and so on.
 
 use ragmaker_tool::Error;
 use schemars::JsonSchema;

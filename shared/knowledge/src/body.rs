@@ -1,4 +1,4 @@
-//! The body of what was fetched, as text.
+//! The fetched body as text.
 
 use std::borrow::Cow;
 

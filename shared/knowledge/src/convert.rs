@@ -1,4 +1,4 @@
-//! Conversion to Markdown, by the kind of document that was fetched.
+//! Conversion to Markdown, by the kind of the fetched document.
 
 use std::path::Path;
 

@@ -1,9 +1,8 @@
-//! Saves what a source fetched in a knowledge base.
+//! Saving fetched pages and files in a knowledge base.
 //!
-//! Every source of knowledge has one shape: it fetches, and what it fetched is saved here in one way.
-//! [`save`] converts by media type, names the file after the address, writes it with front matter,
-//! and records it in the catalog. Nothing here knows where a page came from: there is no browser and no
-//! HTTP, so that a new source needs only to fetch.
+//! All sources of knowledge have the same shape: they fetch, and this crate saves. [`save`] converts by media type,
+//! names the file after the address, writes it with front matter, and records it in the catalog. This crate uses
+//! neither the browser nor HTTP, so a new source only has to fetch.
 //!
 //! ```
 //! use ragmaker_catalog::Catalog;

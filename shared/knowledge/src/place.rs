@@ -1,4 +1,4 @@
-//! Where a tool saves, by the arguments that name it: one rule for every tool that saves documents.
+//! The place where a tool saves, from its arguments: one rule for all tools that save documents.
 
 use std::path::{Path, PathBuf};
 

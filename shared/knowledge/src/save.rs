@@ -1,4 +1,4 @@
-//! Saving: the file, its title and front matter, its entry in the catalog.
+//! Saving a document: the file, its title and front matter, and its catalog entry.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
-//! Bytes to text, in the charset that the page or its HTTP header declares, or else in the detected one.
+//! Decoding of HTML: bytes to text, with the charset that the page or its HTTP header declares, or with the detected
+//! one.
 //!
-//! What is HTML's own is here: the prescan of `<meta>` and the XML declaration, and which declarations are
-//! believed. Detection is that of `ragmaker-text`.
+//! This module has the rules of HTML: the prescan of `<meta>`, the XML declaration, and the precedence of declarations.
+//! Detection is in `ragmaker-text`.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
-//! Character references, decoded as the HTML standard says.
+//! Character references, decoded by the HTML standard.
 //!
-//! The parsers' own tables hold a quarter of a million bytes of pointers, which every tool that reads
-//! a page would carry; the standard's names as sorted text are a tenth of that.
+//! The tables of the HTML parsers have a quarter of a million bytes of pointers, in the executable of every tool that
+//! reads a page. The names of the standard as sorted text take a tenth of that.
 
 use std::cmp::Ordering;
 

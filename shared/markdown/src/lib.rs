@@ -1,6 +1,6 @@
 //! HTML to Markdown: the main content of a page as GitHub-flavoured Markdown, and its metadata.
 //!
-//! Bytes go in, text comes out; nothing here does I/O.
+//! The input is bytes and the output is text; this crate does no I/O.
 //!
 //! ```
 //! use ragmaker_markdown::{Options, Scope, convert, decode};
@@ -14,9 +14,9 @@
 //! # Ok::<(), ragmaker_markdown::Error>(())
 //! ```
 //!
-//! [`decode`] finds the charset; [`convert`] does the rest: the page becomes a flat tree (`tree`), `extract`
-//! chooses the nodes that are content, and `render` writes them as Markdown. Where a page shows next to
-//! nothing, `structured` takes its JSON-LD or the state of its application.
+//! [`decode`] decodes the bytes with the right charset. [`convert`] parses the page into a flat tree (`tree`), selects the
+//! nodes that are content (`extract`), and writes them as Markdown (`render`). If a page has almost no text, the text of its
+//! JSON-LD or of its application state is used instead (`structured`).
 
 mod chars;
 mod decode;

@@ -1,4 +1,4 @@
-//! Where a page leads: its links, its relations, and what it loads scripts from.
+//! The links and link relations of a page, and the addresses of its scripts.
 
 use std::cell::RefCell;
 

@@ -1,9 +1,8 @@
-//! Structured data as content, for pages that show nothing until a script has run.
+//! Structured data as content, for pages that are empty until a script has run.
 //!
-//! Such a page has its text in JSON-LD (<https://schema.org>), in the initial state of its application, or at
-//! least in its description. That becomes plain HTML here, which is converted as every page is. JSON-LD has
-//! known members. The state of an application has any shape, so strings that are sentences are taken, under
-//! the title beside them.
+//! Such a page has its text in JSON-LD (<https://schema.org>), in the initial state of its application, or at least in
+//! its description. This module makes plain HTML of it, which is converted like every page. JSON-LD has known members.
+//! An application state has no known shape, so all strings that are sentences are used, below the title beside them.
 
 use std::{borrow::Cow, fmt};
 

@@ -1,4 +1,4 @@
-//! The elements and attributes that mean something to this crate, as small integers.
+//! The elements and attributes that this crate handles, as small integers.
 
 macro_rules! names {
     ($(#[$doc:meta])* $kind:ident { $($variant:ident = $name:literal),+ $(,)? }) => {

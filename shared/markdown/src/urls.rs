@@ -1,4 +1,4 @@
-//! Addresses: made absolute, freed of tracking, fit for Markdown.
+//! Addresses: made absolute, without tracking parameters, valid in Markdown.
 
 use std::borrow::Cow;
 

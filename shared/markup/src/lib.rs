@@ -1,9 +1,8 @@
-//! Lightweight markup of documentation as Markdown: MDX, reStructuredText, AsciiDoc.
+//! Lightweight markup languages of documentation, as Markdown: MDX, reStructuredText, AsciiDoc.
 //!
-//! These are read for what they say, not rendered: nothing is included from other files, no directive is run, and
-//! what is not known stays as the text that it is. So any text is converted, and no word of a paragraph is lost.
-//! There is no crate for this: those for reStructuredText are unfinished, and those for AsciiDoc make HTML by way
-//! of a whole document model.
+//! The text is converted, not rendered: no other files are included, no directive is run, and unknown markup stays as
+//! text. So any text can be converted, and no word of a paragraph is lost. No crate does this: those for
+//! reStructuredText are unfinished, and those for AsciiDoc make HTML from a complete document model.
 //!
 //! ```
 //! assert_eq!(ragmaker_markup::restructured_text("Tides\n=====\n\n``high`` water"), "# Tides\n\n`high` water\n");

@@ -1,4 +1,4 @@
-//! Lines and their indentation, and the Markdown that is made of them.
+//! Lines and their indentation, and the output of Markdown lines.
 
 /// How deep blocks are read in each other; what is deeper is taken as text.
 pub(crate) const DEEPEST: usize = 40;

@@ -1,4 +1,4 @@
-//! MDX: Markdown with imports, exports and tags of components, which are left out.
+//! MDX: Markdown with imports, exports and component tags, which are removed.
 
 use crate::lines::{LONGEST, start};
 

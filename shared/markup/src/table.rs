@@ -1,4 +1,4 @@
-//! A table of Markdown.
+//! Markdown tables.
 
 /// Rows as a table, the first of which is its header; no table where there is no cell.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {

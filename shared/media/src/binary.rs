@@ -1,4 +1,4 @@
-//! Files that are not text, by their first bytes.
+//! Files that are not text, recognised by their first bytes.
 
 /// A signature and the MIME type of the files that start with it.
 const SIGNATURES: [(&[u8], &str); 22] = [

@@ -1,7 +1,7 @@
-//! What a file is: its MIME type by content and name, and the language of source code by name.
+//! File types: the MIME type by content and name, and the language of source code by name.
 //!
-//! Content comes first where it decides: a page that is called `data.json` is a page. Then the name, which
-//! alone tells Rust from Python.
+//! The content has precedence if it identifies the type: a file `data.json` with an HTML page is HTML. Otherwise the
+//! name decides: only the name distinguishes Rust from Python.
 //!
 //! ```
 //! use std::path::Path;

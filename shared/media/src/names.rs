@@ -1,6 +1,6 @@
-//! Kinds of text files by name: MIME type and language.
+//! Text files by name: MIME type and language.
 //!
-//! Types are those that IANA has registered, else `text/x-` and the name of the language.
+//! A type is registered with IANA, or else `text/x-` with the name of the language.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! MIME types of text.
+//! MIME types of text, by content.
 
 use std::path::Path;
 

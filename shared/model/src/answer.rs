@@ -1,4 +1,4 @@
-//! An answer, as it is collected from its events.
+//! The answer of a model, collected from its events.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! The wire format of Anthropic's messages API.
 
 use ragmaker_tool::Error;
 use serde_json::{Value, json};

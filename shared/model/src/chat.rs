@@ -1,4 +1,4 @@
-//! `OpenAI`'s chat completions.
+//! The wire format of `OpenAI`'s chat completions API.
 
 use ragmaker_tool::Error;
 use serde_json::{Value, json};

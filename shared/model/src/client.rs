@@ -1,7 +1,7 @@
-//! One request, tried again where that may help, and its answer as it streams.
+//! A request to a model, with retries, and its streamed answer.
 //!
-//! A thread reads the connection and hands its bytes over a channel, so that a person who cancels does not wait for
-//! the endpoint. A request that is given up closes its connection, which ends the thread.
+//! A thread reads the connection and sends the bytes through a channel, so a person who cancels does not have to wait
+//! for the endpoint. Cancelling a request closes its connection, which ends the thread.
 
 use std::{
     io::Read,

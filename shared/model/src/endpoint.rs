@@ -1,4 +1,4 @@
-//! Where a model is, and how it is asked.
+//! The endpoint of a model: its address, headers and wire format.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Why a request failed: codes, and whether to send it again.
+//! Failures of a request: error codes, and whether to send the request again.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Gemini's `streamGenerateContent`.
+//! The wire format of Gemini's `streamGenerateContent`.
 
 use ragmaker_tool::Error;
 use serde_json::{Map, Value, json};

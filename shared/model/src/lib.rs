@@ -1,9 +1,9 @@
 //! Clients of language models: one request, one streamed answer, three wire formats.
 //!
-//! `OpenAI`'s chat completions (Azure, Ollama, llama.cpp, vLLM and `OpenRouter` speak it, too), Gemini's
-//! `generateContent` and Anthropic's messages. The crate knows neither tools nor prompts: it is given their
-//! declarations, and returns the calls. Every fault of an endpoint becomes an error with a code ([`ERRORS`]) or a
-//! call whose arguments are no object; nothing of the conversation is changed by it.
+//! The formats are `OpenAI`'s chat completions (also used by Azure, Ollama, llama.cpp, vLLM and `OpenRouter`), Gemini's
+//! `generateContent` and Anthropic's messages. The crate has no tools and no prompts: the caller passes declarations of
+//! tools and receives the model's calls. Every fault of an endpoint becomes an error with a code ([`ERRORS`]), or a
+//! call whose arguments are not an object. A fault never changes the conversation.
 //!
 //! ```no_run
 //! use ragmaker_model::{Cancel, Client, Endpoint, Key, Message, Provider, Request};

@@ -1,4 +1,4 @@
-//! What is said to a model, in no provider's form.
+//! Messages to a model, independent of the provider.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

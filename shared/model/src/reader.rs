@@ -1,4 +1,4 @@
-//! The events of an answer as they come, and what an endpoint's words mean.
+//! Reading the events of an answer, and the meaning of the endpoint's status values.
 
 use ragmaker_config::Blanks;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Server-sent events, from bytes that may be split anywhere.
 //!
-//! <https://html.spec.whatwg.org/multipage/server-sent-events.html>; of the fields, only `data` is used.
+//! The format is <https://html.spec.whatwg.org/multipage/server-sent-events.html>; only the field `data` is used.
 
 /// An event is at most this many bytes long: the longest that a model has to send is a call with a file in it.
 pub(crate) const EVENT_LIMIT: usize = 8 << 20;

@@ -1,4 +1,4 @@
-//! Calls in the text of an answer, for models that do not know the native form.
+//! Tool calls in the text of an answer, for models without native tool calls.
 
 use std::fmt::Write as _;
 

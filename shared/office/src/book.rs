@@ -1,4 +1,4 @@
-//! A book (EPUB 3): its chapters in the order they are read in.
+//! Books (EPUB 3): the chapters in reading order.
 
 use percent_encoding::percent_decode_str;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Rows of delimited fields (RFC 4180) as a table.
+//! Rows of delimited fields (RFC 4180), as a table.
 
 use csv::{ReaderBuilder, Trim};
 

@@ -1,4 +1,4 @@
-//! What kind of document a file is, and its conversion.
+//! The kinds of documents, and their conversion.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Why a document cannot be converted.
+//! The reasons why a document cannot be converted.
 
 use std::{fmt, io, path::Path};
 

@@ -1,4 +1,4 @@
-//! A table of cells at places, as Markdown: what workbooks and delimited texts are made of.
+//! A table of cells at positions, as Markdown: for workbooks and delimited texts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! A page that is written from the paragraphs of a document.
+//! An HTML page, written from the paragraphs of a document.
 
 use std::{fmt::Write, mem};
 

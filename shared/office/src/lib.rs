@@ -1,9 +1,9 @@
 //! PDFs, office documents and books as text: PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS and EPUB.
 //!
-//! Texts that are data for programs are converted here too: notebooks, delimited rows, messages.
+//! Notebooks, delimited rows and mail messages are converted as well.
 //!
-//! A PDF is converted by the program `pdftotext`, everything else in this process, to Markdown. What a
-//! file is, its first bytes decide and not its name.
+//! The program `pdftotext` converts PDFs. All other formats are converted to Markdown in this process. The kind of a
+//! file is recognised by its first bytes, not by its name.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! A message (RFC 5322): its subject, who wrote to whom and when, its text, and what is attached by name.
+//! Mail messages (RFC 5322): subject, sender, recipients, date, text, and the names of attachments.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! HTML that the readers of documents make, as Markdown.
+//! Conversion of the HTML that the document readers make to Markdown.
 
 use crate::Damage;
 

@@ -1,4 +1,4 @@
-//! A notebook of Jupyter (nbformat 3 and 4): its cells in order, with what they printed.
+//! Jupyter notebooks (nbformat 3 and 4): the cells in order, with their output.
 
 use serde_json::Value;
 

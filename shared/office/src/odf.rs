@@ -1,5 +1,6 @@
-//! The documents of OpenDocument 1.3 (ISO/IEC 26300): texts, presentations and spreadsheets. All three are
-//! one `content.xml` with the same paragraphs, lists and tables in it.
+//! OpenDocument 1.3 (ISO/IEC 26300): texts, presentations and spreadsheets.
+//!
+//! All three have one `content.xml` with the same paragraphs, lists and tables.
 
 use std::{collections::HashMap, fmt::Write, mem};
 

@@ -1,4 +1,4 @@
-//! The archive that a document is, and how much of it is unpacked.
+//! The ZIP archive of a document, with a limit on the unpacked size.
 
 use std::{
     fs::File,

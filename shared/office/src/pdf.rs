@@ -1,8 +1,8 @@
-//! A PDF as text, page by page, by the program `pdftotext` of Poppler.
+//! PDFs as text, page by page, with the program `pdftotext` of Poppler.
 //!
-//! Of the libraries that were tried, those that are small garbled or refused Chinese and Japanese
-//! documents and crashed on damaged ones, and the one that did not is twenty times this tool's size.
-//! A program of its own is contained when it crashes, and is stopped when it takes too long.
+//! Several libraries were tried. The small ones garbled or refused Chinese and Japanese documents, and crashed on
+//! damaged ones. The remaining one is twenty times the size of this tool. A crash of a separate program has no effect
+//! on the tool, and the program can be ended when it takes too long.
 
 use std::{
     fmt::Write,

@@ -1,4 +1,4 @@
-//! A workbook: each sheet as a table, by `calamine`.
+//! Workbooks: each sheet as a table, read with `calamine`.
 
 use calamine::{DataRef, Reader, Xlsx};
 

@@ -1,5 +1,4 @@
-//! A presentation (ECMA-376, PresentationML): slide by slide the title, the points, the tables and the
-//! speaker's notes.
+//! Presentations (ECMA-376, PresentationML): title, points, tables and speaker's notes of each slide.
 
 use std::{collections::HashMap, fmt::Write};
 

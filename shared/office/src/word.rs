@@ -1,4 +1,4 @@
-//! A Word document (ECMA-376, WordprocessingML): its paragraphs, lists, tables and footnotes.
+//! Word documents (ECMA-376, WordprocessingML): paragraphs, lists, tables and footnotes.
 
 use std::{collections::HashMap, fmt::Write, mem};
 

@@ -1,4 +1,4 @@
-//! The cache folder of a project: browser profiles and the knowledge base that is being gathered.
+//! The cache folder of a project: browser profiles and the project's own knowledge base.
 
 use std::{
     fs,

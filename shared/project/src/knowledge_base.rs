@@ -1,8 +1,8 @@
-//! The layout of a knowledge base, and how a directory is recognised as one.
+//! The layout of a knowledge base, and the rule that recognises a directory as one.
 //!
-//! A knowledge base is a folder with `cache/catalog.json`; its documents are beside the catalog and
-//! beneath it. Older ones have `catalog.json` at the top. Either folder is recognised: the one that holds
-//! the catalog, and the one above where that is called `cache`.
+//! A knowledge base is a folder with `cache/catalog.json`; its documents are beside the catalog and in its subfolders.
+//! Older knowledge bases have `catalog.json` at the top. A path to the folder with the catalog is recognised, and so is
+//! the parent of a catalog's folder that is named `cache`.
 
 use std::{
     fs,

@@ -1,8 +1,7 @@
-//! Where things are: the project root, the cache folder, the layout of a knowledge base, and the
-//! environment variables.
+//! The project root, the cache folder, the layout of a knowledge base, and the environment variables.
 //!
-//! Every tool, host and the browser take these from here, so that all of them mean the same folder from
-//! wherever in a project they are started.
+//! All tools, hosts and the browser use these functions, so all of them use the same folders, from any subfolder of a
+//! project.
 //!
 //! ```
 //! let project = ragmaker_project::Project::discover(Some("."))?;

@@ -1,4 +1,4 @@
-//! Where Chromium and ChromeDriver are: by environment variable, on PATH, in the usual places.
+//! The executables of Chromium and ChromeDriver: from an environment variable, on PATH, or in the usual places.
 
 use std::{
     env,

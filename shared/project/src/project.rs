@@ -1,6 +1,6 @@
-//! The project root: who may name it, and how it is found.
+//! The project root: the rule that finds it.
 //!
-//! One rule for every tool: the argument, [`PROJECT_ROOT`](crate::variables::PROJECT_ROOT), the nearest
+//! All tools use the first of these: the argument, [`PROJECT_ROOT`](crate::variables::PROJECT_ROOT), the nearest
 //! directory upwards with a [marker](MARKERS), the working directory.
 
 use std::{

@@ -1,6 +1,6 @@
-//! Every environment variable of the project's own, in one table.
+//! The table of this project's environment variables.
 //!
-//! Code reads a variable by its constant; documents and configurations are rendered from [`VARIABLES`].
+//! Code uses the constants of the names. Documents and configurations are generated from [`VARIABLES`].
 
 /// An environment variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

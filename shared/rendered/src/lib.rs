@@ -1,4 +1,4 @@
-//! A page as the browser shows it, checked and converted to a document: the same for every tool that saves pages.
+//! Pages from the browser: checked for obstacles and converted to documents, for all tools that save pages.
 
 use ragmaker_browser::{Page, Visit, codes};
 use ragmaker_knowledge::{Body, Fetched, Format, now};

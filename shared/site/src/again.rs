@@ -1,4 +1,4 @@
-//! Pages that a knowledge base has, asked for again.
+//! Refetching the pages of a knowledge base.
 
 use std::{collections::BTreeMap, time::Duration};
 

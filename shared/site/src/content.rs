@@ -1,4 +1,4 @@
-//! What a response holds, as text and as Markdown.
+//! The content of a response, as text and as Markdown.
 
 use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_document::looks_like_login;

@@ -1,15 +1,15 @@
-//! The pages of a site without a browser: one page, or every page of a section, saved.
+//! The pages of a site without a browser: saves one page, or every page of a section.
 //!
-//! | module | what it does |
+//! | module | responsibility |
 //! |---|---|
-//! | [`section`], [`again`] | the runs: a section from its start, and known pages once more |
-//! | [`done`] | what a run has fetched already |
-//! | [`plan`] | which addresses a section would begin with |
-//! | [`visit`] | one page of a run: what is asked for it, what is kept, where it leads |
-//! | [`load`], [`content`], [`refusal`] | a response as Markdown, in the browser where the plain page is thin; or why it has none |
-//! | [`publisher`] | the publisher's own Markdown, where it is as full as the page |
-//! | [`site`], [`robots`], [`missing`], [`redirect`] | how the site is asked: robots.txt, pauses, repetitions, its page for what it does not have, redirects |
-//! | [`scope`], [`seeds`], [`sitemap`], [`relations`] | which addresses are of a section, and who names them |
+//! | [`section`], [`again`] | the runs: a section from its start page, and the refetching of known pages |
+//! | [`done`] | the addresses that a run has fetched |
+//! | [`plan`] | the addresses with which a section begins |
+//! | [`visit`] | one page of a run: its request, its content, its links |
+//! | [`load`], [`content`], [`refusal`] | a response as Markdown, with the browser if the plain page has little text; or the reason why it has no content |
+//! | [`publisher`] | the publisher's own Markdown, if it is as complete as the page |
+//! | [`site`], [`robots`], [`missing`], [`redirect`] | the requests to a site: robots.txt, delays, retries, its page for missing addresses, redirects |
+//! | [`scope`], [`seeds`], [`sitemap`], [`relations`] | the addresses of a section, and the pages and files that list them |
 
 mod again;
 mod content;

@@ -1,4 +1,4 @@
-//! One page: fetched plainly, and by the browser where that shows too little.
+//! Loading a page: by a plain request, or in the browser if the plain page has too little text.
 
 use std::{fmt, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Pages that a site shows for addresses it does not have, with a status of success (soft 404).
+//! Soft 404: pages with a status of success that a site returns for missing addresses.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a section begins with: the addresses that its start, sitemaps and llms.txt name, kept or dropped.
+//! The plan of a section: the addresses from its start page, sitemaps and llms.txt, each kept or dropped.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
-//! The publisher's own Markdown of a page, where there is one.
+//! The publisher's own Markdown of a page, if there is one.
 //!
-//! A site offers it in one of three ways: at the same address by `Accept`, at an address that the page names
-//! (llms.txt version 2), or at the page's address with `.md`. Which one is learned from the first pages of a site,
-//! so that the others are not asked for what is not there.
+//! A site offers it in one of three ways: at the same address by the `Accept` header, at an address that the page names
+//! (llms.txt version 2), or at the page's address with `.md`. The first pages of a site show which way works, so the
+//! other ways are not tried for the other pages.
 
 use ragmaker_http::{Get, Response};
 use ragmaker_markdown::Links;

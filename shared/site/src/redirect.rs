@@ -1,4 +1,4 @@
-//! Why a redirect is not followed: the error by which a request ends there.
+//! Redirects that are not followed: the error of the request.
 
 use ragmaker_address::ADDRESS_NOT_ALLOWED;
 use ragmaker_tool::Error;

@@ -1,5 +1,6 @@
-//! Why a response holds no content to keep: the reasons for which browser-extract refuses a page, as far as they
-//! show without running its scripts.
+//! The reasons why a response has no content to save.
+//!
+//! They are those of browser-extract, as far as they can be recognised without running scripts.
 
 use ragmaker_address::codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED};
 use ragmaker_http::Response;

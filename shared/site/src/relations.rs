@@ -1,4 +1,4 @@
-//! What a page says of its other forms: `Link` headers (RFC 8288), links in Markdown, llms.txt.
+//! Links to other forms of a page: `Link` headers (RFC 8288), links in Markdown, llms.txt.
 
 use url::Url;
 

@@ -1,7 +1,7 @@
-//! robots.txt as RFC 9309 has it.
+//! robots.txt by RFC 9309.
 //!
-//! Our own, since the crates that are kept either lack the longest match (`robotparser`), or bring 49 crates
-//! (`texting_robots`), or have not changed since 2020 (`robotstxt`); the rules are 100 lines.
+//! The implementation is an own one of 100 lines. The maintained crates lack the longest match (`robotparser`) or add
+//! 49 crates (`texting_robots`); `robotstxt` has not changed since 2020.
 
 /// The most of a file that is read: as much as the RFC asks for.
 const MOST: usize = 500 * 1024;

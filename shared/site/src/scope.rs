@@ -1,4 +1,4 @@
-//! Which addresses are of a section: those below a path, of documents, that match what the caller asked for.
+//! The addresses of a section: documents below a path that match the caller's patterns.
 
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use regex_automata::nfa::thompson::{

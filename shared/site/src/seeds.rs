@@ -1,4 +1,4 @@
-//! Where a section begins: its first page, what the knowledge base has of it, sitemaps and llms.txt.
+//! The start addresses of a section: its first page, the pages in the knowledge base, sitemaps and llms.txt.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! A site that is asked politely: its robots.txt, one wait for all its requests, and repetitions that help.
+//! Polite requests to a site: robots.txt, one delay between all its requests, and useful retries.
 
 use std::{
     sync::{Mutex, PoisonError},

@@ -1,4 +1,4 @@
-//! One page of a section: what is asked for it, what is kept, and where it leads.
+//! One page of a section: its request, its content, and its links.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! A folder: which of its files are documents, and each of them saved.
+//! A folder as a source: selects the documents among its files and saves each of them.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

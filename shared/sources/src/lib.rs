@@ -1,8 +1,8 @@
 //! Folders and Git repositories as sources of documents.
 //!
-//! Both work alike: list the files that are documents, save those that are new or another text, report those that
-//! are gone; or compare the documents that a knowledge base has with what they came from. Each document gets its
-//! verdict in a run of [`ragmaker_ingest`].
+//! Both have two operations. One lists the files that are documents, saves those that are new or changed, and reports
+//! those that no longer exist. The other compares the documents of a knowledge base with their sources. Each document
+//! has a verdict in a run of [`ragmaker_ingest`].
 
 mod folder;
 mod repository;

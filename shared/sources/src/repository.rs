@@ -1,4 +1,4 @@
-//! Which repositories may be read: of a model, local ones in the project and the allowed roots alone.
+//! Which repositories may be read: for a model, local repositories only in the project and the allowed roots.
 
 use std::{
     fs,

@@ -1,8 +1,8 @@
-//! A temporary project for a tool's tests, and the tool to run in it.
+//! A temporary project for a tool's tests, and the tool running in it.
 //!
-//! Cargo tells the path of an executable to the tests of its own package only, as
-//! `env!("CARGO_BIN_EXE_…")`, so they hand it over. This crate stays small, for the tests of every tool
-//! link it; those in tests/, which run all tools, have a harness with a watchdog (`ragmaker_tests::run`).
+//! Cargo gives the path of an executable only to the tests of its own package, as `env!("CARGO_BIN_EXE_…")`, so the
+//! tests pass it to this crate. The crate is small, because the tests of every tool link it. The tests in tests/, which
+//! run all tools, have their own harness with a watchdog (`ragmaker_tests::run`).
 //!
 //! ```no_run
 //! # const TOOL: &str = "ragmaker-read-file";

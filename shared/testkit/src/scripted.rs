@@ -1,4 +1,5 @@
-//! A scripted endpoint of a model: each connection gets the next reply, byte for byte, or what a script says to its request.
+//! A scripted model endpoint: each connection receives the next reply, byte for byte, or the reply that a script makes
+//! for its request.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -1,4 +1,4 @@
-//! What a model says, in each of the three wire formats, event by event.
+//! Replies of a model, as events in each of the three wire formats.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The text of a part of a file, a piece at a time.
+//! The text of a part of a file, in chunks.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Bytes to text, a piece at a time.
+//! Decoding bytes to text, in chunks.
 
 use crate::Unicode;
 

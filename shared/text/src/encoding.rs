@@ -1,4 +1,4 @@
-//! Encodings: those of Unicode, and those of the web before it, decoded as browsers do it (`encoding_rs`).
+//! Encodings: Unicode and the legacy encodings of the web, decoded like in browsers (`encoding_rs`).
 
 use crate::{Decode, Unicode, UnicodeDecoder};
 

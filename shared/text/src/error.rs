@@ -1,4 +1,4 @@
-//! What can be wrong with bytes that should be text, as error codes.
+//! Error codes for bytes that are not valid text.
 
 use ragmaker_tool::Code;
 

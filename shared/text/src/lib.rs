@@ -1,8 +1,8 @@
-//! Text files of any size in any encoding: what they are, where their lines are, what they say.
+//! Text files of any size and encoding: their kind, their lines, their text.
 //!
-//! A [`Source`] is read at offsets and never whole. [`Unicode`] is found and decoded without tables;
-//! [`identify`] and [`Encoding`] know the encodings of the web before it as well, and [`Reader`] and [`Text`] read
-//! any of them. [`lines`] finds lines at memory speed, forwards and from the end.
+//! A [`Source`] is read at offsets, never as a whole. [`Unicode`] detects and decodes Unicode encodings without tables.
+//! [`identify`] and [`Encoding`] also handle the legacy encodings of the web. [`Reader`] and [`Text`] read all
+//! encodings. [`lines`] finds lines at memory speed, forwards and from the end.
 
 mod chunks;
 mod decode;

@@ -1,7 +1,7 @@
-//! Where lines begin and end, in bytes, without decoding.
+//! The byte positions of lines, without decoding.
 //!
-//! A line ends after its newline. In every encoding here but UTF-16 and UTF-32, the byte 0x0A is
-//! a newline and nothing else; in those two it is one at the place of a code unit.
+//! A line ends after its newline. In every encoding here except UTF-16 and UTF-32, the byte 0x0A is always a newline.
+//! In those two, a newline is a code unit, at an offset that is a multiple of its size.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! How the lines of a text end.
+//! The line endings of a text.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The text of a file as UTF-8, decoded as it is read.
+//! The text of a file as UTF-8, decoded during reading.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,4 @@
-//! A text file written anew in the manner of the old one.
+//! Rewriting a text file with the encoding and line endings of the old one.
 
 use ragmaker_tool::{Code, Error};
 

@@ -1,4 +1,4 @@
-//! Bytes that are read at offsets: a file, or what came through a pipe.
+//! Bytes that are read at offsets: a file, or the buffered content of a pipe.
 
 use std::{fs::File, io};
 

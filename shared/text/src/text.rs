@@ -1,4 +1,4 @@
-//! A whole text in memory, changed without touching the bytes around the change.
+//! A whole text in memory; an edit does not touch the bytes around it.
 
 use std::ops::Range;
 

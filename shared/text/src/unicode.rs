@@ -1,4 +1,4 @@
-//! Unicode's own encodings: found by their mark, by their zeros, or by being valid.
+//! Unicode encodings: detected by their byte order mark, by their zero bytes, or by validity.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Whole numbers with bounds that the parser, the help and the schema all know.
+//! Integers with bounds, which the parser, the help and the schema share.
 
 use std::{borrow::Cow, str::FromStr};
 

@@ -1,8 +1,8 @@
-//! Pagination: how much one answer may hold, and where the next one starts.
+//! Pagination: how much one answer may contain, and where the next one starts.
 //!
-//! Clients cut long results in the middle, which breaks the JSON. A tool stops before that and says how
-//! to go on. The part of an answer around its list or text, its frame, is measured by printing it, so
-//! no tool guesses a margin.
+//! Clients cut long results in the middle, which breaks the JSON. A tool stops before that limit and returns the
+//! arguments for the next page. The frame of an answer is the part around its list or text. Its size is measured by
+//! printing it, so no tool estimates a margin.
 
 use schemars::JsonSchema;
 use serde::Serialize;

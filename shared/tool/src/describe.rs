@@ -1,8 +1,8 @@
-//! A tool as agents and hosts see it: its entry in discovery.json, made from its own types.
+//! The description of a tool for agents and hosts: its entry in discovery.json, generated from its types.
 //!
-//! Names, help and requiredness come from argh's [`argh::ArgsInfo`]; types, choices and bounds from
-//! [`schemars`]; defaults from parsing the shortest command line and serializing what came out. Arguments
-//! have the names that JSON has them by: snake case, and `x` for the switch `--no-x`.
+//! Names, help and the required arguments come from argh's [`argh::ArgsInfo`]; types, choices and bounds from
+//! [`schemars`]; defaults from parsing the shortest command line and serializing the result. Arguments have their JSON
+//! names: snake case, and `x` for the switch `--no-x`.
 
 use argh::{FlagInfo, FlagInfoKind, Optionality};
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};

@@ -1,4 +1,4 @@
-//! Errors as values: a stable code, what happened, and what to do about it.
+//! Errors as values: a stable code, a message, and a remedy.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -1,9 +1,9 @@
-//! What the host of a call decides, and never the model that writes the arguments.
+//! Host options: settings of the host of a call, which the model that writes the arguments cannot change.
 //!
-//! A person sets these as flags on a tool's command line; a program that serves tools to a model (an MCP
-//! server, an agent) sets them once for all calls. They widen what a tool may reach, so they are not
-//! arguments: discovery.json and the schemas that models see do not have them, and a JSON object that
-//! names one is refused with [`NOT_ALLOWED_IN_ARGUMENTS`].
+//! A person sets them as flags on a tool's command line. A program that serves tools to a model (an MCP server, an
+//! agent) sets them once for all calls. Most of them widen access, so they are not arguments: discovery.json and the
+//! schemas that models see do not contain them, and a JSON object that names one is refused with
+//! [`NOT_ALLOWED_IN_ARGUMENTS`].
 
 use argh::{ArgsInfo, FlagInfo, FromArgs};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
-//! How JSON is laid out: one line per array element, bounded in what it costs a client.
+//! The layout of printed JSON: one line per element of a top-level array, with bounded length.
 //!
-//! Clients cut long single lines, so arrays and the outermost object are broken over lines and
-//! everything else stays on one. Control characters that JSON leaves alone (DEL, C1, the Unicode
-//! line separators) are escaped too: a page's text must not steer a terminal or break a line.
+//! Clients cut long lines, so the outermost object and its arrays are broken into lines, and everything else stays on
+//! one line. Control characters that JSON permits (DEL, C1, the Unicode line separators) are escaped, so the text of a
+//! page cannot control a terminal or break a line.
 
 use std::io;
 

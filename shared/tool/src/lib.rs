@@ -1,10 +1,10 @@
 //! The contract that every ragmaker tool keeps: arguments in, one JSON value out, errors with codes.
 //!
-//! A tool is a type: its fields are its arguments ([`argh`]), its [`Tool::run`] is its work, its
-//! [`Tool::Answer`] is what it prints. This crate alone decides how anything is printed, which exit
-//! status it has ([`Exit`]), how arguments may be spelled ([`arguments`]), how much an answer may hold
-//! ([`budget`]), what only a host may decide ([`host`]) and how a tool is described to agents
-//! ([`describe`]). It knows nothing of files, browsers or catalogs.
+//! A tool is a type. Its fields are its arguments ([`argh`]), [`Tool::run`] does its work, and [`Tool::Answer`] is its
+//! output. This crate decides for all tools how output is printed, which exit status is returned ([`Exit`]), how
+//! arguments may be spelled ([`arguments`]), how much an answer may contain ([`budget`]), which options only a host may
+//! set ([`host`]) and how a tool is described to agents ([`describe`]). It does not depend on files, browsers or
+//! catalogs.
 
 pub mod arguments;
 mod bounded;

@@ -1,7 +1,7 @@
-//! What the page of a tool says that discovery.json does not: flags, host options, remedies.
+//! The parts of a tool's page that are not in discovery.json: flags, host options, remedies.
 //!
-//! Models read neither: a flag is spelled differently in JSON, a host option is not theirs to set, and a
-//! remedy comes with its error.
+//! Models need none of them: arguments have another spelling in JSON, a model cannot set host options, and a remedy is
+//! part of its error.
 
 use crate::{HostOptions, Tool, arguments::json_name, describe::codes};
 

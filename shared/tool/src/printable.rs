@@ -1,4 +1,4 @@
-//! Text that is shown to a person who decides about it.
+//! Text in a form that is safe to show to a person who decides about it.
 
 /// `text` without what would control a terminal, or turn the order of what is read.
 pub fn printable(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! From the command line to one JSON value and an exit status.
+//! Running a tool: from the command line to one JSON value and an exit status.
 
 use std::{
     borrow::Cow,

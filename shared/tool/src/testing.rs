@@ -1,4 +1,4 @@
-//! A small tool for this crate's own tests.
+//! A small tool for the tests of this crate.
 
 use argh::{ArgsInfo, FromArgs};
 use serde::{Deserialize, Serialize};

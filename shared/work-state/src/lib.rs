@@ -1,8 +1,8 @@
-//! The working state of a conversation: what `work` and `think` keep, and how a system prompt shows it.
+//! The working state of a conversation: the data that `work` and `think` keep, and its form in a system prompt.
 //!
-//! One file per conversation, `.tmp/cache/conversations/NAME.state.json` of the project, for the owner alone. It is
-//! changed under a lock and replaced atomically: any number of processes may change it at once, and one that is
-//! killed leaves the state before or after its change.
+//! Each conversation has one file, `.tmp/cache/conversations/NAME.state.json` in the project, readable by its owner
+//! only. It is changed under a lock and replaced atomically: any number of processes may change it at the same time,
+//! and a killed process leaves the state before or after its change.
 //!
 //! ```
 //! use ragmaker_work_state::{Conversation, rendered};

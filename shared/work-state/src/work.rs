@@ -1,4 +1,4 @@
-//! What a model notes about its work.
+//! The notes of a model about its work: plan, todo list, memos.
 
 use std::fmt::Write as _;
 

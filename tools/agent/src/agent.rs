@@ -1,4 +1,4 @@
-//! The driver: it performs the effects of the state machine, and turns what comes of them into events.
+//! The driver: performs the effects of the state machine and returns their results to it as events.
 
 use std::{
     sync::{

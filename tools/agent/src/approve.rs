@@ -1,7 +1,7 @@
-//! Which calls run unasked, which a person is asked about, and which are refused.
+//! Approval: decides which calls run, which need a person's approval, and which are refused.
 //!
-//! A call that changes nothing, or only adds to what the tools themselves keep, runs unasked. What may destroy something
-//! needs approval. Arguments come from the model, so nothing in them is an approval.
+//! A call that changes nothing, or only adds to the tools' own data, runs without approval. A call that may destroy
+//! something needs approval. Arguments are written by the model, so no argument counts as an approval.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The command line: the agent's own arguments, and the host options that it takes beside them.
+//! The command line: the agent's own arguments and the host options.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_config::Approve;

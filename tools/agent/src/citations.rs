@@ -1,5 +1,6 @@
-//! The sources that an answer names, and whether a tool's result had them: an address that no result has was invented,
-//! or known to the model from elsewhere.
+//! The addresses in an answer, and whether the result of a tool contained each.
+//!
+//! An address that is in no result was invented, or the model knew it from elsewhere.
 
 use std::collections::BTreeSet;
 

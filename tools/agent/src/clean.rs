@@ -1,5 +1,7 @@
-//! Text of tools and models without what steers a terminal: escape sequences, control characters, and marks that
-//! reverse the direction of writing, with which a line can look like another.
+//! Text of tools and models without terminal controls.
+//!
+//! It removes escape sequences, control characters, and marks that reverse the direction of writing, with which one
+//! line can look like another.
 
 /// Removes control sequences from text that comes in pieces, wherever it is split.
 #[derive(Clone, Debug, Default)]

@@ -1,4 +1,4 @@
-//! The program: one request, or a conversation at a prompt.
+//! The command-line program: a single request, or a conversation at a prompt.
 
 use std::{
     io::{self, IsTerminal},

@@ -1,4 +1,4 @@
-//! When a conversation is summarised, where it is cut, and which summaries are accepted.
+//! Compaction: when a conversation is summarised, where it is cut, and which summaries are accepted.
 
 use ragmaker_model::Message;
 

@@ -1,7 +1,7 @@
-//! Tools that the configuration names: catalogs of executables, and servers of the Model Context Protocol.
+//! Further tools from the configuration: catalogs of executables, and servers of the Model Context Protocol.
 //!
-//! One runs unasked where it declares that it changes nothing and is kept to that; of any other a person is asked. What a
-//! tool that reaches the web answers is marked as data.
+//! A tool runs without approval only if it declares that it changes nothing and is confined to that. Answers of tools
+//! that use the web are marked as data.
 
 use ragmaker_config::Config;
 use ragmaker_foreign::{Place, TOOL_CANCELLED, Tool, load};

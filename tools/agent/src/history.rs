@@ -1,7 +1,7 @@
-//! What has been said, as the model is told it.
+//! The history: the messages of the conversation as they are sent to the model.
 //!
-//! The invariant of every provider: each call has exactly one result, after it and before anything else is said,
-//! and no result is without its call.
+//! All providers require this invariant: each call has exactly one result, which directly follows the call's message,
+//! and each result has a call.
 
 use ragmaker_model::{Call, Message};
 

@@ -1,4 +1,4 @@
-//! Ctrl-C: once ends the step, twice the program.
+//! Ctrl-C: once ends the step, twice ends the program.
 
 use std::{
     process,

@@ -1,7 +1,8 @@
-//! `ragmaker-agent`: a terminal assistant over the tools.
+//! `ragmaker-agent`: an assistant for the terminal that uses the tools.
 //!
-//! A person asks; a model decides step by step which tools to call, sees every result and error, and answers. The state
-//! machine ([`machine`]) and the rules of summaries ([`compaction`]) are pure; [`agent`] performs what they ask for.
+//! A person sends a request. The model decides step by step which tools to call, receives every result and error, and
+//! answers. The state machine ([`machine`]) and the rules of summaries ([`compaction`]) are pure functions; [`agent`]
+//! performs their effects.
 
 mod agent;
 mod approve;

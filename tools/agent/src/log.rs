@@ -1,4 +1,4 @@
-//! The log of `--debug`: one JSON object a line, with keys blanked, for the owner alone.
+//! The log of `--debug`: one JSON object per line, without API keys, readable by its owner only.
 
 use std::{
     fs::{self, File, OpenOptions},

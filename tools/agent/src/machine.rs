@@ -1,7 +1,7 @@
 //! The state machine: `UserInput → AgentDecide → (ToolExecution → AgentDecide)* → End → UserInput`.
 //!
-//! [`next`] is a pure function of a state and an event. What happened is an [`Event`], and every event is a line of the
-//! conversation's file: reading the file again leads to the same state. What is to be done is an [`Effect`].
+//! [`next`] is a pure function of a state and an [`Event`]. It returns the [`Effect`]s to perform. Every event is a
+//! line of the conversation's file, so reading the file again leads to the same state.
 
 use std::{
     collections::HashMap,

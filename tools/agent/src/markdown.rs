@@ -1,7 +1,7 @@
-//! Markdown for a terminal, line by line while it is written.
+//! Markdown for a terminal, rendered line by line while the answer arrives.
 //!
-//! A parser of whole documents would hold an answer back until its end. A line is shown when it is complete; only the
-//! fence of code spans lines.
+//! A parser of whole documents would delay an answer until its end. Here a line is shown when it is complete; only code
+//! fences span lines.
 
 use crate::clean::Cleaner;
 

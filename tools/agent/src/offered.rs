@@ -1,7 +1,8 @@
-//! The tools that the model is offered, and how a call of one is run.
+//! The tools that the model is offered, and the execution of their calls.
 //!
-//! They are those of the registry, and the further ones that the configuration names ([`ragmaker_foreign`]). Whatever happens to a call becomes its result: an unknown tool, arguments that do not fit, an error, the end of its
-//! process, output without end, a person's refusal.
+//! The tools are those of the registry and the further tools of the configuration ([`ragmaker_foreign`]). Every failure
+//! of a call becomes its result: an unknown tool, invalid arguments, an error, a crash, endless output, a person's
+//! refusal.
 
 use std::{
     sync::{Arc, mpsc},

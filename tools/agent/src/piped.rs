@@ -1,4 +1,4 @@
-//! What is piped into the program, which is appended to the request.
+//! Piped input, which is appended to the request.
 
 use std::{
     io::{self, IsTerminal, Read},

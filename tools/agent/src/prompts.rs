@@ -1,4 +1,4 @@
-//! What the model is told, from the files in `prompts/`, one folder for each language.
+//! The prompts for the model, from the files in `prompts/`, one folder for each language.
 
 use crate::machine::Note;
 

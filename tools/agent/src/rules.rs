@@ -1,4 +1,4 @@
-//! The limits of a conversation: the state machine and the summaries obey them.
+//! The limits of a conversation, for the state machine and the summaries.
 
 /// The limits.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
-//! What a person or a program sees: text, one JSON value, or one JSON object a line.
+//! The output for a person or a program: text, one JSON value, or one JSON object per line.
 //!
-//! Answers go to standard output. Progress goes to standard error, and only where that is a terminal: a program that
-//! reads the streams gets what the contract says. An event is shown after it was written to the conversation.
+//! Answers go to standard output. Progress goes to standard error, and only if that is a terminal, so a program that
+//! reads the streams gets exactly what the contract says. An event is shown after it was written to the conversation.
 
 use std::{
     io::{self, IsTerminal, Write},

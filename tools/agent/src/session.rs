@@ -1,8 +1,8 @@
-//! Conversations on disk: one file of JSON lines each, in the project's cache folder.
+//! Conversations on disk: one file of JSON lines for each, in the project's cache folder.
 //!
-//! Every event is appended in one write before it is shown, so a program that is killed loses nothing that was seen; a
-//! line that was cut short by the end is removed when the conversation is taken up again. The file is locked while it is
-//! in use. It is for the owner alone.
+//! Every event is appended in one write before it is shown, so a killed program loses nothing that was shown. An
+//! incomplete last line is removed when the conversation continues. The file is locked while it is in use. Only its
+//! owner can read it.
 
 use std::{
     collections::hash_map::RandomState,

@@ -1,4 +1,4 @@
-//! From arguments and configuration to a conversation that can begin.
+//! The start: from arguments and configuration to a conversation.
 
 use std::{path::PathBuf, sync::Arc};
 

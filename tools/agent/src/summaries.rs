@@ -1,4 +1,4 @@
-//! Older turns made shorter: asking the model for a summary, and cutting long results.
+//! Shortening older turns: by a summary of the model, or by cutting long results.
 
 use ragmaker_model::{CANCELLED, Message, Progress, Request};
 use ragmaker_tool::Error;

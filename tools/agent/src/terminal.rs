@@ -1,6 +1,6 @@
-//! The terminal: lines are edited there, and a person is asked there.
+//! The terminal: editing of lines, and questions to the person.
 //!
-//! A question is asked only where standard input is a terminal: input from a pipe is not an answer.
+//! Questions are asked only if standard input is a terminal, because input from a pipe is not an answer.
 
 use std::{
     io::{self, IsTerminal},

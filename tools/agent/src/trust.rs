@@ -1,7 +1,8 @@
-//! What a project's own files may decide: whoever wrote the project wrote them.
+//! Trust in the project's own configuration, which the author of the project wrote.
 //!
-//! Where a key is sent, which programs are started and what runs unasked is confirmed once by a person; a change of these
-//! settings is confirmed again. What was confirmed is in the user's configuration folder, out of the project's reach.
+//! A person confirms once where an API key is sent, which programs are started and which calls run without approval. A
+//! change of these settings needs another confirmation. Confirmations are in the user's configuration folder, which the
+//! project cannot change.
 
 use std::{fs, io::Write, path::PathBuf};
 

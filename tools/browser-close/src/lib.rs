@@ -1,4 +1,4 @@
-//! `ragmaker-browser-close`: closes the browser of a session, cleanly, and all that is left of it.
+//! `ragmaker-browser-close`: closes the browser of a session and cleans up after a crashed one.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Profile, codes};

@@ -1,4 +1,4 @@
-//! `ragmaker-browser-extract`: saves what a page says as Markdown, and records it in the catalog.
+//! `ragmaker-browser-extract`: saves the main content of a page as Markdown and records it in the catalog.
 
 mod list;
 mod page;

@@ -1,8 +1,7 @@
-//! Many pages in one call: each gets its verdict, and none holds up the others.
+//! Many pages in one call: each page has a verdict, and a slow page does not delay the others.
 //!
-//! Workers take pages off one queue, each in a tab of its own. What they took is saved by this thread alone, so that
-//! the catalog is changed by one after the other. Each page is noted as it ends: a run that was killed goes on where
-//! it was.
+//! Workers take pages from one queue; each worker has a tab. Only this thread saves the results, so the catalog is
+//! changed by one thread. Each page is recorded when it is done, so a killed run can be resumed.
 
 use std::{
     collections::HashSet,

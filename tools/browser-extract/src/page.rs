@@ -1,4 +1,4 @@
-//! One page: visited, checked and converted.
+//! One page: visits, checks and converts it.
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
-//! The pages of a list that are still to be loaded: which one is next, and when.
+//! The queue of pages to load: which page is next, and when it may be loaded.
 //!
-//! A site is asked for a few pages at once, and left alone for as long as it asks for.
+//! Only a few pages of a site are loaded at the same time. After a site has asked for a pause (`Retry-After`), no page
+//! of it is loaded until the pause is over.
 
 use std::{
     collections::{HashMap, VecDeque},

@@ -1,4 +1,4 @@
-//! `ragmaker-browser-navigate`: goes to a page and says what it is and where it leads.
+//! `ragmaker-browser-navigate`: opens a page and returns its title, its kind and its links.
 
 mod pattern;
 

@@ -1,4 +1,4 @@
-//! The pattern of `--match`: a regular expression that links are held against.
+//! The pattern of `--match`: a regular expression for links.
 
 use std::{
     error::Error as _,

@@ -1,4 +1,4 @@
-//! `ragmaker-browser-open`: leaves a browser running that later calls attach to.
+//! `ragmaker-browser-open`: starts a browser that later calls use.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{IDLE_SECONDS, Profile, codes};

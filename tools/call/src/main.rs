@@ -1,6 +1,6 @@
-//! `ragmaker-call`: any tool by its name, with JSON arguments on standard input.
+//! `ragmaker-call`: runs a tool by its name, with JSON arguments from standard input.
 //!
-//! What it prints, and its exit status, are the tool's own. The host options are flags of this program.
+//! Output and exit status are those of the tool. The host options are flags of this program.
 
 use std::process::ExitCode;
 

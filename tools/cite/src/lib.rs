@@ -1,4 +1,4 @@
-//! `ragmaker-cite`: whether quotations stand where an answer says.
+//! `ragmaker-cite`: checks that the cited sections contain the quotations of an answer.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `ragmaker-create-directory`: a directory, and those above it.
+//! `ragmaker-create-directory`: makes a directory and its missing parents.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{ALREADY_EXISTS, Roots, shown};

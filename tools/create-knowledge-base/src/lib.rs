@@ -1,4 +1,4 @@
-//! `ragmaker-create-knowledge-base`: an empty knowledge base.
+//! `ragmaker-create-knowledge-base`: makes an empty knowledge base.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `ragmaker-delete-directory`: to the trash, or for good.
+//! `ragmaker-delete-directory`: deletes a directory, to the trash or permanently.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Deleted, Expect, Roots, delete};

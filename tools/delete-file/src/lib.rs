@@ -1,4 +1,4 @@
-//! `ragmaker-delete-file`: to the trash, or for good.
+//! `ragmaker-delete-file`: deletes a file, to the trash or permanently.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Deleted, Expect, Roots, delete};

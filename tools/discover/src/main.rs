@@ -1,7 +1,7 @@
-//! `ragmaker-discover`: the tools as declarations, in the form that a client takes.
+//! `ragmaker-discover`: prints the declarations of the tools, in the form that a client needs.
 //!
-//! A client that runs this at its start may not survive a failure: whatever happens, an array is
-//! printed and the exit status is 0.
+//! A client that runs this program at its start may not handle a failure. So it always prints an array and exits with
+//! status 0.
 
 use std::process::ExitCode;
 

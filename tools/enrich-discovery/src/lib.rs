@@ -1,4 +1,4 @@
-//! Enriches a catalog: sets titles and summaries of many documents in one locked, atomic step.
+//! `ragmaker-enrich-discovery`: sets titles and summaries of many documents in one locked, atomic step.
 
 mod saved;
 mod updates;

@@ -1,4 +1,4 @@
-//! Saved pages that the catalog does not list, or not under their URL, as their front matter says.
+//! Saved pages that the catalog does not list, or not under the URL of their front matter.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! The updates, as JSON: in the argument itself, in a file, or on standard input.
+//! The updates as JSON: from the argument, a file, or standard input.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! Describes a knowledge base: sets the header of its catalog and counts its documents.
+//! `ragmaker-entry-discovery`: sets the header of a catalog and counts its documents.
 
 use std::path::PathBuf;
 

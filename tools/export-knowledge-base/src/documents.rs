@@ -1,4 +1,4 @@
-//! The documents of a knowledge base, as they are read one after another.
+//! The documents of a knowledge base, read one after another.
 
 use std::{
     fs, io,

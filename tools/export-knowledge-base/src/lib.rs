@@ -1,4 +1,4 @@
-//! `ragmaker-export-knowledge-base`: a knowledge base as one file for other programs.
+//! `ragmaker-export-knowledge-base`: writes a knowledge base to one file for other programs.
 
 mod documents;
 mod text;

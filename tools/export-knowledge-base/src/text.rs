@@ -1,4 +1,4 @@
-//! The forms that are text: an index for models, one Markdown file, lines of JSON.
+//! The text formats: an index for models, one Markdown file, JSON lines.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
 //! A web archive: WACZ 1.1.1 (<https://specs.webrecorder.net/wacz/1.1.1/>) with a WARC 1.1 file (ISO 28500).
 //!
-//! The archive holds what the knowledge base has, the Markdown: each document is a record of type `resource`, which says
-//! what was at an address, and never a `response`, which would say what a server sent.
+//! The archive contains the Markdown of the knowledge base. So each document is a record of type `resource`, which is
+//! the content of an address, and not of type `response`, which would be the answer of a server.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `ragmaker-file-sync`: the documents of a folder in a knowledge base.
+//! `ragmaker-file-sync`: saves the documents of a folder in a knowledge base.
 
 use std::path::{Path, PathBuf};
 

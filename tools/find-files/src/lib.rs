@@ -1,4 +1,4 @@
-//! `ragmaker-find-files`: files by a glob.
+//! `ragmaker-find-files`: finds files by a glob.
 
 use std::{cmp::Reverse, time::SystemTime};
 

@@ -1,4 +1,4 @@
-//! `ragmaker-github-fetch`: the documents of a Git repository in a knowledge base.
+//! `ragmaker-github-fetch`: saves the documents of a Git repository in a knowledge base.
 
 use std::path::PathBuf;
 

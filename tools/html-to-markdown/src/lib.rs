@@ -1,4 +1,4 @@
-//! `ragmaker-html-to-markdown`: a page from a file or a pipe to clean Markdown.
+//! `ragmaker-html-to-markdown`: converts an HTML page from a file or a pipe to Markdown.
 
 mod input;
 pub mod stream;

@@ -1,4 +1,4 @@
-//! One page, returned and not saved.
+//! One page, which is returned and not saved.
 
 use ragmaker_site::{Content, Kind, Loaded, Via};
 use ragmaker_tool::{Budget, Error, Next, OFFSET_BEYOND_END, Offset};

@@ -1,4 +1,4 @@
-//! What a section would be: the addresses that its start, sitemaps and llms.txt name, kept or dropped.
+//! The plan of a section: the addresses from its start page, sitemaps and llms.txt, each kept or dropped.
 
 use ragmaker_site::Planned;
 use ragmaker_tool::{Budget, Error, Next, Offset};

@@ -1,4 +1,4 @@
-//! `ragmaker-init-cache`: takes what was gathered before out of a project's cache folder.
+//! `ragmaker-init-cache`: moves an old knowledge base from a project's cache folder to the trash.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Expect, Roots, delete, shown};

@@ -1,4 +1,4 @@
-//! A tree of files, once more.
+//! Copying a tree of files.
 
 use std::{
     fs, io,

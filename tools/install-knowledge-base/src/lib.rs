@@ -1,8 +1,8 @@
-//! `ragmaker-install-knowledge-base`: copies finished knowledge bases to where they are to be used.
+//! `ragmaker-install-knowledge-base`: copies finished knowledge bases to another folder.
 //!
-//! A knowledge base is built whole beside its target, with the documents that are there already, and changes
-//! places with it in one step ([`target`]). So a reader finds the old one or the new one, and so does whoever comes after
-//! a call that was killed.
+//! The new knowledge base is built completely beside its target, with the documents that are in the target already, and
+//! then exchanged with the target in one step ([`target`]). So readers find either the old or the new knowledge base,
+//! also after a killed call.
 
 mod copy;
 mod source;

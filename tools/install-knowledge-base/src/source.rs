@@ -1,4 +1,4 @@
-//! A knowledge base that is copied.
+//! A knowledge base to copy.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! A knowledge base that is made or added to: built beside its place, then put there in one step.
+//! A target knowledge base: built beside its place, then moved there in one step.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! `ragmaker-list-directory`: what is in a directory.
+//! `ragmaker-list-directory`: lists the entries of a directory.
 
 use std::{cmp::Reverse, time::SystemTime};
 

@@ -1,8 +1,8 @@
 //! The server over HTTP: the protocol's streamable transport at `/mcp`.
 //!
-//! It listens on loopback unless an address says otherwise. Every local user and process can reach a port,
-//! so a request needs the bearer token, which only the owner of a file can read. Pages in a browser are
-//! refused: requests that name another host, or come from another origin.
+//! The server listens on the loopback interface. Every local user and process can connect to the port, so each request
+//! needs a bearer token from a file that only its owner can read. Requests of pages in a browser are refused: those
+//! with another host, or from another origin.
 
 use std::{
     convert::Infallible,

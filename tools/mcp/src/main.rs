@@ -1,7 +1,7 @@
-//! `ragmaker-mcp`: every tool, served over the Model Context Protocol.
+//! `ragmaker-mcp`: serves all tools over the Model Context Protocol.
 //!
-//! One executable is several programs: the server; a tool that the server runs in a process of its own
-//! ([`ragmaker_registry::subprocess`]); and the supervisor of a browser that such a tool opened.
+//! One executable contains several programs: the server, a tool that the server runs in a subprocess
+//! ([`ragmaker_registry::subprocess`]), and the supervisor of a browser that such a tool opened.
 
 #[cfg(feature = "http")]
 mod http;

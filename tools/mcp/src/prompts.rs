@@ -1,4 +1,4 @@
-//! The workflows as the protocol's prompts, for clients without commands of their own.
+//! The workflows as prompts of the protocol, for clients without their own commands.
 
 use ragmaker_registry::{WORKFLOWS, Workflow};
 use rmcp::{

@@ -1,4 +1,4 @@
-//! What a person at the client is asked before a call that needs an approval (elicitation).
+//! The question to the person at the client before a call that needs an approval (elicitation).
 
 use std::fmt::Write;
 

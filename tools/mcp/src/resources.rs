@@ -1,6 +1,6 @@
-//! Knowledge bases and their documents as the protocol's resources, and word of what changed in them.
+//! Knowledge bases and their documents as resources of the protocol, and notifications of changes.
 //!
-//! Changes are found by looking: other processes write knowledge bases, and a look at a file takes microseconds.
+//! Changes are found by polling, because other processes change knowledge bases; polling a file takes microseconds.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! Where the server works: its host options with absolute paths, and its working directory.
+//! The scope of the server: its host options with absolute paths, and its working directory.
 
 use std::{
     env,

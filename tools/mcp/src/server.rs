@@ -1,4 +1,4 @@
-//! The server: the tools it offers, and how a call is run and answered.
+//! The server: offers the tools, runs calls, and sends answers.
 
 use std::{
     sync::Arc,

@@ -1,5 +1,7 @@
-//! The sessions over HTTP, of bounded number. A client that disconnects without ending its session leaves the
-//! session open, and the protocol's library keeps it for minutes.
+//! The sessions over HTTP, limited in number.
+//!
+//! A client that disconnects without ending its session leaves the session open, and the protocol's library keeps it
+//! for minutes.
 
 use std::{collections::VecDeque, sync::Arc};
 

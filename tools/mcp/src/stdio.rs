@@ -1,8 +1,8 @@
 //! The protocol over standard input and output: one JSON message on each line.
 //!
-//! The SDK's own transport ignores lines that are not JSON and refuses a request without a handshake.
-//! This one answers the former with -32700, as JSON-RPC asks, and lets a client call without a handshake:
-//! such a request is served as the protocol's oldest revision, which had no other way to tell its version.
+//! The SDK's own transport ignores lines that are not JSON, and refuses requests without a handshake. This transport
+//! answers invalid lines with -32700, as JSON-RPC requires, and accepts calls without a handshake: such a request is
+//! served as the protocol's oldest revision, which has no other way to state its version.
 
 use std::{collections::VecDeque, io, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! The bearer token without which nobody may call over HTTP: any local process can reach a port.
+//! The bearer token of the HTTP server. Each request needs it, because any local process can connect to a port.
 
 use std::{
     fs,

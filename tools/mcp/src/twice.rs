@@ -1,5 +1,7 @@
-//! Calls whose arguments have a key twice. The protocol's library keeps such arguments in a map, which has
-//! the last of the two: so they are found in the text of the message, and noted in the call's metadata.
+//! Calls with a duplicate key in their arguments.
+//!
+//! The protocol's library keeps arguments in a map, which has only the last of two equal keys. So duplicates are
+//! searched in the text of the message and recorded in the call's metadata.
 
 use ragmaker_tool::{
     Error,

@@ -1,4 +1,4 @@
-//! `ragmaker-modify-file-content`: a piece of a text in place of another.
+//! `ragmaker-modify-file-content`: replaces an exact text in a file.
 
 use std::{io::Read, ops::Range};
 

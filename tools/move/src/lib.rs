@@ -1,4 +1,4 @@
-//! `ragmaker-move`: a file or a directory under another name.
+//! `ragmaker-move`: moves or renames a file or a directory.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, shown};

@@ -1,4 +1,4 @@
-//! `ragmaker-project-info`: where the project is, and what may be read and written.
+//! `ragmaker-project-info`: returns the project root and the roots that may be read and written.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! What takes time to find out: how large the project is, and which browsers there are.
+//! The slow part of the answer: statistics of the project's files, and the installed browsers.
 
 use std::{
     cmp::Reverse,

@@ -1,4 +1,4 @@
-//! What the tool prints.
+//! The answer of the tool.
 
 use std::{cell::Cell, io, rc::Rc};
 

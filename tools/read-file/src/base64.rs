@@ -1,4 +1,4 @@
-//! Bytes as base64, encoded while they are printed: a file of any size is never held as text.
+//! Bytes as base64, encoded during printing, so a file of any size is never in memory as text.
 
 use std::{fmt, io};
 

@@ -1,5 +1,4 @@
-//! Texts in other encodings than Unicode's that have to be decoded as a whole: into a nameless temporary
-//! file.
+//! Texts in legacy encodings that must be decoded as a whole: they are decoded to an unnamed temporary file.
 
 use std::io::{self, Write};
 

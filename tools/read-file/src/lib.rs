@@ -1,4 +1,4 @@
-//! `ragmaker-read-file`: a file, or a page of it, as JSON.
+//! `ragmaker-read-file`: returns a file, or a page of it, as JSON.
 
 use std::{
     io::{self, Read},

@@ -1,4 +1,4 @@
-//! Files that are not text: images with their size, everything else as bytes, both in base64.
+//! Files that are not text: images with their size, and other bytes, both in base64.
 
 use std::{io, path::Path};
 

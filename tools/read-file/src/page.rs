@@ -1,4 +1,4 @@
-//! How much of a text one answer takes.
+//! The part of a text that fits one answer.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Which part of a text is wanted, in the three ways agents ask for it.
+//! The requested part of a text, in the three forms of arguments for it.
 
 use ragmaker_tool::{ARGUMENT_ERROR, Bounded, Caller, Error};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! `ragmaker-read-many-files`: the texts of files, folders and globs in one answer.
+//! `ragmaker-read-many-files`: returns the texts of files, folders and globs in one answer.
 
 use std::{collections::BTreeSet, io::Read, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Documents that a browser showed, in the session that they were saved from.
+//! Documents from a browser: loaded again in the session from which they were saved.
 
 use ragmaker_address::canonical;
 use ragmaker_browser::{Browsing, Target, Visit};

@@ -1,4 +1,4 @@
-//! Documents that came from files of this machine.
+//! Documents from files of this machine.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `ragmaker-refresh-knowledge-base`: each document compared with what it came from.
+//! `ragmaker-refresh-knowledge-base`: compares each document with its source and saves changed ones.
 
 mod browser;
 mod folders;

@@ -1,4 +1,4 @@
-//! Documents that came from Git repositories.
+//! Documents from Git repositories.
 
 use ragmaker_catalog::Source;
 use ragmaker_git::{Repository, resolve};

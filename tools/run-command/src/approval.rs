@@ -1,4 +1,4 @@
-//! Who approves a line: a host, a person at the terminal, or the environment.
+//! The approval of a line: by a host, a person at the terminal, or the environment.
 
 use std::{
     env,

@@ -1,5 +1,5 @@
-//! The output of a command, of any size, in little memory: the start and the end of each stream, and the whole
-//! in a file where it is long.
+//! The output of a command, of any size, in bounded memory: the beginning and the end of each stream. A file has the
+//! complete output if it is long.
 
 use std::{
     collections::VecDeque,

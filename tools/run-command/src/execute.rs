@@ -1,4 +1,4 @@
-//! One run of a line: its environment, its confinement, its time.
+//! Running a line: its environment, its confinement, its time limit.
 
 use std::{
     env,

@@ -1,8 +1,8 @@
-//! `ragmaker-run-command`: a shell line within the project, after a gate.
+//! `ragmaker-run-command`: classifies a shell line and runs it in the project.
 //!
-//! The gate ([`ragmaker_guard`]) says what may be done with the line, a person approves what needs it, and the
-//! confinement ([`ragmaker_confine`]) holds whatever the gate overlooked: a line that runs unasked can write
-//! nothing, an approved one writes only the project.
+//! [`ragmaker_guard`] classifies the line, and a person approves it if necessary. [`ragmaker_confine`] limits the
+//! damage of misclassified lines: a line that runs without approval cannot write, and an approved line can write only
+//! in the project.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The output of a command as text within one answer.
+//! The output of a command as text that fits one answer.
 
 use ragmaker_files::{Roots, shown};
 use ragmaker_text::{Decode, Prior, identify_bytes};

@@ -1,4 +1,4 @@
-//! `ragmaker-search-file-content`: lines that match, in files of any encoding.
+//! `ragmaker-search-file-content`: finds matching lines in files of any encoding.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Roots, Walk, io_error, shown, walk};

@@ -1,4 +1,4 @@
-//! Searching: ripgrep's searcher over what `ragmaker-read-file` would show of each file.
+//! The search: ripgrep's searcher, applied to the text that `ragmaker-read-file` returns for each file.
 
 use std::{fs::File, io, path::Path, sync::Mutex};
 

@@ -1,4 +1,4 @@
-//! `ragmaker-search-knowledge-base`: the parts of documents that answer a question best.
+//! `ragmaker-search-knowledge-base`: returns the parts of documents that answer a question best.
 
 use std::{cell::RefCell, error::Error as _, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! `ragmaker-show-knowledge-base`: a page on which people look through a knowledge base.
+//! `ragmaker-show-knowledge-base`: makes an HTML page with which people browse a knowledge base.
 
 mod page;
 mod serve;

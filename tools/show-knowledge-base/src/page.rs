@@ -1,8 +1,8 @@
 //! The page: one HTML file with its styles, its script and the documents as JSON.
 //!
-//! What documents say reaches the page as JSON in elements that are not run, and from there as text nodes.
-//! Beneath that are two more barriers: the policy lets no script run but the page's own, which it names by
-//! its hash, and the reader's frame lets none run at all. Nothing is loaded from anywhere.
+//! The text of documents is in JSON elements, which are not executed, and is inserted as text nodes. There are two more
+//! barriers: the content security policy allows only the page's own script, by its hash, and the frame of the reader
+//! allows no script. The page loads nothing from elsewhere.
 
 use std::{collections::HashMap, fs, path::Path};
 

@@ -1,7 +1,7 @@
-//! The page over HTTP, for this machine alone.
+//! The page over HTTP, for this machine only.
 //!
-//! Other users of the machine cannot guess the address, and other sites in the browser cannot read the page:
-//! a request must name the server by its own address, so that a name which leads here is of no use.
+//! Other users of the machine cannot guess the address. Other sites in the browser cannot read the page: a request must
+//! have the server's own address as its host, so DNS rebinding does not work.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},

@@ -1,7 +1,7 @@
-//! `ragmaker-think`: a reflection, written down before the next step.
+//! `ragmaker-think`: records a reflection before the next step.
 //!
-//! A model that has to write its judgement into a call judges before it answers. What it wrote stays in the
-//! conversation; the tool counts and keeps it.
+//! A model that must write its judgement into a call judges before it answers. The reflection stays in the
+//! conversation; the tool counts and stores it.
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_project::Project;

@@ -1,5 +1,7 @@
-//! Verifies a knowledge base: reads the catalog and every document of it, changes nothing, and reports
-//! what is wrong and what to do about it. With an answer, checks its citations instead.
+//! `ragmaker-verify`: checks a knowledge base and returns findings, each with advice. With an answer, it checks the
+//! answer's citations instead.
+//!
+//! It reads the catalog and all its documents, and changes nothing.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! The engines: how each is asked, and where its answer has the results.
+//! The search engines: the request to each, and the place of the results in its answer.
 
 use ragmaker_config::{Blanks, SearchEngine, SearchSettings};
 use ragmaker_http::{Client, Limits, Response};

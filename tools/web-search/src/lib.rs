@@ -1,7 +1,7 @@
-//! `ragmaker-web-search`: what a search engine finds on the web.
+//! `ragmaker-web-search`: searches the web with a search engine.
 //!
-//! Engine, address and key are the configuration's ([`ragmaker_config`]); a call may choose among the engines that are
-//! configured, and never where a key is sent.
+//! Engine, address and API key come from the configuration ([`ragmaker_config`]). A call may choose among the
+//! configured engines, but never the address to which a key is sent.
 
 mod engine;
 mod text;

@@ -1,4 +1,4 @@
-//! Texts as engines return them, made plain: some mark words with HTML.
+//! Texts of search engines as plain text; some engines mark words with HTML.
 
 /// The most characters of a title or a date.
 pub(crate) const TITLE: usize = 300;

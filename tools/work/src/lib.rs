@@ -1,6 +1,6 @@
-//! `ragmaker-work`: the plan, the todo list and the memos of the work at hand.
+//! `ragmaker-work`: keeps the plan, the todo list and the memos of the current task.
 //!
-//! A host that shows the state to its model with every request ([`rendered`]) keeps them alive when it summarises the
+//! A host sends this state to its model with every request ([`rendered`]), so it survives the summaries of the
 //! conversation.
 
 use argh::{ArgsInfo, FromArgs};

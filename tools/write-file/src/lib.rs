@@ -1,4 +1,4 @@
-//! `ragmaker-write-file`: a text file, whole or not at all.
+//! `ragmaker-write-file`: writes a text file atomically.
 
 use std::io::{self, Read};
 

@@ -1,5 +1,5 @@
-//! The agent: from its start to its first request, beside the clients that `cargo xtask test --clients` installs; what a
-//! step costs; memory after many turns; size. All have the same scripted model.
+//! The agent: time from its start to its first request, compared with the clients that `cargo xtask test --clients`
+//! installs; cost of a step; memory after many turns; size. All programs use the same scripted model.
 
 use std::{
     fs,

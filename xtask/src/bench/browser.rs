@@ -1,6 +1,5 @@
-//! The browser tools on a plain page of 500 links: warm beside the time that Chromium itself takes
-//! for it, cold beside `chromium --dump-dom`, and both beside agent-browser where npm has it. Then pages
-//! that others wrote.
+//! The browser tools on a plain page of 500 links: with an open browser compared with Chromium's own load time, without
+//! a session compared with `chromium --dump-dom`, and both compared with agent-browser if npm has it. Then real pages.
 
 mod pages;
 

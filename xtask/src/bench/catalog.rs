@@ -1,4 +1,4 @@
-//! An append to a catalog, beside an atomic and synced write of the same bytes.
+//! An append to a catalog, compared with an atomic and synced write of the same bytes.
 
 use std::{
     fs::{self, File},

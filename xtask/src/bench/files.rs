@@ -1,4 +1,4 @@
-//! The file tools beside `cat`, `tail`, `ls` and ripgrep: time, memory, and whether they find the same.
+//! The file tools compared with `cat`, `tail`, `ls` and ripgrep: time, memory, and equality of the results.
 
 use std::{
     collections::BTreeMap,

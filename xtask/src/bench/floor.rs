@@ -1,5 +1,5 @@
-//! The baseline: the time that Chromium itself takes for a page, from the navigation command to the load
-//! event, over its own debugging socket.
+//! The baseline: Chromium's own load time of a page, from the navigation command to the load event, over its debugging
+//! socket.
 
 use std::{
     cell::RefCell,

@@ -1,5 +1,5 @@
-//! Paired measurement: every round runs every subject once, so that what disturbs the machine
-//! disturbs them alike, and ratios are taken within a round before their median is.
+//! Paired measurement: each round runs every program once, so a disturbance of the machine affects all of them. Ratios
+//! are computed within a round, and the median of the ratios is reported.
 
 use std::{
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},

@@ -1,5 +1,4 @@
-//! Bringing knowledge in: office documents beside another converter, and the documents of a large
-//! repository, and a section of a site.
+//! Gathering without a browser: office documents, the documents of a large repository, and a section of a site.
 
 mod crawl;
 mod office;

@@ -1,4 +1,4 @@
-//! HTML to Markdown beside other converters: quality, speed, memory, and pages written to be slow.
+//! HTML to Markdown, compared with other converters: quality, speed, memory, and pages that are made to be slow.
 
 use std::{
     fs,

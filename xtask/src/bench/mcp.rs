@@ -1,5 +1,5 @@
-//! The MCP server: start-up, overhead of a call, memory, and 1,000 calls of all kinds, 16 at once, of which
-//! none may fail and after which no process may be left.
+//! The MCP server: start-up, overhead of a call, memory, and 1,000 calls of all kinds, 16 at a time. No call may fail,
+//! and no process may be left afterwards.
 
 use std::{
     fs,

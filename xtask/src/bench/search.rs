@@ -1,8 +1,8 @@
-//! Ranked search beside qmd's `search`, the BM25 leg of another search over Markdown for agents: quality, time of a
-//! process, first index, update after a change, and size, on the same documents and questions in one run.
+//! Ranked search compared with qmd's `search`, the BM25 part of another search over Markdown for agents: quality, time
+//! of a process, first index, update after a change, and size, on the same documents and questions in one run.
 //!
-//! A set is a file of JSON lines, gzip or plain: `{"id", "title", "text"}` for each document and
-//! `{"query", "relevant": {ID: GRADE}}` for each question; other lines do not count.
+//! A set is a file of JSON lines, gzip or plain: `{"id", "title", "text"}` for each document and `{"query", "relevant":
+//! {ID: GRADE}}` for each question; other lines are ignored.
 
 use std::{
     collections::{HashMap, HashSet},

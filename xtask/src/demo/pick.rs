@@ -1,4 +1,4 @@
-//! Which links the demo follows: a fixed rule, where an agent would choose.
+//! The links that the demo follows: a fixed rule in place of an agent's choice.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Checks the demo's result: a catalog with all of its header, and for every entry a document with front
-//! matter and text.
+//! Checks the result of the demo: a catalog with a complete header, and for each entry a document with front matter and
+//! text.
 
 use std::{fs, path::Path};
 

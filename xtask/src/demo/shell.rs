@@ -1,4 +1,4 @@
-//! Prints the demo's command lines as a person could type them, and their answers, shortened.
+//! Prints the command lines of the demo as a person would type them, and their shortened answers.
 
 use std::{
     cell::Cell,

@@ -1,4 +1,4 @@
-//! Installs programs with the system's package manager.
+//! Installing programs with the system's package manager.
 
 use std::{
     env,

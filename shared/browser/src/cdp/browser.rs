@@ -1,4 +1,4 @@
-//! The browser's own DevTools socket: tabs, dialogs, and a clean end.
+//! The browser's own DevTools socket: opens and closes tabs, answers dialogs, and quits the browser.
 
 use std::{
     fs,

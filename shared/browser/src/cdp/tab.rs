@@ -1,4 +1,4 @@
-//! A tab's DevTools socket: going to a page, its network's events, and scripts that read it.
+//! A tab's DevTools socket: navigation, network events, and the scripts that read the page.
 
 use std::{
     collections::HashMap,

@@ -1,7 +1,7 @@
-//! All limits of the wait for a page, in one table.
+//! All time limits of the wait for a page, in one table.
 //!
-//! Times in Rust are [`Duration`]s; those that the page scripts use are numbers of milliseconds, for
-//! they are passed to the scripts as JSON.
+//! Limits that are used in Rust are [`Duration`]s. Limits of the page scripts are numbers of milliseconds, because they
+//! are passed to the scripts as JSON.
 
 use std::time::Duration;
 

@@ -1,16 +1,15 @@
-//! When a page is ready: the wait until its own content is there, whatever else goes on in it.
+//! Page readiness: the wait until the page's own content is complete.
 //!
-//! A page is looked at until one of these ends the wait, which [`Ready`] names:
+//! The page is polled until one of these conditions ends the wait; [`Ready`] names it:
 //!
-//! - `selector`: an element matches the selector that the call waits for; nothing else counts then.
-//! - `idle`: document and network are idle, and nothing that could bring content is due.
-//! - `content`: the content rests. What is still open brings none: images, fonts, connections for news, or
-//!   another site beside a page with text.
-//! - `cap`: the page has had its time ([`limits`]), or something that could bring content has taken longer
-//!   than content should.
+//! - `selector`: an element matches the selector of the call. A call with a selector uses no other condition; if no element
+//!   matches in time, it fails with [`SELECTOR_NOT_FOUND`].
+//! - `idle`: document and network are idle, and no timer or worker that could add content is pending.
+//! - `content`: the content no longer changes, and the open requests cannot add content: images, fonts, connections for
+//!   updates, or, if the page has text, requests to other sites.
+//! - `cap`: the total time limit has passed ([`limits`]), or a request that could add content has exceeded its own limit.
 //!
-//! [`Outcome`] also names the hosts of what is open. Polling does not count: between two requests
-//! nothing is open.
+//! [`Outcome`] also lists the hosts of the open requests. Repeated requests of a polling page are not counted.
 //!
 //! ```text
 //!            navigate                      first report, or a look at the page
@@ -27,44 +26,47 @@
 //!                                                                   facts and content
 //! ```
 //!
-//! Three observers tell what goes on, each what the others cannot see:
+//! Three observers provide the facts. None of them can see what the others see:
 //!
-//! | observer | sees | says |
+//! | observer | sees | result |
 //! |---|---|---|
-//! | `js/watch.js`, in the page's own world | timers, workers, mutations, animations | counts of what is due, how long nothing has happened |
+//! | `js/watch.js`, in the page's own world | timers, workers, mutations, animations | counts of pending activities, time since the last change |
 //! | `js/look.js`, in an isolated world | the document, its text, those counts | `wait`, `idle`, `stalled`, `selector` |
 //! | [`network`], from the tab's events | requests, redirects, refreshes | idle, open, busy, stalled |
 //!
-//! What may still bring content is decided per request, by the first line that fits:
+//! For each open request, the first row that applies decides how long it is waited for:
 //!
-//! | what is open | beside text | in a page with little text |
+//! | open request | in a page with text | in a page with little text |
 //! |---|---|---|
-//! | polling: the same request, or the same address, again and again | not counted | not counted |
-//! | pictures, fonts, media, beacons; a connection for news after its first message | open | open |
-//! | a style sheet, or a connection for news without a message | waited for, `style`, `push`, then open | the same |
-//! | anything of another site's host that answers nothing (below) | open | `cap` after `silent_answer_sparse` |
-//! | data of another site that has brought nothing to this page before | waited for, `other_data`, then open | waited for, `data` |
-//! | data, code and frames of the page's own site, or of one that has brought something | waited for, `data`, `body`, `code`, then `cap` | the same, longer |
+//! | polling: the same request, or the same address, repeatedly | not counted | not counted |
+//! | images, fonts, media, beacons; a connection for updates (`EventSource`, `WebSocket`) after its first message | open | open |
+//! | a style sheet, or a connection for updates without a message | waited for, `style`, `push`, then open | the same |
+//! | any request to a silent host of another site (below) | open | `cap` after `silent_answer_sparse` |
+//! | data of another site that has added nothing to this page before | waited for, `other_data`, then open | waited for, `data` |
+//! | data, code and frames of the page's own site, or of a site that has added something | waited for, `data`, `body`, `code`, then `cap` | the same, longer |
 //!
-//! **A host that answers nothing.** A dead host and a slow one look alike until one of them answers. So a host of
-//! another site that has not answered anything for `silent_ask` is asked for something small, its `/robots.txt`: one
-//! that is alive answers that at once, whatever it still works on, and is waited for; one that does not answer in a
-//! time that the page's own server sets the measure for is silent. That server is asked the same at the same time: on a
-//! busy machine all answers are late, and silence says nothing. Each tab remembers silent hosts for some minutes
-//! ([`SilentHosts`]), and hardly waits for them again.
+//! "Open" means that the page is not waited for because of this request; a page that is ready otherwise is `content`.
 //!
-//! **Asked in vain.** What a request brings is news, and so is a timer for a while. A request to another host that
-//! fails, or an answer as long as the one before, is not; nor, beside text, is a timer that led to it or follows on it.
+//! **Silent hosts.** A dead host and a slow host cannot be distinguished until one of them answers. So a host of another
+//! site that has not answered for `silent_ask` is probed: its `/robots.txt` is requested. A live host answers such a
+//! small request at once, even if the page's request takes longer, and is waited for. A host that does not answer in time
+//! is silent. The page's own server is probed at the same time, and its answer sets the time limit: on a busy machine all
+//! answers are late, and a late answer does not mean a dead host. Each tab remembers silent hosts for some minutes
+//! ([`SilentHosts`]) and hardly waits for them again.
 //!
-//! **A parser that is held up.** A script or style sheet of a silent host may stand before the page's own text. The
-//! page is then loaded again without that host ([`Waited::Blocked`]): the protocol cannot end one request.
+//! **Activity without new content.** A successful answer restarts the idle time of the page, and so does a timer, for a
+//! limited time. A failed request to another host, or an answer as long as the one before, does not restart it. In a page
+//! with text, the timers that cause such a request or follow on it do not restart it either.
 //!
-//! On 66 saved pages of the web whose third parties accept connections and never answer, a call of `browser-extract`
-//! took 1.7 s in the median and 17.1 s at p90 with fixed limits and no question; with it, 0.9 s and 1.5 s, with the
-//! same words (two busy cores).
+//! **A blocked parser.** A script or style sheet of a silent host, placed before the page's own text, blocks the parser.
+//! The protocol cannot end a single request. So the page is loaded again without that host ([`Waited::Blocked`]).
 //!
-//! All their limits are in one table, [`limits`]; the scripts are given theirs as arguments. The content is
-//! taken by the look that finds the page ready, in the same script: a page cannot change in between.
+//! Measured on 66 saved pages whose third parties accept connections and never answer, on two busy cores: with fixed limits
+//! and without probes, `browser-extract` took 1.7 s in the median and 17.1 s at p90. With probes, it takes 0.9 s and 1.5 s,
+//! and finds the same words.
+//!
+//! All time limits are in one table, [`limits`]; the page scripts receive theirs as arguments. The script run that finds the
+//! page ready also returns the content, so the page cannot change between the two.
 
 pub(crate) mod limits;
 mod network;

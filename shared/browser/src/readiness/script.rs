@@ -1,15 +1,15 @@
-//! The scripts that run in pages, and what each part gives the next.
+//! The scripts that run in pages, and what each part provides.
 //!
-//! `js/watch.js` runs in every document of a tab before the page's own scripts, and counts what the page
-//! waits for. The page script runs in an isolated world, again and again until the page is ready, and
-//! returns its state, its facts and its content in one answer. It is joined from parts, in this order:
+//! `js/watch.js` runs in every document of a tab before the page's own scripts, and counts the pending timers and workers.
+//! The page script runs in an isolated world, repeatedly until the page is ready, and returns state, facts and content of
+//! the page in one answer. It is the concatenation of these parts, in this order:
 //!
-//! | part | gives |
+//! | part | provides |
 //! |---|---|
 //! | `document.js` | `doc`, `own`, `rootOf`, `isForm`, `ask`, `shadowOf`: the document by names that no element of the page can take |
 //! | `look.js` | `look(selector)`: the state of the page; `sparse()`, `watched()` |
-//! | `sign-in.js` | `signIn()`: the form to sign in |
-//! | `facts.js` | `facts()`: what the page is, as [`Facts`](crate::facts::Facts) |
+//! | `sign-in.js` | `signIn()`: the sign-in form |
+//! | `facts.js` | `facts()`: the facts about the page, as [`Facts`](crate::facts::Facts) |
 //! | `names.js` and `links.js`, or `html.js` | `take(selector)`: the content |
 //! | `collect.js` | takes the arguments, calls the others, returns `[state, facts, content]` |
 

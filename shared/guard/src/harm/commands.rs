@@ -1,4 +1,4 @@
-//! Commands by their words: wrappers taken off, and what they do to what.
+//! Commands by their words: wrappers such as `sudo` removed, and the effect of each command on its operands.
 
 use super::{Look, notes, targets::is_disk};
 

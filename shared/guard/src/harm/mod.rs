@@ -1,8 +1,8 @@
-//! What is a disaster whoever approves it, and what else a line does, for the person who decides.
+//! Harm: lines that are always blocked, and the possible effects of other lines, for the person who decides.
 //!
-//! Here a line is read generously: wrappers such as `sudo` are taken off, lines in lines are read, variables
-//! that the line sets are put in, and what is not known counts as what it may be. Nothing runs unasked
-//! because of what this module does not find.
+//! This module interprets a line broadly: it removes wrappers such as `sudo`, reads lines inside lines, and substitutes
+//! variables that the line sets. An unknown value is taken as its worst case. A line that this module does not
+//! recognise as harmful still needs an approval, unless `plain` and `programs` allow it.
 
 mod commands;
 mod notes;

@@ -1,4 +1,4 @@
-//! What programs do, in words for the person who decides.
+//! The effects of programs, in words for the person who decides.
 
 /// Programs by what they do.
 const KINDS: &[(&str, &[&str])] = &[

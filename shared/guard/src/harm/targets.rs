@@ -1,4 +1,4 @@
-//! Paths whose loss or change is a disaster.
+//! Paths that must not be lost or changed, such as `/`, home directories and keys.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The words of commands as they may be when they run: with the variables that are known put in.
+//! The words of commands with the known variables substituted, as they may be when the line runs.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! `awk` with a program that only prints.
 //!
-//! Awk runs commands (`system`, pipes, `getline`) and writes files (`>`). Its language is not parsed: a
-//! regular expression cannot be told from a division without that. So a program that may run has none of
-//! these words and signs anywhere, not even in a text.
+//! Awk can run commands (`system`, pipes, `getline`) and write files (`>`). Its language is not parsed here, because
+//! that requires distinguishing a regular expression from a division. So an allowed program must not contain any of
+//! these words and signs, not even inside a string.
 
 use super::{
     Place,

@@ -1,4 +1,4 @@
-//! `find` without actions: its expression may test and print.
+//! `find` without actions: its expression may only test and print.
 
 use super::{Place, refused};
 use crate::{Reason, word::Word};

@@ -1,4 +1,4 @@
-//! `git` where it only reads, in a repository whose own configuration runs nothing.
+//! `git` commands that only read, in a repository whose own configuration runs no programs.
 
 use super::{
     Place,

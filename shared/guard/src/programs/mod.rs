@@ -1,7 +1,7 @@
-//! The programs that may run unasked, each with the arguments with which it only reads.
+//! The programs that may run without approval, with the arguments that only read.
 //!
-//! [`table`] lists options and operands; a program with a language of its own has a module. An option that is
-//! not listed makes the line one to ask for, however harmless it may be.
+//! [`table`] lists options and operands. A program with its own language has a module. A line with an option that is
+//! not listed needs an approval, even if the option is harmless.
 
 mod awk;
 mod find;

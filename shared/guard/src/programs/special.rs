@@ -1,4 +1,4 @@
-//! Programs whose arguments are no plain options: wrappers, `cd`, versions, archives, dates.
+//! Programs whose arguments are not plain options: wrappers, `cd`, version queries, archives, dates.
 
 use std::{fs, path::PathBuf};
 

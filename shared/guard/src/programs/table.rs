@@ -1,7 +1,7 @@
 //! The options and operands of programs that only read.
 //!
-//! What writes (`sort -o`, `tree -o`), runs a program (`rg --pre`, `sort --compress-program`) or reads lists of
-//! files from a file (`wc --files0-from`) is not listed.
+//! Options that write (`sort -o`, `tree -o`), run a program (`rg --pre`, `sort --compress-program`) or read lists of
+//! files from a file (`wc --files0-from`) are not listed.
 
 use super::options::{Entry, Operands};
 

@@ -1,5 +1,5 @@
-//! A page's text as blocks: the runs of inline content that a reader sees as lines or paragraphs,
-//! and what can be counted about them and about the elements around them.
+//! Blocks: the runs of inline content that a reader sees as lines or paragraphs, with counts for each block and for its
+//! ancestors.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The prediction of the model for every block, and the choice of blocks with the highest expected F1.
+//! Selection: the model's prediction for every block, and the selection of blocks with the highest expected F1.
 
 use foldhash::HashSet;
 use url::Url;

@@ -1,6 +1,6 @@
-//! Features of a block: numbers about it, its neighbours, the elements around it, the page.
+//! Features of a block: numbers about its text, its neighbours, its ancestors and the page.
 //!
-//! Their order is that of the columns which `weights.bin` was trained with.
+//! The order of the features is the order of the columns with which `weights.bin` was trained.
 
 use foldhash::HashMap;
 use url::Url;

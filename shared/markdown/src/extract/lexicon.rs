@@ -1,6 +1,6 @@
-//! Lists of words, found by hash.
+//! Word lists, searched by hash.
 //!
-//! The table is computed by the compiler, so that no start of a program builds one.
+//! The hash table is built at compile time, so a program does not build it at start.
 
 /// Lists of words in a text: one list a line, its label and a colon before its words.
 pub(super) struct Lexicon<const SLOTS: usize> {

@@ -1,17 +1,17 @@
 //! Main-content extraction: which blocks of a page are content and which are boilerplate.
 //!
-//! 1. [`blocks`] cuts the page into blocks, runs of inline content, and counts what is in them and in every element
-//!    around them.
-//! 2. [`features`] describes each block in numbers: its text, its neighbours, the elements around it, the hints of
-//!    names and short texts ([`names`]), where it stands ([`places`]), and the page ([`page`]).
-//! 3. [`words`] scores the words in and around each block by a linear model, for the predicted kind of page.
-//! 4. [`model`] predicts the probability of each block to be content, from its features, its own text score, and
-//!    those of the blocks around it and of its sibling group (stacking: Wolpert, "Stacked generalization", 1992).
-//! 5. [`choose`] moves the probabilities of a sibling group together and takes the blocks whose choice has the
-//!    highest expected F1, so that no block is compared with a fixed threshold. Where that F1 is low, nothing is
-//!    taken: a template around content that a script was to show.
-//! 6. [`rules`] corrects the choice where the structure decides: hidden messages, the rest of an item or a row,
-//!    images between content, code after it, heads of tables, marked navigation, headings.
+//! 1. [`blocks`] splits the page into blocks, which are runs of inline content, and counts the content of each block and
+//!    of each of its ancestors.
+//! 2. [`features`] describes each block by numbers: its text, its neighbours, its ancestors, the hints of names and short
+//!    texts ([`names`]), its position ([`places`]), and the page ([`page`]).
+//! 3. [`words`] scores the words in and around each block with a linear model, for the predicted kind of page.
+//! 4. [`model`] predicts the probability that a block is content, from its features, its text score, and the text scores
+//!    of neighbouring blocks and of its sibling group (stacking: Wolpert, "Stacked generalization", 1992).
+//! 5. [`choose`] moves the probabilities within a sibling group towards each other and selects the blocks with the highest
+//!    expected F1, so no fixed threshold is used. If that F1 is low, nothing is selected: then the page is a template whose
+//!    content is loaded by a script.
+//! 6. [`rules`] corrects the selection where the structure decides: hidden messages, the rest of an item or a row,
+//!    images between content, code after content, heads of tables, marked navigation, headings.
 //!
 //! `training/train.py` trains the model and evaluates it on pages of unseen domains.
 

@@ -1,14 +1,14 @@
 //! The model: boosted forests of oblivious trees, trained by `training/train.py`.
 //!
-//! An oblivious tree has the same split at every node of a level, so the results of its splits are the bits of
-//! the leaf's index (the trees of `CatBoost`: Prokhorenkova et al., "Unbiased boosting with categorical features",
-//! 2018). Every value is first binned: replaced by how many of its column's borders it exceeds, a byte. Then a
-//! split compares the bins of all rows without a branch, sixteen at a time by the processor.
+//! An oblivious tree has the same split at every node of a level, so the results of its splits are the bits of the
+//! leaf's index (the trees of `CatBoost`: Prokhorenkova et al., "Unbiased boosting with categorical features", 2018).
+//! Values are first binned: a value is replaced by a byte, the number of its column's borders that it exceeds. A split
+//! then compares the bins of all rows without branches, sixteen rows at a time.
 //!
-//! A forest is the mean of several that were trained on other blocks, labels and weights of the same pages
-//! (Breiman, "Bagging predictors", 1996): there are few pages to train on, and the mean overfits less.
+//! A forest is the mean of several forests, trained on different blocks, labels and weights of the same pages (Breiman,
+//! "Bagging predictors", 1996). There are few pages to train on, and the mean overfits less.
 //!
-//! Words are too many for splits: a linear model has a weight for each, found by hash.
+//! There are too many words for splits: a linear model has a weight for each word, looked up by hash.
 
 use std::sync::OnceLock;
 

@@ -1,8 +1,8 @@
-//! Hints: what classes, ids, roles, short texts and addresses say about the use of an element.
+//! Hints: what classes, ids, roles, short texts and addresses suggest about the purpose of an element.
 //!
-//! A hint is a feature among others that the model weighs. Authors name elements in English whatever the
-//! language of their page; the words of short texts are those of a few languages. The lists are in `lists/`, the
-//! order of their lines is that of the features, and `weights.bin` was trained with it.
+//! A hint is a feature like others, and the model weighs it. Names of elements are English in pages of all languages;
+//! the words of short texts are in a few languages. The lists are in `lists/`. The order of their lines is the order of
+//! the features with which `weights.bin` was trained.
 
 use foldhash::HashMap;
 

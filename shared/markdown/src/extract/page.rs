@@ -1,4 +1,4 @@
-//! Features of a page as a whole: its size, its title and descriptions, its kind as it states it.
+//! Features of the whole page: its size, its title and descriptions, and its declared kind.
 
 use foldhash::HashSet;
 use url::Url;

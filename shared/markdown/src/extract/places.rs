@@ -1,5 +1,5 @@
-//! Features of where a block stands: how near to the page's heading and to its longest text, in which of its
-//! repeated items, in which section.
+//! Features of a block's position: its distance from the page's heading and from the longest text, the repeated item
+//! and the section that contain it.
 
 use foldhash::HashMap;
 

@@ -1,4 +1,4 @@
-//! Rules: corrections of the model's choice where the structure of the page decides.
+//! Rules: corrections of the model's selection where the structure of the page decides.
 
 use foldhash::{HashMap, HashMapExt, HashSet};
 

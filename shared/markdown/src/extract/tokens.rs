@@ -1,7 +1,7 @@
 //! Words of a text as hashes.
 //!
-//! The features compare 64-bit hashes of words on one page. The linear model knows words by 32-bit hashes,
-//! which `training/vocabulary.py` computes in the same way.
+//! The features compare 64-bit hashes of words within one page. The linear model uses 32-bit hashes;
+//! `training/vocabulary.py` computes them in the same way.
 
 /// The words of a text, runs of letters and digits: the hash of the characters of each, in lower case.
 pub(super) fn words<H: Copy>(text: &str, start: H, mix: impl Fn(H, char) -> H) -> impl Iterator<Item = H> {

@@ -1,4 +1,4 @@
-//! Visibility: which nodes a reader sees, and which a selector matches.
+//! Visibility: which nodes a reader sees, and which nodes a selector matches.
 
 use crate::{
     chars::count_words,

@@ -1,10 +1,9 @@
 //! Text scores: a linear model of the words in and around a block.
 //!
-//! The words are those of the block itself, singly and in pairs, those of the heading before it, and
-//! those that the names of the elements around it are made of. Each counts for itself, and once more
-//! for the kind of page it is on: what a forum calls a comment is content, what an article calls
-//! one is not. Words are identified by their hashes (Weinberger et al., "Feature hashing for large scale
-//! multitask learning", 2009); a word of fewer than five domains has no weight.
+//! The model uses the words of the block, singly and in pairs, the words of the heading before it, and the words in the
+//! names of its ancestors. Each word has a general weight and a weight for each kind of page: a comment is content in a
+//! forum, but not in an article. Words are identified by their hashes (Weinberger et al., "Feature hashing for large
+//! scale multitask learning", 2009). A word of fewer than five domains has no weight.
 
 use std::ops::Range;
 

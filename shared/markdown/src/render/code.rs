@@ -1,4 +1,4 @@
-//! Code blocks: white space is kept, the language is found, line numbers are left out.
+//! Code blocks: keeps white space, recognises the language, removes line numbers.
 
 use super::Renderer;
 use crate::{

@@ -1,7 +1,7 @@
-//! Inline pieces to Markdown: delimiters of emphasis, links, line breaks.
+//! Writing inline pieces as Markdown: delimiters of emphasis, links, line breaks.
 //!
-//! Each delimiter is checked against the flanking rules of `CommonMark`. Emphasis that no delimiter can express,
-//! such as next to a letter with punctuation inside, becomes an HTML element.
+//! Each delimiter is checked against the flanking rules of `CommonMark`. Emphasis that no delimiter can express, such
+//! as emphasis that begins with punctuation next to a letter, becomes an HTML element.
 
 use super::{
     escape::{Place, code_span, escape},

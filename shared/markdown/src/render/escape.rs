@@ -1,4 +1,4 @@
-//! Escapes: what keeps text text, and code code.
+//! Escaping: prevents text and code from being read as Markdown syntax.
 
 use std::collections::HashSet;
 

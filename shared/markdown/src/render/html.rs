@@ -1,7 +1,7 @@
-//! Elements that stay HTML, in fragments that are converted as a whole.
+//! Elements that stay HTML, in fragments that are converted completely.
 //!
-//! Unknown elements of a page are its layout and are dropped. In a fragment, which somebody wrote or which is
-//! rendered Markdown, they are kept, and so are empty links and links to addresses that renderers change.
+//! In a page, unknown elements are layout and are dropped. In a fragment, which was written by hand or is rendered
+//! Markdown, they are kept. So are empty links, and links to addresses that renderers change.
 
 use std::ops::Range;
 

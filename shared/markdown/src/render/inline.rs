@@ -1,6 +1,6 @@
-//! The inline content of a block, collected as pieces: text, code, marks that open and close, line breaks.
+//! The inline content of a block, collected as pieces: text, code, opening and closing marks, line breaks.
 //!
-//! White space is collapsed and moved out of emphasis here; [`super::delimiters`] writes the pieces.
+//! This module collapses white space and moves it out of emphasis. [`super::delimiters`] writes the pieces.
 
 use crate::chars::is_ideograph;
 

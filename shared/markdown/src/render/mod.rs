@@ -1,8 +1,8 @@
 //! The renderer: a tree as GitHub-flavoured Markdown.
 //!
-//! The renderer of `html2text` has no options to escape text, fence code or write pipe tables, so this one
-//! replaces it. It walks the tree once in document order; the depth of a tree is bounded, so recursion is safe.
-//! Nothing is wrapped: a paragraph is a line. What GFM cannot express degrades to what reads best.
+//! `html2text` cannot escape text, fence code or write pipe tables, so this renderer replaces it. It walks the tree
+//! once, in document order. The depth of a tree is bounded, so recursion is safe. Lines are not wrapped: a paragraph is
+//! one line. Content that GFM cannot express is written in the most readable form.
 //!
 //! | file | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Footnotes: a short link and the block that it leads to, if that block links back.
+//! Footnotes: a short link and its target block, if that block links back.
 
 use foldhash::{HashMap, HashMapExt};
 

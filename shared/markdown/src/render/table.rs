@@ -1,6 +1,6 @@
-//! Tables: pipes for data, blocks for layout.
+//! Tables: data tables become pipe tables, layout tables become blocks.
 //!
-//! A table is written row by row, so that one that is most of a page takes no more memory than its text.
+//! A table is written row by row, so a table that is most of a page takes no more memory than its text.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! The builder: start tags, end tags and text become nodes and attributes.
+//! The tree builder: start tags, end tags and text become nodes and attributes.
 //!
-//! What nobody can see is no node, or a hidden one. What a page says about itself outside its text goes into
-//! the tree's [`Head`](super::node::Head).
+//! Invisible elements become no node or a hidden node. The metadata of the page goes to the tree's
+//! [`Head`](super::node::Head).
 
 use std::{error::Error, ops::Range};
 

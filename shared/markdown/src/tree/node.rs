@@ -1,6 +1,6 @@
-//! The tree: nodes in document order, every subtree a contiguous range of them.
+//! The tree: nodes in document order; every subtree is a contiguous range of nodes.
 //!
-//! A page can hold a tag in every third byte, so a node is 16 bytes, and what nobody can see is no node.
+//! A page can have a tag in every third byte, so a node takes only 16 bytes, and invisible elements have no node.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! Pages whose tags overlap, nested by html5ever.
+//! Pages with overlapping tags, parsed by html5ever.
 //!
-//! html5ever is reached through `html2text`, which the workspace links anyway. It takes 200 bytes a node and
-//! half of the speed, so only pages that need it go this way, and none that is made to be slow.
+//! html5ever is used through `html2text`, which the workspace links for another purpose anyway. It takes 200 bytes per
+//! node and halves the speed. So it is used only for pages that need it, and not for pages that are made to be slow.
 
 use super::{node::Tree, source::renames};
 

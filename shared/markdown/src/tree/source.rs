@@ -1,4 +1,4 @@
-//! Start tags as text: the names they are read under, their source as inline HTML, styles that hide.
+//! Start tags as text: the names under which they are read, their source as inline HTML, and styles that hide them.
 
 use lol_html::html_content::Element;
 

@@ -1,5 +1,7 @@
-//! Markup within a paragraph: code, marks, links, references. Each function reads what starts `text`, writes it as
-//! Markdown, and says how many bytes it took.
+//! Markup within a paragraph: code, marks, links, references.
+//!
+//! Each function reads the markup at the start of `text`, writes it as Markdown, and returns the number of bytes that
+//! it read.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What a line of `AsciiDoc` is.
+//! The kinds of lines of `AsciiDoc`.
 
 /// What stands above a block, in brackets.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Tables, which reStructuredText draws with characters, or writes as lists or delimited fields.
+//! Tables of reStructuredText: drawn with characters, written as lists, or as delimited fields.
 
 use crate::lines::{dedented, indent, indented};
 

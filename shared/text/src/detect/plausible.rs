@@ -1,9 +1,9 @@
-//! How plausible the readings of a short text are.
+//! The plausibility of the possible readings of a short text.
 //!
-//! `chardetng` weighs pairs of characters of long texts, and takes a few characters of Japanese for
-//! Cyrillic. For a text with few bytes outside ASCII, each encoding is asked how many bits its
-//! reading costs: the sum, over the characters, of how rare each is in the languages of the encoding, and
-//! how unlikely beside its neighbours. All readings explain the same bytes, so the sums compare.
+//! `chardetng` weighs pairs of characters of long texts, and mistakes a few characters of Japanese for Cyrillic. For a
+//! text with few bytes outside ASCII, this module computes the cost of the reading in each encoding, in bits: the sum,
+//! over the characters, of their rarity in the languages of the encoding and of their improbability beside their
+//! neighbours. All readings explain the same bytes, so the sums can be compared.
 
 use std::sync::LazyLock;
 

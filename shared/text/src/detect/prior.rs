@@ -1,4 +1,4 @@
-//! What is known of an encoding before the text is looked at.
+//! Prior knowledge about the encoding, before the text is examined.
 
 use std::{env, sync::LazyLock};
 

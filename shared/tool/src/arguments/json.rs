@@ -1,4 +1,4 @@
-//! One JSON object as the arguments of a call.
+//! A JSON object as the arguments of a call.
 
 use std::{
     collections::HashSet,

@@ -1,10 +1,9 @@
-//! Arguments in: the command line as GNU users and agents write it, or one JSON object.
+//! Arguments: the command line as GNU users and agents write it, or one JSON object.
 //!
-//! [`argh`] defines and converts; this module brings what people type into the one form that argh takes
-//! (argh itself refuses `--name=value`, `-` as a value, and repeats without saying which option), and
-//! finds mistakes before argh does, so that each is answered with the name of the argument and the nearest
-//! valid one. Both forms end in the same parser: JSON members become options, which is how a number sent
-//! as a string is read as a number.
+//! [`argh`] defines and converts the arguments. This module rewrites a command line to the form that argh accepts; argh
+//! itself refuses `--name=value` and `-` as a value, and does not name a repeated option. It also finds mistakes before
+//! argh does, so that each error names the argument and the most similar valid name. JSON members are converted to
+//! options, so both forms use the same parser, and a number in a JSON string is accepted as a number.
 
 mod json;
 mod line;

@@ -1,4 +1,4 @@
-//! Names of arguments: the nearest valid one to a mistyped one, and errors that name an argument.
+//! Names of arguments: the most similar valid name for a mistyped one, and errors that name an argument.
 
 use crate::{ARGUMENT_ERROR, Error};
 

@@ -1,7 +1,7 @@
-//! Some members of a value, taken as it is serialized.
+//! Selected members of a value, extracted during serialization.
 //!
-//! A tool's answer may hold a text that is read from a file as it is printed, larger than memory. So the
-//! members that are not wanted are not serialized at all.
+//! An answer may contain a text that is read from a file during printing and is larger than memory. So other members
+//! are not serialized at all.
 
 use std::fmt;
 

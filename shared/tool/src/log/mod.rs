@@ -1,8 +1,8 @@
-//! The log of operations: one JSON line for every call, appended to the file that `RAGMAKER_LOG` names.
+//! The log of operations: each call appends one JSON line to the file that `RAGMAKER_LOG` names.
 //!
-//! It is off without that variable. A line holds what a host wants to account for: tool, operation, path
-//! and URL, lines, MIME type, extension, bytes, duration, error code. Contents are never logged, nor read
-//! for the log.
+//! Without this variable there is no log. A line has the facts that a host may want to account for: tool, operation,
+//! path and URL, lines, MIME type, extension, bytes, duration, error code. Contents are neither logged nor read for the
+//! log.
 
 mod members;
 

@@ -1,4 +1,4 @@
-//! What a record of a stream may fail with.
+//! The error codes of the records of a stream.
 
 use ragmaker_tool::Code;
 

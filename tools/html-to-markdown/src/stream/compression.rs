@@ -1,4 +1,4 @@
-//! Compressed streams, known by their first bytes: gzip and zstd, of one or several members.
+//! Compressed streams, detected by their first bytes: gzip and zstd, with one or several members.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 

@@ -1,5 +1,4 @@
-//! Pages that others wrote, beside third parties that do not answer: the toolchain's documentation, and
-//! saved pages of the web.
+//! Real pages with third parties that do not answer: the toolchain's documentation, and saved pages of the web.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! A section of a site fetched whole, beside trafilatura's crawler, wget and our own browser path, on the test site of
-//! 300 pages; then a refresh with nothing changed, and a run that is killed.
+//! Fetching a whole section, compared with trafilatura's crawler, wget and the browser tools, on the test site of 300
+//! pages; then a refresh with nothing changed, and a killed run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

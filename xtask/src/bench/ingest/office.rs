@@ -1,4 +1,4 @@
-//! Office documents of known structure: how much of it is kept, in which time and memory, beside markitdown.
+//! Office documents of known structure: the preserved structure, time and memory, compared with markitdown.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! The documents of one folder of a repository of 70 MB: what is fetched of it, and in which time.
+//! The documents of one folder of a repository of 70 MB: the number of fetched bytes, and the time.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! A document of the tab: its request, its response, and why it failed.
+//! A document of the tab: its request, its response, and the reason of a failure.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
-//! The network of a page, from the tab's events: the document that shows, the one that is to come, and
-//! what the page waits for.
+//! The network state of a page, from the tab's events: the current document, the pending document, and the open
+//! requests.
 //!
-//! Seen from here, outside of the page, a body that is read in parts counts like any other, and so does
-//! what a frame asks for; and the page cannot tell that it is watched.
+//! The events come from the browser, not from the page. So bodies that are read in parts and requests of frames are
+//! included, and the page cannot detect that it is observed.
 
 mod document;
 mod requests;

@@ -1,4 +1,4 @@
-//! The open requests of a page, and how long each may take.
+//! The open requests of a page, and the time limit of each.
 
 use std::{
     collections::HashMap,

@@ -1,7 +1,7 @@
-//! The hosts of other sites that did not answer, as a tab remembers them between calls.
+//! The silent hosts: hosts of other sites that did not answer. A tab remembers them between calls.
 //!
-//! Each page of a site asks the same third parties. Without a memory, each page would wait anew for one that is
-//! dead. A host gets another chance after some minutes, and as soon as it answers anything.
+//! All pages of a site use the same third parties. Without this memory, each page would wait again for a dead one. A
+//! host is waited for again after some minutes, or as soon as it answers any request.
 
 use std::{
     collections::BTreeMap,

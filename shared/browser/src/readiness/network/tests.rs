@@ -1,4 +1,4 @@
-//! What the network's events come to.
+//! Tests of the network state: events in, state out.
 
 use std::time::Duration;
 
