@@ -6,7 +6,7 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{Arc, PoisonError},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use ragmaker_registry::resources::{self, Contents, Stamp};
@@ -21,7 +21,7 @@ use rmcp::{
 };
 use tokio::{
     sync::Mutex,
-    task::{AbortHandle, spawn_blocking},
+    task::{AbortHandle, JoinHandle, spawn_blocking},
 };
 
 /// How many resources one page of the list has.
@@ -49,8 +49,8 @@ pub(crate) struct Resources {
     accepted: Arc<std::sync::Mutex<Vec<Accepted>>>,
 }
 
-/// A filter, and what was seen when it was accepted.
-type Accepted = (SubscriptionFilter, Result<Watched, ErrorData>);
+/// A filter, and the first look at what it names.
+type Accepted = (SubscriptionFilter, JoinHandle<Result<Watched, Error>>);
 
 impl Resources {
     pub(crate) fn new(host: Arc<HostOptions>) -> Self {
@@ -100,7 +100,7 @@ impl Resources {
             return Err(ErrorData::invalid_params(format!("{MOST_WATCHED} resources are watched already"), None));
         }
         let (host, asked) = (Arc::clone(&self.host), uri.clone());
-        let mut changes = blocking(move || Watched::of(&host, asked.as_slice(), asked.is_none())).await?;
+        let mut changes = blocking(move || Watched::of(&host, asked.as_slice(), asked.is_none(), None)).await?;
         let watch = tokio::spawn(async move {
             while !peer.is_transport_closed() {
                 let told = match changes.next().await {
@@ -126,18 +126,21 @@ impl Resources {
         }
     }
 
-    /// Accepts a subscription of the newest revision, of which changes are told from now on: the SDK acknowledges it
-    /// between this and [`listen`](Self::listen). A look takes as long as a walk through the project.
+    /// Accepts a subscription of the newest revision: the client is told of every change from now on. The SDK
+    /// acknowledges the subscription between this and [`listen`](Self::listen).
     pub(crate) fn accept(&self, requested: &SubscriptionFilter) {
-        let uris = requested.resource_subscriptions.as_deref().unwrap_or_default();
-        let uris = &uris[..uris.len().min(MOST_WATCHED)];
-        let watched = Watched::of(&self.host, uris, requested.resources_list_changed == Some(true));
+        let mut uris = requested.resource_subscriptions.clone().unwrap_or_default();
+        uris.truncate(MOST_WATCHED);
+        let (host, list) = (Arc::clone(&self.host), requested.resources_list_changed == Some(true));
+        // A walk through the project, which must not hold up other requests.
+        let now = SystemTime::now();
+        let look = spawn_blocking(move || Watched::of(&host, &uris, list, Some(now)));
         let mut accepted = self.accepted();
         // One whose acknowledgement failed is never listened to.
         if accepted.len() >= MOST_ACCEPTED {
             drop(accepted.remove(0));
         }
-        accepted.push((requested.clone(), watched.map_err(not_found)));
+        accepted.push((requested.clone(), look));
     }
 
     fn accepted(&self) -> std::sync::MutexGuard<'_, Vec<Accepted>> {
@@ -146,13 +149,14 @@ impl Resources {
 
     /// Tells a client of the newest revision of changes, until it ends its subscription.
     pub(crate) async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut watched = {
+        let look = {
             let mut accepted = self.accepted();
             // Of two with one filter, either start will do.
             let at = accepted.iter().position(|(filter, _)| filter == subscription.requested());
             at.map(|at| accepted.remove(at).1)
-                .ok_or_else(|| ErrorData::internal_error("the subscription was not accepted", None))??
+                .ok_or_else(|| ErrorData::internal_error("the subscription was not accepted", None))?
         };
+        let mut watched = ended(look).await?;
         let sink = subscription.sink();
         loop {
             let change = tokio::select! {
@@ -199,14 +203,21 @@ enum Change {
 }
 
 impl Watched {
-    fn of(host: &Arc<HostOptions>, uris: &[String], list: bool) -> Result<Self, Error> {
+    /// A first look. What changed after `since`, or in the second before it, counts as a change to tell of.
+    fn of(host: &Arc<HostOptions>, uris: &[String], list: bool, since: Option<SystemTime>) -> Result<Self, Error> {
+        // The times of files are those of a clock that is some milliseconds behind.
+        let since = since.and_then(|since| since.checked_sub(LOOK));
+        let seen = |stamp: Stamp| stamp.filter(|(_, modified)| modified.is_none() || *modified < since || since.is_none());
         let mut resources = vec![];
         for uri in uris {
             let file = resources::find(uri, host)?;
-            let stamp = resources::stamp(&file);
+            let stamp = seen(resources::stamp(&file));
             resources.push((uri.clone(), file, stamp));
         }
-        let catalogs = list.then(|| resources::stamps(host));
+        let mut catalogs = list.then(|| resources::stamps(host));
+        for (_, stamp) in catalogs.iter_mut().flatten() {
+            *stamp = seen(*stamp);
+        }
         Ok(Self { host: Arc::clone(host), resources, catalogs, searched: Instant::now() })
     }
 
@@ -242,7 +253,12 @@ async fn catalogs(host: &Arc<HostOptions>) -> Vec<(PathBuf, Stamp)> {
 
 /// Does work that waits for the disk.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, ErrorData> {
-    let done = spawn_blocking(work).await.map_err(|error| INTERNAL_ERROR.error(error.to_string()));
+    ended(spawn_blocking(work)).await
+}
+
+/// The result of such work.
+async fn ended<T>(work: JoinHandle<Result<T, Error>>) -> Result<T, ErrorData> {
+    let done = work.await.map_err(|error| INTERNAL_ERROR.error(error.to_string()));
     done.and_then(|done| done).map_err(not_found)
 }
 
