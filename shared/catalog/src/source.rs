@@ -29,6 +29,9 @@ pub enum Source {
         /// The CSS selector of what was saved, where that is not the main content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         selector: Option<String>,
+        /// The address that was asked for, where the server redirected it to the document's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
     },
     /// A file of a Git repository.
     Git {
@@ -79,7 +82,7 @@ mod tests {
             path: "p".into(),
             blob: "b".into(),
         };
-        for source in [http, git, Source::Browser { session: None, selector: None }] {
+        for source in [http, git, Source::Browser { session: None, selector: None, from: None }] {
             assert_eq!(serde_json::from_value::<Source>(source.to_json()).unwrap(), source);
         }
         assert!(serde_json::from_value::<Source>(json!({"kind": "wiki"})).is_err());

@@ -25,6 +25,7 @@
 //! # }
 //! ```
 
+mod progress;
 mod run;
 mod skipped;
 mod store;

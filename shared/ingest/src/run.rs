@@ -6,7 +6,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, BufRead, BufReader, IsTerminal, Seek, Write},
+    io::{self, BufRead, BufReader, Seek, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant, SystemTime},
 };
@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{Counts, Page, Verdict};
+use crate::{Counts, Page, Verdict, progress::Progress};
 
 /// Another process makes this run.
 pub const RUN_IN_PROGRESS: Code =
@@ -41,7 +41,7 @@ const CONTINUED: Duration = Duration::from_hours(24);
 pub struct Summary {
     /// How many pages have each verdict.
     pub counts: Counts,
-    /// The pages that are not unchanged, as many as fit.
+    /// The pages that are not unchanged, failed and refused ones first, as many as fit.
     pub pages: Vec<Page>,
     /// The whole run, one page of JSON a line, unchanged ones included.
     pub report_file: String,
@@ -76,7 +76,7 @@ pub struct Run {
     earlier: Vec<Value>,
     continued: bool,
     stream: bool,
-    shown: Option<Instant>,
+    progress: Progress,
 }
 
 /// A line of the journal.
@@ -110,7 +110,7 @@ impl Run {
             earlier: vec![],
             continued: false,
             stream,
-            shown: None,
+            progress: Progress::new(None, stream),
         };
         run.restore(key).map_err(broken)?;
         Ok(run)
@@ -173,8 +173,9 @@ impl Run {
             // Whoever has closed the pipe wants no more of them.
             let _ = io::stdout().write_all(&out).and_then(|()| io::stdout().flush());
         }
+        self.progress.ended(page.verdict);
         self.pages.push(page);
-        self.show();
+        self.progress.show();
         Ok(())
     }
 
@@ -192,14 +193,14 @@ impl Run {
         self.file.write_all(line.as_bytes()).map_err(|error| not_writable(&self.journal, &error))
     }
 
-    /// Shows a person how far the run is, five times a second at most.
-    fn show(&mut self) {
-        let is_due = self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200));
-        if is_due && !self.stream && io::stderr().is_terminal() {
-            self.shown = Some(Instant::now());
-            let failed = self.pages.iter().filter(|page| page.verdict == Verdict::Failed).count();
-            let _ = write!(io::stderr(), "\r{} pages, {failed} failed\x1b[K", self.pages.len());
-        }
+    /// Says how many pages are to come, so that a person who watches sees the time that is left.
+    pub fn expect(&mut self, pages: usize) {
+        self.progress = Progress::new(Some(pages), self.progress.hidden);
+    }
+
+    /// Shows no progress: the caller prints the pages on the same terminal.
+    pub fn hide_progress(&mut self) {
+        self.progress.hidden = true;
     }
 
     /// Ends the run: writes its report and makes its answer.
@@ -217,9 +218,7 @@ impl Run {
     ///
     /// [`REPORT_NOT_WRITABLE`].
     pub fn finish_with<Facts: Serialize>(self, facts: Facts) -> Result<Report<Facts>, Error> {
-        if self.shown.is_some() {
-            let _ = io::stderr().write_all(b"\r\x1b[K");
-        }
+        self.progress.clear();
         let write = |file: &mut dyn Write| {
             for page in &self.pages {
                 serde_json::to_writer(&mut *file, page)?;
@@ -236,6 +235,12 @@ impl Run {
         self.pages.iter().for_each(|page| counts.add(page.verdict));
         let mut pages = self.pages;
         pages.retain(|page| page.verdict != Verdict::Unchanged);
+        // Where not all of them fit, what has to be looked at comes first.
+        pages.sort_by_key(|page| match page.verdict {
+            Verdict::Failed => 0,
+            Verdict::Refused => 1,
+            _ => 2,
+        });
         let frame = Summary {
             counts,
             pages: vec![],

@@ -46,12 +46,19 @@ fn many_pages_have_a_verdict_each_and_known_ones_are_not_loaded() {
     assert!(reason(answer, "/status/404").starts_with("HTTP_ERROR"), "{answer}");
     assert!(reason(answer, "/content/blank").starts_with("EMPTY_CONTENT"), "{answer}");
 
+    // What went wrong is named first.
+    assert_eq!(answer["pages"][0]["verdict"], "failed", "{answer}");
+
     // Again: what the catalog has is not asked for, unless it is to be.
     let again = visitor.extract_open().args(["--urls", &site.url("/page/one"), "--urls", &site.url("/page/two")]);
     let again = again.run().answer().clone();
     assert_eq!((&again["counts"]["unchanged"], site.count("/page/one")), (&json!(2), 1), "{again}");
     let reload = visitor.extract_open().args(["--urls", &site.url("/page/one"), "--reload"]).run().answer().clone();
     assert_eq!((&reload["counts"]["unchanged"], site.count("/page/one")), (&json!(1), 2), "{reload}");
+    // An address that redirects to a known page is known as well.
+    let redirected = site.url("/redirect/chain/2");
+    let again = visitor.extract_open().args(["--urls", &redirected]).run().answer().clone();
+    assert_eq!((&again["counts"]["unchanged"], site.count("/redirect/chain/2")), (&json!(1), 1), "{again}");
     // The single call gives the same file.
     let before = visitor.saved();
     visitor.save("/page/one");

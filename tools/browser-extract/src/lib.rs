@@ -1,6 +1,7 @@
 //! `ragmaker-browser-extract`: saves the main content of a page as Markdown and records it in the catalog.
 
 mod list;
+mod memory;
 mod page;
 mod queue;
 
@@ -185,10 +186,10 @@ impl Args {
         if let Some((flag, _)) = of_lists.into_iter().find(|(_, is_given)| *is_given) {
             return Err(ARGUMENT_ERROR.error(format!("{flag} needs --urls or --urls-file")).detail("argument", flag));
         }
-        let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
+        let address = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
         let place = self.named().locate(invocation)?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
-        let target = match &url {
+        let target = match &address {
             None if self.reload => {
                 return Err(ARGUMENT_ERROR.error("--reload needs an address").detail("argument", "--reload"));
             }
@@ -198,7 +199,13 @@ impl Args {
         };
         let extraction = self.extraction();
         let Rendered { page, url, document, .. } = extraction.take(&browsing, target)?;
-        let saved = save_converted(document, &url, &now(), Some(&extraction.source()), &place.destination())?;
+        let saved = save_converted(
+            document,
+            &url,
+            &now(),
+            Some(&extraction.source(address.as_ref(), &url)),
+            &place.destination(),
+        )?;
         Ok(Saved {
             url,
             title: saved.title,

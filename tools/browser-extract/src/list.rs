@@ -4,7 +4,7 @@
 //! changed by one thread. Each page is recorded when it is done, so a killed run can be resumed.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs::File,
     io::{self, IsTerminal, Read, Write},
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,7 +15,7 @@ use std::{
 };
 
 use ragmaker_browser::{Browsing, Target};
-use ragmaker_catalog::Source;
+use ragmaker_catalog::{Listed, Source};
 use ragmaker_files::{input_file, io_error};
 use ragmaker_ingest::{Counts, Page, Run, Store, Summary, Verdict};
 use ragmaker_knowledge::{Place, content_hash, title_of};
@@ -30,7 +30,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    Saved,
+    Saved, memory,
     page::Extraction,
     queue::{Queue, Task, Turn},
 };
@@ -122,7 +122,7 @@ impl Shared {
         let mut queue = self.queue();
         loop {
             let now = Instant::now();
-            let (task, taken) = match queue.next(now) {
+            let (task, taken) = match queue.next(now, memory::has_room()) {
                 Turn::Over => break,
                 Turn::Wait(None) => {
                     queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -178,10 +178,15 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
     let mut output = Output {
         store: Store::open(&place.catalog, place.folder.clone())?,
         run: Run::start(&place.catalog, &format!("browser-extract-{}", &key[..10]), &key, false)?,
-        source: list.extraction.source(),
+        extraction: list.extraction,
+        redirected: HashMap::new(),
         catalog_file: &catalog_file,
         jsonl: list.jsonl,
     };
+    output.redirected = output.redirects();
+    if list.jsonl && io::stdout().is_terminal() {
+        output.run.hide_progress();
+    }
     let mut ended = HashSet::new();
     for record in output.run.earlier::<Map<String, Value>>() {
         output.print(&record);
@@ -197,11 +202,14 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
         }
         match url {
             Err(error) => output.failed(requested, &error)?,
-            Ok(_) if !list.reload && output.has(&name) => output.known(requested, &name)?,
-            Ok(url) => tasks.push(Task::new(requested.clone(), url)),
+            Ok(url) => match output.has(&name).filter(|_| !list.reload) {
+                Some(known) => output.known(requested, &known)?,
+                None => tasks.push(Task::new(requested.clone(), url)),
+            },
         }
     }
     if !tasks.is_empty() {
+        output.run.expect(tasks.len());
         let _held = Browsing::new(session, invocation)?.hold()?;
         load_all(list, tasks, &mut output, invocation)?;
     }
@@ -214,7 +222,7 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
 
 fn load_all(list: &List<'_>, tasks: Vec<Task>, output: &mut Output<'_>, invocation: &Invocation) -> Result<(), Error> {
     let tabs = list.tabs.min(tasks.len());
-    let shared = Shared { queue: Mutex::new(Queue::new(tasks, list.per_host)), changed: Condvar::new() };
+    let shared = Shared { queue: Mutex::new(Queue::new(tasks, tabs, list.per_host)), changed: Condvar::new() };
     thread::scope(|scope| {
         // As many as there are tabs: what was taken waits in memory until it is saved.
         let (send, receive) = mpsc::sync_channel::<Done>(tabs);
@@ -224,7 +232,7 @@ fn load_all(list: &List<'_>, tasks: Vec<Task>, output: &mut Output<'_>, invocati
         }
         drop(send);
         let saved = receive.iter().try_for_each(|(task, taken)| match taken {
-            Ok(taken) => output.save(&task.requested, taken),
+            Ok(taken) => output.save(&task, taken),
             Err(error) => output.failed(&task.requested, &error),
         });
         shared.queue().stop();
@@ -237,28 +245,39 @@ fn load_all(list: &List<'_>, tasks: Vec<Task>, output: &mut Output<'_>, invocati
 struct Output<'a> {
     store: Store<'a>,
     run: Run,
-    source: Source,
+    extraction: Extraction<'a>,
+    /// The documents that other addresses are redirected to, by these.
+    redirected: HashMap<String, String>,
     catalog_file: &'a str,
     jsonl: bool,
 }
 
 impl Output<'_> {
-    /// Whether the knowledge base has the document at `url`, taken in the same way.
-    fn has(&self, url: &str) -> bool {
-        let selector = |source: &Source| match source {
-            Source::Browser { selector, .. } => selector.clone(),
+    /// The redirects that the knowledge base knows of: where from, and the document's address.
+    fn redirects(&self) -> HashMap<String, String> {
+        let from = |(url, listed): (&str, &Listed)| match &listed.source {
+            Some(Source::Browser { from: Some(from), .. }) => Some((from.clone(), url.to_owned())),
             _ => None,
         };
-        self.store.known(url).is_some_and(|listed| {
-            listed.source.as_ref().is_none_or(|source| selector(source) == selector(&self.source))
-                && self.store.file_of(listed).is_some()
-        })
+        self.store.documents().filter_map(from).collect()
     }
 
-    fn save(&mut self, requested: &str, taken: Rendered) -> Result<(), Error> {
+    /// The address of the document that the knowledge base has of the page at `url`, if it was taken in the same way.
+    fn has(&self, url: &str) -> Option<String> {
+        let url = self.redirected.get(url).map_or(url, String::as_str);
+        let listed = self.store.known(url)?;
+        let selector = match &listed.source {
+            None => return self.store.file_of(listed).map(|_| url.to_owned()),
+            Some(Source::Browser { selector, .. }) => selector.as_deref(),
+            Some(_) => None,
+        };
+        (selector == self.extraction.selector && self.store.file_of(listed).is_some()).then(|| url.to_owned())
+    }
+
+    fn save(&mut self, task: &Task, taken: Rendered) -> Result<(), Error> {
         let Rendered { page, url, document, .. } = taken;
         let (title, words, confidence) = (title_of(&document, &url), document.words, document.metadata.confidence);
-        let stored = self.store.save(document, &url, &self.source)?;
+        let stored = self.store.save(document, &url, &self.extraction.source(Some(&task.url), &url))?;
         let saved = Saved {
             url: url.clone(),
             title,
@@ -270,7 +289,7 @@ impl Output<'_> {
             ready: page.ready,
             pending: page.pending,
         };
-        let record = record(requested, stored.verdict, serde_json::to_value(&saved).unwrap_or_default());
+        let record = record(&task.requested, stored.verdict, serde_json::to_value(&saved).unwrap_or_default());
         self.end(Page::stored(url, &stored), record)
     }
 

@@ -6,6 +6,7 @@ use ragmaker_browser::{Browsing, Load, Target, Visit};
 use ragmaker_knowledge::{EMPTY_CONTENT, Source};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::Error;
+use url::Url;
 
 /// What is taken of each page, and how.
 #[derive(Clone, Copy)]
@@ -19,9 +20,11 @@ pub(crate) struct Extraction<'a> {
 }
 
 impl Extraction<'_> {
-    /// Where the catalog says that the document came from.
-    pub(crate) fn source(&self) -> Source {
-        Source::Browser { session: self.session.map(str::to_owned), selector: self.selector.map(str::to_owned) }
+    /// Where the catalog says that the document at `url` came from, for which `requested` was asked.
+    pub(crate) fn source(&self, requested: Option<&Url>, url: &str) -> Source {
+        let from = requested.map(ragmaker_address::canonical).filter(|from| from != url);
+        let selector = self.selector.map(str::to_owned);
+        Source::Browser { session: self.session.map(str::to_owned), selector, from }
     }
 
     /// Goes to the page and converts its content.

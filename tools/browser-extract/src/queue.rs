@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_browser::codes::{BROWSER_BUSY, BROWSER_LOST, HTTP_ERROR};
+use ragmaker_browser::codes::{BROWSER_BUSY, BROWSER_LOST, HTTP_ERROR, TIMEOUT};
 use ragmaker_tool::Error;
 use url::Url;
 
@@ -20,6 +20,12 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// The wait before a page is asked for again whose site has named none; doubled each time.
 const WAIT: Duration = Duration::from_secs(1);
+
+/// How long a worker waits that may not load another page for now.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// So many pages in a row that take too long are a sign that too many are loaded at once.
+const LATE: usize = 2;
 
 /// A page to load.
 #[derive(Debug)]
@@ -64,10 +70,16 @@ pub(crate) struct Queue {
     hosts: Vec<Host>,
     active: usize,
     per_host: usize,
+    /// How many pages may be loaded at once for now, and at most.
+    tabs: usize,
+    most_tabs: usize,
+    /// How many pages ended in time since the number of tabs changed; how many in a row did not.
+    in_time: usize,
+    late: usize,
 }
 
 impl Queue {
-    pub(crate) fn new(tasks: Vec<Task>, per_host: usize) -> Self {
+    pub(crate) fn new(tasks: Vec<Task>, tabs: usize, per_host: usize) -> Self {
         let mut hosts: Vec<Host> = vec![];
         let mut positions = HashMap::new();
         for mut task in tasks {
@@ -78,10 +90,14 @@ impl Queue {
             }
             hosts[task.host].waiting.push_back(task);
         }
-        Self { hosts, active: 0, per_host }
+        Self { hosts, active: 0, per_host, tabs, most_tabs: tabs, in_time: 0, late: 0 }
     }
 
-    pub(crate) fn next(&mut self, now: Instant) -> Turn {
+    /// What a worker does next. `has_memory` says whether there is memory for a page beside those that are loaded.
+    pub(crate) fn next(&mut self, now: Instant, has_memory: bool) -> Turn {
+        if self.active >= self.tabs || (self.active > 0 && !has_memory) {
+            return Turn::Wait(Some(now + PAUSE));
+        }
         let mut soonest: Option<Instant> = None;
         let mut is_over = self.active == 0;
         for host in &mut self.hosts {
@@ -109,6 +125,7 @@ impl Queue {
     /// Notes that `task` has ended. It comes back where that is final; else it is asked for again later.
     pub(crate) fn ended(&mut self, mut task: Task, error: Option<&Error>, now: Instant) -> Option<Task> {
         self.active -= 1;
+        self.adapt(error.is_some_and(|error| error.is(TIMEOUT) || error.is(BROWSER_BUSY)));
         let host = &mut self.hosts[task.host];
         host.active -= 1;
         task.tries += 1;
@@ -131,6 +148,8 @@ impl Queue {
                 return Some(task);
             }
             host.not_before = host.not_before.max(Some(now + wait));
+        } else if error.is(TIMEOUT) && task.tries == 1 && self.tabs < self.most_tabs {
+            // It may have been late because too many pages were loaded at once.
         } else if !error.is(BROWSER_BUSY) && !error.is(BROWSER_LOST) {
             return Some(task);
         }
@@ -139,6 +158,17 @@ impl Queue {
         }
         host.waiting.push_front(task);
         None
+    }
+
+    /// Halves the number of tabs when pages take too long one after the other, and takes one more when twice as many
+    /// as there are tabs have ended in time.
+    fn adapt(&mut self, is_late: bool) {
+        (self.in_time, self.late) = if is_late { (0, self.late + 1) } else { (self.in_time + 1, 0) };
+        if self.late >= LATE {
+            (self.tabs, self.late) = ((self.tabs / 2).max(1), 0);
+        } else if self.in_time >= 2 * self.tabs && self.tabs < self.most_tabs {
+            (self.tabs, self.in_time) = (self.tabs + 1, 0);
+        }
     }
 
     /// Loads nothing more.
@@ -164,11 +194,11 @@ mod tests {
 
     fn queue(urls: &[&str], per_host: usize) -> Queue {
         let tasks = urls.iter().map(|url| Task::new((*url).to_owned(), Url::parse(url).unwrap()));
-        Queue::new(tasks.collect(), per_host)
+        Queue::new(tasks.collect(), 8, per_host)
     }
 
     fn load(queue: &mut Queue, now: Instant) -> Option<Task> {
-        if let Turn::Load(task) = queue.next(now) { Some(task) } else { None }
+        if let Turn::Load(task) = queue.next(now, true) { Some(task) } else { None }
     }
 
     fn limited(wait: &str) -> Error {
@@ -182,14 +212,14 @@ mod tests {
         let first = load(&mut queue, now).unwrap();
         let other = load(&mut queue, now).unwrap();
         assert_eq!((first.requested.as_str(), other.requested.as_str()), ("http://a.example/1", "http://b.example/1"));
-        assert!(matches!(queue.next(now), Turn::Wait(None)));
+        assert!(matches!(queue.next(now, true), Turn::Wait(None)));
         assert!(queue.ended(first, None, now).is_some());
         let last = load(&mut queue, now).unwrap();
         assert_eq!(last.requested, "http://a.example/2");
-        assert!(matches!(queue.next(now), Turn::Wait(None)));
+        assert!(matches!(queue.next(now, true), Turn::Wait(None)));
         queue.ended(last, None, now);
         queue.ended(other, None, now);
-        assert!(matches!(queue.next(now), Turn::Over));
+        assert!(matches!(queue.next(now, true), Turn::Over));
     }
 
     #[test]
@@ -199,12 +229,12 @@ mod tests {
         let task = load(&mut queue, now).unwrap();
         assert!(queue.ended(task, Some(&limited("7")), now).is_none());
         let later = now + Duration::from_secs(7);
-        assert!(matches!(queue.next(now), Turn::Wait(Some(until)) if until == later));
+        assert!(matches!(queue.next(now, true), Turn::Wait(Some(until)) if until == later));
         let task = load(&mut queue, later).unwrap();
         assert_eq!(task.requested, "http://a.example/1");
         // More than a minute is not waited for, and the rest of the site is not asked.
         assert!(queue.ended(task, Some(&limited("61")), later).is_some());
-        let Turn::Refused(task, error) = queue.next(later) else { panic!("it is refused") };
+        let Turn::Refused(task, error) = queue.next(later, true) else { panic!("it is refused") };
         assert!(
             error.is(HTTP_ERROR)
                 && error.message().contains("not asked for")
@@ -212,7 +242,7 @@ mod tests {
             "{error}"
         );
         assert!(queue.ended(task, Some(&error), later).is_some());
-        assert!(matches!(queue.next(later), Turn::Over));
+        assert!(matches!(queue.next(later, true), Turn::Over));
     }
 
     #[test]
@@ -228,5 +258,40 @@ mod tests {
         let task = load(&mut queue, now).unwrap();
         let error = HTTP_ERROR.error("x").detail("http_status", 503);
         assert!(queue.ended(task, Some(&error), now).is_some());
+    }
+
+    #[test]
+    fn fewer_pages_are_loaded_at_once_where_they_take_too_long() {
+        let now = Instant::now();
+        let urls: Vec<String> = (0..40).map(|number| format!("http://{number}.example/")).collect();
+        let mut queue = queue(&urls.iter().map(String::as_str).collect::<Vec<_>>(), 2);
+        let mut active: Vec<Task> = std::iter::from_fn(|| load(&mut queue, now)).collect();
+        assert_eq!(active.len(), 8);
+        assert!(matches!(queue.next(now, true), Turn::Wait(Some(_))));
+        let late = TIMEOUT.error("x");
+        // One that hangs beside others that do not says nothing.
+        assert!(queue.ended(active.pop().unwrap(), Some(&late), now).is_some());
+        assert!(queue.ended(active.pop().unwrap(), None, now).is_some());
+        assert_eq!(queue.tabs, 8);
+        assert!(queue.ended(active.pop().unwrap(), Some(&late), now).is_some());
+        // The one that shows it is asked for again.
+        assert!(queue.ended(active.pop().unwrap(), Some(&late), now).is_none());
+        assert_eq!((queue.tabs, queue.active), (4, 4));
+        assert!(matches!(queue.next(now, true), Turn::Wait(Some(_))));
+        for _ in 0..8 {
+            assert!(queue.ended(active.pop().unwrap(), None, now).is_some());
+            active.extend(load(&mut queue, now));
+        }
+        assert_eq!(queue.tabs, 5);
+    }
+
+    #[test]
+    fn without_memory_pages_are_loaded_one_after_the_other() {
+        let now = Instant::now();
+        let mut queue = queue(&["http://a.example/", "http://b.example/"], 1);
+        let Turn::Load(first) = queue.next(now, false) else { panic!("the first is loaded") };
+        assert!(matches!(queue.next(now, false), Turn::Wait(Some(_))));
+        queue.ended(first, None, now);
+        assert!(matches!(queue.next(now, false), Turn::Load(_)));
     }
 }

@@ -207,7 +207,8 @@ impl Watched {
     fn of(host: &Arc<HostOptions>, uris: &[String], list: bool, since: Option<SystemTime>) -> Result<Self, Error> {
         // The times of files are those of a clock that is some milliseconds behind.
         let since = since.and_then(|since| since.checked_sub(LOOK));
-        let seen = |stamp: Stamp| stamp.filter(|(_, modified)| modified.is_none() || *modified < since || since.is_none());
+        let seen =
+            |stamp: Stamp| stamp.filter(|(_, modified)| modified.is_none() || *modified < since || since.is_none());
         let mut resources = vec![];
         for uri in uris {
             let file = resources::find(uri, host)?;

@@ -6,7 +6,6 @@ use ragmaker_catalog::Source;
 use ragmaker_ingest::{Page, Run, Spot, Store, Verdict};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::{Error, Invocation};
-use url::Url;
 
 use crate::failed;
 
@@ -24,9 +23,9 @@ pub(crate) fn refresh(
             continue;
         }
         let source = store.known(url).and_then(|listed| listed.source.clone());
-        let Some(Source::Browser { session, selector }) = source else { continue };
-        let target = (url.as_str(), selector.as_deref(), session.as_deref());
-        match one(target, invocation, store) {
+        let Some(Source::Browser { session, selector, from }) = source else { continue };
+        let known = Known { url, session: session.as_deref(), selector: selector.as_deref(), from: from.as_deref() };
+        match one(known, invocation, store) {
             Ok(page) => run.end(page, ())?,
             Err(error) if is_gone(&error) => {
                 let file = store.retire(url)?;
@@ -50,17 +49,24 @@ fn is_gone(error: &Error) -> bool {
     error.details().get("http_status").is_some_and(|status| *status == 404 || *status == 410)
 }
 
-fn one(
-    (url, selector, session): (&str, Option<&str>, Option<&str>),
-    invocation: &Invocation,
-    store: &mut Store<'_>,
-) -> Result<Page, Error> {
+/// A document that a browser showed.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    url: &'a str,
+    session: Option<&'a str>,
+    selector: Option<&'a str>,
+    from: Option<&'a str>,
+}
+
+fn one(known: Known<'_>, invocation: &Invocation, store: &mut Store<'_>) -> Result<Page, Error> {
+    let Known { url, session, selector, from } = known;
     let address = ragmaker_address::parse(url)?;
     let browsing = Browsing::new(session, invocation)?;
     let visit = Visit { wait_for: selector, ..browsing.visit(Target::Load(&address)) };
     let Rendered { url: at, document, .. } = Rendered::of(&visit, selector)?;
-    let source = Source::Browser { session: session.map(str::to_owned), selector: selector.map(str::to_owned) };
-    let moved = Url::parse(url).is_ok_and(|known| canonical(&known) != at);
+    let moved = canonical(&address) != at;
+    let from = from.or(moved.then_some(url)).map(str::to_owned);
+    let source = Source::Browser { session: session.map(str::to_owned), selector: selector.map(str::to_owned), from };
     let spot = Spot { url: &at, was: Some(url), named_after: None, moved };
     let stored = store.put(document, spot, &source)?;
     let page = Page::stored(url, &stored).via("browser");
