@@ -56,8 +56,10 @@ macro_rules! tools {
 
 tools! {
     ragmaker_ask_directory,
+    ragmaker_browser_act,
     ragmaker_browser_close,
     ragmaker_browser_extract,
+    ragmaker_browser_look,
     ragmaker_browser_navigate,
     ragmaker_browser_open,
     ragmaker_cite,

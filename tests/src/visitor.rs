@@ -62,6 +62,21 @@ impl Visitor {
         self.project.tool("browser-navigate").args(["--url", &self.url(page)])
     }
 
+    /// `ragmaker-browser-look` at the page that is open.
+    pub fn look(&self) -> Tool {
+        self.project.tool("browser-look")
+    }
+
+    /// `ragmaker-browser-act` in a page of the site, or at a whole address.
+    pub fn act(&self, page: &str, steps: &str) -> Tool {
+        self.act_open(steps).args(["--url", &self.url(page)])
+    }
+
+    /// `ragmaker-browser-act` in the page that is open.
+    pub fn act_open(&self, steps: &str) -> Tool {
+        self.project.tool("browser-act").args(["--do", steps])
+    }
+
     /// `ragmaker-browser-extract` of a page of the site, or of a whole address.
     pub fn extract(&self, page: &str) -> Tool {
         self.extract_open().args(["--url", &self.url(page)])

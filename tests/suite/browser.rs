@@ -2,6 +2,7 @@
 //!
 //! Each test opens one browser and takes it through pages of one kind.
 
+mod act;
 mod content;
 mod documentation;
 mod kills;

@@ -29,6 +29,23 @@ pub const PAGE_CRASHED: Code =
 /// No page is open to work on.
 pub const NO_PAGE: Code = Code::new("NO_PAGE", "Give --url, or navigate in this session first.");
 
+/// No element is called as a step says.
+pub const ELEMENT_NOT_FOUND: Code = Code::new(
+    "ELEMENT_NOT_FOUND",
+    "Name one of the candidates, or one that ragmaker-browser-look lists; wait for it in a step before where it comes late.",
+);
+/// Several are.
+pub const ELEMENT_AMBIGUOUS: Code =
+    Code::new("ELEMENT_AMBIGUOUS", "Name one of the candidates as details.candidates writes it.");
+/// The element is there, and cannot be used like that.
+pub const ELEMENT_NOT_USABLE: Code = Code::new(
+    "ELEMENT_NOT_USABLE",
+    "Do first what its use needs, such as closing what covers it, or choose another element.",
+);
+
+/// The codes of a tool that acts in a page.
+pub const ACT_ERRORS: &[Code] = &[ELEMENT_NOT_FOUND, ELEMENT_AMBIGUOUS, ELEMENT_NOT_USABLE];
+
 /// The codes of a tool that starts a browser, or reaches the one that runs.
 pub const SESSION_ERRORS: &[Code] = &[BROWSER_NOT_FOUND, BROWSER_FAILED, NO_DISPLAY, PROFILE_IN_USE, BROWSER_BUSY];
 

@@ -10,6 +10,8 @@
 //! | [`readiness`] | waits until the page is ready; all time limits | `cdp` |
 //! | [`loading`], [`block_list`] | which requests of a page are made and which are blocked | |
 //! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
+//! | [`act`] | takes steps in a page, as a person would | `elements`, `navigation` |
+//! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`tab`] | lends tabs to calls | `webdriver`, `cdp` |
@@ -33,10 +35,12 @@
 //! - **Silent host**: a host of another site that has not answered within its time limit.
 //! - **Ready**: the content of the page is complete by the rules of [`readiness`].
 
+mod act;
 mod block_list;
 mod cdp;
 mod challenge;
 pub mod codes;
+mod elements;
 mod endpoint;
 mod error;
 mod facts;
@@ -55,7 +59,9 @@ mod tab;
 mod visit;
 mod webdriver;
 
+pub use act::{Acted, Changes, Dialog, Download, Step};
 pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
+pub use elements::{Listed, Within};
 pub use loading::Load;
 pub use navigation::Target;
 pub use page::{Link, Page, Ready};
@@ -63,4 +69,4 @@ pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use session::{Held, IDLE_SECONDS, Opened, close, open};
 pub use supervisor::run_if_asked;
-pub use visit::{Browsing, Visit};
+pub use visit::{Browsing, Looked, Visit};

@@ -1,6 +1,7 @@
 //! A navigation: sending a borrowed tab to the page, waiting until it is ready, and the page or failure that results.
 
 use std::{
+    cell::Cell,
     io::{self, BufRead, IsTerminal},
     rc::Rc,
     sync::mpsc,
@@ -30,6 +31,8 @@ pub enum Target<'a> {
     Load(&'a Url),
     /// This one, as a tab of the session shows it, or else loaded.
     Show(&'a Url),
+    /// This one, as a call that acted in it has left it, or else loaded.
+    Acted(&'a Url),
     /// The page that the session used last.
     Latest,
 }
@@ -53,6 +56,8 @@ pub(crate) struct Navigation<'a> {
     pub(crate) deadline: Instant,
     /// Whether the tab shows a document of the server's, and no page of the browser's own.
     pub(crate) shows_page: bool,
+    /// Whether the call has begun to act in the page: it cannot be made once more elsewhere.
+    pub(crate) began: &'a Cell<bool>,
 }
 
 type Taken = (Page, Value);
@@ -65,7 +70,7 @@ impl Navigation<'_> {
         self.tab.socket.start_ping(LIMITS.ping);
         let (page, content) = match self.target {
             Target::Load(url) => self.load(url)?,
-            Target::Show(url) => match self.show(url)? {
+            Target::Show(url) | Target::Acted(url) => match self.show(url)? {
                 Some(shown) => self.reload_if_refused(shown)?,
                 None => self.load(url)?,
             },
@@ -190,6 +195,13 @@ impl Navigation<'_> {
         }
     }
 
+    /// Waits until the page rests that the call acts in, and takes it.
+    pub(crate) fn rest(&mut self) -> Result<Taken, Failure> {
+        // How the wait for the page ended before says nothing of what was done in it since.
+        self.tab.is_current = false;
+        self.wait(None)
+    }
+
     /// Waits until the page is ready, and takes it.
     fn wait(&mut self, wait_for: Option<&str>) -> Result<Taken, Failure> {
         let mut reloads = 0;
@@ -248,7 +260,7 @@ impl Navigation<'_> {
         Ok((Page::new(facts, &self.url, &headers, outcome), content))
     }
 
-    fn handle_events(&mut self) {
+    pub(crate) fn handle_events(&mut self) {
         for event in self.tab.socket.take_events() {
             self.network.handle(&event.method, &event.params);
         }

@@ -55,6 +55,9 @@ pub(crate) struct ShownPage {
     pub(crate) outcome: Outcome,
     /// The parts of it that were loaded.
     pub(crate) load: Load,
+    /// Whether a call has acted in it since it was loaded.
+    #[serde(default)]
+    pub(crate) acted: bool,
 }
 
 impl ShownPage {
@@ -78,6 +81,10 @@ impl Memory {
     fn shows(&self, url: &Url) -> bool {
         self.shown.as_ref().is_some_and(|page| page.is(url))
     }
+
+    fn is_acted(&self) -> bool {
+        self.shown.as_ref().is_some_and(|page| page.acted)
+    }
 }
 
 /// A call's preference among the idle tabs.
@@ -87,6 +94,8 @@ pub(crate) enum TabPreference<'a> {
     Any,
     /// One that shows this page, by the URL asked for or the one it led to; else any.
     Showing(&'a Url),
+    /// The same, where a call has acted in the page since.
+    Acted(&'a Url),
     /// The tab that was used last.
     Latest,
 }
@@ -153,6 +162,7 @@ impl Tab {
             };
             let is_current = match preference {
                 TabPreference::Showing(url) => memory.shows(url),
+                TabPreference::Acted(url) => memory.shows(url) && memory.is_acted(),
                 TabPreference::Latest => true,
                 TabPreference::Any => false,
             };
@@ -232,6 +242,12 @@ impl Tab {
         close(&self.running, &self.handle, &self.path);
     }
 
+    /// Closes the tabs that its page has opened.
+    pub(crate) fn close_opened(&self) {
+        let browser = BrowserSocket::connect(&self.running.endpoint, Instant::now() + CLOSING);
+        let _ = browser.and_then(|mut browser| browser.close_opened_by(&self.handle));
+    }
+
     /// The page that it showed when the last call gave it back.
     pub(crate) fn shown(&self) -> Option<&ShownPage> {
         self.memory.shown.as_ref()
@@ -250,6 +266,11 @@ impl Tab {
     /// Remembers them for the next call.
     pub(crate) fn remember_silent(&mut self, hosts: SilentHosts) {
         self.memory.silent = hosts;
+    }
+
+    /// Whether a call has acted in the page that it shows since that was loaded.
+    pub(crate) fn is_acted(&self) -> bool {
+        self.is_current && self.memory.is_acted()
     }
 
     /// The end of an earlier call's wait for the page, if the tab still shows that page.
@@ -355,6 +376,11 @@ fn chosen(claims: Vec<Claim>, preference: TabPreference<'_>) -> Option<(Claim, M
     let oldest = idle.len().checked_sub(1);
     let index = match preference {
         TabPreference::Showing(url) => idle.iter().position(|(_, memory)| memory.shows(url)).or(oldest),
+        // What was loaded anew after that is what the page is now.
+        TabPreference::Acted(url) => {
+            let latest = idle.iter().position(|(_, memory)| memory.shows(url));
+            latest.filter(|index| idle[*index].1.is_acted()).or(oldest)
+        }
         TabPreference::Latest => idle.iter().position(|(_, memory)| memory.shown.is_some()),
         TabPreference::Any => oldest,
     };
@@ -395,11 +421,16 @@ mod tests {
 
     /// Writes the file of an idle tab that was given back `at` and shows `page`.
     fn idle(profile: &Profile, handle: &str, at: u64, page: Option<&str>) {
+        idle_after(profile, handle, at, page, false);
+    }
+
+    fn idle_after(profile: &Profile, handle: &str, at: u64, page: Option<&str>, acted: bool) {
         let shown = page.map(|page| ShownPage {
             requested: url(page),
             url: url("led-to"),
             outcome: Outcome::IDLE,
             load: Load::Text,
+            acted,
         });
         let text = serde_json::to_vec(&Memory { shown, at, silent: SilentHosts::default() }).unwrap();
         fs::write(profile.tabs_folder().join(handle), text).unwrap();
@@ -423,6 +454,19 @@ mod tests {
         for (page, tab) in [("b#place", "middle"), ("led-to", "middle"), ("c", "old")] {
             assert_eq!(choice(&profile, TabPreference::Showing(&url(page))).unwrap(), tab, "{page}");
         }
+    }
+
+    #[test]
+    fn what_was_acted_in_is_preferred_until_it_is_loaded_again() {
+        let (_kept, profile) = crate::profile::tests::profile();
+        idle_after(&profile, "acted", 3, Some("a"), true);
+        idle(&profile, "oldest", 1, Some("x"));
+        let page = url("a");
+        assert_eq!(choice(&profile, TabPreference::Acted(&page)).unwrap(), "acted");
+        assert_eq!(choice(&profile, TabPreference::Acted(&url("b"))).unwrap(), "oldest");
+        idle(&profile, "again", 4, Some("a"));
+        assert_eq!(choice(&profile, TabPreference::Acted(&page)).unwrap(), "oldest");
+        assert_eq!(choice(&profile, TabPreference::Showing(&page)).unwrap(), "again");
     }
 
     #[test]

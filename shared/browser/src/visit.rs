@@ -1,18 +1,21 @@
 //! A visit: all that a call does with one page, from connecting to the browser to returning the content.
 
 use std::{
+    cell::Cell,
     rc::Rc,
     time::{Duration, Instant},
 };
 
-use ragmaker_address::{Domains, Network as Machines};
+use ragmaker_address::{Domains, Network as Machines, same_page};
 use ragmaker_project::Project;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
+    act::{Acted, Actor, Changes, Step},
     block_list::BlockList,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
+    elements::{self, Frames, Listed, Within},
     error::{Failure, not_a_page},
     loading::{Load, Loading},
     navigation::{Navigation, Target},
@@ -75,6 +78,19 @@ impl Browsing {
     }
 }
 
+/// What can be acted on in a page.
+#[derive(Debug)]
+pub struct Looked {
+    /// The page.
+    pub page: Page,
+    /// What can be acted on, in the page's order.
+    pub elements: Vec<Listed>,
+    /// Where on the page those are.
+    pub within: Within,
+    /// How many others the page has.
+    pub elsewhere: usize,
+}
+
 /// How a call uses the browser.
 #[derive(Clone, Copy)]
 pub struct Visit<'a> {
@@ -114,39 +130,106 @@ impl Visit<'_> {
         Ok((page, if let Value::String(html) = html { Some(html) } else { None }))
     }
 
+    /// Goes to the page and takes `steps` in it. A step that fails is an error that names it and what was done
+    /// before; the page stays as it is then.
+    pub fn act(&self, steps: &[Step]) -> Result<Acted, Error> {
+        let [before, meanwhile, changes] = [Wanted::Before, Wanted::Nothing, Wanted::Changes].map(PageScript::new);
+        let began = Cell::new(false);
+        let (page, (done, news, counted, title, failed)) = self.work(&before, &began, |navigation, (page, _)| {
+            if let Some(refusal) = page.challenge.and_then(|_| page.refusal()) {
+                return Err(refusal.into());
+            }
+            navigation.script = &meanwhile;
+            let mut actor = Actor::new(navigation)?;
+            let (done, failed) = actor.take(steps)?;
+            let news = actor.into_news();
+            navigation.script = &changes;
+            let (after, counted) = navigation.rest().map_err(|failure| match failure {
+                Failure::StaleTab(error) | Failure::Page(error) => {
+                    Failure::Page(error.detail("step", done.len().max(1)).detail("done", json!(done)))
+                }
+            })?;
+            Ok((after, (done, news, counted, page.title, failed)))
+        })?;
+        if let Some(error) = failed {
+            return Err(error.detail("url", page.url.as_str()));
+        }
+        let changes = Changes::new(&page, &title, &counted, news);
+        Ok(Acted { page, done, changes })
+    }
+
+    /// Goes to the page and lists what can be acted on there: within what the CSS `selector` matches, else in the main
+    /// content and in dialogs, else on the whole page.
+    pub fn look(&self, selector: Option<&str>) -> Result<Looked, Error> {
+        let script = PageScript::new(Wanted::Nothing);
+        let (page, (elements, within, elsewhere)) =
+            self.work(&script, &Cell::new(false), |navigation, (page, _)| {
+                let until = navigation.deadline;
+                let (loading, url) = (navigation.loading.clone(), navigation.url.clone());
+                let socket = &mut navigation.tab.socket;
+                let nodes = socket
+                    .follow_frames(loading, until)
+                    .and_then(|()| elements::nodes(&mut Frames::default(), socket, selector, until));
+                let nodes = nodes.map_err(|error| Failure::of(error, &url))?.ok_or_else(|| {
+                    let message =
+                        format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
+                    ARGUMENT_ERROR.error(message).detail("argument", "--selector")
+                })?;
+                Ok((page, elements::listed(&nodes, selector)))
+            })?;
+        if let Some(selector) = selector.filter(|_| within.is_none()) {
+            return Err(SELECTOR_NOT_FOUND
+                .error(format!("nothing on the page matches {selector:?}"))
+                .detail("selector", selector)
+                .detail("url", page.url.as_str()));
+        }
+        Ok(Looked { page, elements, within: within.unwrap_or(Within::Page), elsewhere })
+    }
+
     fn take(&self, wanted: Wanted<'_>) -> Result<(Page, Value), Error> {
-        if let Target::Load(url) | Target::Show(url) = self.target {
+        self.work(&PageScript::new(wanted), &Cell::new(false), |_, taken| Ok(taken))
+    }
+
+    /// Goes to the page, and does something with it there.
+    fn work<'s, T>(
+        &'s self,
+        script: &'s PageScript,
+        began: &'s Cell<bool>,
+        work: impl Fn(&mut Navigation<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
+    ) -> Result<(Page, T), Error> {
+        if let Target::Load(url) | Target::Show(url) | Target::Acted(url) = self.target {
             self.browsing.domains.check(url)?;
             self.browsing.machines.check_resolved(url)?;
         }
         let deadline = Instant::now() + self.timeout.unwrap_or(LIMITS.call);
-        let script = PageScript::new(wanted);
         let load = if self.visible { Load::Everything } else { self.load };
         let loading = Rc::new(Loading::new(load, self.browsing.block_list.clone()).within(&self.browsing.machines));
         let mut retried = false;
         loop {
             let in_use = InUse::enter(&self.browsing.profile, self.visible, deadline)?;
             let was_open = in_use.was_open;
-            let result = self.in_tab(&script, &loading, &in_use, deadline);
+            let result = self.in_tab((script, began), &loading, &in_use, deadline, &work);
             in_use.leave();
             match result {
                 // The browser that was open went away: the next one is started at once.
-                Err(error) if error.is(BROWSER_LOST) && was_open && !retried => retried = true,
+                Err(error) if error.is(BROWSER_LOST) && was_open && !retried && !began.get() => retried = true,
                 result => return result,
             }
         }
     }
 
-    fn in_tab(
-        &self,
-        script: &PageScript,
+    fn in_tab<'s, T>(
+        &'s self,
+        (script, began): (&'s PageScript, &'s Cell<bool>),
         loading: &Rc<Loading>,
         in_use: &InUse,
         deadline: Instant,
-    ) -> Result<(Page, Value), Error> {
+        work: &impl Fn(&mut Navigation<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
+    ) -> Result<(Page, T), Error> {
         let preference = match self.target {
             Target::Load(_) => TabPreference::Any,
             Target::Show(url) => TabPreference::Showing(url),
+            Target::Acted(url) => TabPreference::Acted(url),
             Target::Latest => TabPreference::Latest,
         };
         let mut new_tabs = 0;
@@ -155,7 +238,7 @@ impl Visit<'_> {
             let tab =
                 Tab::borrow(&self.browsing.profile, &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
             let url = match self.target {
-                Target::Load(url) | Target::Show(url) => url,
+                Target::Load(url) | Target::Show(url) | Target::Acted(url) => url,
                 Target::Latest => &tab.shown().ok_or_else(no_page)?.requested,
             };
             let url = url.clone();
@@ -173,17 +256,26 @@ impl Visit<'_> {
                 tab,
                 deadline,
                 shows_page: true,
+                began,
             };
-            let result = navigation.run();
+            let mut before = None;
+            let result = navigation.run().and_then(|taken| {
+                before = Some((taken.0.url.clone(), navigation.tab.is_acted()));
+                work(&mut navigation, taken)
+            });
             let Navigation { mut tab, shows_page, network, .. } = navigation;
             tab.remember_silent(network.silent_hosts());
             let error = match result {
                 Ok((page, content)) => {
+                    // Where a call has acted its way to another address, that is what the page is asked for by.
+                    let (shown_before, was_acted) = before.unwrap_or_else(|| (page.url.clone(), false));
+                    let has_left = began.get() && !same_page(&shown_before, &page.url);
                     let shown = shows_page.then(|| ShownPage {
-                        requested: url,
+                        requested: if has_left { page.url.clone() } else { url },
                         url: page.url.clone(),
                         outcome: Outcome { ready: page.ready, pending: page.pending.clone() },
                         load: loading.load(),
+                        acted: began.get() || was_acted,
                     });
                     tab.give_back(shown, &self.browsing.profile);
                     return Ok((page, content));
@@ -203,7 +295,9 @@ impl Visit<'_> {
                 tab.give_back(None, &self.browsing.profile);
             } else if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) {
                 let (outcome, load) = (Outcome::IDLE, loading.load());
-                tab.give_back(Some(ShownPage { requested: url.clone(), url, outcome, load }), &self.browsing.profile);
+                let acted = tab.is_acted();
+                let shown = ShownPage { requested: url.clone(), url, outcome, load, acted };
+                tab.give_back(Some(shown), &self.browsing.profile);
             } else {
                 // A page that failed to answer may go on failing: its tab is not kept.
                 tab.dispose();

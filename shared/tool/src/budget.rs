@@ -62,9 +62,14 @@ impl Budget {
     /// What [`OUTPUT_LIMIT`] leaves beside `frame`: the answer with its lists and texts empty, and with
     /// [`Next::WIDEST`] where it has a `next`.
     pub fn beside(frame: &impl Serialize) -> Self {
+        Self::beside_in(frame, OUTPUT_LIMIT)
+    }
+
+    /// The same for an answer of less than `most` characters, where a tool says less than it could.
+    pub fn beside_in(frame: &impl Serialize, most: usize) -> Self {
         let charset = Charset::from_env();
         let frame = json::cost(&Success::of(frame), charset);
-        Self { left: (OUTPUT_LIMIT - 1).saturating_sub(frame + LIST + NOTICE), charset }
+        Self { left: (most.min(OUTPUT_LIMIT) - 1).saturating_sub(frame + LIST + NOTICE), charset }
     }
 
     /// The characters that are left.

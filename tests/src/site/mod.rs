@@ -22,6 +22,8 @@
 //! | `/links/odd` | addresses with CJK, escapes, spaces, a query and 4,000 characters |
 //! | `/links/windows` | opens a window by script, and links with `target=_blank` |
 //! | `/app/` | an app whose links render routes with `pushState` |
+//! | `/act/page` | a control of every kind, rows to load, frames; `/act/links/N` N links and rows to load |
+//! | `/act/moves` | a button that never stands still; one or two hostile ones each at `/act/jumps`, `/act/covered`, `/act/uncovers`, `/act/sticky`, `/act/replaced`, `/act/vanishes`, `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`, `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`, `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers` |
 //! | `/hash/` | an app whose routes are in the fragment |
 //! | `/endless` | an app that renders ten more links whenever its end is in sight |
 //! | `/worker` | a service worker, which answers for a page below it that the server does not have |
@@ -121,6 +123,7 @@
 //! | `/headers` | shows the request's headers |
 //! | `/fingerprint` | shows what a script can see of the browser: user agent, `navigator.webdriver`, plugins, … |
 
+mod acting;
 mod apps;
 mod ask;
 mod broken;
@@ -231,6 +234,7 @@ fn page(ask: &Ask<'_>) -> Option<Reply> {
         "wiki" => wiki::reply(ask),
         "page" => Some(html::article(&ask.rest.join("/")).into()),
         "links" => links::reply(ask),
+        "act" => acting::reply(ask),
         "app" | "hash" | "endless" | "worker" => apps::reply(ask),
         "slow" => slow::reply(ask),
         "dialog" => dialogs::reply(ask),

@@ -8,8 +8,8 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::same_site;
 use ragmaker_browser::{Browsing, Link, Load, Ready, Target, Visit, codes};
 use ragmaker_tool::{
-    Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
-    Offset, Tool, Toolset, choice, host,
+    ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next,
+    OFFSET_BEYOND_END, Offset, Tool, Toolset, choice, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,15 +17,15 @@ use url::Url;
 
 use pattern::Pattern;
 
-/// Open a web page and list the links that a person could follow there, by name and address. Use it to
+/// Open a web page and list the links that a person could follow there. Use it to
 /// choose pages; `browser_extract` saves one. Returns title, HTTP status and links, paged by next; obstacle
 /// tells a challenge or a sign-in form.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// address of the page
+    /// address of the page (default: the one used last)
     #[argh(option)]
-    pub url: String,
+    pub url: Option<String>,
     /// show the window, for a person to solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
@@ -41,17 +41,20 @@ pub struct Args {
     /// everything: load pictures, fonts and media, too
     #[argh(option, default = "Load::Text", from_str_fn(choice))]
     pub load: Load,
-    /// only links whose text or address matches this regular expression
+    /// load it again
+    #[argh(switch)]
+    pub reload: bool,
+    /// only links whose text or address matches this regex
     #[argh(option, long = "match")]
     #[serde(rename = "match")]
     pub matching: Option<String>,
     /// only links to the page's own site
     #[argh(switch)]
     pub same_site: bool,
-    /// how many links to leave out, as `next` says
+    /// links to leave out, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most links to list (default: as many as an answer holds)
+    /// most links to list (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }
@@ -98,15 +101,23 @@ impl Tool for Args {
         codes::VISIT_ERRORS,
         ragmaker_address::ERRORS,
         ragmaker_project::ERRORS,
-        &[ragmaker_address::ADDRESS_NOT_ALLOWED, OFFSET_BEYOND_END],
+        &[codes::NO_PAGE, ragmaker_address::ADDRESS_NOT_ALLOWED, OFFSET_BEYOND_END],
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        let url = ragmaker_address::parse(&self.url)?;
+        let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
         let mut matching = self.matching.as_deref().map(Pattern::new).transpose()?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
-        // The rest of a list is the rest of the same page.
-        let target = if self.offset.get() > 0 { Target::Show(&url) } else { Target::Load(&url) };
+        let target = match &url {
+            None if self.reload => {
+                return Err(ARGUMENT_ERROR.error("--reload needs an address").detail("argument", "--reload"));
+            }
+            None => Target::Latest,
+            Some(url) if self.reload => Target::Load(url),
+            // The rest of a list is the rest of the same page.
+            Some(url) if self.offset.get() > 0 => Target::Show(url),
+            Some(url) => Target::Acted(url),
+        };
         let visit = Visit {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),

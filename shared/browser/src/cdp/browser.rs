@@ -88,6 +88,19 @@ impl BrowserSocket {
         self.command("Target.closeTarget", &json!({"targetId": handle})).map(drop)
     }
 
+    /// Closes the tabs that the page in the tab with `handle` has opened.
+    pub(crate) fn close_opened_by(&mut self, handle: &str) -> Result<(), CommandError> {
+        let targets = self.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
+        for info in targets["targetInfos"].as_array().into_iter().flatten() {
+            if info["openerId"] == handle
+                && let Some(opened) = info["targetId"].as_str()
+            {
+                self.command("Target.closeTarget", &json!({"targetId": opened}))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The handles of all open tabs.
     fn tabs(&mut self) -> Result<Vec<String>, CommandError> {
         Ok(self.tab_urls()?.into_iter().map(|(handle, _)| handle).collect())

@@ -48,6 +48,13 @@ impl HistoryGuard {
     }
 }
 
+/// The events of a page that a call acts in which are kept for it.
+const NEWS: [&str; 4] =
+    ["Page.windowOpen", "Page.javascriptDialogOpening", "Page.downloadWillBegin", "Page.fileChooserOpened"];
+
+/// The most of them.
+const MOST_NEWS: usize = 100;
+
 /// The socket of one tab. It blocks: a call reads one page and does nothing else meanwhile.
 pub(crate) struct TabSocket {
     socket: Socket,
@@ -68,6 +75,12 @@ pub(crate) struct TabSocket {
     loading: Option<Rc<Loading>>,
     /// The URL of the page that shows, or is to.
     page: String,
+    /// The sessions of the frames with processes of their own, as those of other sites have, once they are followed.
+    frames: Vec<String>,
+    /// Whether they are.
+    follows_frames: bool,
+    /// What happened of what [`NEWS`] names, once frames are followed.
+    news: Vec<Event>,
 }
 
 impl TabSocket {
@@ -94,6 +107,9 @@ impl TabSocket {
             asked: HashMap::new(),
             loading: None,
             page: String::new(),
+            frames: vec![],
+            follows_frames: false,
+            news: vec![],
         })
     }
 
@@ -138,12 +154,53 @@ impl TabSocket {
     /// The same for the tab's own process, or for a `session` of it: a frame of another site has a process of its
     /// own, which waits until that is done. So do workers: the browser has all of them wait, whatever it is told.
     fn decide_requests_of(&mut self, session: Option<&str>) -> Result<(), CommandError> {
-        if let Some(patterns) = self.loading.as_ref().and_then(|loading| loading.patterns()) {
-            let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+        let patterns = self.loading.as_ref().and_then(|loading| loading.patterns());
+        if let Some(patterns) = &patterns {
             self.socket.send(session, "Fetch.enable", &json!({"patterns": patterns}))?;
+        }
+        if patterns.is_some() || self.follows_frames {
+            let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
             self.socket.send(session, "Target.setAutoAttach", &attach)?;
         }
         Ok(())
+    }
+
+    /// From now on knows the frames that have processes of their own, and keeps what [`NEWS`] names; `loading`
+    /// decides about requests, also on a page that an earlier call left here.
+    pub(crate) fn follow_frames(&mut self, loading: Rc<Loading>, until: Instant) -> Result<(), CommandError> {
+        (self.loading, self.follows_frames) = (Some(loading), true);
+        self.decide_requests_of(None)?;
+        // The browser tells of the frames that are there before it answers what comes next.
+        self.command("Target.getTargetInfo", &json!({}), until).map(drop)
+    }
+
+    /// The sessions of the frames with processes of their own.
+    pub(crate) fn frames(&self) -> &[String] {
+        &self.frames
+    }
+
+    /// What happened of what [`NEWS`] names, since the last time.
+    pub(crate) fn take_news(&mut self) -> Vec<Event> {
+        mem::take(&mut self.news)
+    }
+
+    /// Has the page, or the `session` of a frame, do something, and returns the answer.
+    pub(crate) fn ask(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        params: &Value,
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let id = self.socket.send(session, method, params)?;
+        self.result(id, until)
+    }
+
+    /// The same for several commands, which are sent at once; the answer to the last.
+    pub(crate) fn ask_all(&mut self, commands: &[(&str, Value)], until: Instant) -> Result<Value, CommandError> {
+        let sent: Result<Vec<_>, _> =
+            commands.iter().map(|(method, params)| self.socket.send(None, method, params)).collect();
+        sent?.last().map_or(Ok(Value::Null), |last| self.result(*last, until))
     }
 
     /// Leaves the page alone for `time`, and receives its events meanwhile.
@@ -310,11 +367,20 @@ impl TabSocket {
             }
         } else if method == "Target.attachedToTarget" {
             let attached = params["sessionId"].as_str();
+            if let Some(session) = attached.filter(|_| params["targetInfo"]["type"] == "iframe") {
+                self.frames.push(session.to_owned());
+            }
             self.decide_requests_of(attached)?;
             self.socket.send(attached, "Runtime.runIfWaitingForDebugger", &json!({}))?;
+        } else if method == "Target.detachedFromTarget" {
+            self.frames.retain(|session| params["sessionId"] != **session);
         } else if method == "Runtime.bindingCalled" {
             let report = || params["payload"].as_str().and_then(|json| serde_json::from_str(json).ok());
             self.report.get_or_insert_with(|| report().unwrap_or_default());
+        } else if self.follows_frames && NEWS.contains(&method.as_str()) {
+            if self.news.len() < MOST_NEWS {
+                self.news.push(Event { method, params });
+            }
         } else if method.starts_with("Network.") || method.starts_with("Page.") {
             self.events.push(Event { method, params });
         }
@@ -323,7 +389,7 @@ impl TabSocket {
 }
 
 /// The value that a script returned, or its exception as an error.
-fn returned(mut answer: Value) -> Result<Value, CommandError> {
+pub(crate) fn returned(mut answer: Value) -> Result<Value, CommandError> {
     match answer["exceptionDetails"].take() {
         Value::Null => Ok(answer["result"]["value"].take()),
         thrown => {

@@ -9,12 +9,13 @@ const watched = () => {
   if (counts !== undefined) return counts;
   counts = null;
   const listen = ({ detail }) => {
-    counts ??= { quiet: Infinity, timers: 0, vain: 0, redirects: 0, countdowns: 0, globals: detail.globals };
+    counts ??= { quiet: Infinity, timers: 0, vain: 0, redirects: 0, countdowns: 0, globals: detail.globals, noted: [] };
     counts.quiet = Math.min(counts.quiet, detail.quiet);
     counts.timers += detail.timers;
     counts.vain += detail.vain;
     counts.redirects += detail.redirects;
     counts.countdowns += detail.countdowns;
+    counts.noted.push(...detail.noted);
   };
   const ask = (asked) => {
     asked.addEventListener("ragmaker-report", listen);

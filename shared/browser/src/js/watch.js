@@ -14,8 +14,16 @@
   replace(Function.prototype, "toString", {
     apply: (target, self, args) => Reflect.apply(target, own.get(self) ?? self, args),
   });
+  // While a call acts in the page, what it opens is noted: dialogs, and windows, which then are not opened. A click
+  // would let it open some, and the tab is all that the call looks after.
+  let acting = false;
+  const noted = [];
+  const note = (kind, text) => {
+    if (!acting || noted.length >= limits.noted) return;
+    try { noted.push([kind, `${text ?? ""}`.slice(0, limits.notedText).toWellFormed()]); } catch {}
+  };
   // A dialog would block the page, and every command to it, until somebody answers.
-  const answer = (name, value) => replace(window, name, { apply: () => (bump(), value) });
+  const answer = (name, value) => replace(window, name, { apply: (target, self, args) => (bump(), note(name, args[0]), value) });
   // When anything last happened; when anything new did, which neither a timer nor a request made again is;
   // when the document came further; and when the last answer to something new came.
   let last = performance.now(), news = last, begun = last, answeredAt = -Infinity;
@@ -29,6 +37,15 @@
   answer("print", undefined);
   // The tab is the call's.
   answer("close", undefined);
+  replace(window, "open", {
+    apply(target, self, args) {
+      if (!acting || /^_(self|parent|top)$/i.test(args[1])) return Reflect.apply(target, self, args);
+      let url = "";
+      try { url = new URL(args[0] ?? "", document.baseURI).href; } catch {}
+      note("window", url);
+      return null;
+    },
+  });
   // The browser hands everything that is logged to the driver, whether that wants it or not: it takes long, and
   // a page can tell by what is read of an object that it logs that somebody listens.
   for (const name of ["assert", "debug", "dir", "dirxml", "error", "group", "groupCollapsed", "info", "log", "table", "trace", "warn"]) {
@@ -244,12 +261,14 @@
       redirects: counted(({ hoped, leading, repeat }) => hoped || (leading && goesOn(repeat))),
       countdowns: counted(({ repeat }) => goesOn(repeat)),
       globals: globals(),
+      noted,
     };
     apply(dispatchEvent, document, [new Report("ragmaker-report", { detail })]);
   };
   const listen = () => {
     document.addEventListener("readystatechange", proceeds);
     document.addEventListener("ragmaker-ask", report);
+    document.addEventListener("ragmaker-act", ({ detail }) => { acting = detail === true; if (!acting) noted.length = 0; });
   };
   listen();
   // A document that is opened again, which writing does as well, forgets who listens to it.

@@ -69,6 +69,8 @@ pub(crate) const LIMITS: Limits = Limits {
         changes_of_node: 3,
         growths_of_node: 20,
         animations: 500,
+        noted: 10,
+        noted_text: 500,
     },
 };
 
@@ -216,6 +218,10 @@ pub(crate) struct PageLimits {
     growths_of_node: u32,
     /// With more animations than this, they are decoration and not asked.
     animations: u32,
+    /// How many dialogs and windows are noted while a call acts.
+    noted: u32,
+    /// How much of the text of each.
+    noted_text: u32,
 }
 
 #[cfg(test)]

@@ -80,12 +80,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::{Host, Url};
 
-use self::{
-    limits::LIMITS,
-    network::{NetworkState, Text},
-};
+use self::limits::LIMITS;
 pub(crate) use self::{
-    network::{Network, SilentHosts},
+    network::{Network, NetworkState, SilentHosts, Text},
     script::{PageScript, Wanted, watch_script},
 };
 use crate::{

@@ -10,7 +10,7 @@
 //! | `look.js` | `look(selector)`: the state of the page; `sparse()`, `watched()` |
 //! | `sign-in.js` | `signIn()`: the sign-in form |
 //! | `facts.js` | `facts()`: the facts about the page, as [`Facts`](crate::facts::Facts) |
-//! | `names.js` and `links.js`, or `html.js` | `take(selector)`: the content |
+//! | `names.js` and `links.js`, or `html.js`, or `changes.js` | `take(selector)`: the content |
 //! | `collect.js` | takes the arguments, calls the others, returns `[state, facts, content]` |
 
 use serde_json::{Value, json};
@@ -24,6 +24,7 @@ const SIGN_IN: &str = include_str!("../js/sign-in.js");
 const FACTS: &str = include_str!("../js/facts.js");
 const LINKS: &str = concat!(include_str!("../js/names.js"), include_str!("../js/links.js"));
 const HTML: &str = include_str!("../js/html.js");
+const CHANGES: &str = include_str!("../js/changes.js");
 const COLLECT: &str = include_str!("../js/collect.js");
 
 /// The script that every document of a tab begins with.
@@ -38,6 +39,12 @@ pub(crate) enum Wanted<'a> {
     Links,
     /// Its HTML: of what the selector matches, or of the whole page.
     Html(Option<&'a str>),
+    /// What its text and links are before a call acts in it.
+    Before,
+    /// What has changed of those since.
+    Changes,
+    /// Nothing.
+    Nothing,
 }
 
 /// The page script, for one kind of content.
@@ -54,6 +61,9 @@ impl PageScript {
         let (take, selector) = match wanted {
             Wanted::Links => (LINKS, None),
             Wanted::Html(selector) => (HTML, selector.map(str::to_owned)),
+            Wanted::Before => (CHANGES, Some("before".to_owned())),
+            Wanted::Changes => (CHANGES, None),
+            Wanted::Nothing => ("const take = () => null;", None),
         };
         Self { body: [DOCUMENT, LOOK, SIGN_IN, FACTS, take, COLLECT].join("\n"), selector }
     }

@@ -148,6 +148,12 @@ impl Network {
         self.is_known() && self.awaits_document()
     }
 
+    /// Whether another page is about to take the place of the one that shows, whether anybody listened while that
+    /// came or not.
+    pub(crate) fn is_to_be_left(&self) -> bool {
+        self.awaits_document() || self.leaves_by.is_some_and(|until| Instant::now() < until)
+    }
+
     fn awaits_document(&self) -> bool {
         // One that will not come, as one without content or a download, leaves the page as it is.
         self.coming.as_ref().is_some_and(|document| document.failure.is_none())
@@ -155,7 +161,7 @@ impl Network {
 
     /// Whether the page waits for something, or is to be left, by what it has to read without that.
     pub(crate) fn state(&self, text: Text) -> NetworkState {
-        if self.awaits_document() || self.leaves_by.is_some_and(|until| Instant::now() < until) {
+        if self.is_to_be_left() {
             return NetworkState::Busy;
         }
         self.requests.state(text, self.silence_limit())

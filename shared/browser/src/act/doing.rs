@@ -1,0 +1,359 @@
+//! One step, done.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use serde_json::{Value, json};
+
+use super::{
+    Actor,
+    hand::{Need, Reached, Trouble, unusable},
+    keys::Keys,
+    step::{Action, Scroll, Step, Until, Wait},
+};
+use crate::{
+    codes::{ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE, TIMEOUT},
+    elements::{Aim, Frames},
+    error::CommandError,
+};
+
+/// How long an element may take to be there and usable.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long a list may take to open, and a file dialog.
+const OPENING: Duration = Duration::from_secs(2);
+
+/// How long a box may take to say that it was checked.
+const CHECKING: Duration = Duration::from_millis(600);
+
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(30);
+
+/// A text up to this length is typed key by key.
+const TYPED: usize = 100;
+
+/// The longest text that a line repeats, in characters.
+const SHOWN: usize = 60;
+
+impl Actor<'_, '_> {
+    /// Does what a step says; what was done, in words. An element may take `patience` to be there.
+    pub(super) fn act(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, Trouble> {
+        let patience = patience.unwrap_or(PATIENCE);
+        match action {
+            Action::Click(aim) => {
+                let reached = self.hand().reach_within(aim, Need::Click, patience)?;
+                self.tell(&reached.place)?;
+                self.hand().click(aim, &reached)?;
+                Ok(format!("clicked {}", named(aim)))
+            }
+            Action::Hover(aim) => {
+                let reached = self.hand().reach_within(aim, Need::Pointer, patience)?;
+                self.hand().hover(&reached)?;
+                Ok(format!("pointed at {}", named(aim)))
+            }
+            Action::Fill(aim, text) => self.fill(aim, text),
+            Action::Select(aim, texts) => self.select(aim, texts),
+            Action::Check(aim, wanted) => self.check(aim, *wanted, patience),
+            Action::Press(aim, keys) => {
+                if let Some(aim) = aim {
+                    let reached = self.hand().reach_within(aim, Need::Enabled, patience)?;
+                    self.hand().focus(&reached)?;
+                }
+                self.hand().keys(&keys.commands())?;
+                Ok(match aim {
+                    Some(aim) => format!("pressed {} in {}", keys.text, named(aim)),
+                    None => format!("pressed {}", keys.text),
+                })
+            }
+            Action::Upload(aim, files) => self.upload(aim, files),
+            Action::Scroll(aim, to) => self.scroll(aim.as_ref(), to, patience),
+            Action::Wait(wait) => self.wait(wait),
+        }
+    }
+
+    fn fill(&mut self, aim: &Aim, text: &str) -> Result<String, Trouble> {
+        let reached = self.hand().reach(aim, Need::Enabled)?;
+        if reached.is("readonly") || !(reached.is("editable") || reached.is("settable")) {
+            let reason = if reached.is("readonly") { "can only be read" } else { "takes no text" };
+            return Err(unusable(aim, &reached.state, reason).into());
+        }
+        let (place, object) = (&reached.place, &reached.object);
+        if reached.is("settable") {
+            let answer = self.hand().on(place, object, "set", &json!(text))?;
+            if answer["value"] != text {
+                let shape = "takes a value of its own kind, such as 2026-01-31, 09:30 or #ff0000";
+                return Err(unusable(aim, &reached.state, shape).detail("value", text).into());
+            }
+            return Ok(filled(aim, text, None));
+        }
+        self.hand().focus(&reached)?;
+        let commands = if text.is_empty() {
+            Keys::parse("Delete").map(|keys| keys.commands()).unwrap_or_default()
+        } else if text.chars().count() <= TYPED && !text.contains('\n') {
+            Keys::typing(text)
+        } else {
+            vec![("Input.insertText", json!({"text": text}))]
+        };
+        self.hand().keys(&commands)?;
+        let answer = self.hand().on(place, object, "value", &Value::Null);
+        let holds = match answer {
+            Ok(answer) => answer["value"].as_str().map(str::to_owned),
+            // What was typed has led elsewhere.
+            Err(CommandError::Failed(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let same = |held: &str| held.split_whitespace().eq(text.split_whitespace());
+        let is_password = reached.state["type"] == "password";
+        Ok(filled(
+            aim,
+            if is_password { "…" } else { text },
+            holds.filter(|held| !same(held) && !is_password).as_deref(),
+        ))
+    }
+
+    fn select(&mut self, aim: &Aim, texts: &[String]) -> Result<String, Trouble> {
+        let reached = self.hand().reach(aim, Need::Enabled)?;
+        let begun = Instant::now();
+        loop {
+            let answer = self.hand().on(&reached.place, &reached.object, "choose", &json!(texts))?;
+            if answer["list"] == false {
+                return self.select_in_list(aim, texts);
+            }
+            if let Some(chosen) = answer["chosen"].as_array() {
+                let chosen: Vec<&str> = chosen.iter().filter_map(Value::as_str).collect();
+                return Ok(format!("selected {} in {}", shown(&chosen.join(", ")), named(aim)));
+            }
+            // The options may still be on their way.
+            if begun.elapsed() > OPENING || Instant::now() + PAUSE > self.until {
+                let missing = answer["missing"].as_str().unwrap_or_default();
+                let reason = if answer["single"] == true {
+                    "takes one option".to_owned()
+                } else if answer["disabled"] == true {
+                    format!("does not let {missing:?} be chosen")
+                } else {
+                    format!("has no option {missing:?}")
+                };
+                let error = unusable(aim, &reached.state, &reason).remedy("Choose one of the options.");
+                return Err(error.detail("options", answer["options"].clone()).into());
+            }
+            self.listen(PAUSE)?;
+        }
+    }
+
+    /// Chooses in a list that the page made itself: it is opened by a click.
+    fn select_in_list(&mut self, aim: &Aim, texts: &[String]) -> Result<String, Trouble> {
+        let reached = self.hand().reach(aim, Need::Click)?;
+        let is_open = self.hand().reach_within(&option(&texts[0]), Need::Click, Duration::ZERO).is_ok();
+        if !is_open {
+            self.hand().click(aim, &reached)?;
+        }
+        for text in texts {
+            let option = option(text);
+            let reached = self.hand().reach_within(&option, Need::Click, OPENING)?;
+            self.hand().click(&option, &reached)?;
+        }
+        Ok(format!("selected {} in {}", shown(&texts.join(", ")), named(aim)))
+    }
+
+    fn check(&mut self, aim: &Aim, wanted: bool, patience: Duration) -> Result<String, Trouble> {
+        let verb = if wanted { "checked" } else { "unchecked" };
+        let reached = self.hand().reach_within(aim, Need::Enabled, patience)?;
+        match reached.state["checked"].as_bool() {
+            None => return Err(unusable(aim, &reached.state, "is nothing to check").into()),
+            Some(is) if is == wanted => return Ok(format!("{} was {verb} already", named(aim))),
+            Some(_) => {}
+        }
+        let reached = self.hand().reach_within(aim, Need::Click, patience)?;
+        self.hand().click(aim, &reached)?;
+        let begun = Instant::now();
+        loop {
+            match self.hand().on(&reached.place, &reached.object, "value", &Value::Null) {
+                Ok(answer) if answer["checked"] == wanted => break,
+                // The page has made another box in its place, or has gone on.
+                Ok(answer) if answer["gone"] == true => break,
+                Err(CommandError::Failed(_)) => break,
+                Ok(_) if begun.elapsed() < CHECKING => self.listen(PAUSE)?,
+                Ok(_) => return Err(unusable(aim, &reached.state, &format!("was clicked and is not {verb}")).into()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(format!("{verb} {}", named(aim)))
+    }
+
+    fn upload(&mut self, aim: &Aim, files: &[String]) -> Result<String, Trouble> {
+        let reached = self.hand().reach(aim, Need::Enabled)?;
+        let session = reached.place.session.clone();
+        let names: Vec<&str> = files.iter().map(|file| file.rsplit(['/', '\\']).next().unwrap_or(file)).collect();
+        let target = if reached.is("file") && reached.state["kind"] == "input" {
+            if files.len() > 1 && !reached.is("multiple") {
+                return Err(unusable(aim, &reached.state, "takes one file").into());
+            }
+            json!({"objectId": reached.object})
+        } else {
+            self.file_dialog(aim)?
+        };
+        let mut params = json!({"files": files});
+        for (name, value) in target.as_object().into_iter().flatten() {
+            params[name] = value.clone();
+        }
+        let until = self.until;
+        self.navigation.tab.socket.ask(session.as_deref(), "DOM.setFileInputFiles", &params, until).map_err(
+            |error| match error {
+                CommandError::Failed(words) => {
+                    Trouble::Step(unusable(aim, &reached.state, &format!("did not take the file: {words}")))
+                }
+                error => error.into(),
+            },
+        )?;
+        Ok(format!("uploaded {} to {}", shown(&names.join(", ")), named(aim)))
+    }
+
+    /// The field of the file dialog that a click opens.
+    fn file_dialog(&mut self, aim: &Aim) -> Result<Value, Trouble> {
+        let until = self.until;
+        let intercept = |enabled: bool| ("Page.setInterceptFileChooserDialog", json!({"enabled": enabled}));
+        self.navigation.tab.socket.ask_all(&[intercept(true)], until)?;
+        let reached = self.hand().reach(aim, Need::Click)?;
+        self.hand().click(aim, &reached)?;
+        let begun = Instant::now();
+        let mut field = None;
+        while field.is_none() && begun.elapsed() < OPENING && Instant::now() < until {
+            for event in self.navigation.tab.socket.take_news() {
+                if event.method == "Page.fileChooserOpened" {
+                    field = event.params["backendNodeId"].as_i64();
+                }
+                self.news.event(&event.method, &event.params);
+            }
+            self.listen(PAUSE)?;
+        }
+        self.navigation.tab.socket.ask_all(&[intercept(false)], until)?;
+        let field = field.ok_or_else(|| unusable(aim, &reached.state, "asks for no file"))?;
+        Ok(json!({"backendNodeId": field}))
+    }
+
+    fn scroll(&mut self, aim: Option<&Aim>, to: &Scroll, patience: Duration) -> Result<String, Trouble> {
+        let Some(aim) = aim else {
+            let given = match to {
+                Scroll::To(to) => json!(to),
+                Scroll::By(by) => json!(by),
+                Scroll::Shown => Value::Null,
+            };
+            let (top, until) = (self.top(), self.until);
+            let by = self.frames.ask(&mut self.navigation.tab.socket, &top, "scroll", &given, until)?;
+            return Ok(format!("scrolled by {by} pixels"));
+        };
+        let reached = self.hand().reach_within(aim, Need::There, patience)?;
+        let Reached { place, object, .. } = &reached;
+        match to {
+            Scroll::To(to) => self.hand().on(place, object, "scroll", &json!(to))?,
+            _ => self.hand().on(place, object, "reveal", &json!("center"))?,
+        };
+        Ok(format!("scrolled to {}", named(aim)))
+    }
+
+    fn wait(&mut self, wait: &Wait) -> Result<String, Trouble> {
+        let (what, given, there) = match wait {
+            Wait::For(time) => {
+                let left = self.until.saturating_duration_since(Instant::now());
+                self.listen((*time).min(left))?;
+                if *time > left {
+                    return Err(TIMEOUT.error("the time was up during a wait").remedy(LONGER).into());
+                }
+                return Ok(format!("waited {} ms", time.as_millis()));
+            }
+            Wait::Text(text) => ("text", text, true),
+            Wait::Gone(text) => ("text", text, false),
+            Wait::Selector(selector) => ("selector", selector, true),
+        };
+        loop {
+            if self.shows(what, given)? == there {
+                let then = if there { "showed" } else { "was gone" };
+                return Ok(format!("waited until {} {then}", shown(given)));
+            }
+            if Instant::now() + PAUSE >= self.until {
+                let did_not = if there { "did not show" } else { "did not go" };
+                let error = TIMEOUT.error(format!("{} {did_not} in time", shown(given)));
+                return Err(error.remedy(LONGER).into());
+            }
+            self.listen(PAUSE)?;
+        }
+    }
+
+    /// Whether a frame shows the text, or has an element for the selector.
+    fn shows(&mut self, what: &str, given: &str) -> Result<bool, Trouble> {
+        let until = self.until;
+        let socket = &mut self.navigation.tab.socket;
+        for frame in Frames::all(socket, until)? {
+            match self.frames.ask(socket, &frame, what, &json!(given), until) {
+                Ok(Value::Bool(true)) => return Ok(true),
+                Ok(Value::String(_)) => {
+                    let error = ARGUMENT_ERROR.error(format!("{given:?} is not a CSS selector"));
+                    return Err(error.detail("argument", "--do").into());
+                }
+                // It is being replaced.
+                Ok(_) | Err(CommandError::Failed(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// What to do where something takes longer.
+const LONGER: &str = "Look at the page with ragmaker-browser-look, wait for something else, or raise --timeout.";
+
+fn option(text: &str) -> Aim {
+    Aim::new(&format!("option:{text}"))
+}
+
+fn named(aim: &Aim) -> String {
+    shown(&aim.text)
+}
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn filled(aim: &Aim, text: &str, holds: Option<&str>) -> String {
+    match holds {
+        None => format!("filled {} with {}", named(aim), if text.is_empty() { "nothing".into() } else { shown(text) }),
+        Some(holds) => format!("filled {}, which holds {} now", named(aim), shown(holds)),
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = match &self.action {
+            Action::Click(aim) => format!("click {}", named(aim)),
+            Action::Fill(aim, _) => format!("fill {}", named(aim)),
+            Action::Select(aim, texts) => format!("select {} in {}", shown(&texts.join(", ")), named(aim)),
+            Action::Check(aim, true) => format!("check {}", named(aim)),
+            Action::Check(aim, false) => format!("uncheck {}", named(aim)),
+            Action::Press(_, keys) => format!("press {}", keys.text),
+            Action::Hover(aim) => format!("hover {}", named(aim)),
+            Action::Upload(aim, _) => format!("upload to {}", named(aim)),
+            Action::Scroll(Some(aim), _) => format!("scroll to {}", named(aim)),
+            Action::Scroll(None, Scroll::To(to)) => format!("scroll {to}"),
+            Action::Scroll(None, _) => "scroll".into(),
+            Action::Wait(Wait::For(time)) => format!("wait {} ms", time.as_millis()),
+            Action::Wait(Wait::Text(text) | Wait::Selector(text)) => format!("wait for {}", shown(text)),
+            Action::Wait(Wait::Gone(text)) => format!("wait until {} is gone", shown(text)),
+        };
+        match self.until {
+            None => f.write_str(&line),
+            Some(Until::Rest) => write!(f, "{line} until the text rests"),
+            Some(Until::Times(times)) => write!(f, "{line} {times} times"),
+        }
+    }
+}
+
+/// Whether an error says that an element cannot be used as it is.
+pub(super) fn is_about_an_element(error: &Error) -> bool {
+    error.is(ELEMENT_NOT_FOUND) || error.is(ELEMENT_NOT_USABLE)
+}

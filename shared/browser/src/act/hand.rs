@@ -1,0 +1,384 @@
+//! A person's hand: finds an element, brings it into view, and points, clicks and types there. The events come from the
+//! browser, as those of a mouse and a keyboard do; the page cannot tell them from a person's.
+//!
+//! Where a click would land is asked before it is made, and what it met after: an element may be covered, moving or
+//! gone by then.
+
+use std::time::{Duration, Instant};
+
+use ragmaker_tool::Error;
+use serde_json::{Value, json};
+
+use crate::{
+    cdp::TabSocket,
+    codes::{ELEMENT_AMBIGUOUS, ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE},
+    elements::{Aim, Frame, Frames, Missed, Place, find},
+    error::{CommandError, Failure},
+};
+
+/// How long an element may take to be there and usable.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The same where several are called alike, of which one may be about to go.
+const PATIENCE_WITH_SEVERAL: Duration = Duration::from_millis(400);
+
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(40);
+
+/// Why something was not done.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The step failed, and the page is as it was.
+    Step(Error),
+    /// The browser did not do what it was asked.
+    Command(CommandError),
+    /// The page that the step has led to cannot be had.
+    Page(Box<Failure>),
+}
+
+impl From<CommandError> for Trouble {
+    fn from(error: CommandError) -> Self {
+        Self::Command(error)
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Step(error)
+    }
+}
+
+/// An element in reach.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    pub(crate) place: Place,
+    /// The element as an object of an isolated world.
+    pub(crate) object: String,
+    /// What `js/element.js` says of it.
+    pub(crate) state: Value,
+    /// Where in the window it can be clicked; nothing where nobody asked.
+    pub(crate) point: Option<(f64, f64)>,
+}
+
+impl Reached {
+    pub(crate) fn is(&self, fact: &str) -> bool {
+        self.state[fact] == true
+    }
+}
+
+/// What has to be so for an element to be used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// It is there.
+    There,
+    /// It is enabled.
+    Enabled,
+    /// A mouse gets to it.
+    Pointer,
+    /// A mouse gets to it, and it is enabled.
+    Click,
+}
+
+/// The hand in one tab.
+pub(crate) struct Hand<'h> {
+    pub(crate) socket: &'h mut TabSocket,
+    pub(crate) frames: &'h mut Frames,
+    /// When what is asked of the browser has to be answered.
+    pub(crate) until: Instant,
+}
+
+impl Hand<'_> {
+    /// The element that `aim` names, as soon as it is as `need` says.
+    pub(crate) fn reach(&mut self, aim: &Aim, need: Need) -> Result<Reached, Trouble> {
+        self.reach_within(aim, need, PATIENCE)
+    }
+
+    pub(crate) fn reach_within(&mut self, aim: &Aim, need: Need, patience: Duration) -> Result<Reached, Trouble> {
+        let begun = Instant::now();
+        for attempt in 0.. {
+            let error = match self.try_reach(aim, need, attempt) {
+                Ok(Ok(reached)) => return Ok(reached),
+                Ok(Err(error)) => error,
+                // It went between two questions, or its document did.
+                Err(CommandError::Failed(_)) => gone(aim),
+                Err(error) => return Err(error.into()),
+            };
+            let patience = if error.is(ELEMENT_AMBIGUOUS) { PATIENCE_WITH_SEVERAL.min(patience) } else { patience };
+            if begun.elapsed() >= patience || Instant::now() + PAUSE >= self.until {
+                return Err(error.into());
+            }
+            self.socket.listen(PAUSE)?;
+        }
+        Err(gone(aim).into())
+    }
+
+    fn try_reach(&mut self, aim: &Aim, need: Need, attempt: usize) -> Result<Result<Reached, Error>, CommandError> {
+        let place = match find(self.frames, self.socket, aim, self.until)? {
+            Ok(found) => found.place,
+            Err(missed) => return Ok(Err(missing(aim, missed))),
+        };
+        let object = self.frames.object(self.socket, &place, self.until)?;
+        let state = self.on(&place, &object, "state", &Value::Null)?;
+        if state["gone"] == true {
+            return Ok(Err(gone(aim)));
+        }
+        if matches!(need, Need::Enabled | Need::Click) && state["disabled"] == true {
+            return Ok(Err(unusable(aim, &state, "is disabled")));
+        }
+        let mut reached = Reached { place, object, state, point: None };
+        if matches!(need, Need::Pointer | Need::Click) {
+            match self.point(&reached, attempt)? {
+                Ok(point) => reached.point = Some(point),
+                Err(reason) => return Ok(Err(unusable(aim, &reached.state, &reason))),
+            }
+        }
+        Ok(Ok(reached))
+    }
+
+    /// Does to an element what `js/element.js` does.
+    pub(crate) fn on(&mut self, place: &Place, object: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
+        Frames::on(self.socket, place.session.as_deref(), object, what, given, self.until)
+    }
+
+    /// Where a click gets to the element, or why none does. What covers a part may be scrolled away: each attempt
+    /// brings the element to another place.
+    fn point(&mut self, reached: &Reached, attempt: usize) -> Result<Result<(f64, f64), String>, CommandError> {
+        let session = reached.place.session.clone();
+        let mut object = reached.object.clone();
+        let block = ["nearest", "center", "end", "start"][attempt % 4];
+        self.on(&reached.place, &object, "reveal", &json!(block))?;
+        let mut quads = self.quads(session.as_deref(), &object)?;
+        if quads.is_empty() {
+            // A box to check may be hidden, and its label shown in its place.
+            let label = self.on(&reached.place, &object, "label", &Value::Null)?;
+            let Some(label) = label.as_str() else { return Ok(Err("is not shown".into())) };
+            object = label.to_owned();
+            self.on(&reached.place, &object, "reveal", &json!(block))?;
+            quads = self.quads(session.as_deref(), &object)?;
+        }
+        let offset = match &session {
+            None => (0.0, 0.0),
+            Some(_) => match self.offset(&reached.place)? {
+                Some(offset) => offset,
+                None => return Ok(Err("is in a frame that is not shown".into())),
+            },
+        };
+        let window = self.window(None)?;
+        let mut reason = "is beyond what can be scrolled to".to_owned();
+        for quad in quads.iter().take(3) {
+            // What of it is in the window.
+            let [left, top, right, bottom] = quad;
+            let (left, top) = ((left + offset.0).max(0.0), (top + offset.1).max(0.0));
+            let (right, bottom) = ((right + offset.0).min(window.width), (bottom + offset.1).min(window.height));
+            if right - left < 1.0 || bottom - top < 1.0 {
+                continue;
+            }
+            for (across, down) in [(0.5, 0.5), (0.25, 0.5), (0.75, 0.5), (0.5, 0.2), (0.5, 0.8), (0.1, 0.5)] {
+                let point = (left + (right - left) * across, top + (bottom - top) * down);
+                match self.meets(reached, point, offset, &window)? {
+                    None => return Ok(Ok(point)),
+                    Some(by) => reason = format!("is covered by {by}"),
+                }
+            }
+        }
+        Ok(Err(reason))
+    }
+
+    /// What a click at `point` would meet in place of the element; nothing where it meets that.
+    fn meets(
+        &mut self,
+        reached: &Reached,
+        point: (f64, f64),
+        offset: (f64, f64),
+        window: &Window,
+    ) -> Result<Option<String>, CommandError> {
+        let place = &reached.place;
+        let mut point = point;
+        if place.session.is_some() {
+            let hit = self.hit(None, point, window)?;
+            let frames = Frames::all(self.socket, self.until)?;
+            let is_frame = hit.as_ref().is_some_and(|(node, _)| {
+                frames.iter().any(|frame| {
+                    frame.owner.as_ref().is_some_and(|owner| owner.session.is_none() && owner.node == *node)
+                })
+            });
+            if !is_frame {
+                return Ok(Some(self.described(None, hit)?));
+            }
+            point = (point.0 - offset.0, point.1 - offset.1);
+        }
+        let session = place.session.as_deref();
+        let own = if session.is_some() { self.window(session)? } else { *window };
+        let Some((node, frame)) = self.hit(session, point, &own)? else { return Ok(Some("nothing".into())) };
+        if node == place.node {
+            return Ok(None);
+        }
+        if frame != place.frame {
+            return self.described(session, Some((node, frame))).map(Some);
+        }
+        let hit = Place { node, ..place.clone() };
+        let object = self.frames.object(self.socket, &hit, self.until)?;
+        let answer = self.on(place, &reached.object, "meets", &json!({"objectId": object}))?;
+        if answer["meets"] == true { Ok(None) } else { Ok(Some(answer["by"].as_str().unwrap_or_default().to_owned())) }
+    }
+
+    /// The node at a point of the window of `session`, and its frame.
+    fn hit(
+        &mut self,
+        session: Option<&str>,
+        (x, y): (f64, f64),
+        window: &Window,
+    ) -> Result<Option<(i64, String)>, CommandError> {
+        // The protocol counts from the beginning of the document here.
+        let params = json!({"x": (x + window.x).floor() as i64, "y": (y + window.y).floor() as i64});
+        match self.socket.ask(session, "DOM.getNodeForLocation", &params, self.until) {
+            Ok(hit) => {
+                let frame = hit["frameId"].as_str().unwrap_or_default().to_owned();
+                Ok(hit["backendNodeId"].as_i64().map(|node| (node, frame)))
+            }
+            Err(CommandError::Failed(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn described(&mut self, session: Option<&str>, hit: Option<(i64, String)>) -> Result<String, CommandError> {
+        let Some((node, frame)) = hit else { return Ok("nothing".into()) };
+        let place = Place { session: session.map(str::to_owned), frame, node };
+        let object = self.frames.object(self.socket, &place, self.until)?;
+        let state = self.on(&place, &object, "state", &Value::Null)?;
+        Ok(state["description"].as_str().unwrap_or("another element").to_owned())
+    }
+
+    /// The boxes of an element: left, top, right, bottom, in the window of its process.
+    fn quads(&mut self, session: Option<&str>, object: &str) -> Result<Vec<[f64; 4]>, CommandError> {
+        let answer = match self.socket.ask(session, "DOM.getContentQuads", &json!({"objectId": object}), self.until) {
+            Err(CommandError::Failed(_)) => return Ok(vec![]),
+            answer => answer?,
+        };
+        let quads = answer["quads"].as_array().into_iter().flatten().filter_map(Value::as_array);
+        let boxes = quads.map(|quad| {
+            let at = |index: usize| quad.get(index).and_then(Value::as_f64).unwrap_or_default();
+            let (xs, ys) = ([at(0), at(2), at(4), at(6)], [at(1), at(3), at(5), at(7)]);
+            let least = |of: [f64; 4]| of.into_iter().fold(f64::INFINITY, f64::min);
+            let most = |of: [f64; 4]| of.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            [least(xs), least(ys), most(xs), most(ys)]
+        });
+        Ok(boxes.filter(|[left, top, right, bottom]| right - left >= 1.0 && bottom - top >= 1.0).collect())
+    }
+
+    /// Where the process of a frame begins in the window; nothing where it does not show.
+    fn offset(&mut self, place: &Place) -> Result<Option<(f64, f64)>, CommandError> {
+        let frames = Frames::all(self.socket, self.until)?;
+        let (mut x, mut y) = (0.0, 0.0);
+        let mut session = place.session.clone();
+        while let Some(of) = &session {
+            // The outermost frame of that process stands in another one.
+            let outer = |frame: &&Frame| {
+                frame.session.as_ref() == Some(of)
+                    && frame.owner.as_ref().is_some_and(|owner| owner.session.as_ref() != Some(of))
+            };
+            let Some(owner) = frames.iter().find(outer).and_then(|frame| frame.owner.clone()) else { return Ok(None) };
+            let params = json!({"backendNodeId": owner.node});
+            let model = match self.socket.ask(owner.session.as_deref(), "DOM.getBoxModel", &params, self.until) {
+                Err(CommandError::Failed(_)) => return Ok(None),
+                model => model?,
+            };
+            let content = &model["model"]["content"];
+            let (Some(left), Some(top)) = (content[0].as_f64(), content[1].as_f64()) else { return Ok(None) };
+            (x, y, session) = (x + left, y + top, owner.session);
+        }
+        Ok(Some((x, y)))
+    }
+
+    fn window(&mut self, session: Option<&str>) -> Result<Window, CommandError> {
+        let metrics = self.socket.ask(session, "Page.getLayoutMetrics", &json!({}), self.until)?;
+        let view = &metrics["cssLayoutViewport"];
+        let number = |name: &str| view[name].as_f64().unwrap_or_default();
+        Ok(Window {
+            width: number("clientWidth"),
+            height: number("clientHeight"),
+            x: number("pageX"),
+            y: number("pageY"),
+        })
+    }
+
+    /// Moves the mouse there.
+    pub(crate) fn hover(&mut self, reached: &Reached) -> Result<(), CommandError> {
+        let moved = mouse("mouseMoved", reached.point, 0);
+        self.socket.ask_all(&[moved], self.until).map(drop)
+    }
+
+    /// Clicks it; an error where the click met something else.
+    pub(crate) fn click(&mut self, aim: &Aim, reached: &Reached) -> Result<(), Trouble> {
+        self.on(&reached.place, &reached.object, "arm", &Value::Null)?;
+        let point = reached.point;
+        let events = [mouse("mouseMoved", point, 0), mouse("mousePressed", point, 1), mouse("mouseReleased", point, 0)];
+        self.socket.ask_all(&events, self.until)?;
+        match self.on(&reached.place, &reached.object, "disarm", &Value::Null) {
+            Ok(heard) if heard["own"] == false && heard["other"].is_string() => {
+                let by = heard["other"].as_str().unwrap_or_default();
+                Err(unusable(aim, &reached.state, &format!("moved away before the click, which met {by}")).into())
+            }
+            // What the click has led to may have taken the document, or the frame, away.
+            Ok(_) | Err(CommandError::Failed(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Puts the caret into it and selects what it holds.
+    pub(crate) fn focus(&mut self, reached: &Reached) -> Result<(), CommandError> {
+        self.on(&reached.place, &reached.object, "reveal", &json!("nearest"))?;
+        self.on(&reached.place, &reached.object, "focus", &Value::Null).map(drop)
+    }
+
+    /// Sends what a keyboard would.
+    pub(crate) fn keys(&mut self, commands: &[(&'static str, Value)]) -> Result<(), CommandError> {
+        self.socket.ask_all(commands, self.until).map(drop)
+    }
+}
+
+/// What a window shows of its document.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    width: f64,
+    height: f64,
+    /// How far the document is scrolled.
+    x: f64,
+    y: f64,
+}
+
+fn mouse(kind: &str, point: Option<(f64, f64)>, buttons: u8) -> (&'static str, Value) {
+    let (x, y) = point.unwrap_or_default();
+    let pressed = kind != "mouseMoved";
+    let params = json!({
+        "type": kind, "x": x, "y": y, "button": if pressed { "left" } else { "none" }, "buttons": buttons,
+        "clickCount": u8::from(pressed),
+    });
+    ("Input.dispatchMouseEvent", params)
+}
+
+fn gone(aim: &Aim) -> Error {
+    ELEMENT_NOT_FOUND.error(format!("{} vanished", aim.text)).detail("element", aim.text.as_str())
+}
+
+/// The error for an element that is there and cannot be used.
+pub(crate) fn unusable(aim: &Aim, state: &Value, reason: &str) -> Error {
+    let error = ELEMENT_NOT_USABLE.error(format!("{} {reason}", aim.text)).detail("element", aim.text.as_str());
+    match state["description"].as_str() {
+        Some(description) => error.detail("found", description),
+        None => error,
+    }
+}
+
+fn missing(aim: &Aim, missed: Missed) -> Error {
+    let (error, listed) = match missed {
+        Missed::Several(listed) => {
+            let message = format!("several elements are called {}", aim.text);
+            (ELEMENT_AMBIGUOUS.error(message), listed)
+        }
+        Missed::Nothing(listed) => {
+            (ELEMENT_NOT_FOUND.error(format!("nothing on the page is called {}", aim.text)), listed)
+        }
+    };
+    error.detail("element", aim.text.as_str()).detail("candidates", json!(listed))
+}

@@ -1,0 +1,151 @@
+//! Keys by name, such as `Enter` and `Control+a`, as the browser is told of them.
+
+use serde_json::{Value, json};
+
+/// A key, with those that are held meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Keys {
+    /// As it was written.
+    pub(crate) text: String,
+    key: Key,
+    modifiers: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Key {
+    name: String,
+    code: String,
+    /// The number that Windows has for it.
+    number: u32,
+    /// What it types.
+    types: Option<String>,
+}
+
+/// Name, number, and what it types.
+const NAMED: [(&str, u32, Option<&str>); 17] = [
+    ("Enter", 13, Some("\r")),
+    ("Tab", 9, None),
+    ("Escape", 27, None),
+    ("Backspace", 8, None),
+    ("Delete", 46, None),
+    ("Insert", 45, None),
+    ("Home", 36, None),
+    ("End", 35, None),
+    ("PageUp", 33, None),
+    ("PageDown", 34, None),
+    ("ArrowLeft", 37, None),
+    ("ArrowUp", 38, None),
+    ("ArrowRight", 39, None),
+    ("ArrowDown", 40, None),
+    ("Space", 32, Some(" ")),
+    ("ContextMenu", 93, None),
+    ("CapsLock", 20, None),
+];
+
+/// The keys that are held, with the bits that the protocol has for them.
+const MODIFIERS: [(&str, u8); 5] = [("Alt", 1), ("Control", 2), ("Ctrl", 2), ("Meta", 4), ("Shift", 8)];
+
+impl Keys {
+    /// The key that `text` names.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let unknown = || format!("{text:?} is no key: expected one such as Enter, ArrowDown, a or Control+a");
+        let (mut rest, mut modifiers) = (text, 0);
+        while let Some((name, more)) = rest.split_once('+').filter(|(_, more)| !more.is_empty()) {
+            let (_, bit) = MODIFIERS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).ok_or_else(unknown)?;
+            (rest, modifiers) = (more, modifiers | bit);
+        }
+        let key = Key::named(rest).ok_or_else(unknown)?;
+        Ok(Self { text: text.to_owned(), key, modifiers })
+    }
+
+    /// The commands that press it and let it go.
+    pub(crate) fn commands(&self) -> Vec<(&'static str, Value)> {
+        self.key.commands(self.modifiers)
+    }
+
+    /// The commands that type a text, one character by one. What no key types comes as it is.
+    pub(crate) fn typing(text: &str) -> Vec<(&'static str, Value)> {
+        let commands = text.chars().map(|character| {
+            let key =
+                if character == '\n' { Key::named("Enter") } else { Key::named(character.encode_utf8(&mut [0; 4])) };
+            key.filter(|key| key.number > 0)
+                .map_or_else(|| vec![("Input.insertText", json!({"text": character}))], |key| key.commands(0))
+        });
+        commands.flatten().collect()
+    }
+}
+
+impl Key {
+    fn named(name: &str) -> Option<Self> {
+        let key = |key: &str, code: &str, number, types: Option<&str>| Self {
+            name: key.to_owned(),
+            code: code.to_owned(),
+            number,
+            types: types.map(str::to_owned),
+        };
+        if let Some((known, number, types)) = NAMED.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)) {
+            return Some(key(types.filter(|text| *text == " ").unwrap_or(known), known, *number, *types));
+        }
+        if let Some(number) = name.strip_prefix('F').and_then(|number| number.parse::<u32>().ok()) {
+            return (1..=12).contains(&number).then(|| key(name, name, 111 + number, None));
+        }
+        let mut characters = name.chars();
+        let (Some(character), None) = (characters.next(), characters.next()) else { return None };
+        let upper = character.to_ascii_uppercase();
+        Some(match character {
+            'a'..='z' | 'A'..='Z' => key(name, &format!("Key{upper}"), u32::from(upper), Some(name)),
+            '0'..='9' => key(name, &format!("Digit{character}"), u32::from(character), Some(name)),
+            ' ' => key(" ", "Space", 32, Some(" ")),
+            _ => key(name, "", 0, Some(name)),
+        })
+    }
+
+    fn commands(&self, modifiers: u8) -> Vec<(&'static str, Value)> {
+        // With a key held, a letter is a command and types nothing.
+        let types = self.types.as_deref().filter(|_| modifiers & !8 == 0);
+        let of = |kind: &str, text: Option<&str>| {
+            let mut params = json!({
+                "type": kind, "key": self.name, "code": self.code, "modifiers": modifiers,
+                "windowsVirtualKeyCode": self.number, "nativeVirtualKeyCode": self.number,
+            });
+            if let Some(text) = text {
+                params["text"] = text.into();
+                params["unmodifiedText"] = text.into();
+            }
+            // What a key does in an editor is a command of its own on some systems.
+            if modifiers & 6 != 0 && self.name.eq_ignore_ascii_case("a") {
+                params["commands"] = json!(["selectAll"]);
+            }
+            params
+        };
+        let down = of(if types.is_some() { "keyDown" } else { "rawKeyDown" }, types);
+        vec![("Input.dispatchKeyEvent", down), ("Input.dispatchKeyEvent", of("keyUp", None))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_names() {
+        let commands = Keys::parse("Enter").unwrap().commands();
+        assert_eq!(commands.len(), 2);
+        assert_eq!((&commands[0].1["type"], &commands[0].1["text"]), (&json!("keyDown"), &json!("\r")));
+        let commands = Keys::parse("ctrl+shift+A").unwrap().commands();
+        assert_eq!((&commands[0].1["type"], &commands[0].1["modifiers"]), (&json!("rawKeyDown"), &json!(10)));
+        assert_eq!(Keys::parse("+").unwrap().commands()[0].1["text"], "+");
+        assert_eq!(Keys::parse("Control++").unwrap().commands()[0].1["key"], "+");
+        assert_eq!(Keys::parse("F5").unwrap().commands()[0].1["windowsVirtualKeyCode"], 116);
+        for bad in ["", "Enterr", "Hyper+a", "ab", "F13"] {
+            assert!(Keys::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_typed_key_by_key() {
+        let commands = Keys::typing("a9 é");
+        assert_eq!(commands.len(), 7);
+        assert_eq!(commands[6], ("Input.insertText", json!({"text": 'é'})));
+    }
+}

@@ -1,0 +1,248 @@
+//! How a caller names an element: `role:accessible name`, else a visible text, else a CSS selector; ` [2]` after it is
+//! the second of several.
+
+use super::tree::{Node, squeezed};
+
+/// The roles that an element may be named by.
+const ROLES: [&str; 20] = [
+    "button",
+    "link",
+    "textbox",
+    "searchbox",
+    "combobox",
+    "listbox",
+    "checkbox",
+    "radio",
+    "switch",
+    "tab",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "option",
+    "slider",
+    "spinbutton",
+    "treeitem",
+    "date",
+    "color",
+    "file",
+];
+
+/// Roles that are taken for one another where nothing has the one that was named.
+const ALIKE: [&[&str]; 5] = [
+    &["textbox", "searchbox", "combobox", "spinbutton", "date", "color"],
+    &["button", "link", "tab", "menuitem", "file"],
+    &["checkbox", "switch", "menuitemcheckbox"],
+    &["radio", "menuitemradio"],
+    &["combobox", "listbox", "button"],
+];
+
+/// What a caller wants to act on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Aim {
+    /// As it was written.
+    pub(crate) text: String,
+}
+
+/// An element of the list that fits, or why none was chosen.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// The index of the one that is meant.
+    One(usize),
+    /// Several are meant alike.
+    Many(Vec<usize>),
+    /// None.
+    None,
+}
+
+impl Aim {
+    pub(crate) fn new(text: &str) -> Self {
+        Self { text: text.to_owned() }
+    }
+
+    /// The role and the name that it names.
+    pub(crate) fn role(&self) -> Option<(&'static str, &str)> {
+        let (role, name) = self.text.split_once(':')?;
+        let role = role.trim();
+        let role = ROLES.iter().find(|known| known.eq_ignore_ascii_case(role))?;
+        Some((role, name.trim()))
+    }
+
+    /// The same, without the number after it; and the number, from 1 on.
+    pub(crate) fn numbered(text: &str) -> (&str, Option<usize>) {
+        let numbered = || {
+            let (text, number) = text.strip_suffix(']')?.rsplit_once('[')?;
+            let number = number.parse().ok().filter(|number| *number > 0)?;
+            Some((text.trim_end(), number))
+        };
+        numbered().map_or((text, None), |(text, number)| (text, Some(number)))
+    }
+
+    /// The element among `nodes` that it names by role, or by what shows.
+    pub(crate) fn among(&self, nodes: &[Node]) -> Fit {
+        match self.role() {
+            Some((role, name)) => by_role(nodes, role, name),
+            None => by_text(nodes, &self.text),
+        }
+    }
+}
+
+/// How well a name fits, from the best on.
+const HOW: [fn(&str, &str) -> bool; 3] = [
+    |name, wanted| name == wanted,
+    |name, wanted| name.to_lowercase() == wanted.to_lowercase(),
+    |name, wanted| {
+        let wanted = wanted.trim_end_matches('…').trim_end().to_lowercase();
+        !wanted.is_empty() && name.to_lowercase().contains(&wanted)
+    },
+];
+
+fn by_role(nodes: &[Node], role: &str, name: &str) -> Fit {
+    let alike = ALIKE.iter().filter(|group| group.contains(&role)).flat_map(|group| group.iter().copied());
+    let alike: Vec<&str> = alike.filter(|other| *other != role).collect();
+    let is_exact = |node: &Node| node.role == role;
+    let is_alike = |node: &Node| alike.contains(&node.role);
+    let kinds: [&dyn Fn(&Node) -> bool; 2] = [&is_exact, &is_alike];
+    // The whole name with its brackets first: an element may be called so.
+    let (plain, number) = Aim::numbered(name);
+    for how in HOW {
+        for kind in kinds {
+            for (name, number) in [(name, None), (plain, number)] {
+                let fits = |node: &Node| kind(node) && how(&node.name, &squeezed(name));
+                let found: Vec<usize> = (0..nodes.len()).filter(|index| fits(&nodes[*index])).collect();
+                if let Some(fit) = chosen(nodes, found, number) {
+                    return fit;
+                }
+            }
+        }
+    }
+    Fit::None
+}
+
+fn by_text(nodes: &[Node], text: &str) -> Fit {
+    let (plain, number) = Aim::numbered(text);
+    for how in &HOW[..2] {
+        for (text, number) in [(text, None), (plain, number)] {
+            let wanted = squeezed(text);
+            if wanted.is_empty() {
+                continue;
+            }
+            let fitting: Vec<usize> = (0..nodes.len()).filter(|index| how(&nodes[*index].name, &wanted)).collect();
+            // What can be acted on before what only shows the text, which may be in it.
+            let acting: Vec<usize> = fitting.iter().copied().filter(|index| nodes[*index].acts()).collect();
+            let found = if acting.is_empty() { innermost(nodes, &fitting) } else { acting };
+            if let Some(fit) = chosen(nodes, found, number) {
+                return fit;
+            }
+        }
+    }
+    Fit::None
+}
+
+/// Of what shows a text and what that is in, each text once.
+fn innermost(nodes: &[Node], found: &[usize]) -> Vec<usize> {
+    let mut kept: Vec<usize> = vec![];
+    for &index in found {
+        let same = |other: &usize| nodes[*other].within.is_some() && nodes[*other].within == nodes[index].within;
+        let before = kept.last().is_some_and(|last| index - last == 1 && nodes[*last].name == nodes[index].name);
+        if !kept.iter().any(same) && !before {
+            kept.push(index);
+        }
+    }
+    kept
+}
+
+/// The one of `found` that is meant: the `number`th, or the only one. Links that lead to one place are one, and a
+/// frame's elements count where the page itself has none.
+fn chosen(nodes: &[Node], found: Vec<usize>, number: Option<usize>) -> Option<Fit> {
+    if let Some(number) = number {
+        return found.get(number - 1).map(|index| Fit::One(*index));
+    }
+    let first = *found.first()?;
+    let of_page: Vec<usize> = found.iter().copied().filter(|index| nodes[*index].is_own).collect();
+    let found = if of_page.is_empty() { found } else { of_page };
+    let same = |index: &usize| nodes[*index].url.is_some() && nodes[*index].url == nodes[first].url;
+    if found.len() == 1 || found.iter().all(same) { Some(Fit::One(found[0])) } else { Some(Fit::Many(found)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elements::Place;
+
+    fn node(role: &'static str, name: &str, frame: &str) -> Node {
+        Node {
+            place: Place { session: None, frame: frame.into(), node: 1 },
+            role,
+            name: name.into(),
+            value: String::new(),
+            states: vec![],
+            url: None,
+            under: String::new(),
+            is_own: frame == "top",
+            is_main: true,
+            is_chosen: false,
+            within: None,
+        }
+    }
+
+    fn nodes() -> Vec<Node> {
+        vec![
+            node("link", "Guides", "top"),
+            node("button", "Edit", "top"),
+            node("button", "Edit", "top"),
+            node("button", "Load more", "top"),
+            node("searchbox", "Search", "top"),
+            node("button", "Array [2]", "top"),
+            node("", "Plain words", "top"),
+            node("button", "Load more", "inner"),
+            node("button", "Only inside", "inner"),
+        ]
+    }
+
+    fn fit(aim: &str) -> Fit {
+        Aim::new(aim).among(&nodes())
+    }
+
+    #[test]
+    fn an_element_is_named_by_role_and_name() {
+        assert_eq!(fit("link:Guides"), Fit::One(0));
+        assert_eq!(fit("Link: guides"), Fit::One(0));
+        assert_eq!(fit("button:load m…"), Fit::One(3));
+        // A person takes one for the other.
+        assert_eq!(fit("textbox:Search"), Fit::One(4));
+        assert_eq!(fit("link:Load more"), Fit::One(3));
+        assert_eq!(fit("button:Nothing"), Fit::None);
+        assert_eq!(fit("checkbox:Guides"), Fit::None);
+    }
+
+    #[test]
+    fn several_are_told_apart_by_a_number() {
+        assert_eq!(fit("button:Edit"), Fit::Many(vec![1, 2]));
+        assert_eq!(fit("button:Edit [2]"), Fit::One(2));
+        assert_eq!(fit("button:Edit [3]"), Fit::None);
+        assert_eq!(fit("button:Array [2]"), Fit::One(5));
+        assert_eq!(fit("Edit [1]"), Fit::One(1));
+    }
+
+    #[test]
+    fn links_to_one_place_are_one() {
+        let mut nodes = vec![node("link", "Home", "top"), node("link", "Home", "top")];
+        for node in &mut nodes {
+            node.url = Some("https://x.example/".into());
+        }
+        assert_eq!(Aim::new("link:Home").among(&nodes), Fit::One(0));
+        nodes[1].url = Some("https://x.example/other".into());
+        assert_eq!(Aim::new("link:Home").among(&nodes), Fit::Many(vec![0, 1]));
+    }
+
+    #[test]
+    fn a_text_is_looked_for_where_no_role_is_named() {
+        assert_eq!(fit("Guides"), Fit::One(0));
+        assert_eq!(fit("plain words"), Fit::One(6));
+        assert_eq!(fit("Only inside"), Fit::One(8));
+        // Not a role, so a text, and no such text is there: CSS is left.
+        assert_eq!(fit("a:hover"), Fit::None);
+        assert_eq!(fit(""), Fit::None);
+        assert_eq!(Aim::new("button:x").among(&[]), Fit::None);
+    }
+}

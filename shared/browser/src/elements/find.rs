@@ -1,0 +1,147 @@
+//! Finding the element that a caller names: `role:name` first, then what shows, then CSS.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{
+    aim::{Aim, Fit},
+    frames::{Frame, Frames, Place},
+    list::{Listed, list},
+    tree::{self, Node},
+};
+use crate::{cdp::TabSocket, error::CommandError};
+
+/// The most elements that an error lists.
+const LISTED: usize = 8;
+
+/// An element that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) place: Place,
+}
+
+/// Why none was.
+#[derive(Debug)]
+pub(crate) enum Missed {
+    /// Several are called like that.
+    Several(Vec<Listed>),
+    /// None is; these are the nearest.
+    Nothing(Vec<Listed>),
+}
+
+/// The element that `aim` names.
+pub(crate) fn find(
+    frames: &mut Frames,
+    socket: &mut TabSocket,
+    aim: &Aim,
+    until: Instant,
+) -> Result<Result<Found, Missed>, CommandError> {
+    if let Some((role, name)) = aim.role()
+        && let Some(place) = asked(socket, role, name, until)?
+    {
+        return Ok(Ok(Found { place }));
+    }
+    let all = Frames::all(socket, until)?;
+    let nodes = tree::read(socket, &all, &std::collections::HashSet::new(), until)?;
+    match aim.among(&nodes) {
+        Fit::One(index) => return Ok(Ok(Found { place: nodes[index].place.clone() })),
+        Fit::Many(found) => return Ok(Err(Missed::Several(candidates(&nodes, &found)))),
+        Fit::None => {}
+    }
+    if aim.role().is_none() {
+        let (plain, number) = Aim::numbered(&aim.text);
+        for what in ["by-text", "by-css"] {
+            for (text, number) in [(aim.text.as_str(), None), (plain, number)] {
+                if let Some(found) = shown(frames, socket, &all, (what, text, number), until)? {
+                    return Ok(found);
+                }
+            }
+        }
+    }
+    Ok(Err(Missed::Nothing(nearest(&nodes, aim))))
+}
+
+/// The page's own element of exactly that role and name, if there is one alone: the browser answers that without
+/// telling of all the others.
+fn asked(socket: &mut TabSocket, role: &str, name: &str, until: Instant) -> Result<Option<Place>, CommandError> {
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let document = socket.ask(None, "DOM.getDocument", &json!({"depth": 0}), until)?;
+    let params = json!({"backendNodeId": document["root"]["backendNodeId"], "role": role, "accessibleName": name});
+    let answer = match socket.ask(None, "Accessibility.queryAXTree", &params, until) {
+        Err(CommandError::Failed(_)) => return Ok(None),
+        answer => answer?,
+    };
+    let shown = answer["nodes"].as_array().into_iter().flatten().filter(|node| node["ignored"] == false);
+    let mut shown = shown.filter_map(|node| node["backendDOMNodeId"].as_i64());
+    let (Some(node), None) = (shown.next(), shown.next()) else { return Ok(None) };
+    Ok(Some(Place { session: None, frame: socket.frame().to_owned(), node }))
+}
+
+/// What the frames find by text or CSS; nothing where there is nothing.
+fn shown(
+    frames: &mut Frames,
+    socket: &mut TabSocket,
+    all: &[Frame],
+    (what, text, number): (&str, &str, Option<usize>),
+    until: Instant,
+) -> Result<Option<Result<Found, Missed>>, CommandError> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    for frame in all {
+        let objects = match frames.elements(socket, frame, what, &json!(text), until) {
+            // The frame is gone, or is another document by now.
+            Err(CommandError::Failed(_)) => continue,
+            objects => objects?.unwrap_or_default(),
+        };
+        let chosen = match (number, objects.len()) {
+            (_, 0) => continue,
+            (Some(number), _) => objects.get(number - 1),
+            (None, 1) => objects.first(),
+            (None, _) => {
+                let mut listed = vec![];
+                for (index, object) in objects.iter().enumerate().take(LISTED) {
+                    let state = Frames::on(socket, frame.session.as_deref(), object, "state", &Value::Null, until)?;
+                    let under = state["description"].as_str().map(str::to_owned);
+                    let element = format!("{text} [{}]", index + 1);
+                    listed.push(Listed { element, state: None, value: None, under });
+                }
+                return Ok(Some(Err(Missed::Several(listed))));
+            }
+        };
+        let Some(object) = chosen else { continue };
+        if let Some(place) = Frames::place(socket, frame, object, until)? {
+            return Ok(Some(Ok(Found { place })));
+        }
+    }
+    Ok(None)
+}
+
+fn candidates(nodes: &[Node], found: &[usize]) -> Vec<Listed> {
+    let listed = list(nodes);
+    let own = |index: &usize| {
+        listed.iter().find(|(listed, _)| listed == index).map(|(_, listed)| listed.clone()).or_else(|| {
+            let node = &nodes[*index];
+            Some(Listed { element: node.name.clone(), state: None, value: None, under: Some(node.under.clone()) })
+        })
+    };
+    found.iter().filter_map(own).take(LISTED).collect()
+}
+
+/// The elements whose names share most words with what was asked for; those of its role first.
+fn nearest(nodes: &[Node], aim: &Aim) -> Vec<Listed> {
+    let (role, name) = aim.role().unwrap_or(("", &aim.text));
+    let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
+    let score = |node: &Node| {
+        let own = node.name.to_lowercase();
+        let shared = words.iter().filter(|word| own.contains(word.as_str())).count();
+        shared * 2 + usize::from(node.role == role)
+    };
+    let mut near: Vec<_> = list(nodes).into_iter().map(|(index, listed)| (score(&nodes[index]), listed)).collect();
+    near.retain(|(score, _)| *score > 0);
+    near.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    near.into_iter().take(LISTED).map(|(_, listed)| listed).collect()
+}

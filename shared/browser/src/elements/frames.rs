@@ -1,0 +1,254 @@
+//! The frames of a page, and the functions of ours that run in them and on their elements.
+//!
+//! All of it runs in isolated worlds, one in each frame: the page's scripts cannot change what it finds.
+
+use std::{collections::HashMap, time::Instant};
+
+use serde_json::{Value, json};
+
+use crate::{
+    cdp::{TabSocket, returned},
+    error::CommandError,
+    readiness::limits::LIMITS,
+};
+
+const PAGE: &str =
+    concat!(include_str!("../js/document.js"), include_str!("../js/look.js"), "\n", include_str!("../js/page.js"));
+const ELEMENT: &str = include_str!("../js/element.js");
+
+/// The name of the isolated worlds.
+const WORLD: &str = "tool";
+
+/// The most frames of a page that are looked into.
+const MOST_FRAMES: usize = 40;
+
+/// Where an element is: the process of its frame, its frame, and its number there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    /// The session of a frame with a process of its own; none for the page's process.
+    pub(crate) session: Option<String>,
+    /// The frame.
+    pub(crate) frame: String,
+    /// The number of the node.
+    pub(crate) node: i64,
+}
+
+/// A frame of the page.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// The session of its process; none for the page's own.
+    pub(crate) session: Option<String>,
+    /// Its id.
+    pub(crate) id: String,
+    /// The element that it is shown in; none for the page itself.
+    pub(crate) owner: Option<Place>,
+}
+
+/// The frames of a page, with the isolated world of each.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    worlds: HashMap<(Option<String>, String), i64>,
+}
+
+impl Frames {
+    /// The frames, the page itself first.
+    pub(crate) fn all(socket: &mut TabSocket, until: Instant) -> Result<Vec<Frame>, CommandError> {
+        let sessions: Vec<Option<String>> =
+            [None].into_iter().chain(socket.frames().iter().cloned().map(Some)).collect();
+        let mut found: Vec<Frame> = vec![];
+        for session in sessions {
+            let tree = match socket.ask(session.as_deref(), "Page.getFrameTree", &json!({}), until) {
+                Ok(tree) => tree,
+                // A frame may be gone by now.
+                Err(CommandError::Failed(_)) if session.is_some() => continue,
+                Err(error) => return Err(error),
+            };
+            let mut trees = vec![&tree["frameTree"]];
+            while let Some(tree) = trees.pop() {
+                if let Some(id) = tree["frame"]["id"].as_str().filter(|_| found.len() < MOST_FRAMES) {
+                    found.push(Frame { session: session.clone(), id: id.to_owned(), owner: None });
+                }
+                trees.extend(tree["childFrames"].as_array().into_iter().flatten().rev());
+            }
+        }
+        for index in 1..found.len() {
+            found[index].owner = owner(socket, &found, &found[index], until)?;
+        }
+        // One that shows nowhere was taken away meanwhile.
+        let mut index = 0;
+        found.retain(|frame| {
+            index += 1;
+            index == 1 || frame.owner.is_some()
+        });
+        Ok(found)
+    }
+
+    /// Asks a frame what `js/page.js` answers.
+    pub(crate) fn ask(
+        &mut self,
+        socket: &mut TabSocket,
+        frame: &Frame,
+        what: &str,
+        given: &Value,
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let answer = self.evaluate(socket, frame, what, given, true, until)?;
+        returned(answer)
+    }
+
+    /// The elements that `js/page.js` finds in a frame; nothing where it says that the question is none.
+    pub(crate) fn elements(
+        &mut self,
+        socket: &mut TabSocket,
+        frame: &Frame,
+        what: &str,
+        given: &Value,
+        until: Instant,
+    ) -> Result<Option<Vec<String>>, CommandError> {
+        let answer = self.evaluate(socket, frame, what, given, false, until)?;
+        if let Some(thrown) = answer["exceptionDetails"]["exception"]["description"].as_str() {
+            return Err(CommandError::Failed(thrown.to_owned()));
+        }
+        let Some(list) = answer["result"]["objectId"].as_str() else { return Ok(None) };
+        let session = frame.session.as_deref();
+        let listed =
+            socket.ask(session, "Runtime.getProperties", &json!({"objectId": list, "ownProperties": true}), until)?;
+        let items = listed["result"].as_array().into_iter().flatten();
+        let items = items.filter(|item| item["name"].as_str().is_some_and(|name| name.parse::<usize>().is_ok()));
+        Ok(Some(items.filter_map(|item| item["value"]["objectId"].as_str().map(str::to_owned)).collect()))
+    }
+
+    /// The element of an object of `frame`.
+    pub(crate) fn place(
+        socket: &mut TabSocket,
+        frame: &Frame,
+        object: &str,
+        until: Instant,
+    ) -> Result<Option<Place>, CommandError> {
+        let session = frame.session.as_deref();
+        let described = socket.ask(session, "DOM.describeNode", &json!({"objectId": object}), until)?;
+        let node = described["node"]["backendNodeId"].as_i64();
+        Ok(node.map(|node| Place { session: frame.session.clone(), frame: frame.id.clone(), node }))
+    }
+
+    /// The element at `place` as an object of its frame's isolated world; [`CommandError::Failed`] where it is gone.
+    pub(crate) fn object(
+        &mut self,
+        socket: &mut TabSocket,
+        place: &Place,
+        until: Instant,
+    ) -> Result<String, CommandError> {
+        let world = self.world(socket, place.session.as_ref(), &place.frame, until)?;
+        let params = json!({"backendNodeId": place.node, "executionContextId": world});
+        let answer = match socket.ask(place.session.as_deref(), "DOM.resolveNode", &params, until) {
+            Err(CommandError::Failed(_)) => {
+                // The world goes with its document.
+                self.worlds.remove(&(place.session.clone(), place.frame.clone()));
+                let world = self.world(socket, place.session.as_ref(), &place.frame, until)?;
+                let params = json!({"backendNodeId": place.node, "executionContextId": world});
+                socket.ask(place.session.as_deref(), "DOM.resolveNode", &params, until)?
+            }
+            answer => answer?,
+        };
+        let object = answer["object"]["objectId"].as_str().map(str::to_owned);
+        object.ok_or_else(|| CommandError::Failed("the element is gone".into()))
+    }
+
+    /// Does to an element what `js/element.js` does.
+    pub(crate) fn on(
+        socket: &mut TabSocket,
+        session: Option<&str>,
+        object: &str,
+        what: &str,
+        given: &Value,
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let given = if let Some(other) = given["objectId"].as_str() {
+            json!({"objectId": other})
+        } else {
+            json!({"value": given})
+        };
+        let params = json!({
+            "objectId": object, "functionDeclaration": ELEMENT, "arguments": [{"value": what}, given],
+            "returnByValue": what != "label", "awaitPromise": true,
+        });
+        let answer = socket.ask(session, "Runtime.callFunctionOn", &params, until)?;
+        if what == "label" {
+            return Ok(answer["result"]["objectId"].clone());
+        }
+        returned(answer)
+    }
+
+    fn evaluate(
+        &mut self,
+        socket: &mut TabSocket,
+        frame: &Frame,
+        what: &str,
+        given: &Value,
+        by_value: bool,
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let arguments = json!([what, given, LIMITS.page]);
+        let expression = format!("(async function () {{\n{PAGE}\n}})(...{arguments})");
+        let mut again = true;
+        loop {
+            let world = self.world(socket, frame.session.as_ref(), &frame.id, until)?;
+            let params = json!({
+                "expression": expression, "contextId": world, "returnByValue": by_value, "awaitPromise": true,
+            });
+            match socket.ask(frame.session.as_deref(), "Runtime.evaluate", &params, until) {
+                Err(CommandError::Failed(_)) if again => {
+                    self.worlds.remove(&(frame.session.clone(), frame.id.clone()));
+                    again = false;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    fn world(
+        &mut self,
+        socket: &mut TabSocket,
+        session: Option<&String>,
+        frame: &str,
+        until: Instant,
+    ) -> Result<i64, CommandError> {
+        let key = (session.cloned(), frame.to_owned());
+        if let Some(world) = self.worlds.get(&key) {
+            return Ok(*world);
+        }
+        let params = json!({"frameId": frame, "worldName": WORLD});
+        let made = socket.ask(session.map(String::as_str), "Page.createIsolatedWorld", &params, until)?;
+        let world = made["executionContextId"].as_i64().unwrap_or_default();
+        self.worlds.insert(key, world);
+        Ok(world)
+    }
+}
+
+/// The element that `frame` is shown in, which is in a frame of its parent's process.
+fn owner(
+    socket: &mut TabSocket,
+    frames: &[Frame],
+    frame: &Frame,
+    until: Instant,
+) -> Result<Option<Place>, CommandError> {
+    let mut sessions: Vec<&Option<String>> = vec![&frame.session];
+    for other in frames {
+        if !sessions.contains(&&other.session) {
+            sessions.push(&other.session);
+        }
+    }
+    for session in sessions {
+        match socket.ask(session.as_deref(), "DOM.getFrameOwner", &json!({"frameId": frame.id}), until) {
+            Ok(owner) => {
+                if let Some(node) = owner["backendNodeId"].as_i64() {
+                    // Which frame of that process it is in does not matter: numbers are of the process.
+                    return Ok(Some(Place { session: session.clone(), frame: String::new(), node }));
+                }
+            }
+            Err(CommandError::Failed(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,86 @@
+//! The list of what can be acted on, each element by the name that a call may use for it.
+
+use std::collections::HashMap;
+
+use ragmaker_tool::JsonSchema;
+use serde::Serialize;
+
+use super::tree::Node;
+
+/// The longest name that is shown, in characters; what is left out of it is not needed to find the element.
+const SHOWN_NAME: usize = 80;
+
+/// The longest value that is shown.
+const SHOWN_VALUE: usize = 60;
+
+/// An element that can be acted on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Listed {
+    /// `role:name`, by which `browser-act` finds it.
+    pub element: String,
+    /// Such as disabled, checked or expanded; left out where there is nothing to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// What it holds; left out where that is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// The heading before it, where several elements are called the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub under: Option<String>,
+}
+
+/// Elements that are called the same.
+struct Called<'a> {
+    /// How many are the page's own.
+    own: usize,
+    all: usize,
+    /// Where the first leads.
+    url: Option<&'a str>,
+    /// Whether all are links to there.
+    is_one_link: bool,
+}
+
+/// The elements of `nodes` that can be acted on, in their order, each with the index of its node.
+pub(crate) fn list(nodes: &[Node]) -> Vec<(usize, Listed)> {
+    let mut called: HashMap<(&str, &str), Called<'_>> = HashMap::new();
+    for node in nodes.iter().filter(|node| node.acts()) {
+        let first = Called { own: 0, all: 0, url: node.url.as_deref(), is_one_link: true };
+        let namesakes = called.entry((node.role, &node.name)).or_insert(first);
+        namesakes.own += usize::from(node.is_own);
+        namesakes.all += 1;
+        namesakes.is_one_link &= node.url.is_some() && node.url.as_deref() == namesakes.url;
+    }
+    let mut numbers: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut listed = vec![];
+    for (index, node) in nodes.iter().enumerate().filter(|(_, node)| node.acts()) {
+        let key = (node.role, node.name.as_str());
+        let number = numbers.entry(key).or_default();
+        *number += 1;
+        let Called { own, all, is_one_link, .. } = called[&key];
+        if is_one_link && *number > 1 {
+            continue;
+        }
+        let is_only = is_one_link || all == 1 || (own == 1 && node.is_own);
+        let name = shortened(&node.name, SHOWN_NAME);
+        let plain = format!("{}:{name}", node.role);
+        let element = if is_only && !node.name.is_empty() { plain } else { format!("{plain} [{number}]") };
+        listed.push((
+            index,
+            Listed {
+                element,
+                state: (!node.states.is_empty()).then(|| node.states.join(", ")),
+                value: Some(shortened(&node.value, SHOWN_VALUE))
+                    .filter(|value| !value.is_empty() && node.role != "file"),
+                under: (!is_only && !node.under.is_empty()).then(|| shortened(&node.under, SHOWN_VALUE)),
+            },
+        ));
+    }
+    listed
+}
+
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}

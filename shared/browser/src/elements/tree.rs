@@ -1,0 +1,363 @@
+//! What a page shows, by role and accessible name: the accessibility trees of its frames as one list, in the page's
+//! order. The browser makes them for screen readers, so that closed shadow roots and frames of other sites are there.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Instant,
+};
+
+use serde_json::{Value, json};
+
+use super::frames::{Frame, Frames, Place};
+use crate::{cdp::TabSocket, error::CommandError};
+
+/// The most nodes of a page that are looked at.
+const MOST: usize = 200_000;
+
+/// The longest name that is kept, in characters.
+const LONGEST_NAME: usize = 300;
+
+/// Something that a page shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    /// Its role, in ARIA's words where there is one.
+    pub(crate) role: &'static str,
+    /// Its accessible name; the text itself of a text.
+    pub(crate) name: String,
+    /// What it holds.
+    pub(crate) value: String,
+    /// Such as `disabled`.
+    pub(crate) states: Vec<&'static str>,
+    /// Where a link leads.
+    pub(crate) url: Option<String>,
+    /// The heading before it.
+    pub(crate) under: String,
+    /// Whether it is the page's own, and not in a frame.
+    pub(crate) is_own: bool,
+    /// Whether it is in the main content, or in a dialog.
+    pub(crate) is_main: bool,
+    /// Whether it is in what a selector chose.
+    pub(crate) is_chosen: bool,
+    /// The node among these that can be acted on and that it is in.
+    pub(crate) within: Option<usize>,
+}
+
+impl Node {
+    /// Whether a person can act on it.
+    pub(crate) fn acts(&self) -> bool {
+        !self.role.is_empty()
+    }
+}
+
+/// The role in our words of what can be acted on; `""` for what only shows something; nothing for what shows nothing
+/// itself.
+fn role_of(role: &str) -> Option<&'static str> {
+    const ACTING: [&str; 18] = [
+        "button",
+        "link",
+        "textbox",
+        "searchbox",
+        "combobox",
+        "listbox",
+        "checkbox",
+        "radio",
+        "switch",
+        "tab",
+        "menuitem",
+        "menuitemcheckbox",
+        "menuitemradio",
+        "option",
+        "slider",
+        "spinbutton",
+        "treeitem",
+        "gridcell",
+    ];
+    if let Some(own) = ACTING.iter().find(|own| **own == role) {
+        return (*own != "gridcell").then_some(*own).or(Some(""));
+    }
+    match role {
+        "DisclosureTriangle" | "DisclosureTriangleGrouped" | "ToggleButton" => Some("button"),
+        "PopUpButton" | "ComboBoxSelect" | "ComboBoxMenuButton" | "ComboBoxGrouping" => Some("combobox"),
+        "Date" | "DateTime" | "InputTime" => Some("date"),
+        "ColorWell" => Some("color"),
+        "StaticText" | "heading" | "image" | "img" | "LabelText" | "cell" | "columnheader" | "rowheader" => Some(""),
+        _ => None,
+    }
+}
+
+/// What the parts of a control of the browser's own are in, which nobody acts on by themselves.
+fn is_whole(role: &str) -> bool {
+    matches!(
+        role,
+        "Date"
+            | "DateTime"
+            | "InputTime"
+            | "ColorWell"
+            | "spinbutton"
+            | "searchbox"
+            | "slider"
+            | "Video"
+            | "Audio"
+            | "video"
+            | "audio"
+            | "MenuListPopup"
+            | "InlineTextBox"
+    )
+}
+
+/// The page's nodes, and which of them the elements in `chosen` hold.
+pub(crate) fn read(
+    socket: &mut TabSocket,
+    frames: &[Frame],
+    chosen: &HashSet<(Option<String>, i64)>,
+    until: Instant,
+) -> Result<Vec<Node>, CommandError> {
+    let mut trees: Vec<Option<Tree>> = vec![];
+    for (index, frame) in frames.iter().enumerate() {
+        let params = json!({"frameId": frame.id});
+        match socket.ask(frame.session.as_deref(), "Accessibility.getFullAXTree", &params, until) {
+            Ok(mut answer) => trees.push(Tree::of(answer["nodes"].take())),
+            // A frame may be gone, or about to be another one.
+            Err(CommandError::Failed(_)) if index > 0 => trees.push(None),
+            Err(error) => return Err(error),
+        }
+    }
+    let mut reading = Reading { frames, trees, chosen, nodes: vec![], under: String::new(), visited: 0 };
+    reading.frame(0, Inherited { is_own: true, is_main: false, is_chosen: false, within: None });
+    for node in &mut reading.nodes {
+        if node.role == "button" && !node.value.is_empty() {
+            let session = node.place.session.as_deref();
+            let described = socket.ask(session, "DOM.describeNode", &json!({"backendNodeId": node.place.node}), until);
+            let described = match described {
+                Ok(described) => described,
+                Err(CommandError::Failed(_)) => continue,
+                Err(error) => return Err(error),
+            };
+            let attributes = described["node"]["attributes"].as_array().cloned().unwrap_or_default();
+            let is_file = attributes.chunks(2).any(|pair| {
+                pair[0] == "type" && pair[1].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case("file"))
+            });
+            if is_file && described["node"]["localName"] == "input" {
+                node.role = "file";
+            }
+        }
+    }
+    Ok(reading.nodes)
+}
+
+/// The numbers of all that is in the elements `objects` of `frame`.
+pub(crate) fn held_by(
+    socket: &mut TabSocket,
+    frame: &Frame,
+    objects: &[String],
+    until: Instant,
+) -> Result<HashSet<(Option<String>, i64)>, CommandError> {
+    let mut held = HashSet::new();
+    for object in objects {
+        let params = json!({"objectId": object, "depth": -1, "pierce": true});
+        let mut answer = socket.ask(frame.session.as_deref(), "DOM.describeNode", &params, until)?;
+        let mut nodes = vec![answer["node"].take()];
+        while let Some(mut node) = nodes.pop() {
+            if let Some(number) = node["backendNodeId"].as_i64() {
+                held.insert((frame.session.clone(), number));
+            }
+            for list in ["children", "shadowRoots"] {
+                if let Some(Value::Array(list)) = node.get_mut(list).map(Value::take) {
+                    nodes.extend(list);
+                }
+            }
+            if let Some(inner) = node.get_mut("contentDocument") {
+                nodes.push(inner.take());
+            }
+        }
+    }
+    Ok(held)
+}
+
+/// The page's nodes, and which of them are in what `selector` matches; nothing where that is no selector.
+pub(crate) fn nodes_of(
+    frames: &mut Frames,
+    socket: &mut TabSocket,
+    selector: Option<&str>,
+    until: Instant,
+) -> Result<Option<Vec<Node>>, CommandError> {
+    let all = Frames::all(socket, until)?;
+    let mut chosen = HashSet::new();
+    if let Some(selector) = selector {
+        let Some(objects) = frames.elements(socket, &all[0], "by-css", &json!(selector), until)? else {
+            return Ok(None);
+        };
+        chosen = held_by(socket, &all[0], &objects, until)?;
+    }
+    read(socket, &all, &chosen, until).map(Some)
+}
+
+/// The accessibility tree of one frame.
+struct Tree {
+    nodes: Vec<Value>,
+    places: HashMap<String, usize>,
+}
+
+impl Tree {
+    fn of(nodes: Value) -> Option<Self> {
+        let Value::Array(nodes) = nodes else { return None };
+        let id = |node: &Value| node["nodeId"].as_str().map(str::to_owned);
+        let places = nodes.iter().enumerate().filter_map(|(index, node)| Some((id(node)?, index))).collect();
+        (!nodes.is_empty()).then_some(Self { nodes, places })
+    }
+}
+
+/// What a node has from those above it.
+#[derive(Clone, Copy)]
+struct Inherited {
+    is_own: bool,
+    is_main: bool,
+    is_chosen: bool,
+    within: Option<usize>,
+}
+
+struct Reading<'a> {
+    frames: &'a [Frame],
+    trees: Vec<Option<Tree>>,
+    chosen: &'a HashSet<(Option<String>, i64)>,
+    nodes: Vec<Node>,
+    under: String,
+    visited: usize,
+}
+
+impl Reading<'_> {
+    /// Lists a frame's nodes, and those of the frames in it where they show.
+    fn frame(&mut self, index: usize, inherited: Inherited) {
+        // Taken out, so that a frame is read once, however the browser nests them.
+        let Some(tree) = self.trees.get_mut(index).and_then(Option::take) else { return };
+        let frame = &self.frames[index];
+        let mut open = vec![(0, inherited)];
+        while let Some((at, above)) = open.pop() {
+            self.visited += 1;
+            if self.visited > MOST {
+                return;
+            }
+            let node = &tree.nodes[at];
+            let role = node["role"]["value"].as_str().unwrap_or_default();
+            let number = node["backendDOMNodeId"].as_i64();
+            let ignored = node["ignored"] == true;
+            let mut here = above;
+            here.is_chosen |= number.is_some_and(|number| self.chosen.contains(&(frame.session.clone(), number)));
+            here.is_main |= !ignored && matches!(role, "main" | "dialog" | "alertdialog");
+            if let Some(number) = number.filter(|_| !ignored)
+                && let Some(kind) = role_of(role)
+            {
+                let place = Place { session: frame.session.clone(), frame: frame.id.clone(), node: number };
+                self.note(node, role, kind, place, here);
+                if !kind.is_empty() {
+                    here.within = Some(self.nodes.len() - 1);
+                }
+            }
+            if role == "Iframe" || role == "IframePresentational" {
+                let inner = self.frames.iter().position(|inner| {
+                    inner
+                        .owner
+                        .as_ref()
+                        .is_some_and(|owner| owner.session == frame.session && Some(owner.node) == number)
+                });
+                if let Some(inner) = inner {
+                    self.frame(inner, Inherited { is_own: false, ..here });
+                }
+            }
+            if !ignored && is_whole(role) {
+                continue;
+            }
+            let children = node["childIds"].as_array().into_iter().flatten().rev();
+            let children = children.filter_map(|id| tree.places.get(id.as_str()?));
+            open.extend(children.map(|child| (*child, here)));
+        }
+    }
+
+    fn note(&mut self, node: &Value, role: &str, kind: &'static str, place: Place, here: Inherited) {
+        let name = squeezed(node["name"]["value"].as_str().unwrap_or_default());
+        if role == "heading" {
+            self.under.clone_from(&name);
+        }
+        // A text that is its control's whole name says nothing more.
+        if kind.is_empty() && name.is_empty() {
+            return;
+        }
+        let property = |name: &str| {
+            let list = node["properties"].as_array().into_iter().flatten();
+            list.into_iter().find(|property| property["name"] == name).map(|property| &property["value"]["value"])
+        };
+        let is = |name: &str, value: &str| {
+            property(name).is_some_and(|found| found.as_str() == Some(value) || (value == "true" && *found == true))
+        };
+        let is_not =
+            |name: &str| property(name).is_some_and(|found| found.as_str() == Some("false") || *found == false);
+        let mut states = vec![];
+        if is("disabled", "true") {
+            states.push("disabled");
+        }
+        match kind {
+            "checkbox" | "radio" | "switch" | "menuitemcheckbox" | "menuitemradio" => {
+                states.push(if is("checked", "mixed") {
+                    "mixed"
+                } else if is("checked", "true") {
+                    "checked"
+                } else {
+                    "unchecked"
+                });
+            }
+            "option" | "tab" | "treeitem" if is("selected", "true") => states.push("selected"),
+            _ => {}
+        }
+        if is("pressed", "true") {
+            states.push("pressed");
+        }
+        if is("expanded", "true") {
+            states.push("expanded");
+        } else if is_not("expanded") {
+            states.push("collapsed");
+        }
+        if is("readonly", "true") {
+            states.push("readonly");
+        }
+        let value = match &node["value"]["value"] {
+            Value::String(text) => squeezed(text),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        let url = (kind == "link").then(|| property("url").and_then(Value::as_str).map(str::to_owned)).flatten();
+        let under = if kind.is_empty() { String::new() } else { self.under.clone() };
+        let Inherited { is_own, is_main, is_chosen, within } = here;
+        self.nodes.push(Node {
+            place,
+            role: kind,
+            name,
+            value,
+            states,
+            url,
+            under,
+            is_own,
+            is_main,
+            is_chosen,
+            within,
+        });
+    }
+}
+
+/// `text` with single spaces, of the length that is kept.
+pub(crate) fn squeezed(text: &str) -> String {
+    let mut squeezed = String::new();
+    for word in text.split_whitespace() {
+        if !squeezed.is_empty() {
+            squeezed.push(' ');
+        }
+        squeezed.push_str(word);
+        if squeezed.len() > LONGEST_NAME * 4 {
+            break;
+        }
+    }
+    match squeezed.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => squeezed[..end].to_owned(),
+        None => squeezed,
+    }
+}

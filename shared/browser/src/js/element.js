@@ -1,0 +1,140 @@
+// What is done to one element, which is `this`, or the text in it. Runs in an isolated world: the page's scripts
+// cannot change what it finds. `what` names the act; the answer can be written as JSON.
+function (what, given) {
+  const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement ?? this.getRootNode().host ?? null;
+  if (element === null || !element.isConnected) return { gone: true };
+  const view = element.ownerDocument.defaultView;
+  if (view === null) return { gone: true };
+  const above = (node) => node.parentNode ?? node.host ?? null;
+  const contains = (outer, node) => {
+    for (let each = node; each !== null; each = above(each)) if (each === outer) return true;
+    return false;
+  };
+  // An event handler or the like may have an element of a form in place of a property: ask the prototype.
+  const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
+  const kind = element.localName, type = kind === "input" ? element.type : "";
+  const isField = /^(input|textarea)$/.test(kind), isEditable = element.isContentEditable === true;
+  const tell = (...names) => { for (const name of names) element.dispatchEvent(new Event(name, { bubbles: true, composed: true })); };
+  const setNative = (value) => {
+    const owner = kind === "textarea" ? view.HTMLTextAreaElement : kind === "select" ? view.HTMLSelectElement : view.HTMLInputElement;
+    Object.getOwnPropertyDescriptor(owner.prototype, "value").set.call(element, value);
+  };
+  const describe = (node) => {
+    const text = squeeze(node.getAttribute?.("aria-label") || node.textContent).slice(0, 60).toWellFormed();
+    const id = node.id && typeof node.id === "string" ? `#${node.id}` : "";
+    const classes = [...(node.classList ?? [])].slice(0, 2).map((name) => `.${name}`).join("");
+    return `<${node.localName}${id}${classes}>${text ? ` "${text}"` : ""}`;
+  };
+  const isDisabled = () => element.matches(":disabled") || element.closest?.("[aria-disabled=true]") !== null || element.closest?.("[inert]") !== null;
+  const checked = () => {
+    if (kind === "input" && /^(checkbox|radio)$/.test(type)) return element.checked;
+    for (const name of ["aria-checked", "aria-pressed", "aria-selected"]) if (element.hasAttribute(name)) return element.getAttribute(name) === "true";
+    return null;
+  };
+  const value = () => isField || kind === "select" ? element.value : isEditable ? element.innerText : null;
+  switch (what) {
+    case "state": {
+      const shown = element.checkVisibility({ visibilityProperty: true });
+      const control = kind === "label" ? element.control : null;
+      return {
+        gone: false, shown, disabled: isDisabled(), kind, type, checked: checked(), description: describe(element),
+        editable: (isField && !/^(button|checkbox|color|date|datetime-local|file|hidden|image|month|radio|range|reset|submit|time|week)$/.test(type)) || isEditable,
+        settable: /^(color|date|datetime-local|month|range|time|week)$/.test(type), readonly: isField && element.readOnly,
+        file: (control ?? element).type === "file" && (control ?? element).localName === "input",
+        multiple: element.multiple === true,
+      };
+    }
+    // So that it can be clicked: `given` says where in the window it is to be.
+    case "reveal": {
+      element.scrollIntoView({ block: given, inline: "nearest", behavior: "instant" });
+      return {};
+    }
+    // Whether the node that a click would meet is the element, or in it, or leads to it as its label does.
+    case "meets": {
+      const hit = given.nodeType === Node.ELEMENT_NODE ? given : above(given);
+      if (contains(element, given)) return { meets: true };
+      const label = hit?.closest?.("label");
+      if (label && (label.control === element || contains(element, label.control ?? label))) return { meets: true };
+      return { meets: false, by: hit ? describe(hit) : "" };
+    }
+    case "label": {
+      const label = [...(element.labels ?? [])].find((label) => label.checkVisibility({ visibilityProperty: true }) && label.getBoundingClientRect().width > 1);
+      return label ?? null;
+    }
+    // A click is told of by the element itself, which may be in a closed shadow root, and by the window.
+    case "arm": {
+      const heard = globalThis.heard = { own: false, other: null };
+      const own = () => { heard.own = true; };
+      const any = (event) => {
+        const [first] = event.composedPath();
+        // Of what is in a closed shadow root, the window is told of the host.
+        const hosts = (node) => { const host = node.getRootNode().host ?? null; return host !== null && (host === first || hosts(host)); };
+        if (first instanceof view.Element && !contains(element, first) && !hosts(element) && first.closest("label")?.control !== element) heard.other = describe(first);
+      };
+      element.addEventListener("mousedown", own, { capture: true, once: true });
+      view.addEventListener("mousedown", any, { capture: true, once: true });
+      heard.end = () => { element.removeEventListener("mousedown", own, true); view.removeEventListener("mousedown", any, true); };
+      // What would open another tab opens here: the tab is the call's.
+      for (let each = element; each !== null; each = above(each)) {
+        const aim = /^(a|area)$/.test(each.localName) ? each : each.type === "submit" || each.type === "image" ? each.form ?? null : null;
+        const name = aim && Reflect.get(aim.localName === "form" ? view.HTMLFormElement.prototype : Object.getPrototypeOf(aim), "target", aim);
+        const opens = name ? !/^_(self|parent|top)$/i.test(name) && view.frames[name] === undefined : /^(_blank|[^_].*)$/i.test(element.ownerDocument.querySelector("base[target]")?.target ?? "");
+        if (aim === null || !opens) continue;
+        const before = aim.getAttribute("target"), end = heard.end;
+        aim.setAttribute("target", "_self");
+        heard.end = () => { end(); if (before === null) aim.removeAttribute("target"); else aim.setAttribute("target", before); };
+        break;
+      }
+      return {};
+    }
+    case "disarm": {
+      const heard = globalThis.heard;
+      heard?.end();
+      return { own: heard?.own ?? false, other: heard?.other ?? null };
+    }
+    // The caret is in it, and what it holds is selected.
+    case "focus": {
+      element.focus({ preventScroll: true });
+      if (isField) { try { element.select(); } catch {} }
+      else if (isEditable) {
+        const range = element.ownerDocument.createRange();
+        range.selectNodeContents(element);
+        const selection = view.getSelection();
+        selection.removeAllRanges();
+        selection.addRange(range);
+      }
+      return { value: value() };
+    }
+    case "value": return { value: value(), checked: checked() };
+    case "set": {
+      element.focus({ preventScroll: true });
+      setNative(given);
+      tell("input", "change");
+      return { value: value() };
+    }
+    case "commit": { tell("change"); return {}; }
+    // Chooses options by label, else by value; says which were chosen, or what there is to choose.
+    case "choose": {
+      if (kind !== "select") return { list: false };
+      const options = [...element.options], label = (option) => squeeze(option.label || option.text);
+      const fits = [(option, text) => label(option) === text, (option, text) => option.value === text, (option, text) => label(option).toLowerCase() === text.toLowerCase()];
+      const chosen = given.map((text) => fits.map((fit) => options.find((option) => fit(option, squeeze(text)))).find(Boolean));
+      const all = options.map(label).slice(0, 30).map((text) => text.slice(0, 80).toWellFormed());
+      if (chosen.includes(undefined)) return { list: true, missing: given[chosen.indexOf(undefined)], options: all };
+      if (chosen.some((option) => option.disabled || option.closest("optgroup:disabled"))) return { list: true, missing: given[0], options: all, disabled: true };
+      if (!element.multiple && chosen.length > 1) return { list: true, missing: given[1], options: all, single: true };
+      element.focus({ preventScroll: true });
+      if (element.multiple) for (const option of options) option.selected = chosen.includes(option);
+      else element.selectedIndex = options.indexOf(chosen[0]);
+      tell("input", "change");
+      return { list: true, chosen: chosen.map((option) => label(option).slice(0, 80).toWellFormed()) };
+    }
+    case "scroll": {
+      let part = element;
+      while (part && !(part.scrollHeight > part.clientHeight + 1 && /auto|scroll/.test(view.getComputedStyle(part).overflowY))) part = part.parentElement;
+      (part ?? element.ownerDocument.scrollingElement)?.scrollTo({ top: given === "end" ? 1e9 : 0, behavior: "instant" });
+      return {};
+    }
+    default: return {};
+  }
+}

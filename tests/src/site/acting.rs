@@ -1,0 +1,202 @@
+//! Pages to act in: a plain one with a control of every kind, and hostile ones.
+
+use super::{ask::Ask, html, http::Response, server::Reply};
+
+pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+    let other = format!("http://localhost:{}/act", ask.port);
+    let body = match ask.rest()[..] {
+        ["page"] => return Some(html::page("Controls", &CONTROLS.replace("OTHER", &other)).into()),
+        ["rows", first] => {
+            let first: usize = first.parse().ok()?;
+            let rows: Vec<String> = (first..first + 3).map(|row| format!("\"Row {row}\"")).collect();
+            return Some(Response::new("application/json", format!("[{}]", rows.join(","))).into());
+        }
+        ["result"] => {
+            let fields = ask.query();
+            let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name} is {value}.")).collect();
+            return Some(html::page("Result", &format!("<main><p>{}</p></main>", html::escaped(&fields.join(" ")))).into());
+        }
+        ["links", count] => {
+            let count: usize = count.parse().ok()?;
+            let link = |n| format!("<li><a href=\"/page/{n}\">Link {n}</a> and some words</li>");
+            let links = (0..count).map(link).collect::<Vec<_>>().join("\n");
+            return Some(html::page("Links", &format!("<main>{MORE}<ul>{links}</ul></main>")).into());
+        }
+        ["framed"] => return Some(html::page("Framed", FRAMED).into()),
+        ["framed-dialog"] => return Some(html::page("Framed", FRAMED_DIALOG).into()),
+        ["framed-window"] => return Some(html::page("Framed", FRAMED_WINDOW).into()),
+        ["moves"] => MOVES.to_owned(),
+        ["jumps"] => JUMPS.to_owned(),
+        ["covered"] => COVERED.to_owned(),
+        ["uncovers"] => format!("{COVERED}<script>setTimeout(() => document.getElementById('cover').remove(), 900);</script>"),
+        ["sticky"] => format!("{STICKY}{}<button id=\"b\">Press</button>{}", html::prose("sticky", 40), html::prose("below", 40)),
+        ["replaced"] => REPLACED.to_owned(),
+        ["vanishes"] => VANISHES.to_owned(),
+        ["disabled"] => "<button disabled>Press</button>".to_owned(),
+        ["enables"] => ENABLES.to_owned(),
+        ["hidden"] => "<button id=\"b\" style=\"display:none\">Press</button>".to_owned(),
+        ["dialogs"] => "<button onclick=\"alert('First'); show(confirm('Second?')); show(String(prompt('Third?', 'x')))\">Press</button>".to_owned(),
+        ["frame-dialog"] => format!("<iframe src=\"{other}/framed-dialog\"></iframe>"),
+        ["frame-window"] => format!("<iframe src=\"{other}/framed-window\"></iframe>"),
+        ["unload"] => UNLOAD.to_owned(),
+        ["navigates"] => "<button onmousedown=\"location.href='/page/after'\">Press</button>".to_owned(),
+        ["leads-away"] => format!("<a href=\"{}\">Press</a>", other.replace("/act", "/page/elsewhere")),
+        ["detaches"] => DETACHES.to_owned(),
+        ["detaches-other"] => format!("<script>addEventListener('message', () => {{ document.querySelector('iframe').remove(); show('detached'); }});</script><iframe src=\"{other}/framed\"></iframe>"),
+        ["shadows"] => SHADOWS.to_owned(),
+        ["hangs"] => "<button onclick=\"while (true);\">Press</button>".to_owned(),
+        ["windows"] => "<a href=\"/page/blank\" target=\"_blank\">A link of its own</a> <button onclick=\"window.open('/page/window')\">Press</button>".to_owned(),
+        ["tampers"] => TAMPERS.to_owned(),
+        ["clobbers"] => CLOBBERS.to_owned(),
+        _ => return None,
+    };
+    let script = "<p id=\"shown\"></p><script>var show = text => document.getElementById('shown').append(` Shown: ${text}.`);\
+                  addEventListener('click', event => { if (event.target.id === 'b') show(event.isTrusted ? 'pressed' : 'forged'); });</script>";
+    Some(
+        html::page("Acting", &format!("{script}<main><h1>Acting</h1>{}{body}</main>", html::prose("acting", 2))).into(),
+    )
+}
+
+/// A button that brings three rows, four times.
+const MORE: &str = r"<ul id='rows'></ul><button id='more'>Load more</button><script>
+  let rows = 0;
+  more.onclick = async () => {
+    const answer = await fetch(`/act/rows/${rows}`);
+    for (const text of await answer.json()) {
+      const item = document.createElement('li');
+      item.innerHTML = `<a href='/page/row-${rows}'>${text}</a>`;
+      document.getElementById('rows').append(item);
+      rows += 1;
+    }
+    if (rows === 12) more.remove();
+  };
+</script>";
+
+const CONTROLS: &str = r#"<header><a href="/">Home</a> <input type="search" aria-label="Site search"></header>
+<main>
+<h1>Controls</h1>
+<ul id="rows"></ul><button id="more">Load more</button>
+<form action="/act/result">
+  <label>Search <input name="q" id="search"></label>
+  <label>Day <input type="date" name="day"></label>
+  <label>Count <input type="number" name="count"></label>
+  <label>Notes <textarea name="notes"></textarea></label>
+  <label>Version <select name="version"><option>3.1</option><option>3.2</option><option disabled>4.0</option></select></label>
+  <label>Topics <select name="topic" multiple><option>Tides</option><option>Winds</option><option>Ice</option></select></label>
+  <label><input type="checkbox" name="all"> All</label>
+  <label><input type="checkbox" name="styled" style="position:absolute;opacity:0;width:0;height:0"> Styled</label>
+  <label><input type="radio" name="unit" value="metre" checked> Metres</label> <label><input type="radio" name="unit" value="foot"> Feet</label>
+  <input name="fixed" aria-label="Fixed" value="never" readonly>
+  <button>Go</button>
+</form>
+<label for="file">Attachment</label> <input type="file" id="file"> <button id="choose">Choose a file</button>
+<div contenteditable role="textbox" aria-label="Editor" id="editor">Old text</div>
+<div role="combobox" aria-label="Station" tabindex="0" id="station">None</div>
+<div role="listbox" id="stations" hidden><div role="option">Amber</div><div role="option">Basalt</div></div>
+<div role="switch" aria-checked="false" aria-label="Alarm" tabindex="0" id="alarm">o</div>
+<div id="menu"><a href="/page/guides">Guides</a><div id="below" hidden>A menu that opens</div></div>
+<details><summary>More about it</summary><p>What was folded.</p></details>
+<h2>First part</h2><button class="edit">Edit</button>
+<h2>Second part</h2><button class="edit">Edit</button>
+<a href="/content/download">Archive</a>
+<p id="shown"></p>
+<div id="scroller" style="height:60px;overflow:auto" tabindex="0" role="listbox" aria-label="Long list"><div style="height:900px" role="option">Long</div></div>
+<div style="height:3000px"></div><p id="end">The end</p>
+</main>
+<iframe src="OTHER/framed" width="300" height="80"></iframe> <iframe src="/act/framed" width="300" height="80"></iframe>
+<script>
+  const show = text => document.getElementById('shown').append(` Shown: ${text}.`);
+  const by = id => document.getElementById(id);
+  let rows = 0;
+  by('more').onclick = async () => {
+    const answer = await fetch(`/act/rows/${rows}`);
+    for (const text of await answer.json()) {
+      const item = document.createElement('li');
+      item.innerHTML = `<a href="/page/row-${rows}">${text}</a>`;
+      by('rows').append(item);
+      rows += 1;
+    }
+    if (rows === 12) by('more').remove();
+  };
+  by('file').onchange = () => [...by('file').files].forEach(async file => show(`${file.name} with ${await file.text()}`));
+  by('choose').onclick = () => by('file').click();
+  by('station').onclick = () => { by('stations').hidden = false; };
+  for (const option of by('stations').children) option.onclick = () => { by('station').textContent = option.textContent; by('stations').hidden = true; show(`station ${option.textContent}`); };
+  by('alarm').onclick = () => { by('alarm').setAttribute('aria-checked', by('alarm').getAttribute('aria-checked') === 'false'); show('alarm'); };
+  by('menu').onmouseenter = () => { by('below').hidden = false; };
+  [...document.querySelectorAll('.edit')].forEach((button, index) => { button.onclick = () => show(`edit ${index + 1}`); });
+  by('search').addEventListener('keydown', event => { if (event.key === 'ArrowDown') show('down'); });
+  by('search').addEventListener('input', event => { document.title = `Searching ${event.target.value}`; });
+  addEventListener('scroll', () => { if (scrollY + innerHeight > document.documentElement.scrollHeight - 50 && !by('shown').textContent.includes('bottom')) show('bottom'); });
+</script>"#;
+
+const FRAMED: &str = r#"<button id="b">Inside</button> <input aria-label="Inner field"><p id="o"></p>
+<script>
+  document.getElementById('b').textContent = `Inside ${location.hostname}`;
+  document.querySelector('input').setAttribute('aria-label', `Field ${location.hostname}`);
+  document.getElementById('b').onclick = event => { document.getElementById('b').textContent = event.isTrusted ? `Hit ${location.hostname}` : 'Forged'; parent.postMessage('hit', '*'); };
+  document.querySelector('input').oninput = event => { document.getElementById('o').textContent = event.target.value; };
+</script>"#;
+
+const FRAMED_DIALOG: &str =
+    r#"<button onclick="alert('Framed'); this.textContent = String(confirm('Sure?'))">Inside</button>"#;
+
+const FRAMED_WINDOW: &str =
+    r#"<button onclick="window.open('/page/from-frame'); this.textContent = 'Opened'">Inside</button>"#;
+
+/// It never stands still.
+const MOVES: &str = r#"<button id="b" style="position:relative">Press</button><script>
+  const step = time => { document.getElementById('b').style.left = `${100 + 80 * Math.sin(time / 300)}px`; requestAnimationFrame(step); };
+  requestAnimationFrame(step);
+</script>"#;
+
+/// It goes away from every mouse.
+const JUMPS: &str = r#"<button id="b" style="position:fixed;left:100px;top:400px">Press</button><script>
+  let at = 100;
+  addEventListener('mousemove', () => { at = at === 100 ? 600 : 100; document.getElementById('b').style.left = `${at}px`; }, true);
+</script>"#;
+
+const COVERED: &str = r#"<div style="position:relative;height:60px"><button id="b">Press</button><div id="cover" style="position:absolute;inset:0;background:#fff">A notice</div></div>"#;
+
+const STICKY: &str = r#"<div style="position:fixed;top:0;left:0;right:0;height:45%;background:#eee" id="top">A header</div><div style="position:fixed;bottom:0;left:0;right:0;height:30%;background:#eee">A footer</div>"#;
+
+/// A framework draws it anew again and again.
+const REPLACED: &str = r#"<div id="place"></div><script>
+  const draw = () => { document.getElementById('place').innerHTML = '<button id="b">Press</button>'; };
+  draw();
+  setInterval(draw, 150);
+</script>"#;
+
+const VANISHES: &str = r#"<button id="b" onmouseover="this.remove()">Press</button>"#;
+
+const ENABLES: &str = r#"<button id="b" disabled>Press</button><script>setTimeout(() => { document.getElementById('b').disabled = false; }, 900);</script>"#;
+
+const UNLOAD: &str = r#"<a href="/page/after">Press</a><script>addEventListener('beforeunload', event => { event.preventDefault(); event.returnValue = 'Stay?'; });</script>"#;
+
+/// The click takes its own frame away.
+const DETACHES: &str = r#"<iframe srcdoc="<button onclick='parent.show(&quot;detached&quot;); frameElement.remove()'>Press</button>"></iframe>"#;
+
+const SHADOWS: &str = r#"<div id="open"></div><div id="closed"></div><script>
+  for (const mode of ['open', 'closed']) {
+    const root = document.getElementById(mode).attachShadow({ mode });
+    root.innerHTML = `<button>Press the ${mode} one</button><input aria-label="Field in the ${mode} one">`;
+    root.querySelector('button').onclick = () => show(`${mode} pressed`);
+    root.querySelector('input').oninput = event => show(`${mode} has ${event.target.value}`);
+  }
+</script>"#;
+
+/// Its scripts change what they can reach.
+const TAMPERS: &str = r#"<button id="b">Press</button><input aria-label="Field"><script>
+  Element.prototype.scrollIntoView = () => { throw new Error('no'); };
+  Element.prototype.getBoundingClientRect = () => ({ left: 0, top: 0, width: 0, height: 0 });
+  Node.prototype.contains = Element.prototype.matches = Element.prototype.closest = () => { throw new Error('no'); };
+  HTMLElement.prototype.focus = () => { throw new Error('no'); };
+  EventTarget.prototype.addEventListener = () => { throw new Error('no'); };
+  window.MessageChannel = window.Map = window.Set = undefined;
+  JSON.stringify = JSON.parse = () => 'no';
+</script>"#;
+
+/// A form whose fields have the names of what is asked of an element.
+const CLOBBERS: &str = r#"<form id="f"><input name="isConnected"><input name="ownerDocument"><input name="parentElement"><input name="nodeType"><input name="matches">
+<input name="getRootNode"><input name="textContent"><input name="checkVisibility"><button id="b" type="button">Press</button></form>
+<form name="body"></form><img name="documentElement"><embed name="querySelectorAll">"#;

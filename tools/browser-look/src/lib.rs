@@ -1,0 +1,110 @@
+//! `ragmaker-browser-look`: lists what can be acted on in a page, by role and name.
+
+use std::time::Duration;
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_browser::{Browsing, Listed, Looked, Target, Visit, Within, codes};
+use ragmaker_tool::{
+    Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
+    Offset, Tool, host,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// List what a person could act on in a page (buttons, links, fields, tabs) by `role:name`, as `browser_act`
+/// takes them. For the addresses of links use `browser_navigate`. Returns elements with their state, those of the
+/// main content and dialogs first to be named, paged by next.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// address of the page (default: the one used last)
+    #[argh(option)]
+    pub url: Option<String>,
+    /// CSS selector of the part to list, such as body (default: the main content and dialogs)
+    #[argh(option)]
+    pub selector: Option<String>,
+    /// show the window, for a person to solve a challenge
+    #[argh(switch)]
+    pub no_headless: bool,
+    /// name of the session
+    #[argh(option)]
+    pub session: Option<String>,
+    /// seconds the call may take (default: 30, or 300 with a window)
+    #[argh(option)]
+    pub timeout: Option<Bounded<1, 3600>>,
+    /// CSS selector to wait for
+    #[argh(option)]
+    pub wait_for: Option<String>,
+    /// how many elements to leave out, as `next` says
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
+    /// most elements to list (default: as many as 6,000 characters hold)
+    #[argh(option)]
+    pub limit: Option<Limit>,
+}
+
+/// What can be acted on.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Answer {
+    /// The page's address.
+    pub url: String,
+    /// The page's title.
+    pub title: String,
+    /// The part of the page that the elements are of.
+    pub within: Within,
+    /// The elements, in the page's order.
+    pub elements: Vec<Listed>,
+    /// How many elements that part has, listed or not.
+    pub total: usize,
+    /// How many others the page has: with the selector body, all are listed.
+    pub elsewhere: usize,
+    /// Whether there are more elements than were listed.
+    pub truncated: bool,
+    /// The arguments that list the rest; null when nothing is left.
+    pub next: Option<Next>,
+}
+
+/// How much an answer holds without a limit of the caller's, in characters.
+const ANSWER: usize = 6_000;
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE.repeating().open_world();
+    const HOST_OPTIONS: &'static [&'static str] = host::BROWSING;
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    const ERRORS: &'static [&'static [Code]] = &[
+        codes::SESSION_ERRORS,
+        codes::VISIT_ERRORS,
+        ragmaker_address::ERRORS,
+        ragmaker_project::ERRORS,
+        &[codes::NO_PAGE, ragmaker_address::ADDRESS_NOT_ALLOWED, OFFSET_BEYOND_END],
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
+        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        let visit = Visit {
+            visible: self.no_headless,
+            timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
+            wait_for: self.wait_for.as_deref(),
+            ..browsing.visit(url.as_ref().map_or(Target::Latest, Target::Show))
+        };
+        let Looked { page, elements, within, elsewhere } = visit.look(self.selector.as_deref())?;
+        let frame = Answer {
+            url: page.url.into(),
+            title: page.title,
+            within,
+            elements: vec![],
+            total: elements.len(),
+            elsewhere,
+            truncated: false,
+            next: Some(Next::WIDEST),
+        };
+        let page = Budget::beside_in(&frame, ANSWER).page(elements, self.offset, self.limit);
+        let page = page.map_err(|error| error.detail("url", frame.url.as_str()))?;
+        Ok(Answer { elements: page.items, truncated: page.next.is_some(), next: page.next, ..frame })
+    }
+}
