@@ -32,7 +32,7 @@ macro_rules! tools {
             }),*]
         }
 
-        /// What the pages for people say of every tool beside its entry, in the same order.
+        /// The manuals of all tools, in the same order as their entries.
         pub fn manuals() -> Vec<Manual> {
             vec![$(Manual::of::<$tool::Args>()),*]
         }
@@ -103,9 +103,9 @@ pub struct Tool {
     pub command: &'static str,
     /// Other names that it is found by.
     pub aliases: &'static [&'static str],
-    /// Where a host runs it.
+    /// How a host runs it.
     pub isolation: Isolation,
-    /// Who wrote the text of its answer.
+    /// The author of the text in its answer.
     pub origin: ContentOrigin,
     /// The argument in whose place the executable can read standard input.
     pub stdin: Option<Stdin>,
@@ -140,7 +140,7 @@ impl Tool {
         self.call_approved(arguments, host, &Approval::Pending)
     }
 
-    /// The same, with what the host says about an approval of this call.
+    /// Like `call`, with the host's approval of this call.
     ///
     /// # Errors
     ///
@@ -177,10 +177,10 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 /// There is no tool of that name.
 pub const TOOL_NOT_FOUND: Code = Code::new("TOOL_NOT_FOUND", "Run ragmaker-discover to see the tools.");
 
-/// How many names are suggested for one that is wrong.
+/// The number of suggested names for a wrong one.
 const SUGGESTED: usize = 3;
 
-/// The error for a `name` that none of `tools` has; with the nearest names, where some are near.
+/// The error for a `name` that is not in `tools`, with the most similar names, if any.
 pub fn unknown_tool<'a>(name: &str, tools: impl IntoIterator<Item = &'a Tool>) -> Error {
     let error = TOOL_NOT_FOUND.error(format!("there is no tool {name:?}")).detail("tool", name);
     let dashed = name.replace('_', "-");
@@ -200,9 +200,10 @@ pub fn unknown_tool<'a>(name: &str, tools: impl IntoIterator<Item = &'a Tool>) -
     error.remedy(format!("Did you mean {}?", near.join(" or "))).detail("nearest", near)
 }
 
-/// How far `name` is from the name `known`, both in kebab case; `None` where it is not near.
+/// The distance between `name` and the name `known`, both in kebab case; `None` if they are not similar.
 ///
-/// A mistyped name comes first, then one with the same words in it, such as `file-read` for `read-file`.
+/// Mistyped names have the smallest distances, followed by names with the same words, such as `file-read` for
+/// `read-file`.
 fn distance(name: &str, known: &str) -> Option<usize> {
     // Every name begins with nothing.
     if name.is_empty() {
@@ -300,7 +301,7 @@ mod tests {
         lacking
     }
 
-    /// Those of every program.
+    /// The options that every program has.
     const QUESTIONS: [&str; 2] = ["--help", "--describe"];
 
     #[test]

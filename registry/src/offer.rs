@@ -37,7 +37,7 @@ impl FromStr for Format {
     }
 }
 
-/// Which tools a host offers: all, unless it says otherwise.
+/// The tools that a host offers; by default all.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     toolset: Option<Toolset>,
@@ -48,14 +48,14 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The same, with the tools that run commands: nobody gets them who did not ask for them.
+    /// Adds the tools that run commands. They are offered only if a person asked for them.
     #[must_use]
     pub fn with_commands(self, commands: bool) -> Self {
         Self { commands, ..self }
     }
 
-    /// The tools of `profile` (gather, fetch, ask, files or all) that are also in `names`, a comma-separated list,
-    /// and, with `read_only`, change nothing.
+    /// The tools of `profile` (gather, fetch, ask, files or all). With `names`, a comma-separated list, only these;
+    /// with `read_only`, only those that change nothing.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Offer {
         self.entry["name"].as_str().unwrap_or_default()
     }
 
-    /// Whether a call changes nothing.
+    /// Whether a call of the tool changes nothing.
     pub fn is_read_only(&self) -> bool {
         self.entry["annotations"]["readOnlyHint"] == true
     }

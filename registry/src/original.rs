@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{Tool, find};
 
-/// What the original calls an argument and what it is called here, by tool.
+/// The original's names of arguments and the names here, by tool.
 const RENAMED: &[(&str, &[(&str, &str)])] = &[
     // It wrote its catalog into the folder of the documents; here a knowledge base holds both.
     ("ragmaker-file-sync", &[("dest_dir", "kb_root")]),
@@ -16,7 +16,7 @@ const RENAMED: &[(&str, &[(&str, &str)])] = &[
     ("ragmaker-project-info", &[("path", "resolve")]),
 ];
 
-/// What its crawlers take beside that, which changes nothing here.
+/// Further arguments of its crawlers, which have no effect here.
 const WITHOUT_EFFECT: [&str; 4] = ["verbose", "log_level", "headless", "no_headless"];
 
 /// The tool and the arguments of a call of `tool` with `arguments` that may be the original's.

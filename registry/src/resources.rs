@@ -33,7 +33,7 @@ pub struct Resource {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// What it says, in short.
+    /// Its summary.
     pub description: String,
     /// `application/json` for a catalog, `text/markdown` for a document.
     pub mime_type: &'static str,
@@ -41,16 +41,16 @@ pub struct Resource {
     pub size: u64,
 }
 
-/// What a resource says.
+/// The content of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// The text; what comes from the web begins with a notice that says so.
+    /// The text; text from the web begins with a notice.
     pub text: String,
-    /// As in the list.
+    /// The same type as in the list.
     pub mime_type: &'static str,
 }
 
-/// What tells a resource from a changed one: its size and when it was written. `None` where it is gone.
+/// The size and the time of the last change of a resource, which detect changes. `None` if it no longer exists.
 pub type Stamp = Option<(u64, Option<SystemTime>)>;
 
 const JSON: &str = "application/json";
@@ -82,7 +82,7 @@ pub fn list(host: &HostOptions) -> Result<Vec<Resource>, Error> {
     Ok(listed)
 }
 
-/// What the resource at `uri` says.
+/// The content of the resource at `uri`.
 ///
 /// # Errors
 ///
@@ -165,7 +165,7 @@ fn known(uri: &str, host: &HostOptions) -> Result<(PathBuf, &'static str), Error
     Err(unknown())
 }
 
-/// Where `path` is, links followed, if it may be read.
+/// The resolved `path`, if it may be read.
 fn resolved(roots: &Roots, path: &Path) -> Option<PathBuf> {
     roots.place(path.to_str()?).ok().map(|place| place.path())
 }

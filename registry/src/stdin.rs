@@ -4,7 +4,7 @@
 
 use std::{fs::File, io};
 
-/// What standard input was. Whoever reads standard input from now on finds its end.
+/// Takes standard input away from the process and returns it. Later readers of standard input find its end.
 ///
 /// # Errors
 ///

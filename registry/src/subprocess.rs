@@ -52,12 +52,12 @@ pub fn run_if_asked() -> Option<ExitCode> {
 
 /// The most bytes that a tool may print: its answers stay far below, and more would fill the host's memory.
 const OUTPUT: usize = 16 << 20;
-/// How often a wait asks whether it goes on.
+/// The interval at which a wait checks whether to continue.
 const POLL: Duration = Duration::from_millis(10);
-/// How long a process may take to end after its answer or its cancellation; then it is killed.
+/// The time that a process has to end after its answer or its cancellation; then it is killed.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A call under way in a process of its own.
+/// A running call in a subprocess.
 pub struct Running {
     tool: &'static Tool,
     child: Child,
@@ -75,8 +75,8 @@ pub fn start(tool: &'static Tool, arguments: Members, host: &HostOptions) -> Res
     start_approved(tool, arguments, host, &Approval::Pending, &[])
 }
 
-/// The same, with what the host says about an approval of this call. The process does not get the environment
-/// variables `without`, such as those with the host's own keys.
+/// Like `start`, with the host's approval of this call. The subprocess does not receive the environment variables
+/// `without`, for example those with the host's own keys.
 ///
 /// # Errors
 ///
@@ -119,7 +119,7 @@ impl Running {
         answer.ok_or_else(|| failed(tool, "was not waited for", &io::ErrorKind::Interrupted.into()))
     }
 
-    /// Waits as long as `goes_on` says so; `None` where it ended the wait, and with it the process.
+    /// Waits as long as `goes_on` returns true. If it returns false, the process is ended, and the result is `None`.
     ///
     /// # Errors
     ///

@@ -5,13 +5,13 @@
 pub struct Workflow {
     /// Its name.
     pub name: &'static str,
-    /// What a person types after the name.
+    /// A placeholder for the argument, for people.
     pub hint: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub description: &'static str,
     /// The name of what the person types.
     pub argument: &'static str,
-    /// How a skill, which is given no words, refers to them.
+    /// The argument in words, for a skill, which has no arguments.
     pub spoken: &'static str,
     /// The tools that its steps call.
     pub tools: &'static [&'static str],
@@ -56,7 +56,7 @@ pub const WORKFLOWS: [Workflow; 2] = [
 ];
 
 impl Workflow {
-    /// What the template has in the place of the person's words.
+    /// The placeholder of the argument in the template.
     pub fn placeholder(&self) -> String {
         format!("{{{{{}}}}}", self.argument)
     }

@@ -14,7 +14,7 @@ use crate::process::{needed, root, shown};
 /// The executables of the clients.
 const CLIENTS: [&str; 4] = ["gemini", "claude", "codex", "opencode"];
 
-/// What npm installs, in tests/clients and, once it is installed, in target/clients.
+/// The manifest for npm, in tests/clients and, after the installation, in target/clients.
 const MANIFEST: &str = "package.json";
 
 /// The packages whose install script has to run.
@@ -23,8 +23,8 @@ const WITH_SCRIPTS: [&str; 2] = ["@anthropic-ai/claude-code", "opencode-ai"];
 /// The oldest Node.js that all clients run on.
 const NODE: u32 = 20;
 
-/// Installs the clients, unless the pinned versions are there. Where that cannot be done, it is an
-/// error: a test that is left out proves nothing.
+/// Installs the clients, unless the pinned versions are installed. It is an error if this fails, because a skipped test
+/// proves nothing.
 pub(crate) fn install() -> anyhow::Result<()> {
     let folder = folder();
     if is_installed(&folder) {

@@ -14,11 +14,11 @@ use crate::{
     python::environment,
 };
 
-/// What npm installs, in tests/conformance and, once it is installed, in target/conformance.
+/// The manifest for npm, in tests/conformance and, after the installation, in target/conformance.
 const MANIFEST: &str = "package.json";
 
-/// Installs the programs and runs their tests. Where they cannot be installed it prints why, and fails
-/// in CI: a test that is left out proves nothing.
+/// Installs the programs and runs their tests. If they cannot be installed, it prints the reason, and fails in CI,
+/// because a skipped test proves nothing.
 pub(crate) fn run() -> anyhow::Result<()> {
     if let Err(error) = install() {
         if env::var_os("CI").is_some() {

@@ -29,14 +29,14 @@ pub(crate) struct Arguments {
     url: Option<String>,
 }
 
-/// How many pages are saved one after another.
+/// The number of pages that are saved one after another.
 const ONE_BY_ONE: usize = 8;
-/// How many more are saved at once.
+/// The number of further pages that are saved at the same time.
 const AT_ONCE: usize = 4;
 
 /// The knowledge base, in the folder of the run.
 const KB: &str = "kb";
-/// Where its pages are saved.
+/// The folder in which its pages are saved.
 const DOCUMENTS: &str = "kb/cache/documents";
 /// The catalog that lists them.
 const CATALOG: &str = "kb/cache/catalog.json";
@@ -74,10 +74,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 const TOOLS: [&str; 6] =
     ["browser-open", "browser-navigate", "browser-extract", "browser-close", "entry-discovery", "read-file"];
 
-/// Builds the tools in the profile and with the features of this program, of which they are a part, so
-/// that all that is left to do is to link them; returns the folder with the executables.
+/// Builds the tools with the profile and features of this program. The tools are part of this program, so they only
+/// have to be linked. Returns the folder with the executables.
 ///
-/// A release build would compile everything once more, with link-time optimisation.
+/// A release build would compile everything again, with link-time optimisation.
 fn build() -> anyhow::Result<PathBuf> {
     let own = env::current_exe().context("this program has no path")?;
     let folder = own.parent().context("this program is in no folder")?;

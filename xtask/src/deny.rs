@@ -8,10 +8,10 @@ use std::{
 
 use crate::process::{cargo, on_path, quiet, root, shown};
 
-/// The version that is installed where there is none on PATH.
+/// The version that is installed if there is none on PATH.
 const VERSION: &str = "0.20.2";
 
-/// What deny.toml is checked for without a network.
+/// The checks of deny.toml that need no network.
 const CHECKS: [&str; 3] = ["licenses", "bans", "sources"];
 
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -36,7 +36,7 @@ fn fetched(deny: &mut Command) -> bool {
     fetch.is_ok_and(|output| output.status.success())
 }
 
-/// The program on PATH, or else under target/tools, where it is built once: about a minute on two cores.
+/// The program on PATH, or else under target/tools, where it is built once; this takes about a minute on two cores.
 fn installed() -> anyhow::Result<PathBuf> {
     if let Some(found) = on_path("cargo-deny") {
         return Ok(found);

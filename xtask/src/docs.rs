@@ -217,7 +217,7 @@ fn profiles() -> String {
     table(&["Profile", "Tools"], rows)
 }
 
-/// A section with a table; nothing without rows.
+/// A section with a table; empty without rows.
 fn section(heading: &str, columns: &[&str], rows: Vec<Vec<String>>) -> String {
     if rows.is_empty() { String::new() } else { format!("## {heading}\n\n{}\n", table(columns, rows)) }
 }

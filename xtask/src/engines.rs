@@ -9,8 +9,8 @@ use crate::{
     setup,
 };
 
-/// Installs them, unless the pinned versions are there. Where that cannot be done, it is an error: a test that is left
-/// out proves nothing.
+/// Installs the engines, unless the pinned versions are installed. It is an error if this fails, because a skipped test
+/// proves nothing.
 pub(crate) fn install() -> anyhow::Result<()> {
     setup::for_engines().context("NO ENGINE WAS TESTED")?;
     let installed = environment(&root().join("target/engines"), "tests/engines/requirements.txt", &[]);

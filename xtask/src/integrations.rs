@@ -42,7 +42,7 @@ fn server_arguments() -> [String; 3] {
     ["--tools".to_owned(), tools, "--no-prompts".to_owned()]
 }
 
-/// What the workflows call.
+/// The tools that the workflows call.
 fn workflow_tools() -> BTreeSet<&'static str> {
     WORKFLOWS.iter().flat_map(|workflow| workflow.tools.iter().copied()).collect()
 }
@@ -149,14 +149,14 @@ fn gemini(files: &mut Files) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the workflows call, allowed: for those who do not want to be asked for each, and for
-/// `gemini --prompt`, where nobody can be asked.
+/// The policy that allows the tools of the workflows, for people who do not want to be asked for each, and for `gemini
+/// --prompt`, which cannot ask.
 fn policy() -> String {
     let tools = Value::from(workflow_tools().into_iter().collect::<Vec<_>>());
     format!("[[rule]]\nmcpName = \"{NAME}\"\ntoolName = {tools}\ndecision = \"allow\"\npriority = 100\n")
 }
 
-/// What Gemini CLI keeps in the context of every session: kept short.
+/// The text that Gemini CLI keeps in the context of every session.
 const CONTEXT: &str = "\
 The `ragmaker` tools gather knowledge from web sites and read it back. `/rag SOURCE` gathers a knowledge
 base, `/ask QUESTION` answers from those of the project. A knowledge base is a folder with
@@ -213,8 +213,8 @@ fn agents(files: &mut Files) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The server, and what a workflow may call of it without being asked for: Codex itself allows only
-/// tools that neither destroy anything nor reach the web.
+/// The server, and the tools of the workflows that Codex may call without asking. Codex itself allows only tools that
+/// neither destroy anything nor use the web.
 fn codex() -> anyhow::Result<String> {
     let mut text = format!(
         "[mcp_servers.{NAME}]

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 /// The crate that lists all tools.
 const REGISTRY: &str = "registry";
 
-/// The files of a tool in its folder. `__NAME__` stands for read-file, `__CRATE__` for `read_file`.
+/// The files of a tool in its folder. `__NAME__` is replaced by a name such as read-file, `__CRATE__` by `read_file`.
 const FILES: [(&str, &str); 5] = [
     ("Cargo.toml", include_str!("new_tool/Cargo.toml.template")),
     ("src/lib.rs", include_str!("new_tool/lib.rs.template")),

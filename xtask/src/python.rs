@@ -10,8 +10,8 @@ use anyhow::Context;
 
 use crate::process::{needed, quiet, root};
 
-/// The Python of the environment `folder` with what `requirements`, a file of this repository, lists; it is made anew
-/// where it has something else. `options` are pip's, such as `--no-deps`.
+/// The Python of the environment `folder` with the packages of `requirements`, a file of this repository. The
+/// environment is created again if its packages differ. `options` are options of pip, such as `--no-deps`.
 pub(crate) fn environment(folder: &Path, requirements: &str, options: &[&str]) -> anyhow::Result<PathBuf> {
     let listed = root().join(requirements);
     let wanted = fs::read_to_string(&listed).with_context(|| format!("cannot read {requirements}"))?;

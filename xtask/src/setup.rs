@@ -21,8 +21,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     programs().map(drop)
 }
 
-/// Installs the programs that the tests run beside the tools, where they are missing: `jq`, which pipelines are made
-/// of, `pdftotext`, which read-file reads PDFs with, and `Xvfb`, a screen for windows where there is none.
+/// Installs the missing programs for the tests: `jq` for pipelines, `pdftotext`, with which read-file reads PDFs, and
+/// `Xvfb`, a virtual screen for windows.
 pub(crate) fn for_tests() -> anyhow::Result<()> {
     install::beside(&["jq", "pdftotext", "Xvfb"])
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is quick to fail comes first; the tests come last, so that cargo's own summary ends the run.
+/// The steps in order: quick checks first, tests last, so that cargo's own summary ends the run.
 fn plan(arguments: &Arguments) -> Vec<Step> {
     let filter = arguments.filter.clone();
     let (whole, clients) = (filter.is_none(), arguments.clients);
@@ -128,7 +128,7 @@ fn with_clients(filter: Option<&str>) -> anyhow::Result<()> {
     shown(test.args(["--", "--ignored", "--test-threads", "2"]).args(filter))
 }
 
-/// Runs a check that is a component of the Rust distribution, which rustup adds where it is missing.
+/// Runs a check with a component of the Rust distribution, which rustup adds if it is missing.
 fn linted(subcommand: &str, component: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let present = || {
         let mut version = cargo(&[subcommand, "--version"]);

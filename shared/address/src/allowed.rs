@@ -43,8 +43,8 @@ pub fn parse(text: &str) -> Result<Url, Error> {
     Ok(url)
 }
 
-/// Refuses a URL that is neither http nor https, since a page must not lead to files, scripts or
-/// settings; and one that is longer than an answer could hold.
+/// Refuses a URL that is neither http nor https, because a page must not lead to files, scripts or settings, and a URL
+/// that is too long for an answer.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub fn check(url: &Url) -> Result<(), Error> {
     Ok(())
 }
 
-/// The domains whose pages may be opened. A domain stands for all hosts below it as well.
+/// The domains whose pages may be opened. A domain includes all hosts below it.
 #[derive(Clone, Debug, Default)]
 pub struct Domains {
     /// A page has to be within each of these lists that is not empty: what a model asks for never

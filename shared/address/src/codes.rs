@@ -2,12 +2,12 @@
 
 use ragmaker_tool::Code;
 
-/// The page, or the server it comes from, did not answer in time.
+/// The page, or its server, did not answer in time.
 pub const TIMEOUT: Code = Code::new("TIMEOUT", "Allow a longer timeout, or leave this page out.");
 /// The page could not be loaded.
 pub const NAVIGATION_FAILED: Code =
     Code::new("NAVIGATION_FAILED", "Check the URL and the connection; details.net_error names the cause.");
-/// The URL leads to something that is not a page, such as a download.
+/// The URL does not lead to a page, for example to a download.
 pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Leave this URL out: it leads to a file or to nothing at all.");
 /// The server answered with an error page.
 pub const HTTP_ERROR: Code =

@@ -33,7 +33,7 @@ impl Network {
         Self { all: true, named: None }
     }
 
-    /// The machines that a browser may reach: every one, unless the host of the call wants the public ones alone.
+    /// The machines that a browser may reach: all, or only the public ones if the host of the call requires it.
     pub fn of_browser(host: &HostOptions) -> Self {
         Self { all: !host.public_only, named: None }
     }
@@ -43,8 +43,8 @@ impl Network {
         self.all
     }
 
-    /// The same, with the host and port of `given`, where that names a private machine: by its number, or as
-    /// `localhost`. Link-local addresses and those of clouds' metadata stay refused.
+    /// Also permits the host and port of `given`, if that URL names a private machine by number or as `localhost`.
+    /// Link-local addresses and metadata addresses of clouds stay refused.
     #[must_use]
     pub fn with(mut self, given: &Url) -> Self {
         let names_private = match given.host() {
@@ -78,8 +78,8 @@ impl Network {
         if self.permits(url.host_str().unwrap_or_default(), port, ip) { Ok(()) } else { Err(refused(url, ip)) }
     }
 
-    /// Refuses a URL whose host is such a machine, by its number or by any address that its name stands for. A name that
-    /// this machine does not know is not refused: a proxy may know it.
+    /// Refuses a URL whose host is a machine that may not be reached, by its number or by any address to which its name
+    /// resolves. A name that this machine cannot resolve is not refused, because a proxy may resolve it.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     a & 0xe000 == 0x2000 && !(a == 0x2001 && (b < 0x200 || b == 0xdb8)) && !(a == 0x3fff && b < 0x1000)
 }
 
-/// The IPv4 address that a translating IPv6 address leads to: mapped, NAT64, 6to4.
+/// The IPv4 address in an IPv6 address that is translated to it: mapped, NAT64, 6to4.
 fn embedded(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     let four = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match ip.segments() {

@@ -34,8 +34,8 @@ fn without_fragment(url: &str) -> &str {
     }
 }
 
-/// `url` with escapes in capitals, and none where there need be none (RFC 3986, sections 6.2.2.1 and
-/// 6.2.2.2). One with a percent sign that escapes nothing stays as it is.
+/// `url` with escapes in capitals, and without unnecessary escapes (RFC 3986, sections 6.2.2.1 and 6.2.2.2). A URL with
+/// an invalid escape stays unchanged.
 fn normalized(url: &str) -> String {
     let mut parts = url.split('%');
     let mut normal = parts.next().unwrap_or_default().to_owned();

@@ -11,11 +11,11 @@ use ragmaker_tool::{Error, Invocation};
 
 use crate::{Access, CATALOG_NOT_FOUND, Catalog};
 
-/// How many levels of folders below a root are looked at.
+/// The number of folder levels below a root that are searched.
 const DEPTH: usize = 3;
 /// The most folders that are looked at.
 const FOLDERS: usize = 10_000;
-/// What programs fill with folders that are no knowledge bases.
+/// Folders that programs fill with files and that are never knowledge bases.
 const SKIPPED: [&str; 2] = ["node_modules", "target"];
 
 /// The catalogs of the knowledge bases `kb_roots`, or of all in the project and the roots that the host allows.

@@ -25,12 +25,12 @@ pub enum Change {
     Record {
         /// The document.
         entry: Entry,
-        /// Which entry it takes the place of, as the catalog spells its path or its URL.
+        /// The entry that is replaced, by its path or URL as the catalog spells it.
         replaces: Option<DocumentName>,
     },
     /// Sets fields of an entry.
     Set {
-        /// Which entry, as the catalog spells its path or its URL.
+        /// The entry, by its path or URL as the catalog spells it.
         document: DocumentName,
         /// The fields.
         fields: Map<String, Value>,
@@ -40,8 +40,8 @@ pub enum Change {
 }
 
 impl Catalog {
-    /// Makes `changes`, in their order and all in one step under the lock; makes the catalog where there is
-    /// none. A change of an entry that is not listed does nothing. Without any, nothing is written.
+    /// Applies `changes` in their order, in one step under the lock. Creates the catalog if it does not exist. A change
+    /// of an entry that is not listed has no effect. Without changes, nothing is written.
     ///
     /// # Errors
     ///

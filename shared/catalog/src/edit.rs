@@ -60,7 +60,7 @@ pub(crate) fn entry(fields: &[(&str, Value)]) -> String {
     format!("{{{}}}", fields.join(", "))
 }
 
-/// The edit that puts `entries` after the last document; none where there are none.
+/// The edit that puts `entries` after the last document; `None` if `entries` is empty.
 pub(crate) fn append(documents: &Documents<'_>, entries: &[String]) -> Option<Edit> {
     if entries.is_empty() {
         return None;
@@ -115,7 +115,7 @@ pub(crate) fn describe(
     (edits, Description { header: result, documents: catalog.documents.items.len() })
 }
 
-/// Where an object takes members that it does not have yet.
+/// The place in an object where new members are inserted.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     /// Before this one.

@@ -14,20 +14,20 @@ use crate::{
     read::{self, Listed},
 };
 
-/// What is to be set for one document.
+/// The update of one document.
 #[derive(Clone, Debug)]
 pub struct Update {
-    /// Which document.
+    /// The document.
     pub document: DocumentName,
-    /// Its title, where that is to be set.
+    /// The new title, if it is set.
     pub title: Option<String>,
-    /// Its summary, where that is to be set.
+    /// The new summary, if it is set.
     pub summary: Option<String>,
-    /// What to list where the catalog does not have the document; without it, it stays unmatched.
+    /// The entry to add if the catalog does not have the document; without it, the document stays unmatched.
     pub new: Option<Entry>,
 }
 
-/// How a document is named.
+/// The name of a document: its path or its URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentName {
     /// By its address.
@@ -46,7 +46,7 @@ impl DocumentName {
     }
 }
 
-/// What [`Catalog::enrich`] did; paths are as the catalog lists them.
+/// The result of [`Catalog::enrich`]; paths are as in the catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Enriched {
     /// The documents whose fields were set.
@@ -129,7 +129,7 @@ impl<'a> Resolved<'a> {
     }
 }
 
-/// Where a catalog's documents are in its list, by what they may be called.
+/// The positions of a catalog's documents in its list, by their possible names.
 pub(crate) struct Index {
     pub(crate) urls: BTreeMap<String, usize>,
     pub(crate) paths: BTreeMap<String, usize>,
@@ -159,7 +159,7 @@ impl Index {
     }
 }
 
-/// The edits that make the updates, and what they come to.
+/// The edits for the updates, and the result of the updates.
 fn plan(catalog: &Outline<'_>, updates: &[Resolved<'_>]) -> Result<(Vec<Edit>, Enriched), Corrupt> {
     let documents = read::documents(catalog)?;
     let index = Index::new(&documents);

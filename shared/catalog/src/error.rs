@@ -9,7 +9,7 @@ pub const CATALOG_CORRUPT: Code = Code::new(
     "CATALOG_CORRUPT",
     "The file was left as it is: repair it at that line, or move it away and a new one is made.",
 );
-/// Other writers kept the lock for the whole wait.
+/// Other writers held the lock for the whole waiting time.
 pub const CATALOG_LOCKED: Code =
     Code::new("CATALOG_LOCKED", "Another process is writing the catalog: let it end, then call again.");
 /// There is no catalog.

@@ -35,10 +35,9 @@ pub(crate) fn resolve(file: &Path) -> Result<PathBuf, Error> {
     Ok(fs::canonicalize(folder).map_err(refuse)?.join(file.file_name().unwrap_or_default()))
 }
 
-/// Whether there is a file; that there is something else is an error.
+/// Whether there is a regular file; anything else at this path is an error.
 ///
-/// It is asked before the file is opened: opening a pipe could wait for ever, and a device could
-/// have no end.
+/// This is checked before the file is opened, because opening a pipe could block, and a device could be endless.
 fn regular(file: &Path) -> Result<bool, Error> {
     match fs::metadata(file) {
         Ok(found) if found.is_file() => Ok(true),
@@ -49,7 +48,7 @@ fn regular(file: &Path) -> Result<bool, Error> {
     }
 }
 
-/// What a new catalog starts from: every field that readers know, still to be filled in.
+/// The text of a new catalog: all fields that readers know, with empty values.
 fn new_catalog() -> String {
     let now = crate::now();
     format!(
@@ -62,7 +61,7 @@ fn new_catalog() -> String {
 pub(crate) struct Current {
     /// Its text, which is not checked yet.
     pub(crate) text: Vec<u8>,
-    /// What tells the file from a changed one; `None` where there is no file yet.
+    /// The version of the file, which detects changes; `None` if there is no file yet.
     version: Option<Version>,
 }
 
@@ -77,7 +76,7 @@ impl Version {
 }
 
 impl Current {
-    /// The catalog in `file`, or an empty one where there is no file.
+    /// The catalog in `file`, or an empty one if the file does not exist.
     pub(crate) fn read(file: &Path) -> Result<Self, Error> {
         if !regular(file)? {
             return Ok(Self { text: new_catalog().into_bytes(), version: None });
@@ -95,7 +94,7 @@ impl Current {
         read().map_err(|error| not_readable(file, &error))
     }
 
-    /// What is where in it; the error names `file`.
+    /// The outline of its text. An error names `file`.
     pub(crate) fn outline(&self, file: &Path) -> Result<Outline<'_>, Error> {
         Outline::parse(&self.text).map_err(|corrupt| self.error(&corrupt, file))
     }
@@ -113,7 +112,7 @@ impl Current {
         Err(io::Error::other("another program wrote it meanwhile"))
     }
 
-    /// The error for this catalog, in `file`, being none.
+    /// The error for text in `file` that is not a catalog.
     pub(crate) fn error(&self, Corrupt { reason, at }: &Corrupt, file: &Path) -> Error {
         let (line, column) = line_and_column(&self.text[..*at]);
         CATALOG_CORRUPT

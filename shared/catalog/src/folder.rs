@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Catalog, Contents};
 
-/// How many levels of folders below the catalog's own are looked at.
+/// The number of folder levels below the catalog's folder that are searched.
 const DEPTH: usize = 16;
 
 /// The folders of a project's browsers, which are beside the catalog of work in progress.
@@ -18,20 +18,20 @@ const BROWSER_PROFILES: [&str; 2] = ["browser_profile", "browser_profiles"];
 pub const GONE: &str = "gone";
 
 impl Catalog {
-    /// The folder of the knowledge base, links followed: the one that holds the catalog, or the one
-    /// above where that is called `cache`. `None` where there is no catalog.
+    /// The folder of the knowledge base, with links resolved: the folder of the catalog, or its parent if that folder
+    /// is named `cache`. `None` if there is no catalog.
     pub fn root(&self) -> Option<PathBuf> {
         let folder = self.folder()?;
         let root = if folder.ends_with("cache") { folder.parent()? } else { &folder };
         Some(root.to_owned())
     }
 
-    /// The folder that holds the catalog, links followed. `None` where there is no catalog.
+    /// The folder of the catalog, with links resolved. `None` if there is no catalog.
     pub fn folder(&self) -> Option<PathBuf> {
         Some(fs::canonicalize(&self.file).ok()?.parent()?.to_owned())
     }
 
-    /// The regular file that a document's path means, where there is one in the knowledge base: see
+    /// The regular file for a document's path, if the knowledge base has one: see
     /// [`DocumentName::Path`](crate::DocumentName::Path).
     pub fn find(&self, given: &str) -> Option<PathBuf> {
         let (folder, root) = (self.folder()?, self.root()?);
@@ -48,9 +48,9 @@ impl Catalog {
         files.filter(|file| file.starts_with(&root)).collect()
     }
 
-    /// Every regular file of the knowledge base, by its absolute path: those below the catalog's
-    /// folder, and those beside the documents `listed` that are elsewhere. Links are not followed; hidden folders
-    /// and browser profiles belong to other programs, and what is gone is none of it any more.
+    /// The absolute paths of all regular files of the knowledge base: those below the catalog's folder, and those
+    /// beside the documents `listed` that are elsewhere. Links are not followed. Hidden folders, browser profiles and
+    /// the folder of documents whose source is gone are left out.
     pub fn files(&self, listed: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         let mut files = BTreeSet::new();
         let Some(own) = self.folder() else { return files };
@@ -63,8 +63,8 @@ impl Catalog {
     }
 }
 
-/// Where the file `given` may be: seen from the catalog's `folder`, from the working directory, and
-/// from the folder that holds a knowledge base's `cache`.
+/// The possible places of the file `given`: relative to the catalog's `folder`, to the working directory, and to the
+/// folder that has a knowledge base's `cache`.
 pub(crate) fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
     let mut places = vec![folder.join(given)];
     places.extend(std::path::absolute(given));

@@ -70,15 +70,15 @@ pub use lock::Lock;
 pub use read::{Contents, Listed};
 pub use source::Source;
 
-/// How long a change waits for other writers unless it is told otherwise.
+/// The default time that a change waits for other writers.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// The present time as catalogs and documents record it: RFC 3339, UTC, whole seconds.
+/// The current time in the form of catalogs and documents: RFC 3339, UTC, whole seconds.
 pub fn now() -> String {
     ragmaker_fs::rfc3339(SystemTime::now())
 }
 
-/// A catalog at a place where there may be no file yet.
+/// A catalog. Its file need not exist.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     file: PathBuf,
@@ -100,7 +100,7 @@ impl Entry {
         Self { url: url.into(), title: title.into(), path: path.into(), more: Map::new() }
     }
 
-    /// The same entry with one more field; `url`, `title` and `path` are not replaced by it.
+    /// Adds a field to the entry. `url`, `title` and `path` cannot be replaced.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.more.insert(name.to_owned(), value.into());
@@ -108,7 +108,7 @@ impl Entry {
     }
 }
 
-/// What [`Catalog::record`] did.
+/// The result of [`Catalog::record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The URL is new to the catalog.
@@ -117,16 +117,16 @@ pub enum Outcome {
     Updated,
 }
 
-/// What the knowledge base as a whole is about; a field is `None` where the catalog has none.
+/// The description of the whole knowledge base; a field is `None` if the catalog does not have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Header {
     /// The name of the knowledge base.
     pub title: Option<String>,
-    /// What it is about.
+    /// The subject of the knowledge base.
     pub summary: Option<String>,
-    /// Where it was taken from.
+    /// The address of its source.
     pub source_url: Option<String>,
-    /// What kind of source that is: `web`, `github` or `local`.
+    /// The kind of its source: `web`, `github` or `local`.
     pub src_type: Option<String>,
     /// When the header was first made (RFC 3339, UTC).
     pub fetched_at: Option<String>,
@@ -143,7 +143,7 @@ impl Header {
         ]
     }
 
-    /// The texts of the fields that there are, in the order of the file.
+    /// The texts of the existing fields, in the order of the file.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let Self { title, summary, source_url, src_type, fetched_at } = self;
         [title, summary, source_url, src_type, fetched_at].into_iter().flatten()
@@ -161,10 +161,10 @@ impl Header {
     }
 }
 
-/// What [`Catalog::describe`] left in the file.
+/// The result of [`Catalog::describe`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The whole header, fields that were there before included.
+    /// The complete header, including fields that existed before.
     pub header: Header,
     /// The number of documents.
     pub documents: usize,
@@ -209,8 +209,8 @@ impl Catalog {
         Self::at(location::locate(kb_root, catalog_path, access, invocation)?)
     }
 
-    /// The catalogs of the knowledge bases that the arguments `--kb-root` name; with none, those of every
-    /// knowledge base in the project and in the roots that the host allows, in order.
+    /// The catalogs of the knowledge bases that the arguments `--kb-root` name. Without these arguments, the catalogs
+    /// of all knowledge bases in the project and in the roots that the host allows, in order.
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ impl Catalog {
         bases::catalogs(kb_roots, invocation)
     }
 
-    /// The same catalog, waiting up to `wait` for other writers instead of 30 seconds.
+    /// Changes the time that a change waits for other writers; the default is 30 seconds.
     #[must_use]
     pub fn waiting(mut self, wait: Duration) -> Self {
         self.wait = wait;
@@ -231,12 +231,11 @@ impl Catalog {
         &self.file
     }
 
-    /// Records a document: adds an entry, or updates the one that has the same URL.
+    /// Records a document: adds an entry, or updates the entry with the same URL.
     ///
-    /// The path is stored relative to the folder of the catalog file itself (not of a symbolic link
-    /// to it), with forward slashes, also where that leads out of the folder (`../…`); it is
-    /// absolute where there is no such way, on another drive. When this returns, every reader sees
-    /// the entry.
+    /// The path is stored relative to the folder of the catalog file (after resolving links), with forward slashes,
+    /// also if it leads out of this folder (`../…`). It is stored as an absolute path if there is no relative one, on
+    /// another drive. When this function returns, every reader sees the entry.
     ///
     /// # Errors
     ///
@@ -259,10 +258,10 @@ impl Catalog {
         self.change(&file, |catalog| edit::record(catalog, &entry.url, &fields))
     }
 
-    /// Sets the fields that `header` has and leaves the others; makes the catalog where there is none.
+    /// Sets the fields that `header` has and keeps the others. Creates the catalog if it does not exist.
     ///
-    /// `fetched_at` becomes the present time when the catalog had no field of a header before.
-    /// When this returns, every reader sees the header.
+    /// `fetched_at` is set to the current time if the catalog had no field of a header before. When this function
+    /// returns, every reader sees the header.
     ///
     /// # Errors
     ///
@@ -272,8 +271,8 @@ impl Catalog {
         self.change(&file, |catalog| Ok(edit::describe(catalog, header, now)))
     }
 
-    /// Waits for other writers and keeps them out until what this returns is dropped: for whoever replaces the folder
-    /// of the catalog as a whole.
+    /// Waits for other writers and blocks them until the returned lock is dropped. It is for callers that replace the
+    /// whole folder of the catalog.
     ///
     /// # Errors
     ///

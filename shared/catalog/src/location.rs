@@ -11,7 +11,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 
 use crate::CATALOG_NOT_WRITABLE;
 
-/// What a catalog is located for.
+/// The purpose for which a catalog is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// To read it and the documents that it lists.
@@ -20,7 +20,7 @@ pub enum Access {
     Write,
 }
 
-/// The catalog file that the arguments name; in the project's cache folder where they name none.
+/// The catalog file that the arguments name; without arguments, the one in the project's cache folder.
 pub(crate) fn locate(
     kb_root: Option<&Path>,
     catalog_path: Option<&Path>,
@@ -60,7 +60,7 @@ fn confined(roots: &Roots, file: &Path, access: Access) -> Result<PathBuf, Error
     Ok(place?.path())
 }
 
-/// What the arguments name.
+/// The argument that names the catalog.
 #[derive(Debug, PartialEq, Eq)]
 enum Named<'a> {
     File(&'a Path),
@@ -117,8 +117,8 @@ pub(crate) fn relative(file: &Path, folder: &Path) -> Result<String, Error> {
     steps(&parent.join(name), folder).ok_or_else(|| refuse("its path is not UTF-8"))
 }
 
-/// The way from `folder` to `file`, both absolute; `file` itself where no way leads there; `None`
-/// where it is not UTF-8.
+/// The relative path from `folder` to `file`, both absolute; `file` itself if there is no relative path; `None` if it
+/// is not UTF-8.
 fn steps(file: &Path, folder: &Path) -> Option<String> {
     let (to, from): (Vec<_>, Vec<_>) = (file.components().collect(), folder.components().collect());
     let shared = to.iter().zip(&from).take_while(|(a, b)| a == b).count();

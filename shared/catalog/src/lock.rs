@@ -15,10 +15,10 @@ use crate::{
     replace::sibling,
 };
 
-/// The exclusive right to change a catalog, held until it is dropped or its process ends.
+/// The exclusive right to change a catalog, until it is dropped or its process ends.
 ///
-/// The lock is a file of its own beside the catalog, since every change puts another file in the
-/// catalog's place; it is never deleted, since whoever waits for it has it open.
+/// The lock is a separate file beside the catalog, because every change replaces the catalog file. It is never deleted,
+/// because waiting processes have it open.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
 

@@ -17,11 +17,11 @@ use serde_json::value::RawValue;
 /// The member of a catalog that holds its documents.
 const DOCUMENTS: &str = "documents";
 
-/// Why a text is not a catalog.
+/// The reason why a text is not a catalog.
 #[derive(Debug)]
 pub(crate) struct Corrupt {
     pub(crate) reason: String,
-    /// The byte where that is.
+    /// The byte position of the error.
     pub(crate) at: usize,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Member<'a> {
     pub(crate) gap: &'a str,
     /// The key, as it is spelled.
     pub(crate) key: &'a str,
-    /// What stands between key and value: a colon and blanks.
+    /// The text between key and value: a colon and white space.
     pub(crate) colon: &'a str,
     /// The value, as it is spelled.
     pub(crate) value: &'a str,
@@ -41,7 +41,7 @@ pub(crate) struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Where the value is.
+    /// The range of the value.
     pub(crate) fn value_range(&self) -> Range<usize> {
         self.range.end - self.value.len()..self.range.end
     }
@@ -55,7 +55,7 @@ impl Member<'_> {
 /// A document in the list. There may be very many of them, so this is small.
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
-    /// Where the object is.
+    /// The range of the object.
     pub(crate) range: Range<usize>,
     url: Option<&'a RawValue>,
 }
@@ -70,16 +70,16 @@ impl Document<'_> {
 /// The list of documents.
 #[derive(Debug)]
 pub(crate) struct Documents<'a> {
-    /// The whole list, with its key.
+    /// The member of the list, including its key.
     pub(crate) member: Member<'a>,
     pub(crate) items: Vec<Document<'a>>,
     /// The blanks that follow the opening bracket.
     pub(crate) gap: &'a str,
-    /// The first byte after the last document, or after the opening bracket where there is none.
+    /// The byte position after the last document, or after the opening bracket if there are no documents.
     pub(crate) end: usize,
 }
 
-/// A whole catalog.
+/// The outline of a catalog.
 #[derive(Debug)]
 pub(crate) struct Outline<'a> {
     text: &'a str,
@@ -132,7 +132,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Whether the JSON string `json` stands for `text`, however it is escaped.
+/// Whether the JSON string `json` has the value `text`, however it is escaped.
 fn spells(json: &str, text: &str) -> bool {
     let Some(spelled) = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return false };
     if spelled.len() <= text.len() {
@@ -201,7 +201,7 @@ impl<'a> Cursor<'a> {
         self.parse::<&RawValue>().map(RawValue::get)
     }
 
-    /// An object; `value` reads the value of each member, whose key it is told, from where it starts.
+    /// Parses an object. For each member, `value` receives the key and the start of the value, and reads the value.
     fn object(
         &mut self,
         mut value: impl FnMut(&mut Self, &str) -> Result<&'a str, Corrupt>,
@@ -254,14 +254,14 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What is wrong, without the place: that is within what was parsed.
+/// The description of the error without its position, which is relative to the parsed part.
 fn reason(error: &serde_json::Error) -> String {
     let reason = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     reason.strip_suffix(&place).unwrap_or(&reason).to_owned()
 }
 
-/// Where in `text` an error is; serde counts lines and columns from 1.
+/// The position of an error in `text`; serde counts lines and columns from 1.
 fn offset_of(error: &serde_json::Error, text: &str) -> usize {
     let mut newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let line_start = match error.line() {

@@ -12,23 +12,23 @@ use crate::{
     outline::{Corrupt, Fields, Outline},
 };
 
-/// A whole catalog.
+/// The contents of a catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// What the knowledge base is about.
+    /// The description of the knowledge base.
     pub header: Header,
     /// Its documents, in order.
     pub documents: Vec<Listed>,
 }
 
-/// A document as the catalog lists it; a field is `None` where it is missing, blank or no text.
+/// A document in the catalog; a field is `None` if it is missing, blank or not a string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Where it was fetched from.
+    /// The address from which it was fetched.
     pub url: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// What it says, in short.
+    /// Its summary.
     pub summary: Option<String>,
     /// Its file, as seen from the folder of the catalog.
     pub path: Option<String>,
@@ -36,11 +36,11 @@ pub struct Listed {
     pub fetched_at: Option<String>,
     /// `changed` where the text changed after the summary was written: see [`STALE`](crate::STALE).
     pub status: Option<String>,
-    /// When its source was last asked for it (RFC 3339, UTC).
+    /// The time of the last check of its source (RFC 3339, UTC).
     pub checked_at: Option<String>,
     /// The hash of its title and content, which tells whether a later text is another one.
     pub content_hash: Option<String>,
-    /// Where it came from.
+    /// Its source.
     pub source: Option<Source>,
 }
 
@@ -52,7 +52,7 @@ impl Listed {
 }
 
 impl Catalog {
-    /// Reads the catalog, which has to be there; nothing is made or changed.
+    /// Reads the catalog, which must exist. Nothing is created or changed.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Catalog {
         contents(&outline).map_err(|corrupt| current.error(&corrupt, &self.file))
     }
 
-    /// The absolute path of the catalog's file, links followed; there being none is an error.
+    /// The absolute path of the catalog's file, with links resolved. A missing file is an error.
     pub(crate) fn existing(&self) -> Result<PathBuf, Error> {
         // Resolving a link that leads to nothing would make the folder that it leads to.
         let leads_nowhere = || fs::metadata(&self.file).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);

@@ -23,12 +23,12 @@ pub(crate) fn sibling(file: &Path, purpose: &str) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// Replaces the catalog `file`, which is `current`, by `current` with `edits` made: readers see the
-/// old or the new.
+/// Replaces the catalog `file`, whose content is `current`, by `current` with the edits applied. Readers see the old or
+/// the new content.
 ///
-/// The whole new file is on the disk before it takes the old one's name, so that this holds after a
-/// power cut as well. The change of the name may then be lost: waiting for that too, by syncing the
-/// folder, would make an append to a catalog of a hundred documents a third slower.
+/// The new file is written and synced before it is renamed, so this is also true after a power cut. The rename itself
+/// may then be lost: syncing the folder as well would make an append to a catalog of a hundred documents a third
+/// slower.
 pub(crate) fn replace(file: &Path, current: &Current, edits: &[Edit]) -> io::Result<()> {
     // A rename asks for no permission to write the file that it replaces.
     if fs::metadata(file).is_ok_and(|old| old.permissions().readonly()) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 pub enum Source {
     /// A page that was fetched over HTTP.
     Http {
-        /// The address that was asked, where that is not the document's, such as the publisher's Markdown.
+        /// The requested address, if it is not the document's, for example that of the publisher's Markdown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
         /// Its `ETag` header.
@@ -23,10 +23,10 @@ pub enum Source {
     },
     /// A page that was opened in a browser.
     Browser {
-        /// The name of the session, where it is not the default one.
+        /// The name of the session, if it is not the default session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
-        /// The CSS selector of what was saved, where that is not the main content.
+        /// The CSS selector of the saved part, if it is not the main content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         selector: Option<String>,
         /// The address that was asked for, where the server redirected it to the document's.
@@ -37,7 +37,7 @@ pub enum Source {
     Git {
         /// The address or path that it is cloned from.
         repository: String,
-        /// The branch, tag or commit that was asked for; the default branch without it.
+        /// The requested branch, tag or commit; without it, the default branch.
         #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
         /// The commit.
@@ -59,7 +59,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// As the member of an entry.
+    /// The source as the JSON member of an entry.
     pub fn to_json(&self) -> Value {
         // A value of texts and numbers can always be serialized.
         serde_json::to_value(self).unwrap_or_default()

@@ -14,7 +14,7 @@ use ragmaker_tool::Invocation;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A fresh folder, and the catalog in it that there is not yet.
+/// A temporary folder, and the path of a catalog in it that does not exist yet.
 fn fresh() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("catalog.json");

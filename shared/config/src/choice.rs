@@ -7,10 +7,10 @@ macro_rules! choice {
         pub enum $name { $($(#[$doc])* $one,)* }
 
         impl $name {
-            /// How the choices are written.
+            /// The names of the choices.
             pub const NAMES: &[&str] = &[$($text),*];
 
-            /// How this one is written.
+            /// The name of this choice.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$one => $text,)* }
             }
@@ -30,7 +30,7 @@ macro_rules! choice {
 }
 
 choice! {
-    /// Who serves the model.
+    /// The provider of the model.
     Provider {
         /// `OpenAI`.
         OpenAi = "openai",
@@ -46,14 +46,14 @@ choice! {
 }
 
 choice! {
-    /// How the model calls tools.
+    /// The way in which the model calls tools.
     Protocol {
         /// Native until an answer holds a call in its text, then text.
         Auto = "auto",
         /// The provider's own form.
         Native = "native",
-        /// JSON in the text of the answer. Small local models write calls no other way: with Qwen2.5-Coder-1.5B, 20 of
-        /// 20 prompts led to the right call by text and none by the native form.
+        /// JSON in the text of the answer. Small local models can write calls only in this form: with
+        /// Qwen2.5-Coder-1.5B, 20 of 20 prompts led to the right call in text, and none in the native form.
         Text = "text",
         /// JSON in the text of the answer, to whose form the server holds the model.
         JsonSchema = "json_schema",
@@ -71,13 +71,13 @@ choice! {
 }
 
 choice! {
-    /// What runs without a question.
+    /// Which calls run without approval.
     Approve {
-        /// What only reads; a person is asked for the rest.
+        /// Calls that only read; a person is asked about the others.
         Ask = "ask",
-        /// What only reads; the rest is refused.
+        /// Calls that only read; the others are refused.
         Read = "read",
-        /// What needs no approval; the rest is refused without a question.
+        /// Calls that need no approval; the others are refused without a question.
         Never = "never",
         /// All that is not blocked.
         All = "all",

@@ -44,7 +44,7 @@ impl Environment {
         Ok(Self { process: process.into_iter().collect(), dotenv })
     }
 
-    /// The value of a variable, which counts as not set where it is empty.
+    /// The value of a variable. An empty variable counts as not set.
     pub(crate) fn get(&self, name: &str) -> Option<(&str, Origin)> {
         let set = |value: &&String| !value.trim().is_empty();
         if let Some(value) = self.process.get(name).filter(set) {
@@ -62,7 +62,7 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// Hands out one line at a time, and counts them: the parser does not say where it fails.
+/// Returns one line at a time and counts the lines, because the parser does not report the line of an error.
 struct Lines<'a> {
     rest: &'a [u8],
     read: &'a std::cell::Cell<usize>,

@@ -10,7 +10,7 @@ use crate::{CONFIG_INVALID, Origin, keys, value::Value};
 /// A configuration file is at most this many bytes long.
 const LIMIT: u64 = 1 << 20;
 
-/// A value, and where it comes from.
+/// A value with its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) value: Value,
@@ -20,7 +20,7 @@ pub(crate) struct Setting {
 /// The settings by the names of their keys.
 pub(crate) type Settings = BTreeMap<String, Setting>;
 
-/// The text of the file at `path`; `None` where there is none.
+/// The text of the file at `path`; `None` if there is no file.
 pub(crate) fn text(path: &Path) -> Result<Option<String>, Error> {
     let shown = path.display();
     let failed = |error: &dyn std::fmt::Display| {

@@ -10,17 +10,17 @@ use crate::{Language, Protocol, Provider, SearchEngine, value::Kind};
 /// A key of the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name, with its table: `model.name`. `NAME` stands for any name.
+    /// Its name, with its table: `model.name`. `NAME` is a placeholder for any name.
     pub name: &'static str,
-    /// What its value may be.
+    /// The kind of its value.
     pub kind: Kind,
-    /// What holds without it, as TOML.
+    /// Its default value, as TOML.
     pub default: &'static str,
     /// The environment variables that come before the files, the first one first.
     pub variables: &'static [&'static str],
     /// Whether it widens what a model or a server can reach, or decides where a key is sent.
     pub widens: bool,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 

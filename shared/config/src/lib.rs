@@ -44,16 +44,16 @@ pub use value::{Catalog, Kind};
 /// The configuration has an unknown key, or a value that the key does not take.
 pub const CONFIG_INVALID: Code =
     Code::new("CONFIG_INVALID", "Correct the line; docs/configuration.md lists every key.");
-/// What a model needs is not configured.
+/// A setting that the model needs is missing.
 pub const MODEL_NOT_CONFIGURED: Code =
     Code::new("MODEL_NOT_CONFIGURED", "Set the key in ragmaker.toml, or its environment variable.");
-/// What a search engine needs is not configured.
+/// A setting that the search engine needs is missing.
 pub const SEARCH_NOT_CONFIGURED: Code = Code::new(
     "SEARCH_NOT_CONFIGURED",
     "Set the key in ragmaker.toml, or its environment variable. Pages whose address is known open without it: http_fetch and the browser tools.",
 );
 
-/// Where a setting comes from.
+/// The origin of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The table of keys.
@@ -85,26 +85,26 @@ impl Origin {
     }
 }
 
-/// What the agent does.
+/// The settings of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// The most requests for one message of the person.
     pub max_steps: u64,
     /// Whether an answer after tool use needs a `think`.
     pub think_required: bool,
-    /// More turns than these lead to a summary; 0 is never.
+    /// The number of turns after which a summary is made; 0 means never.
     pub max_conversation_turns: u64,
-    /// How many turns a summary leaves as they are.
+    /// The number of turns that a summary leaves unchanged.
     pub summary_conversation_turns: u64,
-    /// What runs without a question.
+    /// Which calls run without approval.
     pub approve: Approve,
     /// The language of the instructions.
     pub language: Language,
-    /// The model's context window; 0 where it is not known.
+    /// The size of the model's context window in tokens; 0 if it is not known.
     pub context_tokens: u64,
 }
 
-/// How commands are run.
+/// The settings for commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commands {
     /// Programs, with their first words, that run without a question.
@@ -115,10 +115,10 @@ pub struct Commands {
     pub network: bool,
 }
 
-/// Which tools there are.
+/// The settings for tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tools {
-    /// The tools that are offered; all where it is empty.
+    /// The names of the offered tools; empty for all tools.
     pub offered: Vec<String>,
     /// Further catalogs.
     pub catalogs: Vec<Catalog>,

@@ -17,7 +17,7 @@ use crate::{
     value::Value,
 };
 
-/// What a configuration is loaded from, beside the project's own files.
+/// The sources of a configuration, in addition to the project's own files.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// A file in place of the project's and the user's.
@@ -26,12 +26,12 @@ pub struct Options {
     pub user_folder: Option<PathBuf>,
     /// The environment.
     pub environment: Environment,
-    /// What flags say: keys with their values.
+    /// The keys and values that flags set.
     pub flags: Vec<(&'static str, String)>,
 }
 
 impl Options {
-    /// The options of this process, for the project at `root`.
+    /// The options for this process and the project at `root`.
     ///
     /// # Errors
     /// [`CONFIG_INVALID`] for a `.env` that cannot be read.
@@ -117,12 +117,12 @@ impl Config {
         Some(("model.base_url", origin))
     }
 
-    /// Where the setting of a key comes from.
+    /// The origin of a key's setting.
     pub fn origin(&self, name: &str) -> &Origin {
         self.settings.get(name).map_or(&Origin::Default, |setting| &setting.origin)
     }
 
-    /// What the agent does.
+    /// The settings of the agent.
     pub fn agent(&self) -> Agent {
         let approve = self.choice("agent.approve");
         // A project cannot give itself what a person has to allow.
@@ -138,7 +138,7 @@ impl Config {
         }
     }
 
-    /// How commands are run.
+    /// The settings for commands.
     pub fn commands(&self) -> Commands {
         Commands {
             allow: self.texts("command.allow"),
@@ -147,7 +147,7 @@ impl Config {
         }
     }
 
-    /// Which tools there are.
+    /// The settings for tools.
     pub fn tools(&self) -> Tools {
         let catalogs = match self.get("tools.catalogs") {
             Some(Value::Catalogs(all)) => all.clone(),
@@ -182,7 +182,7 @@ impl Config {
         self.is_on("log.debug")
     }
 
-    /// Every key that the configuration leads to, so that no text that is written holds one.
+    /// All API keys of the configuration, for their removal from texts that are written.
     pub fn blanks(&self) -> Blanks {
         let mut blanks = Blanks::default();
         let named = ["model.api_key_env", "search.api_key_env"].map(|key| self.text(key));
@@ -214,7 +214,7 @@ impl Config {
         names
     }
 
-    /// The value of an environment variable of the process or the project's `.env`; `None` where it is empty.
+    /// The value of an environment variable of the process or the project's `.env`; `None` if it is empty.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.environment.get(name).map(|(value, _)| value)
     }

@@ -9,17 +9,17 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 pub struct Key(String);
 
 impl Key {
-    /// The key with this value; empty for endpoints that need none.
+    /// The key with this value; empty for endpoints without keys.
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into().trim().to_owned())
     }
 
-    /// Whether there is none.
+    /// Whether the key is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The key itself, for the request that needs it.
+    /// The key itself, for the request that sends it.
     pub fn value(&self) -> &str {
         &self.0
     }
@@ -31,12 +31,12 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What stays as it is in the query of a URL.
+/// Characters that stay unescaped in the query of a URL.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// Shorter values are no keys, and blanking them would make texts unreadable.
 const SHORTEST: usize = 6;
 
-/// What headers and parameters hold that everybody may know.
+/// Names of headers and parameters whose values are not secret.
 const OPEN_NAMES: [&str; 12] = [
     "accept",
     "alt",
@@ -88,7 +88,7 @@ impl Blanks {
         self.add_pairs(&parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>());
     }
 
-    /// `text` without the keys, also as they stand in a URL.
+    /// `text` without the keys, also in the form in which a URL escapes them.
     pub fn blanked(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for key in &self.0 {

@@ -10,7 +10,7 @@ use crate::{
 /// A model and how it is reached.
 #[derive(Clone, Debug)]
 pub struct ModelSettings {
-    /// Who serves it.
+    /// The provider.
     pub provider: Provider,
     /// Its name.
     pub name: String,
@@ -28,16 +28,16 @@ pub struct ModelSettings {
     pub temperature: f64,
     /// The most tokens of an answer; 0 for the provider's default.
     pub max_output_tokens: u64,
-    /// How many seconds nothing may come.
+    /// The number of seconds after which a silent endpoint is given up.
     pub timeout_s: u64,
-    /// How tools are called.
+    /// The way in which tools are called.
     pub protocol: Protocol,
 }
 
 /// A search engine and how it is reached.
 #[derive(Clone, Debug)]
 pub struct SearchSettings {
-    /// Which it is.
+    /// The engine.
     pub engine: SearchEngine,
     /// Its root; empty for the engine's own.
     pub base_url: String,

@@ -5,18 +5,18 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-/// What a value may be.
+/// The kinds of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Any text.
     Text,
     /// The name of an environment variable.
     Variable,
-    /// An http or https URL, or nothing.
+    /// An http or https URL, or an empty string.
     Url,
     /// One of these.
     Choice(&'static [&'static str]),
-    /// A whole number.
+    /// An integer.
     Whole {
         /// The least.
         least: u64,
@@ -64,7 +64,7 @@ pub(crate) enum Value {
 }
 
 impl Kind {
-    /// What a person has to write, for messages and the reference.
+    /// A description of the valid values, for messages and the reference.
     pub fn expected(self) -> String {
         match self {
             Self::Text => "a text".to_owned(),
@@ -134,8 +134,8 @@ impl Kind {
     }
 }
 
-/// Whether `text` is empty or the name of a variable. Keys have small letters or hyphens, so that one which stands
-/// here by mistake is not taken for a name, and never quoted as one.
+/// Whether `text` is empty or the name of a variable. API keys have small letters or hyphens, so an API key that is
+/// written here by mistake is not accepted as a name, and messages do not quote it.
 fn is_variable(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
         && !text.starts_with(|c: char| c.is_ascii_digit())

@@ -48,7 +48,7 @@ const NAMES: [&str; 12] = [
 ];
 
 impl Kind {
-    /// The kind of document that a file of this name is; `None` where it is none.
+    /// The kind of document for a file name; `None` if such a file is not a document.
     pub fn of(name: &str) -> Option<Self> {
         let name = file_name(name);
         let Some((_, ending)) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) else {
@@ -70,8 +70,8 @@ impl Kind {
         })
     }
 
-    /// The kind of a file of this name that was asked for: a file of another type is source code, in the language
-    /// that its name says.
+    /// The kind of document for the name of a file that was explicitly requested: a file of another type is source
+    /// code, in the language of its name.
     pub fn asked_for(name: &str) -> Self {
         Self::of(name).unwrap_or_else(|| Self::Code(language(Path::new(file_name(name))).unwrap_or("text")))
     }

@@ -19,7 +19,7 @@ pub(crate) fn front_matter(text: &str) -> (Vec<(String, String)>, &str) {
     (front.lines().filter_map(field).collect(), body)
 }
 
-/// The first heading of `markdown`, where it is before any other text of its kind; without marks.
+/// The first heading of `markdown` without markup, if no other text is before it.
 pub(crate) fn of_markdown(markdown: &str) -> Option<String> {
     let mut fence = None::<String>;
     let mut before: &str = "";
@@ -44,7 +44,7 @@ pub(crate) fn of_markdown(markdown: &str) -> Option<String> {
     None
 }
 
-/// The first line of a PDF's text, where that may be a title.
+/// The first line of a PDF's text, if it may be a title.
 pub(crate) fn of_pdf(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();

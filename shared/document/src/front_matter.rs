@@ -9,26 +9,26 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 pub struct Parsed<'a> {
     /// The front matter's fields that hold one value, in order; lists and mappings are left out.
     pub fields: Vec<(String, String)>,
-    /// What follows the front matter.
+    /// The text after the front matter.
     pub body: &'a str,
 }
 
 impl Parsed<'_> {
-    /// The value of the field `name`, where it has one that is not blank.
+    /// The value of the field `name`, if it is not blank.
     pub fn field(&self, name: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str()).filter(|value| !value.trim().is_empty())
     }
 }
 
-/// Why a text has no front matter that can be read.
+/// The reasons why the front matter cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrontMatterError {
     /// It does not start with a line `---`.
     Missing,
     /// There is no second such line.
     Unclosed,
-    /// It is not YAML, for this reason.
+    /// The front matter is not YAML, for this reason.
     NotYaml(String),
     /// It is YAML, and no mapping of names to values.
     NotAMapping,

@@ -63,7 +63,7 @@ pub struct DocumentFile<'a> {
     pub title: &'a str,
     /// When it was fetched, in RFC 3339.
     pub fetched_at: &'a str,
-    /// What else is known of it, in the order of the front matter.
+    /// Further facts, in the order of the front matter.
     pub fields: &'a [(&'a str, &'a str)],
     /// Its content.
     pub markdown: &'a str,
@@ -85,8 +85,8 @@ impl DocumentFile<'_> {
         text
     }
 
-    /// Writes the file to `folder`, which is made where it is missing, and returns its absolute
-    /// path. The file is there whole, in the place of an older one, or not at all.
+    /// Writes the file to `folder`, which is created if necessary, and returns its absolute path. The file is written
+    /// completely, replacing an older one, or not at all.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl DocumentFile<'_> {
         Ok(path)
     }
 
-    /// The same to the file `path`, whose name is not that of the address.
+    /// Like [`DocumentFile::save`], but writes to the file `path`, whose name need not be that of the address.
     ///
     /// # Errors
     ///
@@ -120,8 +120,7 @@ impl DocumentFile<'_> {
     }
 }
 
-/// Whether YAML allows a character of a title or the like to stand for itself, once it is escaped as JSON
-/// escapes it.
+/// Whether YAML accepts a character of a title or another text without a further escape, after JSON escaping.
 pub fn is_text(c: char) -> bool {
     !matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -135,8 +134,7 @@ fn scalar(text: &str) -> String {
     String::from_utf8_lossy(&bytes).trim_end().to_owned()
 }
 
-/// The file name of the page at `url`: its host and path as far as they are readable, and a hash of
-/// the whole address.
+/// The file name of the page at `url`: the readable parts of its host and path, and a hash of the complete address.
 ///
 /// ```
 /// assert_eq!(ragmaker_document::file_name("https://example.com/docs/intro.html?v=2"), "example.com-docs-intro.html-v-2-f71f4d8c19.md");

@@ -4,14 +4,13 @@
 //! the rule is narrow: the title or the first line is "sign in" and nothing else, and the text is short and has the
 //! label of a password field.
 
-/// The most characters of a page that is nothing but a form.
+/// The maximum number of characters of a page that is only a form.
 const SPARSE: usize = 800;
 
 /// The most characters of a field's label.
 const LABEL: usize = 60;
 
-/// What such pages are called in English, German, Japanese and Chinese, in lower case; after a `*` anything
-/// may follow.
+/// Titles of sign-in pages in English, German, Japanese and Chinese, in lower case; a `*` matches any text.
 const TITLES: &[&str] = &[
     "sign in",
     "sign in to *",
@@ -48,10 +47,10 @@ const TITLES: &[&str] = &[
     "帳號登入",
 ];
 
-/// What the field for a password is called.
+/// Labels of password fields.
 const PASSWORDS: &[&str] = &["password", "passwort", "kennwort", "パスワード", "密码", "密碼"];
 
-/// Whether a saved page with this title and Markdown body is nothing but a form to sign in.
+/// Whether a saved page with this title and Markdown body is only a sign-in form.
 ///
 /// ```
 /// use ragmaker_document::looks_like_login;

@@ -19,7 +19,7 @@ pub struct Heading {
     pub slug: String,
 }
 
-/// Reads the headings of a document line by line; lines in fenced code are none.
+/// Reads the headings of a document line by line. Lines in fenced code are not headings.
 #[derive(Debug, Default)]
 pub struct Headings {
     fence: Option<(char, usize)>,
@@ -53,14 +53,14 @@ impl Headings {
     }
 }
 
-/// What stands below one heading, up to the next one.
+/// The part of a document from one heading to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Its first byte in the file.
     pub start: usize,
     /// Its first line in the file, from 1.
     pub first_line: usize,
-    /// The headings that lead to it, joined with ` > `; empty before the first.
+    /// The path of headings to this section, joined with ` > `; empty before the first heading.
     pub heading: String,
     /// The anchor of the last of them; empty before the first.
     pub slug: String,

@@ -32,17 +32,17 @@ pub const DIRECTORY_NOT_EMPTY: Code = Code::new("DIRECTORY_NOT_EMPTY", "Delete o
 /// Source and destination of a move are on different devices.
 pub const CROSS_DEVICE: Code =
     Code::new("CROSS_DEVICE", "It cannot be moved in one step: write a copy there and delete it here.");
-/// Another process held the lock for as long as a call waits.
+/// Another process held the lock for the whole waiting time of the call.
 pub const FILE_LOCKED: Code =
     Code::new("FILE_LOCKED", "Another process is changing files in this directory: let it end, then call again.");
 
-/// How long a call waits for other writers.
+/// The time that a call waits for other writers.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// The result of writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Whether nothing was there before.
+    /// Whether the file is new.
     pub created: bool,
 }
 
@@ -53,10 +53,10 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Place {
-    /// Puts a file with `content` here, making the directories that are missing.
+    /// Writes `content` to the file at this place and creates missing directories.
     ///
-    /// A file that is here keeps its permissions. It is replaced as a whole or not at all;
-    /// `create_only` refuses to replace it.
+    /// An existing file keeps its permissions. It is replaced completely or not at all. With `create_only`, an existing
+    /// file is an error.
     pub fn write(&self, content: &[u8], create_only: bool) -> Result<Written, Error> {
         let entry = self.entry(true)?;
         let replace = Replace { create_only, ..Replace::default() };
@@ -78,7 +78,7 @@ impl Place {
         self.locked(true, LOCK_WAIT)
     }
 
-    /// The same, for a file that has to be there.
+    /// Like `lock`, for a file that must exist.
     pub fn lock_existing(&self) -> Result<File, Error> {
         self.locked(false, LOCK_WAIT)
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, Place, Roots, open::system::failure, shown};
 
-/// What a call expects to delete.
+/// The kind of entry that a call expects to delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// A file or a link.
@@ -24,18 +24,18 @@ pub enum Expect {
     Directory,
 }
 
-/// What was deleted.
+/// The result of a deletion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Deleted {
-    /// The absolute path where it was.
+    /// The absolute path of the deleted entry.
     pub path: String,
-    /// Where it is now; null where it was deleted for good.
+    /// Its new place in the trash; null if it was deleted permanently.
     pub trashed_to: Option<String>,
-    /// How many files, links and directories were deleted for good.
+    /// The number of permanently deleted files, links and directories.
     pub deleted: u64,
 }
 
-/// Moves the entry that `path` names to the trash, or deletes it for good where it is `permanent`.
+/// Moves the entry at `path` to the trash, or deletes it permanently with `permanent`.
 ///
 /// # Errors
 /// `IS_A_DIRECTORY` and `NOT_A_DIRECTORY` where it is not what was expected, and whatever keeps it from being
@@ -57,8 +57,8 @@ pub fn delete(roots: &Roots, path: &str, expect: Expect, permanent: bool) -> Res
 }
 
 impl Place {
-    /// Deletes what is here for good: a file, a link, or a directory with all that is in it.
-    /// Returns how many entries were deleted.
+    /// Deletes the entry at this place permanently: a file, a link, or a directory with its contents. Returns the
+    /// number of deleted entries.
     pub fn delete(&self) -> Result<u64, Error> {
         let entry = self.entry(false)?;
         delete_in(&entry.parent, entry.name.as_os_str()).map_err(|errno| failure(errno, self))
@@ -69,17 +69,16 @@ impl Place {
 struct Level {
     /// Its name in the directory above.
     name: OsString,
-    /// Which directory it is, to know it again on the way up.
+    /// The identity of the directory, for recognising it on the way up.
     id: (rustix::fs::Dev, u64),
     /// The directories in it that are still to be deleted.
     left: Vec<OsString>,
 }
 
-/// Deletes the entry `name` of `parent`; a directory with all that is in it. Returns how many entries that were.
+/// Deletes the entry `name` of `parent`; a directory with its contents. Returns the number of deleted entries.
 ///
-/// One directory is open at a time, so the depth of a tree is not limited by how many files may be open. The
-/// way up is `..`, which has to lead to the directory that was come from: where one was moved meanwhile, that
-/// is an error.
+/// Only one directory is open at a time, so the depth of a tree is not limited by the number of open files. The way up
+/// is `..`, which must lead to the parent that was visited before: it is an error if a directory was moved meanwhile.
 fn delete_in(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<u64> {
     if unlinked(parent, name)? {
         return Ok(1);

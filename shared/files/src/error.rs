@@ -22,9 +22,9 @@ pub const PATH_NOT_WRITABLE: Code = Code::new(
 pub const PATH_IGNORED: Code = Code::new("PATH_IGNORED", "Choose another path, or let the call include ignored files.");
 /// A FIFO, a socket, a device, or a file that a kernel makes up.
 pub const NOT_A_REGULAR_FILE: Code = Code::new("NOT_A_REGULAR_FILE", "Name a regular file.");
-/// A directory stands where a file was meant.
+/// The path is a directory, but a file is required.
 pub const IS_A_DIRECTORY: Code = Code::new("IS_A_DIRECTORY", "Use ragmaker-list-directory to see what is in it.");
-/// A file stands where a directory was meant.
+/// The path is a file, but a directory is required.
 pub const NOT_A_DIRECTORY: Code = Code::new("NOT_A_DIRECTORY", "Use ragmaker-read-file to read a file.");
 /// Symbolic links lead in a circle.
 pub const SYMLINK_LOOP: Code = Code::new("SYMLINK_LOOP", "Name the file itself: the link leads nowhere.");
@@ -37,11 +37,11 @@ pub const PATH_CHANGED: Code =
 /// The system failed.
 pub const IO_ERROR: Code = Code::new("IO_ERROR", "The message is the system's own: see whether the disk is healthy.");
 
-/// Of the files that were asked for there is none.
+/// None of the requested files exists.
 pub const NO_FILES: Code =
     Code::new("NO_FILES", "Try a wider glob such as **/*.md; --no-ignore finds files that an ignore file lists.");
 
-/// The codes of a tool that uses a path. Whatever it does there, it opens it: that may fail, too.
+/// The codes of a tool that uses a path. Every such tool opens the path, so the codes of I/O errors are included.
 pub const PATH_ERRORS: &[Code] = &[
     FILE_NOT_FOUND,
     PATH_NOT_ALLOWED,
@@ -59,7 +59,7 @@ pub const FILE_ERRORS: &[Code] = &[IS_A_DIRECTORY, NOT_A_REGULAR_FILE];
 /// The codes of [`io_error`].
 pub const IO_ERRORS: &[Code] = &[FILE_NOT_FOUND, PERMISSION_DENIED, IS_A_DIRECTORY, SYMLINK_LOOP, IO_ERROR];
 
-/// What the system said about `path`, as one of [`IO_ERRORS`].
+/// The system's error for `path`, as one of [`IO_ERRORS`].
 pub fn io_error(error: &io::Error, path: &Path) -> Error {
     let code = match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => FILE_NOT_FOUND,
@@ -71,12 +71,12 @@ pub fn io_error(error: &io::Error, path: &Path) -> Error {
     code.error(format!("{}: {error}", path.display())).detail("path", path.to_string_lossy())
 }
 
-/// Whether what was met on a walk is not there any more, or only behind a link that came since.
+/// Whether an entry that a walk found no longer exists, or is now behind a link.
 pub fn is_gone(error: &io::Error) -> bool {
     is_loop(error) || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Too many links on the way; the kind of its own is not stable in the standard library.
+/// Whether there are too many links in the path. The error kind for this is not stable in the standard library.
 pub(crate) fn is_loop(error: &io::Error) -> bool {
     #[cfg(unix)]
     return error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());

@@ -22,7 +22,7 @@ use crate::{
 /// A pattern that lists a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
-    /// The file that it stands in.
+    /// The ignore file that contains it.
     pub file: PathBuf,
     /// The pattern.
     pub pattern: String,
@@ -59,16 +59,16 @@ impl Place {
     }
 }
 
-/// What is ignored in a project.
+/// The ignore rules of a project.
 pub(crate) struct IgnoredTree {
     for_all: Option<Gitignore>,
-    /// The one path that is asked about, where it is one.
+    /// The only path to check, if there is only one.
     only: Option<String>,
     /// The directories that were looked at.
     directories: RwLock<HashMap<OsString, Arc<Directory>>>,
 }
 
-/// What the ignore files of a directory say, and those above it.
+/// The ignore rules of a directory and of its parents.
 #[derive(Default)]
 struct Directory {
     own: [Option<Gitignore>; KINDS],
@@ -76,16 +76,16 @@ struct Directory {
 }
 
 impl IgnoredTree {
-    /// What is ignored in the project at `root`.
+    /// The ignore rules of the project at `root`.
     ///
-    /// Who works in a project that is ignored as a whole, such as one in a build folder, has chosen it:
-    /// what is above it does not count.
+    /// If the project itself is ignored, such as a project in a build folder, the rules of its parents are not used,
+    /// because the person chose this project.
     pub(crate) fn new(root: &Path) -> Self {
         Self::within(root, None)
     }
 
-    /// The same, to be asked about `path` and the directories that it is in: what cannot match is not compiled,
-    /// which takes longer than reading a small file.
+    /// Like `new`, but only for checking `path` and its parent directories. Patterns that cannot match are not
+    /// compiled, because compiling them takes longer than reading a small file.
     fn about(root: &Path, path: &Path) -> Self {
         Self::within(root, Some(path))
     }
@@ -100,7 +100,7 @@ impl IgnoredTree {
         if is_ignored { Self::from(root, only) } else { tree }
     }
 
-    /// What ignore files say from the directory `top` on.
+    /// The ignore rules from the directory `top` downwards.
     fn from(top: &Path, only: Option<&Path>) -> Self {
         let only = only.map(|path| path.to_string_lossy().into_owned());
         let for_all = rules::for_all().and_then(|file| matcher(top, &file, only.as_deref()));
@@ -145,8 +145,7 @@ fn matchers(directory: &Path, only: Option<&str>) -> [Option<Gitignore>; KINDS] 
     rules::of_directory(directory).map(|file| matcher(directory, &file?, only))
 }
 
-/// What `file` says about paths beneath `directory`, or about one of them only. A line that is not a pattern says
-/// nothing.
+/// The rules of `file` for paths beneath `directory`, or for only one of them. Lines that are not patterns are skipped.
 fn matcher(directory: &Path, file: &IgnoreFile, only: Option<&str>) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(directory);
     for line in file.text.lines().filter(|line| only.is_none_or(|path| may_match(line, path))) {
@@ -187,7 +186,7 @@ mod tests {
         (temp, top)
     }
 
-    /// Which of `paths` are not ignored: asked one by one, and as a walk asks.
+    /// The paths of `paths` that are not ignored: checked one by one, and checked as a walk does.
     fn kept<'a>(root: &Path, paths: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
         let one = paths.iter().copied().filter(|path| place(root, path).ignored().is_none()).collect();
         let tree = IgnoredTree::new(root);

@@ -19,22 +19,22 @@ use crate::{
     secrets,
 };
 
-/// How many names an error lists.
+/// The maximum number of names in an error.
 const LISTED: usize = 20;
 
-/// What was moved.
+/// The result of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// How many entries were moved; a directory that was moved whole is one.
+    /// The number of moved entries; a directory that was moved as a whole counts once.
     pub moved: usize,
-    /// How many files were replaced.
+    /// The number of replaced files.
     pub replaced: usize,
 }
 
 /// The moves that merge one directory into another.
 #[derive(Default)]
 struct Plan {
-    /// Where each is beneath both directories, and whether it replaces something.
+    /// The relative path of each entry in both directories, and whether it replaces something.
     moves: Vec<(PathBuf, bool)>,
     /// The directories that are in both, the deepest last.
     shared: Vec<PathBuf>,

@@ -87,7 +87,7 @@ pub struct EntryReader {
     parent: Option<(PathBuf, rustix::fd::OwnedFd)>,
 }
 
-/// What an entry of a directory is, no link followed.
+/// The metadata of a directory entry; links are not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryMetadata {
     /// Its kind.
@@ -96,11 +96,11 @@ pub struct EntryMetadata {
     pub size: u64,
     /// When it was last changed.
     pub modified: SystemTime,
-    /// Where a link leads.
+    /// The target of a link.
     pub target: Option<PathBuf>,
 }
 
-/// What an entry of a directory is.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryKind {
@@ -122,7 +122,7 @@ impl Place {
 }
 
 impl EntryReader {
-    /// What is at `path`, which is beneath the directory; `None` if nothing is.
+    /// The metadata of the entry at `path` beneath the directory; `None` if there is no entry.
     pub fn metadata(&mut self, path: &Path) -> Option<EntryMetadata> {
         use rustix::fs::{AtFlags, FileType};
         let relative = path.strip_prefix(&self.opener.path).ok()?;
@@ -215,7 +215,7 @@ pub(crate) mod system {
         walk(root, relative, flags)
     }
 
-    /// The same, one name at a time.
+    /// Opens the path one component at a time.
     pub(super) fn walk(root: &OwnedFd, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         let mut directory: Option<OwnedFd> = None;
         let mut names = relative.components().peekable();

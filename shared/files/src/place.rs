@@ -14,7 +14,7 @@ use crate::{
     secrets, suggest,
 };
 
-/// As many links as Linux follows.
+/// The maximum number of links in a path, as in Linux.
 const MAX_LINKS: usize = 40;
 
 /// A place in the file system that may be used: no symbolic link is left in it.
@@ -22,29 +22,29 @@ const MAX_LINKS: usize = 40;
 pub struct Place {
     /// The root that it is beneath.
     pub root: Root,
-    /// Where it is beneath that root; empty for the root itself.
+    /// The path relative to that root; empty for the root itself.
     pub relative: PathBuf,
 }
 
 impl Place {
-    /// Where it is.
+    /// The absolute path.
     pub fn path(&self) -> PathBuf {
         if self.relative.as_os_str().is_empty() { self.root.path.clone() } else { self.root.path.join(&self.relative) }
     }
 }
 
 impl Roots {
-    /// The place that `text` names, to read it.
+    /// The place of the path `text`, for reading.
     ///
-    /// A relative path starts at the project root; if nothing is there, at the working directory. Browser
-    /// profiles are refused here and in the calls that write, so nothing else has to know of them.
+    /// A relative path starts at the project root, or at the working directory if the project has no such file. Browser
+    /// profiles are refused here and in the functions for writing, so other code does not have to check for them.
     pub fn place(&self, text: &str) -> Result<Place, Error> {
         let place = self.place_or_missing(text)?;
         let path = place.path();
         if path.symlink_metadata().is_err() { Err(not_found(&path)) } else { Ok(place) }
     }
 
-    /// The same for a place where nothing needs to be.
+    /// Like [`place`](Self::place), for a path that need not exist.
     pub fn place_or_missing(&self, text: &str) -> Result<Place, Error> {
         let named = self.named(text)?;
         let mut path = self.project().root().join(&named);
@@ -128,8 +128,8 @@ impl Roots {
         Ok(Place { root: root.clone(), relative: relative.to_path_buf() })
     }
 
-    /// The deepest root that `real`, a path without links, is in. A folder with a catalog in it is one: it is
-    /// there to be read, and nothing in it is ignored.
+    /// The deepest root that contains `real`, a path without links. A folder with a catalog is a root as well: it is
+    /// readable, and nothing in it is ignored.
     fn containing(&self, real: &Path) -> Option<Place> {
         let within = self.all().iter().filter_map(|root| Some((root, real.strip_prefix(&root.path).ok()?)));
         let (root, relative) = within.min_by_key(|(_, relative)| relative.components().count())?;
@@ -212,8 +212,8 @@ fn refuse_root(path: &Path) -> Error {
         .detail("path", path.to_string_lossy())
 }
 
-/// Where `path`, which is absolute, really is: every link in it followed; for a path that does not
-/// exist yet, every link in the part that does.
+/// The real location of the absolute path `path`, with all links resolved. For a path that does not exist yet, the
+/// links of its existing part are resolved.
 pub(crate) fn real_path(path: &Path) -> Result<PathBuf, Error> {
     let mut path = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -272,10 +272,10 @@ fn missing(path: &Path) -> Error {
     FILE_NOT_FOUND.error(format!("{} does not exist", path.display())).detail("path", path.to_string_lossy())
 }
 
-/// The longest path, in bytes, for which others are suggested.
+/// The maximum length of a path in bytes for which similar ones are suggested.
 const LONGEST_SUGGESTED: usize = 1_000;
 
-/// Nothing is at `path`, which may be read; the nearest that there is is suggested.
+/// The error for a readable `path` that does not exist; it suggests the most similar existing path.
 pub(crate) fn not_found(path: &Path) -> Error {
     let error = missing(path);
     // Three like it stay within the bounds of an error.

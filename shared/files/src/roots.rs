@@ -10,7 +10,7 @@ use ragmaker_project::{Project, ROOT_NOT_USABLE, Source, knowledge_base, variabl
 use ragmaker_tool::{Error, HostOptions, JsonSchema};
 use serde::Serialize;
 
-/// What a root is for.
+/// The purpose of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -18,7 +18,7 @@ pub enum Kind {
     ProjectRoot,
     /// A knowledge base: read.
     KbRoot,
-    /// Another directory that was allowed: read, and written where it says so.
+    /// Another directory that the host allows: readable, and writable if the option says so.
     AllowedRoot,
 }
 
@@ -38,9 +38,9 @@ impl Kind {
 pub struct Root {
     /// The directory, absolute and without symbolic links.
     pub path: PathBuf,
-    /// What it is for.
+    /// Its purpose.
     pub kind: Kind,
-    /// Who named it.
+    /// Its origin.
     pub source: Source,
     /// Whether files in it may be changed.
     pub writable: bool,
@@ -63,8 +63,8 @@ impl Roots {
         Self::of(Project::discover(host.project_root.as_deref())?, host)
     }
 
-    /// The same, with every directory that could have been the project root among
-    /// [`Project::candidates`]; see [`Project::survey`].
+    /// Like `new`, but lists all directories that could have been the project root among [`Project::candidates`]; see
+    /// [`Project::survey`].
     ///
     /// # Errors
     /// As [`discover`](Self::discover).
@@ -78,7 +78,7 @@ impl Roots {
         Self::with(project, host, &variable(variables::ALLOWED_ROOTS), &variable(variables::KB_ROOTS))
     }
 
-    /// The same, given the values of the environment variables.
+    /// The roots for the given values of the environment variables.
     pub(crate) fn with(
         project: Project,
         host: &HostOptions,

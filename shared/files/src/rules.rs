@@ -15,13 +15,13 @@ use std::{
 /// The ignore files that a directory may have, the one with the last word last.
 pub const IGNORE_FILES: [&str; 4] = [".gitignore", ".ignore", ".geminiignore", ".ragmakerignore"];
 
-/// How many kinds of ignore files a directory may have: those, and that of a repository.
+/// The maximum number of ignore files of a directory, including that of a repository.
 pub(crate) const KINDS: usize = IGNORE_FILES.len() + 1;
 
 /// The largest ignore file that is looked at (1 MiB).
 const MAX_SIZE: u64 = 1 << 20;
 
-/// An ignore file and what stands in it.
+/// An ignore file with its content.
 #[derive(Clone, Debug)]
 pub(crate) struct IgnoreFile {
     pub(crate) path: PathBuf,
@@ -29,7 +29,8 @@ pub(crate) struct IgnoreFile {
 }
 
 impl IgnoreFile {
-    /// Reads the file, if there is one. What is not regular is none: it may never end, or never begin.
+    /// Reads the file, if it exists. Files that are not regular are skipped, because reading them may block or never
+    /// end.
     fn read(path: PathBuf) -> Option<Self> {
         let metadata = fs::metadata(&path).ok()?;
         if !metadata.is_file() || metadata.len() > MAX_SIZE {
@@ -52,7 +53,7 @@ pub(crate) fn of_directory(directory: &Path) -> [Option<IgnoreFile>; KINDS] {
     found
 }
 
-/// Where git keeps what the work trees of the repository share, if `directory` is the top of one.
+/// The folder that the work trees of a Git repository share, if `directory` is the top of a work tree.
 fn common_directory(directory: &Path) -> Option<PathBuf> {
     let git = directory.join(".git");
     let metadata = fs::metadata(&git).ok()?;

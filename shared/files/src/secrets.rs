@@ -15,7 +15,7 @@ use ragmaker_tool::Error;
 
 use crate::{PATH_NOT_ALLOWED, PATH_NOT_WRITABLE};
 
-/// What only the folder of a browser profile holds.
+/// Names that occur only in the folder of a browser profile.
 const CONTENT: [&str; 4] = [
     // The data directory of Chromium and its kin, with all its profiles.
     "Local State",
@@ -43,7 +43,8 @@ pub(crate) fn is_key_file(path: &Path) -> bool {
     in_cache_folder(path, |name| name == MCP_TOKEN) || is_dotenv(path)
 }
 
-/// Whether `path` is named `.env` or, for one of several environments, `.env.local`; examples have no keys.
+/// Whether `path` is named `.env`, or `.env.local` and similar for one of several environments. Examples such as
+/// `.env.example` have no keys and do not count.
 fn is_dotenv(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let examples = ["example", "sample", "template", "dist"];
@@ -61,7 +62,7 @@ fn in_cache_folder(path: &Path, is_it: impl Fn(&str) -> bool) -> bool {
         && names.next() == Some(knowledge_base::IN_PROJECT)
 }
 
-/// Refuses `path`, which is absolute and without links, where it is a browser profile or in one.
+/// Refuses `path`, which is absolute and without links, if it is a browser profile or inside one.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     if is_key_file(path) {
         let what = if is_dotenv(path) { "may hold keys" } else { "is the token of an MCP server" };
@@ -83,8 +84,8 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
         .detail("rule", "browser profiles are neither read nor changed, whatever root they are beneath"))
 }
 
-/// The same for a place that is to be written: nor may a file come to be that would make the directory it is in
-/// a profile, and so close all of it.
+/// Like [`check`], for a path that is to be written. It also refuses a file that would turn its directory into a
+/// profile, which would make the whole directory inaccessible.
 pub(crate) fn check_write(path: &Path) -> Result<(), Error> {
     check(path)?;
     if path.components().any(|component| component.as_os_str() == ".git") {
@@ -103,8 +104,8 @@ pub(crate) fn check_write(path: &Path) -> Result<(), Error> {
         .detail("path", path.to_string_lossy()))
 }
 
-/// The same for an entry that is to be moved or deleted: nor may it hold the profiles of a cache folder, whose
-/// protection their path is.
+/// Like [`check_write`], for an entry that is to be moved or deleted. It also refuses a directory that contains the
+/// profiles of a cache folder, because their path protects them.
 pub(crate) fn check_entry(path: &Path) -> Result<(), Error> {
     check_write(path)?;
     let profiles = |folder: &Path| {

@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How many paths are suggested.
+/// The maximum number of suggested paths.
 const MOST: usize = 3;
 
-/// As many entries of a directory as are worth looking through.
+/// The maximum number of entries of a directory that are searched.
 const ENTRIES: usize = 10_000;
 
 /// Up to three existing paths that are like `path`, the likest first: the first name of it that is
@@ -35,7 +35,7 @@ fn like(directory: &Path, names: &[&OsStr]) -> Vec<PathBuf> {
     found
 }
 
-/// What is in `directory` with a name like `wanted`, the likest first.
+/// The entries of `directory` with a name similar to `wanted`, the most similar first.
 fn beside(directory: &Path, wanted: &OsStr) -> Vec<PathBuf> {
     let wanted = lowercase(wanted);
     let Ok(entries) = fs::read_dir(directory) else { return vec![] };
@@ -60,10 +60,10 @@ fn lowercase(name: &OsStr) -> String {
     name.to_string_lossy().to_ascii_lowercase()
 }
 
-/// Whether two names may be one text in two forms of Unicode, composed and decomposed: letter by letter
-/// they are the same, but for some that have their marks beside them in one of the names.
+/// Whether two names may be the same text in two Unicode forms, composed and decomposed. They have the same letters,
+/// except that one of them has some marks as separate characters.
 ///
-/// Which letter and mark make which one would take tables; a suggestion does without.
+/// An exact comparison needs tables of letters and marks; a suggestion does not need to be exact.
 fn is_other_form(a: &str, b: &str) -> bool {
     let (a, b) = (letters(a), letters(b));
     let composes = |one: &str, marked: &str| {

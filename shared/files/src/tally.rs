@@ -14,14 +14,14 @@ use ignore::WalkBuilder;
 
 use crate::{Kind, Place, ignored::IgnoredTree, secrets};
 
-/// What was counted beneath a place. Names that begin with a dot are left out.
+/// The statistics of the files beneath a place. Names that begin with a dot are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The files.
     pub files: Count,
     /// The files by group, those that have one.
     pub groups: BTreeMap<&'static str, Count>,
-    /// Files and directories that ignore files list; a directory counts once, whatever is in it.
+    /// The number of files and directories that ignore files list; a directory counts once, with all its contents.
     pub ignored: u64,
     /// Whether the time was over before everything was counted.
     pub is_cut: bool,
@@ -43,7 +43,7 @@ impl Count {
     }
 }
 
-/// Counts the files beneath `place`, by what `group` says of a path, for at most `time`.
+/// Counts the files beneath `place`, grouped by the result of `group` for their paths, for at most `time`.
 pub fn tally(place: &Place, time: Duration, group: fn(&Path) -> Option<&'static str>) -> Tally {
     let started = Instant::now();
     let ignored = (place.root.kind == Kind::ProjectRoot).then(|| IgnoredTree::new(&place.root.path));

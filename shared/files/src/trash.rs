@@ -20,7 +20,7 @@ use ragmaker_tool::Error;
 use crate::{IO_ERROR, Kind, Place, Root, place::not_found, rfc3339};
 
 impl Place {
-    /// Moves what is here to the trash and says where it is now.
+    /// Moves the entry at this place to the trash and returns its new place.
     pub fn trash(&self) -> Result<PathBuf, Error> {
         let path = self.path();
         let device = path.symlink_metadata().map_err(|_| not_found(&path))?.dev();
@@ -86,7 +86,7 @@ fn make(trash: &Path) -> io::Result<()> {
         .try_for_each(|name| fs::DirBuilder::new().recursive(true).mode(0o700).create(trash.join(name)))
 }
 
-/// What the trash keeps of a thing: where it was and when it was deleted.
+/// The trash's record of an entry: its old path and the time of the deletion.
 fn note(path: &Path) -> String {
     let mut escaped = String::new();
     for &byte in path.as_os_str().as_bytes() {

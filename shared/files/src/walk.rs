@@ -10,14 +10,14 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{Kind, Place, ignored::IgnoredTree, io_error, is_gone, secrets};
 
-/// How a tree is walked.
+/// The options for walking a tree.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Walk<'a> {
-    /// Globs of files to keep; all, if there are none.
+    /// Globs of files to keep; empty for all files.
     pub include: &'a [String],
     /// Globs of files to leave out.
     pub exclude: &'a [String],
-    /// How many levels to go down; without it, all.
+    /// The maximum number of levels; `None` for all.
     pub depth: Option<usize>,
     /// Whether to keep what ignore files list.
     pub no_ignore: bool,
@@ -25,16 +25,16 @@ pub struct Walk<'a> {
     pub hidden: bool,
 }
 
-/// What a walk found.
+/// The result of a walk.
 pub struct WalkResult {
-    /// The paths that were wanted.
+    /// The paths that were selected.
     pub paths: Vec<PathBuf>,
-    /// What could not be looked into, and why.
+    /// The directories that could not be read, with the reasons.
     pub unreadable: Vec<String>,
 }
 
-/// The paths of the tree at `place` that are `wanted`. What went away during the walk is passed over; it
-/// is an error where `place` itself cannot be read.
+/// The paths of the tree at `place` for which `wanted` returns true. Entries that disappear during the walk are
+/// skipped. It is an error if `place` itself cannot be read.
 pub fn collect(place: &Place, options: Walk<'_>, wanted: impl Fn(&DirEntry) -> bool) -> Result<WalkResult, Error> {
     let mut result = WalkResult { paths: vec![], unreadable: vec![] };
     for entry in walk(place, options)?.build() {
@@ -51,7 +51,8 @@ pub fn collect(place: &Place, options: Walk<'_>, wanted: impl Fn(&DirEntry) -> b
     Ok(result)
 }
 
-/// A walk of the tree at `place`, which is refused where it is ignored itself. Links are not followed: what they lead to is found where it is.
+/// Walks the tree at `place`; a place that is ignored is an error. Links are not followed, because their targets are
+/// found at their own places.
 pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
     let path = place.path();
     let mut builder = WalkBuilder::new(&path);

@@ -18,7 +18,7 @@ use crate::{
 
 /// A catalog is at most this many bytes long.
 const LARGEST: u64 = 16 << 20;
-/// How long a discovery command may take.
+/// The time limit for a discovery command.
 const DISCOVERY: Duration = Duration::from_secs(20);
 /// The most characters of a description: a model reads it with every request.
 const DESCRIPTION: usize = 2_000;
@@ -63,7 +63,7 @@ pub(crate) fn read(catalog: &Catalog, place: &Place, confinement: &Confinement, 
     Ok(entries.into_iter().map(tool).collect())
 }
 
-/// What the entries of a catalog have in common.
+/// The common facts of the entries of a catalog.
 struct Source<'a> {
     folder: &'a Path,
     place: &'a Place,
@@ -123,7 +123,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What a discovery command prints.
+/// The output of a discovery command.
 fn discovered(command: &[String], folder: &Path, place: &Place, confinement: &Confinement) -> Result<Vec<u8>, String> {
     let (first, words) = command.split_first().ok_or("it is empty")?;
     let executable = Executable {
@@ -144,7 +144,8 @@ fn discovered(command: &[String], folder: &Path, place: &Place, confinement: &Co
     ended.stdout.whole().map(<[u8]>::to_vec).ok_or_else(|| "it prints too much".to_owned())
 }
 
-/// The executable that `command` names, with words after it where it is none as a whole.
+/// The executable of `command`. If `command` as a whole is not an executable, its first word is, and the others are
+/// arguments.
 fn words(command: &str, folder: &Path) -> Result<(PathBuf, Vec<String>), String> {
     program(command, folder).map(|program| (program, vec![])).or_else(|error| {
         let mut words = command.split_whitespace().map(str::to_owned);

@@ -7,16 +7,16 @@ use serde_json::Value;
 pub enum Dialect {
     /// Our own discovery.json: `command --arguments -`, with the arguments as JSON on standard input.
     Ours,
-    /// That of the Python original: an object with `tools`, called as `command --name value`.
+    /// The format of the Python original: an object with `tools`, called as `command --name value`.
     Options,
     /// `functions.json` of llm-functions: an array; `bin/NAME JSON`, the result in the file `$LLM_OUTPUT`.
     Functions,
-    /// What a discovery command of Gemini CLI prints: an array; one command runs all, `call NAME`, with the arguments as
-    /// JSON on standard input.
+    /// The output of a discovery command of Gemini CLI: an array. One command runs all tools, `call NAME`, with the
+    /// arguments as JSON on standard input.
     Gemini,
 }
 
-/// The entries of a catalog, each with its dialect; `calls` where one command runs all.
+/// The entries of a catalog, each with its format. `calls` is set if one command runs all tools.
 pub(crate) fn entries(catalog: &Value, calls: bool) -> Result<Vec<(Dialect, &Value)>, String> {
     if let Some(tools) = catalog["tools"].as_array() {
         return Ok(tools.iter().map(|entry| (of_object(entry, calls), entry)).collect());
@@ -46,7 +46,8 @@ fn of_object(entry: &Value, calls: bool) -> Dialect {
     }
 }
 
-/// `arguments` as options of a command line: `--name value`, a switch alone, one option before all values of a list.
+/// `arguments` as command-line options: `--name value`; a switch without a value; for a list, one option before all
+/// values.
 pub(crate) fn options(arguments: &Value, schema: &Value) -> Vec<String> {
     let mut words = vec![];
     for (name, value) in arguments.as_object().into_iter().flatten() {

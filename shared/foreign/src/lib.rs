@@ -49,7 +49,7 @@ pub const TOOL_CANCELLED: Code = Code::new("TOOL_CANCELLED", "Ask the user how t
 /// The codes of [`Tool::call`].
 pub const ERRORS: &[Code] = &[ragmaker_tool::ARGUMENT_ERROR, TOOL_FAILED, TOOL_TIMED_OUT, TOOL_CANCELLED];
 
-/// Where further tools run, and how they are kept to what they declare.
+/// The place where further tools run, and their confinement.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
     /// The project, which is their working directory.
@@ -62,12 +62,12 @@ pub struct Place {
     pub confined: bool,
 }
 
-/// What was found.
+/// The result of loading.
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// The tools.
     pub tools: Vec<Tool>,
-    /// What was left out, and why.
+    /// The entries that were left out, with the reasons.
     pub warnings: Vec<String>,
 }
 
@@ -76,30 +76,31 @@ pub struct Loaded {
 pub struct Tool {
     /// The name that a model calls it by.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// The JSON schema of its arguments, an object.
     pub parameters: Value,
-    /// What it declares; what it does not is taken as the worst: that it changes, destroys, and reaches the web.
+    /// Its declared annotations. A missing annotation has its most dangerous value: the tool changes and destroys data
+    /// and uses the network.
     pub annotations: Annotations,
     /// Whether it is kept to what it declares. A server's tools are taken at their word: a person named the server,
     /// which runs before any call.
     pub is_held: bool,
-    /// What its confinement does not prevent, in words for a person.
+    /// The gaps of its confinement, in words for a person.
     pub unconfined: Vec<&'static str>,
     schema: schema::Schema,
     runs: Runs,
     timeout: Duration,
 }
 
-/// How a tool is run.
+/// The way in which a tool is run.
 #[derive(Debug)]
 enum Runs {
     Executable(Box<process::Executable>),
     Mcp { server: Arc<mcp::Server>, tool: String },
 }
 
-/// What a tool declares where it declares nothing.
+/// The annotations of a tool that declares nothing.
 const UNDECLARED: Annotations =
     Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: true };
 
@@ -158,8 +159,8 @@ fn add(loaded: &mut Loaded, read: Read, is_taken: &dyn Fn(&str) -> bool) {
 }
 
 impl Tool {
-    /// Runs the tool. What it prints as JSON is returned as it is, also where that is an error with
-    /// `"status": "error"`; any other text is the member `output`.
+    /// Runs the tool. JSON output is returned unchanged, also if it is an error with `"status": "error"`. Other text is
+    /// returned in the member `output`.
     ///
     /// # Errors
     ///
@@ -175,14 +176,14 @@ impl Tool {
     }
 }
 
-/// How tools are confined on this machine.
+/// The confinement of tools on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Confinement {
     /// Whether it is set up at all.
     pub(crate) applies: bool,
     /// Whether files and the network are kept from a process.
     pub(crate) holds: bool,
-    /// What it does not prevent.
+    /// The missing protection.
     pub(crate) missing: Vec<&'static str>,
 }
 
@@ -198,7 +199,7 @@ impl Confinement {
     }
 }
 
-/// A name that every provider takes, or why there is none.
+/// A name that every provider accepts, or the reason why there is none.
 fn name_of(text: &str) -> Result<String, String> {
     let is_name = (1..=64).contains(&text.len())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')

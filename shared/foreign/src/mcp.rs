@@ -29,17 +29,18 @@ use crate::{
     schema::{self, Schema},
 };
 
-/// The revision that is asked for; servers answer with their own, and what is used here is the same in all.
+/// The protocol revision of the request. Servers answer with their own revision; the parts used here are the same in
+/// all revisions.
 const REVISION: &str = "2025-06-18";
-/// How long a server may take to start: those on npm are sometimes installed first.
+/// The time limit for the start of a server; servers from npm are sometimes installed first.
 const START: Duration = Duration::from_secs(30);
 /// A message is at most this many bytes long.
 const LARGEST: u64 = 16 << 20;
 /// The most tools of a server, over all pages of its list.
 const TOOLS: usize = 500;
-/// How often a wait looks at the person.
+/// The interval at which a wait checks for a cancellation.
 const POLL: Duration = Duration::from_millis(5);
-/// How long a server may take to end by itself.
+/// The time that a server has to end by itself.
 const GRACE: Duration = Duration::from_millis(300);
 /// The most characters of a description.
 const DESCRIPTION: usize = 2_000;
@@ -236,7 +237,8 @@ impl Drop for Server {
     }
 }
 
-/// What a confined server may reach: it runs for all its tools, so it may write the project and use the network.
+/// The policy of a confined server: it is one process for all its tools, so it may write in the project and use the
+/// network.
 fn policy(program: &Path, place: &Place, confinement: &Confinement) -> Policy {
     let root = place.root.canonicalize().unwrap_or_else(|_| place.root.clone());
     let mut hidden: Vec<_> = ragmaker_confine::logins(&place.cache).into();

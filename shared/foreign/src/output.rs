@@ -11,10 +11,10 @@ use std::{
 const HEAD: usize = 1 << 20;
 /// The most bytes that are kept from the end of what is longer.
 const TAIL: usize = 16 << 10;
-/// How often a wait looks again.
+/// The polling interval of a wait.
 const POLL: Duration = Duration::from_millis(2);
 
-/// What was printed.
+/// The output of a process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Printed {
     head: Vec<u8>,
@@ -79,8 +79,8 @@ impl Stream {
         stream
     }
 
-    /// What was printed until the stream's end, or until `patience` is over: a process that survives the tool may keep
-    /// the stream open.
+    /// The output until the end of the stream, or until `patience` has passed: a process that outlives the tool may
+    /// keep the stream open.
     pub(crate) fn within(&self, patience: Duration) -> Printed {
         let end = Instant::now() + patience;
         while !self.lock().is_over && Instant::now() < end {

@@ -19,11 +19,11 @@ use crate::{
     output::{Printed, Stream},
 };
 
-/// How often a wait looks at the process and at the person.
+/// The interval at which a wait checks the process and a cancellation.
 const POLL: Duration = Duration::from_millis(5);
-/// How long output may come after the end of the process.
+/// The time in which output is still read after the end of the process.
 const AFTER_END: Duration = Duration::from_millis(500);
-/// The most characters of a text that is not JSON: as much as an answer of our own tools.
+/// The maximum number of characters of a text that is not JSON: the same as in an answer of this project's own tools.
 const TEXT: usize = 28_000;
 /// The most characters that an error repeats of what was printed.
 const SHOWN: usize = 2_000;
@@ -33,7 +33,7 @@ const SHOWN: usize = 2_000;
 pub(crate) struct Executable {
     pub(crate) dialect: Dialect,
     pub(crate) program: PathBuf,
-    /// What stands before the arguments of a call.
+    /// The words before the arguments of a call.
     pub(crate) words: Vec<String>,
     /// The tool's name in its catalog.
     pub(crate) name: String,
@@ -44,24 +44,24 @@ pub(crate) struct Executable {
     pub(crate) reach: Reach,
 }
 
-/// What a process may reach.
+/// The permissions of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reach {
-    /// Whatever the person may.
+    /// All permissions of the user.
     All,
-    /// What it declares.
+    /// Only the declared permissions.
     Declared {
         /// Whether it may write the project.
         writes: bool,
         /// Whether it may use the network.
         network: bool,
-        /// Whether it must not start where it is not kept to that.
+        /// Whether the process must not start if it cannot be confined.
         strict: bool,
     },
 }
 
 impl Reach {
-    /// What an executable with these annotations may reach.
+    /// The permissions of an executable with these annotations.
     pub(crate) fn of(annotations: Annotations, confinement: &Confinement) -> Self {
         if !confinement.applies {
             return Self::All;
@@ -74,7 +74,7 @@ impl Reach {
     }
 }
 
-/// How a process ended.
+/// The result of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) exit_code: Option<i32>,
@@ -83,7 +83,7 @@ pub(crate) struct Ended {
     pub(crate) stderr: Printed,
 }
 
-/// What a call starts.
+/// The process to start for a call.
 struct Start<'a> {
     arguments: Vec<OsString>,
     stdin: Option<String>,
@@ -119,7 +119,7 @@ impl Executable {
         answer(&ended, &result.unwrap_or_else(|| ended.stdout.clone()))
     }
 
-    /// What the executable prints by itself, as a discovery command does.
+    /// Runs the executable without a call, and returns its output, as for a discovery command.
     pub(crate) fn print(&self, timeout: Duration) -> Result<Ended, Error> {
         let arguments = self.words.iter().map(OsString::from).collect();
         self.run(&Start { arguments, stdin: None, folder: None }, timeout, &|| false)
@@ -170,7 +170,7 @@ impl Executable {
         confined.spawn().map(Process::Confined)
     }
 
-    /// What a call may reach, which writes its result into `folder`; `None` where that is not limited.
+    /// The policy of a call, which writes its result to `folder`; `None` if its permissions are not limited.
     fn policy(&self, folder: Option<&Path>) -> Option<Policy> {
         let Reach::Declared { writes, network, strict } = self.reach else { return None };
         let root = &self.place.root;
@@ -250,7 +250,7 @@ impl Process {
     }
 }
 
-/// Ends a process and those in its group, also where itself has ended.
+/// Ends a process and its process group, even if the process itself has ended.
 fn end_group(child: &mut Child) {
     #[cfg(unix)]
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
@@ -289,7 +289,7 @@ fn with_output(error: Error, stdout: &Printed, stderr: &Printed) -> Error {
     error.detail("stdout", stdout.text(SHOWN).0).detail("stderr", stderr.text(SHOWN).0)
 }
 
-/// The executable of that name on PATH; below `folder` where it is a path, or is not on PATH.
+/// The executable `name` on PATH; in `folder` if it is a path or not on PATH.
 pub(crate) fn program(name: &str, folder: &Path) -> Result<PathBuf, String> {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let on_path = std::env::var_os("PATH").filter(|_| !name.contains(['/', '\\']));

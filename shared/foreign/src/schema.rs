@@ -25,7 +25,7 @@ impl UrlLoader for Nothing {
     }
 }
 
-/// The schema of the arguments in an entry, as an object: where it has none, the tool has no arguments.
+/// The schema of the arguments in an entry, as an object. An entry without a schema has no arguments.
 pub(crate) fn parameters(schema: &Value) -> Result<Value, String> {
     match schema {
         Value::Null => Ok(json!({"type": "object", "properties": {}})),

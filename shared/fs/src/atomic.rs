@@ -10,21 +10,22 @@ use std::{
     time::SystemTime,
 };
 
-/// How a file is put in its place.
+/// The options for replacing a file.
 #[derive(Clone, Copy)]
 pub struct Replace<'a> {
     /// Refuse to replace a file that is there, with [`io::ErrorKind::AlreadyExists`].
     pub create_only: bool,
-    /// Replace a symbolic link too, by the file: what it leads to stays as it is.
+    /// Replaces a symbolic link itself by the file; the target of the link stays unchanged.
     pub replace_link: bool,
-    /// The permissions of a file that is new, before the umask: 0o666, or 0o600 for the owner alone.
+    /// The permissions of a new file, before the umask: 0o666, or 0o600 for a file that only its owner may read.
     pub mode: u32,
     /// Wait until the new name is on the disk as well, and not only the content.
     pub sync_directory: bool,
-    /// The name of the temporary file, for writers that take turns by a lock: each removes what one that was
-    /// killed left. Without it every writer has a name of its own, and what is left stays.
+    /// The name of the temporary file, for writers that hold a lock: each writer removes the file of a killed one.
+    /// Without it, every writer uses its own name, and the file of a killed writer stays.
     pub temporary: Option<&'a OsStr>,
-    /// Asked when all is written, right before the new file takes its name; its error leaves the old one.
+    /// Called after everything is written, just before the new file is renamed. If it returns an error, the old file
+    /// stays.
     pub check: &'a dyn Fn() -> io::Result<()>,
 }
 
@@ -107,7 +108,8 @@ mod system {
         write_in(&rustix::fs::openat(CWD, parent, flags, Mode::empty())?, name, replace, write)
     }
 
-    /// The same for the entry `name` of the open directory `parent`, whatever became of its path.
+    /// Like [`write_atomically`](super::write_atomically), for the entry `name` of the open directory `parent`, even if
+    /// the directory has been moved.
     ///
     /// # Errors
     /// As [`write_atomically`](super::write_atomically).
@@ -172,8 +174,8 @@ mod system {
         Ok(is_new)
     }
 
-    /// Renames an entry of one open directory to one of another; where not `replace`, it fails with
-    /// [`io::ErrorKind::AlreadyExists`] if something is there, also where the kernel cannot do both in one step.
+    /// Renames an entry of one open directory to an entry of another. Without `replace`, it fails with
+    /// [`io::ErrorKind::AlreadyExists`] if the new name exists, also on kernels that cannot do both in one step.
     ///
     /// # Errors
     /// What the system says.

@@ -8,12 +8,12 @@ use std::{
     time::Instant,
 };
 
-/// Who else may hold a lock at the same time.
+/// Whether others may hold the lock at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {
     /// Nobody.
     Exclusive,
-    /// Those whose lock is shared as well.
+    /// Others may hold a shared lock as well.
     Shared,
 }
 
@@ -38,14 +38,14 @@ impl LockKind {
     }
 }
 
-/// Locks `file`, for which it waits until `deadline`; tries at least once. The lock is released when the file
-/// that this returns is closed, also by the death of its process.
+/// Locks `file`, and waits for the lock until `deadline`; tries at least once. The lock is released when the returned
+/// file is closed, also by the end of its process.
 ///
-/// A thread waits in the kernel, which wakes those who wait in order. Trying again every few milliseconds
-/// starves them: a writer that locks again at once is found between two locks only by chance. With eight
-/// processes that append to a catalog of 10,000 documents in a loop, the longest wait was 0.5 s in order and
-/// 2 to 3.5 s of the 3.5 s in all by trying every 1 or 5 ms. A wait that is given up ends when the lock is
-/// free, or with the process.
+/// A thread waits in the kernel, which serves waiting processes in order. Polling every few milliseconds instead
+/// starves them: a writer that locks again at once leaves only a very short time between two locks. With eight
+/// processes that append to a catalog of 10,000 documents in a loop for 3.5 s, the longest wait was 0.5 s in the
+/// kernel, and 2 to 3.5 s with polling every 1 or 5 ms. After the deadline, the thread ends when the lock is free, or
+/// with the process.
 ///
 /// ```
 /// use std::{fs::File, time::Instant};

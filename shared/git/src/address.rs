@@ -7,7 +7,7 @@ use ragmaker_address::URL_NOT_ALLOWED;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use url::Url;
 
-/// What is not written as it is in the path of an address.
+/// The characters that are escaped in the path of an address.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -25,12 +25,12 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'[')
     .add(b']');
 
-/// The address of a repository, and of a part of it where that was given.
+/// The address of a repository, and optionally of a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// What Git is given.
+    /// The address for Git.
     pub(crate) given: String,
-    /// The same without a password.
+    /// The address without a password.
     repository: String,
     /// The folder, of a local one.
     local: Option<PathBuf>,
@@ -41,7 +41,7 @@ pub struct Address {
     part: Option<String>,
 }
 
-/// How a site calls the page of a file.
+/// The forms of a site's addresses of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Site {
     GitHub,
@@ -177,7 +177,7 @@ impl Address {
         self.local.as_deref()
     }
 
-    /// The same local repository at another path: the one that its path turned out to be.
+    /// The same local repository with its resolved path.
     #[must_use]
     pub fn at(&self, path: &Path) -> Self {
         Self::local(path)
@@ -188,12 +188,12 @@ impl Address {
         self.host.as_deref()
     }
 
-    /// `REF/PATH` of the page of a file or folder; a ref may have slashes of its own.
+    /// The part `REF/PATH` of the address of a file or folder; a ref may contain slashes.
     pub fn part(&self) -> Option<&str> {
         self.part.as_deref()
     }
 
-    /// The address of the file `path` at `commit`: its page, or `git+URL@COMMIT#PATH` where its site is not known.
+    /// The address of the file `path` at `commit`: its page on the site, or `git+URL@COMMIT#PATH` for an unknown site.
     pub fn document(&self, commit: &str, path: &str) -> String {
         let path = utf8_percent_encode(path, ESCAPED);
         match &self.web {
@@ -202,8 +202,8 @@ impl Address {
         }
     }
 
-    /// What names the file `path` whatever the commit is. Of a local repository only its own folder is in it: the
-    /// folders above are those of this machine.
+    /// The identity of the file `path`, independent of the commit. For a local repository it has only the name of the
+    /// repository's folder, because its parents differ between machines.
     pub fn identity(&self, path: &str) -> String {
         if let Some(local) = &self.local {
             let name = local.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy());
@@ -219,8 +219,8 @@ impl Address {
     }
 }
 
-/// Where the path of a page names a part of a repository: how many segments are the repository's, and from
-/// which one on `REF/PATH` stands.
+/// The parts of a page's path: the number of segments of the repository, and the index of the segment at which
+/// `REF/PATH` starts.
 fn split(segments: &[&str]) -> Option<(usize, usize)> {
     let is_part = |segment: &str| matches!(segment, "tree" | "blob" | "raw" | "blame" | "edit");
     for (at, segment) in segments.iter().enumerate().skip(2) {

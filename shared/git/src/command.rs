@@ -124,7 +124,7 @@ pub(crate) fn start(command: &mut Command) -> Result<Child, Error> {
     })
 }
 
-/// Waits for the end of `child`, which prints to `out`: what it said on standard error, where it failed.
+/// Waits for the end of `child`, whose output goes to `out`. If it failed, the inner result is its standard error.
 fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
     let errors = child.stderr.take();
     // Read in a thread of its own, so that a full pipe does not block git.
@@ -156,7 +156,7 @@ fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
     }
 }
 
-/// What a call failed with, by what it said.
+/// The error for a failed call, by its standard error.
 fn failure(said: &str) -> Error {
     let has = |known: &[&str]| known.iter().any(|known| said.contains(known));
     let shown: String = without_passwords(said.trim()).chars().take(SAID).collect();
@@ -191,7 +191,7 @@ fn failure(said: &str) -> Error {
     error.detail("git", shown)
 }
 
-/// `text` without what stands between `://` and `@` in addresses.
+/// `text` without the user and password between `://` and `@` in addresses.
 fn without_passwords(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;

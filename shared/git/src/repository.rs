@@ -27,7 +27,7 @@ const FETCHED: &str = "refs/ragmaker/fetched";
 pub struct Repository {
     /// The Git directory.
     folder: PathBuf,
-    /// What was made for a remote repository, and is removed at the end.
+    /// The temporary clone of a remote repository, which is removed at the end.
     fetched: Option<TempDir>,
     reference: Option<String>,
     path: String,
@@ -41,7 +41,7 @@ pub struct File {
     pub path: String,
     /// The name of its content.
     pub blob: String,
-    /// What it is, where it is no regular file: `link` or `submodule`.
+    /// The kind of an entry that is not a regular file: `link` or `submodule`.
     pub other: Option<&'static str>,
 }
 
@@ -61,7 +61,7 @@ pub fn resolve(address: &Address, reference: Option<&str>) -> Result<Resolved, E
     }
 }
 
-/// What a reference is.
+/// A resolved reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
     /// The commit, in full.
@@ -70,7 +70,7 @@ pub struct Resolved {
     pub reference: Option<String>,
     /// The path that the address names; empty for all of the repository.
     pub path: String,
-    /// What is asked of a server.
+    /// The reference to request from the server.
     wanted: String,
 }
 
@@ -124,7 +124,7 @@ impl Repository {
         &self.commit
     }
 
-    /// The branch, tag or commit that was asked for.
+    /// The requested branch, tag or commit.
     pub fn reference(&self) -> Option<&str> {
         self.reference.as_deref()
     }
@@ -160,8 +160,8 @@ impl Repository {
         if files.is_empty() { Err(missing()) } else { Ok(files) }
     }
 
-    /// Fetches the content of `blobs` where it is not here, and gives each to `each` in turn: `None` where it is
-    /// not there, or is larger than 64 MiB.
+    /// Fetches the missing content of `blobs` and calls `each` for each of them, with `None` for content that does not
+    /// exist or is larger than 64 MiB.
     ///
     /// # Errors
     ///
@@ -227,7 +227,7 @@ impl Repository {
         done.map_err(|error| GIT_FAILED.error(format!("cannot read the repository: {error}")))
     }
 
-    /// How many bytes were fetched of a remote repository, as they are on the disk; 0 of a local one.
+    /// The number of bytes that were fetched from a remote repository, as stored on the disk; 0 for a local one.
     pub fn bytes_fetched(&self) -> u64 {
         let packs = self.fetched.as_ref().and_then(|folder| fs::read_dir(folder.path().join("objects/pack")).ok());
         packs.into_iter().flatten().filter_map(|entry| entry.ok()?.metadata().ok()).map(|metadata| metadata.len()).sum()
@@ -258,7 +258,7 @@ fn first_line(bytes: &[u8]) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// The Git directory of the repository at `path`: of that folder, and none above it.
+/// The Git directory of the repository at `path`; parents of `path` are not searched.
 fn git_folder(path: &Path) -> Result<PathBuf, Error> {
     let inner = path.join(".git");
     let is_bare = path.join("HEAD").is_file() && path.join("objects").is_dir();

@@ -7,13 +7,13 @@ use ragmaker_tool::{Code, Error};
 
 use crate::Limits;
 
-/// What the server sends is larger than a page is.
+/// The response is larger than the limit.
 pub const RESPONSE_TOO_LARGE: Code = Code::new("RESPONSE_TOO_LARGE", "Leave this URL out: it is larger than a page.");
 
 /// Up to this size, no ratio between what was received and what it becomes is too large (1 MiB).
 const SMALL: u64 = 1 << 20;
 
-/// Why a body is not returned.
+/// The reasons why a body cannot be returned.
 #[derive(Debug)]
 pub(crate) enum Broken {
     TooLarge(Error),
@@ -51,7 +51,7 @@ pub(crate) fn read(from: impl Read, encoding: &str, limits: &Limits) -> Result<V
     Ok(body)
 }
 
-/// What the gzip file `bytes` holds, such as a sitemap's.
+/// The content of the gzip file `bytes`, for example of a sitemap.
 ///
 /// # Errors
 ///

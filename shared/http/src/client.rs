@@ -26,20 +26,20 @@ const REDIRECTS: usize = 10;
 /// The media type of JSON.
 const JSON: &str = "application/json";
 
-/// What one request may take.
+/// The limits of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most bytes of a body as it is received.
     pub body: u64,
     /// The most bytes of it decompressed.
     pub decompressed: u64,
-    /// How many times its size a body may become.
+    /// The maximum ratio of the decompressed to the received size of a body.
     pub ratio: u64,
     /// The most bytes of headers.
     pub headers: usize,
-    /// How long connecting may take.
+    /// The time limit for connecting.
     pub connect: Duration,
-    /// How long all may take, redirects and body included.
+    /// The time limit for the whole request, including redirects and body.
     pub whole: Duration,
 }
 
@@ -61,7 +61,7 @@ impl Default for Limits {
 pub struct Get<'a> {
     /// The address.
     pub url: &'a Url,
-    /// The media types that are wanted.
+    /// The accepted media types.
     pub accept: &'a str,
     /// Further headers, which only the origin of `url` is sent.
     pub headers: &'a [(&'a str, &'a str)],
@@ -113,7 +113,7 @@ impl Client {
         Self { agent, domains, network, limits }
     }
 
-    /// What one request may take.
+    /// The limits of a request.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -123,7 +123,7 @@ impl Client {
         &self.network
     }
 
-    /// Refuses an address that this client does not ask for, as far as it can be told without asking.
+    /// Refuses an address that this client must not request, as far as this can be decided without a request.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl Client {
         self.get_following(request, &mut |_| Ok(()))
     }
 
-    /// The same, where `follow` may refuse redirects.
+    /// Like [`Client::get`]; `follow` may refuse redirects.
     ///
     /// # Errors
     ///
@@ -176,8 +176,8 @@ impl Client {
         }
     }
 
-    /// Asks a service for JSON: by POST where there is a body. A redirect is returned as it is, for a key goes
-    /// where the configuration says, and nowhere else.
+    /// Requests JSON from a service: by POST if there is a body, otherwise by GET. Redirects are not followed but
+    /// returned, because an API key must be sent only to the configured address.
     ///
     /// # Errors
     ///
@@ -272,7 +272,7 @@ fn failed(url: &Url, net_error: &str, why: &str) -> Error {
         .detail("net_error", net_error)
 }
 
-/// Where a response leads; `None` where it is no redirect.
+/// The target of a redirect; `None` if the response is not a redirect.
 fn redirect(status: u16, headers: &HeaderMap, from: &Url) -> Option<Url> {
     if !matches!(status, 301 | 302 | 303 | 307 | 308) {
         return None;

@@ -36,7 +36,7 @@ pub use wait::{Backoff, retry_after};
 /// The product token that sites name us by, also in robots.txt.
 pub const PRODUCT: &str = "ragmaker";
 
-/// How every request says who asks.
+/// The `User-Agent` header of every request.
 pub const USER_AGENT: &str = concat!("ragmaker/", env!("CARGO_PKG_VERSION"));
 
 /// The codes of [`Client::get`], beside those of addresses: [`ragmaker_address::ERRORS`].

@@ -23,12 +23,13 @@ use ureq::{
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) network: Network,
-    /// The proxy's host and port, which whoever runs the tool has chosen. What it connects to is its own matter.
+    /// The host and port of the proxy. The person who runs the tool chose the proxy, so the addresses that it connects
+    /// to are not checked.
     pub(crate) proxy: Option<(String, u16)>,
     pub(crate) inner: DefaultResolver,
 }
 
-/// A name stands for an address that may not be reached.
+/// A name resolves to an address that may not be reached.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) IpAddr);
 

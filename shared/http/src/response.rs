@@ -10,13 +10,13 @@ use crate::retry_after;
 /// A redirect that was followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its status: 301 and 308 are for good.
+    /// Its status; 301 and 308 are permanent.
     pub status: u16,
-    /// Where it led.
+    /// Its target.
     pub to: Url,
 }
 
-/// What a server answered.
+/// The response of a server.
 #[derive(Debug)]
 pub struct Response {
     /// The address that answered, after redirects.
@@ -41,7 +41,7 @@ impl Response {
         self.headers.get_all(name).into_iter().map(|value| String::from_utf8_lossy(value.as_bytes()))
     }
 
-    /// The `Content-Type` header, or nothing.
+    /// The `Content-Type` header, or an empty string.
     pub fn content_type(&self) -> Cow<'_, str> {
         self.header("content-type").unwrap_or_default()
     }
@@ -51,7 +51,7 @@ impl Response {
         self.content_type().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// How long the server asks to be left alone.
+    /// The pause that the server asks for in `Retry-After`.
     pub fn retry_after(&self) -> Option<Duration> {
         retry_after(&self.header("retry-after")?)
     }

@@ -18,7 +18,7 @@ pub fn retry_after(value: &str) -> Option<Duration> {
 pub struct Backoff {
     /// The wait before the first repetition, at most.
     pub first: Duration,
-    /// The longest wait that doubling leads to.
+    /// The maximum delay.
     pub longest: Duration,
 }
 

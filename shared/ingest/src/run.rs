@@ -33,19 +33,19 @@ pub const REPORT_NOT_WRITABLE: Code =
 /// The folder beside the catalog for the reports of runs.
 const REPORTS: &str = "reports";
 
-/// How long an interrupted run can be continued: what it fetched is up to date for as long.
+/// The time in which an interrupted run can be continued, because its fetched pages are still up to date.
 const CONTINUED: Duration = Duration::from_hours(24);
 
 /// The answer of a run: what became of its pages.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Summary {
-    /// How many pages have each verdict.
+    /// The number of pages with each verdict.
     pub counts: Counts,
     /// The pages that are not unchanged, failed and refused ones first, as many as fit.
     pub pages: Vec<Page>,
-    /// The whole run, one page of JSON a line, unchanged ones included.
+    /// The report of all pages, including unchanged ones: one JSON object per line.
     pub report_file: String,
-    /// How many pages are not unchanged.
+    /// The number of pages that are not unchanged.
     pub total: usize,
     /// Whether the report has more of them.
     pub truncated: bool,
@@ -66,7 +66,7 @@ pub struct Report<Facts> {
     pub facts: Facts,
 }
 
-/// A run that goes on.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Run {
     report: PathBuf,
@@ -87,8 +87,9 @@ struct Line {
 }
 
 impl Run {
-    /// Starts the run `name`, or continues the interrupted one with the same `key`: what the caller asked for.
-    /// `name` is the report's file name without its ending. With `stream`, each page is printed as it ends.
+    /// Starts the run `name`, or continues the interrupted run with the same `key`, which identifies the caller's
+    /// request. `name` is the report's file name without its extension. With `stream`, each page is printed when it is
+    /// done.
     ///
     /// # Errors
     ///
@@ -148,7 +149,7 @@ impl Run {
         Ok(())
     }
 
-    /// What [`Run::end`] and [`Run::note`] were given by the run that this one continues, in order.
+    /// The values that the interrupted run passed to [`Run::end`] and [`Run::note`], in order.
     pub fn earlier<S: DeserializeOwned>(&mut self) -> Vec<S> {
         let states = std::mem::take(&mut self.earlier);
         states.into_iter().filter_map(|state| serde_json::from_value(state).ok()).collect()
@@ -212,7 +213,7 @@ impl Run {
         Ok(self.finish_with(())?.summary)
     }
 
-    /// The same for an answer that also has `facts`, which take their share of what an answer may hold.
+    /// Like `finish`, for an answer that also has `facts`, whose size is subtracted from the budget.
     ///
     /// # Errors
     ///

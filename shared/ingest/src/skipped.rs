@@ -12,9 +12,9 @@ const REASONS: usize = 40;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Skipped {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How many there are.
+    /// The number of files.
     pub files: usize,
     /// One of them.
     pub example: String,

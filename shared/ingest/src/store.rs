@@ -15,7 +15,8 @@ use serde_json::{Map, Value};
 
 use crate::Verdict;
 
-/// After how many documents, or how long, what was put is recorded: each time the whole catalog is written.
+/// The number of documents, or the time, after which new entries are recorded. Each recording writes the complete
+/// catalog.
 const BATCH: (usize, Duration) = (200, Duration::from_secs(2));
 
 /// A knowledge base that a run changes.
@@ -25,25 +26,25 @@ pub struct Store<'a> {
     folder: PathBuf,
     /// The documents by their address, as the run found them.
     listed: HashMap<String, Listed>,
-    /// The files of documents, each of one of them alone.
+    /// The files of documents; no two documents have the same file.
     files: HashSet<PathBuf>,
-    /// What was asked for and is as it was: recorded in one step, at the end.
+    /// The documents that were checked and are unchanged; they are recorded in one step at the end.
     checked: BTreeMap<String, Map<String, Value>>,
-    /// What was written and is not recorded yet, and since when.
+    /// The changes that are not recorded yet, and the time of the first.
     pending: Vec<Change>,
     since: Option<Instant>,
-    /// Whether nothing is to be written.
+    /// Whether nothing is written (dry run).
     is_trial: bool,
 }
 
-/// Where a document takes its place.
+/// The identity of a document in the knowledge base.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot<'s> {
     /// Its address.
     pub url: &'s str,
-    /// The address that it is known under, where that is another one.
+    /// The address under which the document is known, if it is another one.
     pub was: Option<&'s str>,
-    /// What a new file is named after, where that is not the address.
+    /// The name for a new file, if it is not made from the address.
     pub named_after: Option<&'s str>,
     /// Whether a known document has moved here. Otherwise an address that differs from the known one is only
     /// written where the content differs too.
@@ -92,7 +93,7 @@ impl<'a> Store<'a> {
         Ok(Self { catalog, folder, listed, files, checked, pending, since: None, is_trial: false })
     }
 
-    /// The same knowledge base, of which nothing is changed: what would be done is found out.
+    /// Switches to a dry run: nothing is changed, and the verdicts say what would be done.
     #[must_use]
     pub fn trial(mut self, is_trial: bool) -> Self {
         self.is_trial = is_trial;
@@ -119,7 +120,7 @@ impl<'a> Store<'a> {
         self.listed.get(url)
     }
 
-    /// The file of a document, where there is one in the knowledge base or in the folder for new ones.
+    /// The file of a document, if it exists in the knowledge base or in the folder for new files.
     pub fn file_of(&self, listed: &Listed) -> Option<PathBuf> {
         let path = listed.path.as_deref()?;
         let in_folder = || {
@@ -139,7 +140,7 @@ impl<'a> Store<'a> {
         self.save_at(document, Spot::at(url), source)
     }
 
-    /// The same for a document that may be known under another address.
+    /// Like `save`, for a document that may be known under another address.
     ///
     /// # Errors
     ///
@@ -243,8 +244,8 @@ impl<'a> Store<'a> {
         self.checked.insert(url.to_owned(), fields);
     }
 
-    /// Takes the document at `url` out of the catalog and moves its file to the folder `gone` beside it. Where
-    /// the file is now; `None` where it had none in the knowledge base.
+    /// Removes the document at `url` from the catalog and moves its file to the folder `gone` beside it. Returns the
+    /// new path of the file; `None` if the document had no file in the knowledge base.
     ///
     /// # Errors
     ///
@@ -292,7 +293,7 @@ fn hash_of(listed: &Listed, file: &Path) -> String {
     }
 }
 
-/// Moves `file` to `folder` under a name that is free there. `None` where it stays.
+/// Moves `file` to `folder` under an unused name. `None` if it could not be moved.
 fn shelve(file: &Path, folder: &Path) -> Option<PathBuf> {
     fs::create_dir_all(folder).ok()?;
     let name = file.file_name()?.to_string_lossy().into_owned();

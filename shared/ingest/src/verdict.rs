@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Stored;
 
-/// What became of a page.
+/// The verdict for a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -33,15 +33,15 @@ pub enum Verdict {
 pub struct Page {
     /// Its address.
     pub url: String,
-    /// What became of it.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The absolute path of its file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
-    /// How it was fetched, where there is more than one way.
+    /// The way in which it was fetched, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
 }
@@ -63,14 +63,14 @@ impl Page {
         Self { url: url.into(), verdict: stored.verdict, reason: None, file_path, via: None }
     }
 
-    /// The same page, fetched in this way.
+    /// Sets the way in which the page was fetched.
     #[must_use]
     pub fn via(mut self, via: &str) -> Self {
         self.via = Some(via.to_owned());
         self
     }
 
-    /// The same page, with a reason.
+    /// Sets the reason.
     #[must_use]
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
@@ -78,7 +78,7 @@ impl Page {
     }
 }
 
-/// How many pages have each verdict.
+/// The number of pages with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[allow(missing_docs, reason = "they are the verdicts")]

@@ -6,7 +6,7 @@ use encoding_rs::Encoding;
 use ragmaker_text::NOT_TEXT;
 use ragmaker_tool::Error;
 
-/// What a source fetched, before it is converted.
+/// The fetched body, before conversion.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
     /// Text as its author wrote it.
@@ -34,12 +34,12 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Result<(Cow<'a
     if is_garbled(&text) { Err(refuse()) } else { Ok((text, charset)) }
 }
 
-/// What to do about bytes that are not a page.
+/// The remedy for bytes that are not a page.
 const REMEDY: &str = "Give an HTML page; use a program for files of this kind.";
 
 /// Whether the bytes begin as files do that are certainly not pages.
 fn is_binary(bytes: &[u8]) -> bool {
-    /// Those after the first eight are short enough to begin a text, too.
+    /// The entries after the first eight are so short that a text may begin with them as well.
     const MAGIC: [&[u8]; 10] = [
         b"%PDF-",
         b"PK\x03\x04",

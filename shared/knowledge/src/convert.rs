@@ -9,30 +9,28 @@ use url::Url;
 
 use crate::body::{Body, decode};
 
-/// There is nothing to save.
+/// The document has no text to save.
 pub const EMPTY_CONTENT: Code =
     Code::new("EMPTY_CONTENT", "Check that there is text; a selector can name a part of a page.");
 
-/// What a source fetched.
+/// A fetched document.
 #[derive(Clone, Copy, Debug)]
 pub struct Fetched<'a> {
-    /// The address that the document is saved under: after redirects, in the spelling that all its
-    /// equivalents are brought to.
+    /// The address under which the document is saved: after redirects, in the canonical spelling.
     pub url: &'a str,
     /// The address that relative links start from.
     pub base_url: Option<&'a Url>,
-    /// What kind of document it is.
+    /// The format of the document.
     pub format: Format,
     /// Its content.
     pub body: Body<'a>,
-    /// What the source calls it, which counts where the content has no title, or is a part that was
-    /// selected.
+    /// The title from the source, which is used if the content has no title or is a selected part.
     pub title: &'a str,
     /// Whether the body is a selected part of the page: all of it is saved then, not its main content.
     pub selected: bool,
     /// When it was fetched (RFC 3339): see [`now`](crate::now).
     pub fetched_at: &'a str,
-    /// What it came from, as the catalog records it.
+    /// The source, as the catalog records it.
     pub source: Option<&'a Source>,
 }
 
@@ -48,8 +46,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of what a server sends as `media_type`, with or without parameters, for `url`; `None`
-    /// for what is not a document, such as an image.
+    /// The format of a response with the media type `media_type`, with or without parameters, for `url`; `None` if it
+    /// is not a document but, for example, an image.
     pub fn of(media_type: &str, url: &Url) -> Option<Self> {
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match essence.as_str() {
@@ -109,8 +107,7 @@ impl Fetched<'_> {
     }
 }
 
-/// The document that `markdown` is, made of `text`, about which nothing else is known; `None` where it
-/// is blank.
+/// A document of `markdown`, made from `text`, without further metadata; `None` if it is blank.
 fn as_it_is(markdown: String, text: &str) -> Option<Document> {
     if text.trim().is_empty() {
         return None;

@@ -8,7 +8,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 
 use crate::Destination;
 
-/// The arguments of a tool that name where it saves.
+/// The arguments of a tool that name the place where it saves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Named<'a> {
     /// `--output-dir`: the folder of the documents.
@@ -29,7 +29,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The same for [`save`](crate::save).
+    /// The destination in this place, for [`save`](crate::save).
     pub fn destination(&self) -> Destination<'_> {
         Destination { folder: self.folder.clone(), catalog: Some(&self.catalog) }
     }
@@ -41,9 +41,9 @@ impl Named<'_> {
         self.kb_root.is_some() || self.catalog_path.is_some()
     }
 
-    /// Where the arguments say that documents are saved: in `output_dir`, else in the folder `documents` beside
-    /// the catalog, which is `kb_root/cache/documents`. Without `kb_root` and `catalog_path` the catalog is the
-    /// project's. What a model names is confined to the places that may be written.
+    /// The place where documents are saved: `output_dir`, or else the folder `documents` beside the catalog, which is
+    /// `kb_root/cache/documents`. Without `kb_root` and `catalog_path`, it is the project's catalog. A place that a
+    /// model names is confined to the roots that may be written.
     ///
     /// # Errors
     ///

@@ -20,12 +20,12 @@ const DOCUMENTS: &str = "documents";
 /// The most characters of a title that is made of an address.
 const MAX_TITLE: usize = 500;
 
-/// Where documents are saved.
+/// The destination of saved documents.
 #[derive(Clone, Debug)]
 pub struct Destination<'a> {
-    /// The folder of the file, which is made where it is missing.
+    /// The folder of the file, which is created if necessary.
     pub folder: PathBuf,
-    /// The catalog that lists it, where one is to.
+    /// The catalog that lists the file, if any.
     pub catalog: Option<&'a Catalog>,
 }
 
@@ -41,20 +41,20 @@ impl<'a> Destination<'a> {
 pub struct Saved {
     /// The absolute path of the file.
     pub file: PathBuf,
-    /// Whether the catalog lists it anew; `None` where no catalog was to list it.
+    /// Whether the catalog entry is new; `None` without a catalog.
     pub entry: Option<Outcome>,
     /// The title of the file and of the entry.
     pub title: String,
-    /// How many words the content has; each CJK character is one.
+    /// The number of words; each CJK character counts as one.
     pub words: usize,
-    /// How sure the extraction is of the content, as in [`Metadata::confidence`].
+    /// The confidence of the extraction, as in [`Metadata::confidence`].
     pub confidence: Option<f64>,
 }
 
-/// Converts what was fetched, writes it and records it.
+/// Converts the fetched body, writes the file and records it in the catalog.
 ///
-/// The same address always gets the same file and the same entry, so that fetching it again replaces
-/// them. The file is there whole or not at all.
+/// The same address always has the same file and the same entry, so fetching it again replaces them. The file is
+/// written completely or not at all.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ pub fn write(document: &Document, url: &str, fetched_at: &str, file: &Path) -> R
     DocumentFile { source_url: url, title, fetched_at, fields: &front_matter, markdown }.save_as(file)
 }
 
-/// What the catalog lists of a document that [`write()`] wrote.
+/// The catalog entry for a document that [`write()`] wrote.
 pub fn entry(document: &Document, url: &str, fetched_at: &str, source: Option<&Source>, file: &Path) -> Entry {
     let title = &document.metadata.title;
     let entry = Entry::new(url, title, file)
@@ -119,9 +119,10 @@ pub fn title_of(document: &Document, url: &str) -> String {
     if title.trim().is_empty() { last_segment(url) } else { title }
 }
 
-/// What tells whether a document's text is another one: the SHA-256 of its title and content in hexadecimal.
+/// The hash that detects changes of a document: the SHA-256 of its title and content in hexadecimal.
 ///
-/// Blanks around the content do not count, so that the text of a saved file has the hash of what was saved.
+/// Leading and trailing white space is ignored, so the text of a saved file has the same hash as the text before
+/// saving.
 pub fn content_hash(title: &str, markdown: &str) -> String {
     let digest = Sha256::new().chain_update(title).chain_update("\n").chain_update(markdown.trim()).finalize();
     digest
@@ -131,7 +132,7 @@ pub fn content_hash(title: &str, markdown: &str) -> String {
         .collect()
 }
 
-/// What the front matter says of a document beside its address, title and time.
+/// The front matter of a document, without address, title and time.
 fn front_matter<'a>(metadata: &'a Metadata, confidence: Option<&'a String>) -> Vec<(&'static str, &'a str)> {
     let known = [
         ("author", metadata.author.as_ref()),
@@ -143,7 +144,7 @@ fn front_matter<'a>(metadata: &'a Metadata, confidence: Option<&'a String>) -> V
     known.into_iter().filter_map(|(name, value)| Some((name, value?.as_str()))).collect()
 }
 
-/// What a page without a title is called: the last part of its address.
+/// The title of a page without a title: the last part of its address.
 fn last_segment(url: &str) -> String {
     let url = Url::parse(url).ok();
     let segment = url.as_ref().and_then(|url| url.path_segments()?.rfind(|segment| !segment.is_empty()));

@@ -13,29 +13,29 @@ const ANSWER_LIMIT: usize = 8 << 20;
 /// The most calls in an answer.
 const CALLS: usize = 128;
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// Its text.
     pub text: String,
     /// Its calls, each with an id that no other call of the conversation has.
     pub calls: Vec<Call>,
-    /// What it cost.
+    /// The tokens used.
     pub usage: Usage,
-    /// Why it ended.
+    /// The reason of its end.
     pub stop: Stop,
 }
 
-/// The tokens of an answer as the provider counts them; 0 where it does not say.
+/// The tokens of an answer as the provider counts them; 0 if it does not report them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Those of the request.
+    /// The tokens of the request.
     pub input_tokens: u64,
-    /// Those of the answer.
+    /// The tokens of the answer.
     pub output_tokens: u64,
 }
 
-/// Why an answer ended.
+/// The reason why an answer ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stop {
     /// The model was done.
@@ -47,12 +47,12 @@ pub enum Stop {
     Filtered,
 }
 
-/// What an event did to an answer.
+/// The effect of an event on an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fed {
     /// It belongs to the answer.
     Taken,
-    /// The endpoint reports a failure of its own: a new request may succeed.
+    /// The endpoint reports an internal failure: another request may succeed.
     Failed(String),
 }
 

@@ -9,7 +9,7 @@ use crate::{
     message::as_object,
 };
 
-/// The most tokens of an answer where the configuration names none: the format has no default.
+/// The maximum number of tokens of an answer if the configuration has none; the format requires a value.
 const MAX_TOKENS: u64 = 8_192;
 
 pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>) -> Value {

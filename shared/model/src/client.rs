@@ -31,13 +31,13 @@ use crate::{
     text,
 };
 
-/// How often a wait looks whether a person cancelled.
+/// The interval at which a wait checks whether a person cancelled.
 const POLL: Duration = Duration::from_millis(10);
-/// How long the count of tokens, which follows the end of an answer, is waited for.
+/// The time to wait for the token count, which follows the end of an answer.
 const AFTER_STOP: Duration = Duration::from_secs(2);
 /// The longest wait that a person is kept for; an endpoint that asks for more has failed.
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
-/// How many times the longest silence a whole answer may take.
+/// The time limit of a whole answer, as a multiple of the limit for silence.
 const WHOLE: u32 = 10;
 
 /// Ends a request from another thread.
@@ -61,18 +61,18 @@ impl Cancel {
     }
 }
 
-/// What happens while an answer is waited for.
+/// The progress of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// The next text of the answer.
     Text(&'a str),
-    /// The request is sent once more after `wait`; the text so far does not count.
+    /// The request is sent again after `wait`; the text so far is discarded.
     Retry {
-        /// Which repetition it is, from 1.
+        /// The number of the retry, from 1.
         number: u32,
-        /// How long it is waited.
+        /// The delay.
         wait: Duration,
-        /// What failed.
+        /// The failure.
         reason: &'a str,
     },
 }
@@ -80,9 +80,9 @@ pub enum Progress<'a> {
 /// When a request that failed is sent again: on 429, 5xx and lost connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Retries {
-    /// How many times.
+    /// The maximum number of retries.
     pub most: u32,
-    /// The waits before them, where the endpoint names none.
+    /// The delays, if the endpoint names none.
     pub backoff: Backoff,
 }
 
@@ -121,7 +121,7 @@ impl Drop for Open<'_> {
     }
 }
 
-/// What the thread that reads the connection hands over.
+/// A message of the thread that reads the connection.
 enum Part {
     Head { status: u16, retry_after: Option<Duration>, is_json: bool },
     Bytes(Vec<u8>),
@@ -149,7 +149,7 @@ impl Client {
         std::mem::replace(&mut *current, agent(&self.endpoint)).shutdown();
     }
 
-    /// The same client with other waits.
+    /// The client with other retry settings.
     #[must_use]
     pub fn with_retries(mut self, retries: Retries) -> Self {
         self.retries = retries;
@@ -354,7 +354,7 @@ impl Client {
         Ok(receiver)
     }
 
-    /// The failure that a status other than 200 stands for.
+    /// The failure for a status other than 200.
     fn refused(&self, status: u16, wait: Option<Duration>, body: &[u8]) -> Failure {
         let text = String::from_utf8_lossy(body);
         let said = serde_json::from_str::<Value>(&text).ok().and_then(|body| {

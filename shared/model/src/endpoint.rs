@@ -8,7 +8,7 @@ use ragmaker_config::{Blanks, Key, ModelSettings, Protocol, Provider};
 /// A model and how it is reached.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Who serves it.
+    /// The provider.
     pub provider: Provider,
     /// The model's name; the deployment's with Azure.
     pub model: String,
@@ -20,17 +20,17 @@ pub struct Endpoint {
     pub headers: Vec<(String, String)>,
     /// Further parameters of the URL.
     pub query: Vec<(String, String)>,
-    /// The temperature, where it is not the provider's default.
+    /// The temperature; `None` for the provider's default.
     pub temperature: Option<f64>,
-    /// The most tokens of an answer, where it is not the provider's default.
+    /// The maximum number of tokens of an answer; `None` for the provider's default.
     pub max_output_tokens: Option<u64>,
-    /// How long nothing may come.
+    /// The time after which a silent connection is given up.
     pub timeout: Duration,
-    /// How tools are called.
+    /// The way in which tools are called.
     pub protocol: Protocol,
 }
 
-/// What stays as it is in a path or a value of a URL.
+/// Characters that stay unescaped in a path or a value of a URL.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 impl Endpoint {
@@ -66,7 +66,7 @@ impl Endpoint {
         }
     }
 
-    /// What no text of an answer or an error may hold.
+    /// The keys that must not be in the text of an answer or an error.
     pub fn blanks(&self) -> Blanks {
         let mut blanks = Blanks::default();
         blanks.add(self.key.value());

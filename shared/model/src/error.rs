@@ -26,7 +26,7 @@ pub const CANCELLED: Code = Code::new("CANCELLED", "Nothing has to be done; the 
 pub const ERRORS: &[Code] =
     &[MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE, MODEL_ANSWER_INVALID, CONTEXT_TOO_LONG, CANCELLED];
 
-/// Why one attempt failed.
+/// The failure of one attempt.
 pub(crate) enum Failure {
     Final(Error),
     Again { code: Code, reason: String, wait: Option<Duration> },

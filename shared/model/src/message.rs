@@ -7,16 +7,16 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What the person said.
+    /// A message of the person.
     User {
         /// The text.
         text: String,
     },
-    /// What the model answered.
+    /// An answer of the model.
     Assistant {
         /// The text, which may be empty beside calls.
         text: String,
-        /// The calls, each with an id of its own.
+        /// The calls; each has a unique id.
         calls: Vec<Call>,
     },
     /// The result of a call: the conversation has exactly one for each.
@@ -39,19 +39,19 @@ pub struct Call {
     pub id: String,
     /// The tool's name as the model wrote it.
     pub name: String,
-    /// The arguments: an object, or the text that the model wrote where that is not a JSON object.
+    /// The arguments: an object, or the model's text if it is not a JSON object.
     pub arguments: Value,
-    /// What Gemini wants handed back unchanged with the call.
+    /// A value that Gemini requires unchanged when the call is sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 
-/// A tool as a model is told of it.
+/// The declaration of a tool for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declaration {
     /// The name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// The JSON Schema of its arguments, an object.
     pub parameters: Value,
@@ -68,12 +68,12 @@ pub struct Request<'a> {
     pub tools: &'a [Declaration],
 }
 
-/// The arguments as an object, for formats that take nothing else.
+/// The arguments as an object, for formats that accept nothing else.
 pub(crate) fn as_object(arguments: &Value) -> Value {
     if arguments.is_object() { arguments.clone() } else { serde_json::json!({"unreadable_arguments": arguments}) }
 }
 
-/// Arguments as a model wrote them: an object, or the text where that is none.
+/// Arguments as a model wrote them: an object, or the text if it is not a JSON object.
 pub(crate) fn parsed(text: &str) -> Value {
     if text.trim().is_empty() {
         return Value::Object(serde_json::Map::new());

@@ -17,7 +17,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) blanks: &'a Blanks,
     /// Nothing more comes.
     pub(crate) done: bool,
-    /// Something came.
+    /// Whether any event was received.
     pub(crate) any: bool,
 }
 
@@ -78,13 +78,13 @@ impl Reader<'_> {
     }
 }
 
-/// The start of what an endpoint says, without keys: they are blanked before it is cut, for half a key is none that
-/// would be found.
+/// The start of an endpoint's message, without keys. The keys are removed before the text is cut, because a part of a
+/// key would not be found.
 pub(crate) fn shortened(blanks: &Blanks, said: &str) -> String {
     blanks.blanked(said).chars().take(500).collect()
 }
 
-/// Whether an endpoint's message says that the context is too long: there is no common code for it.
+/// Whether an endpoint's message says that the context is too long; there is no common code for this.
 pub(crate) fn is_about_length(said: &str) -> bool {
     let said = said.to_lowercase();
     ["context length", "context_length", "context window", "context size", "maximum context", "too many tokens"]

@@ -34,7 +34,7 @@ impl Events {
         Ok(())
     }
 
-    /// Hands over what stands before the end of the stream: some servers leave the last empty line out.
+    /// Handles the text before the end of the stream, because some servers omit the last empty line.
     pub(crate) fn end(&mut self, mut event: impl FnMut(&str)) {
         self.end_line(&mut event);
         self.end_line(&mut event);

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::{Declaration, Message, Request, answer::Draft};
 
-/// How a call is written.
+/// The instructions how to write a call.
 pub(crate) const RULES: &str = "\n\nTo call a tool, answer with nothing but one JSON object:\n\
     {\"tool\": NAME, \"arguments\": {...}}\nThe tools, each with the schema of its arguments:\n";
 
-/// How a call and an answer are written where the server holds the model to [`schema`].
+/// The instructions how to write a call or an answer, for a server that enforces [`schema`].
 pub(crate) const SCHEMA_RULES: &str = "\n\nAnswer with one JSON object: {\"answer\": TEXT}, or, to call a tool, \
     {\"tool\": NAME, \"arguments\": {...}}\nThe tools, each with the schema of its arguments:\n";
 

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-/// What a system keeps for itself at the top.
+/// The names of system directories in the root directory.
 const SYSTEM: [&str; 17] = [
     "bin",
     "boot",

@@ -20,16 +20,16 @@ pub const CONFIGURATION: &str = "ragmaker.toml";
 pub const MCP_TOKEN: &str = "mcp_token";
 
 impl Project {
-    /// The cache folder, whether or not it exists: absolute and, but for links in the cache itself, with one
-    /// name only.
+    /// The path of the cache folder, which need not exist. The path is absolute and, except for links inside the cache,
+    /// canonical.
     pub fn cache_folder(&self) -> PathBuf {
         self.root().join(knowledge_base::IN_PROJECT).join(knowledge_base::CACHE)
     }
 
-    /// The cache folder, which is made where it is missing, for the owner alone.
+    /// Creates the cache folder if necessary, accessible only to its owner.
     ///
-    /// It holds the cookies of browser profiles, so it has a `.gitignore` that keeps all of it out of the
-    /// repository. One that is there already is left as it is.
+    /// It contains the cookies of browser profiles, so a `.gitignore` excludes all of it from the repository. An
+    /// existing `.gitignore` is not changed.
     ///
     /// # Errors
     /// What the system says where a folder or the file cannot be made.
@@ -49,7 +49,7 @@ pub fn create_cache_folder(folder: &Path) -> io::Result<()> {
     exclude_from_git(folder)
 }
 
-/// Makes a folder, and those above it, for the owner alone.
+/// Creates a folder and its missing parents, accessible only to their owner.
 ///
 /// # Errors
 /// What the system says where a folder cannot be made.

@@ -19,7 +19,7 @@ pub const CACHE: &str = "cache";
 /// The knowledge base that is being gathered, in the project root.
 pub const IN_PROJECT: &str = ".tmp";
 
-/// How far into a catalog its list of documents has to begin.
+/// The list of documents must begin within this number of bytes of a catalog.
 const HEAD: u64 = 1 << 20;
 
 /// The catalog of the knowledge base at `root`, whether or not it exists: `cache/catalog.json` in it, or
@@ -29,8 +29,8 @@ pub fn catalog_of(root: &Path) -> PathBuf {
     if !inner.exists() && top.is_file() { top } else { inner }
 }
 
-/// The root of the knowledge base that `catalog`, the path of a file, belongs to: the folder that it is
-/// in, or the one above where that is called `cache`.
+/// The root of the knowledge base of the catalog file `catalog`: its folder, or the parent of this folder if it is
+/// named `cache`.
 pub fn root_of(catalog: &Path) -> Option<&Path> {
     let folder = catalog.parent()?;
     if folder.ends_with(CACHE) { folder.parent() } else { Some(folder) }
@@ -44,10 +44,9 @@ pub fn is_knowledge_base(directory: &Path) -> bool {
     holds_catalog(directory) || (is_own() && holds_catalog(&cache))
 }
 
-/// Whether `directory` itself holds a catalog: a regular JSON file of this user's (or the system's) with a
-/// list of documents.
+/// Whether `directory` contains a catalog: a regular JSON file with a list of documents, owned by this user or by root.
 ///
-/// A catalog opens its directory for reading, so one that somebody else has put there does not count.
+/// A catalog makes its directory readable for tools, so a catalog of another user does not count.
 pub fn holds_catalog(directory: &Path) -> bool {
     let path = directory.join(CATALOG);
     let Ok(metadata) = fs::symlink_metadata(&path) else { return false };

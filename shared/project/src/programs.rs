@@ -37,7 +37,7 @@ pub enum Program {
 }
 
 impl Program {
-    /// What people call it.
+    /// The name of the program, for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Chromium => "Chromium",
@@ -63,7 +63,7 @@ impl Program {
         }
     }
 
-    /// Where installers put it outside PATH on Linux, macOS and Windows.
+    /// The usual places outside PATH on Linux, macOS and Windows.
     fn places(self) -> &'static [&'static str] {
         match self {
             Self::Chromium => &[
@@ -128,7 +128,7 @@ impl Program {
     }
 }
 
-/// The executable that `command` means by PATH, where there is one.
+/// The executable of `command` on PATH, if there is one.
 pub fn on_path(command: &str) -> Option<PathBuf> {
     let file = format!("{command}{}", env::consts::EXE_SUFFIX);
     let folders = env::var_os("PATH")?;

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::{broad, variables};
 
-/// What marks a directory as a project; `.git` comes first because it alone is [`Source::Git`].
+/// The files and folders that mark a directory as a project; `.git` comes first because it is [`Source::Git`].
 pub const MARKERS: [&str; 9] =
     [".git", ".ragmaker", "Cargo.toml", "package.json", "pyproject.toml", "go.mod", "pom.xml", ".hg", ".svn"];
 
@@ -29,7 +29,7 @@ pub const ROOT_TOO_BROAD: Code = Code::new(
 /// The codes of a tool that looks for the project.
 pub const ERRORS: &[Code] = &[ROOT_NOT_USABLE, ROOT_TOO_BROAD];
 
-/// Who named a root.
+/// The origin of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -41,7 +41,7 @@ pub enum Source {
     Marker,
     /// The `.git` of a repository.
     Git,
-    /// The working directory, for want of anything better.
+    /// The working directory, because nothing else was found.
     Cwd,
     /// The catalog of a knowledge base.
     Catalog,
@@ -52,15 +52,15 @@ pub enum Source {
 pub struct Candidate {
     /// The directory as it was named.
     pub path: PathBuf,
-    /// Who named it.
+    /// Its origin.
     pub source: Source,
     /// Whether it is the project root.
     pub chosen: bool,
-    /// Why, or why not.
+    /// The reason why it was chosen, or why not.
     pub reason: String,
 }
 
-/// What the environment says about the project.
+/// The facts about the environment that decide about the project.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// The value of [`variables::PROJECT_ROOT`].
@@ -104,11 +104,10 @@ impl Project {
         Self::within(argument, Environment::read(), working_directory(), false)
     }
 
-    /// The same, with every directory that could have been the root among the
-    /// [`candidates`](Self::candidates), and not only those up to the one that was chosen.
+    /// Like [`discover`](Self::discover), but lists all directories that could have been the root among the
+    /// [`candidates`](Self::candidates), not only those up to the chosen one.
     ///
-    /// Where the working directory no longer exists, the nearest directory above it that does is looked at
-    /// in its place, and may be read only.
+    /// If the working directory no longer exists, its nearest existing parent is used instead, only for reading.
     ///
     /// # Errors
     /// As [`discover`](Self::discover), but for a working directory that no longer exists.
@@ -141,7 +140,7 @@ impl Project {
         &self.root
     }
 
-    /// Who named the root.
+    /// The origin of the root.
     pub fn source(&self) -> Source {
         self.source
     }
@@ -156,7 +155,7 @@ impl Project {
         &self.candidates
     }
 
-    /// The working directory, without links; `None` where it no longer exists.
+    /// The working directory, with links resolved; `None` if it no longer exists.
     pub fn cwd(&self) -> Option<&Path> {
         self.cwd.as_deref()
     }
@@ -166,8 +165,8 @@ impl Project {
         self.environment.home.as_deref()
     }
 
-    /// The directory `path` as a root of its own, absolute and without links. A relative path starts at the
-    /// working directory.
+    /// The directory `path` as a further root, absolute and with links resolved. A relative path starts at the working
+    /// directory.
     ///
     /// # Errors
     /// [`ROOT_NOT_USABLE`] where it is not a directory, [`ROOT_TOO_BROAD`] where it holds too much.
@@ -263,8 +262,8 @@ fn working_directory() -> Option<PathBuf> {
     env::current_dir().and_then(|cwd| cwd.canonicalize()).ok()
 }
 
-/// The nearest existing directory above a working directory that was deleted. Linux still tells where that
-/// was; elsewhere it is the root of the file system.
+/// The nearest existing parent of a deleted working directory. Linux reports where the directory was; on other systems,
+/// the result is the root of the file system.
 fn nearest_to_deleted_cwd() -> Option<PathBuf> {
     let was = std::fs::read_link("/proc/self/cwd").unwrap_or_else(|_| PathBuf::from("/"));
     // The kernel adds " (deleted)" to the last name, which is not looked at.

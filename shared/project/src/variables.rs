@@ -7,9 +7,9 @@
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
-    /// What its value means.
+    /// The meaning of its value.
     pub meaning: &'static str,
-    /// What holds without it.
+    /// The default.
     pub default: &'static str,
 }
 
@@ -33,7 +33,7 @@ pub const CHROMEDRIVER: &str = "RAGMAKER_CHROMEDRIVER";
 pub const ASCII_JSON: &str = "RAGMAKER_ASCII_JSON";
 /// The log of operations.
 pub const LOG: &str = "RAGMAKER_LOG";
-/// Who serves the model.
+/// The provider of the model.
 pub const PROVIDER: &str = "RAGMAKER_PROVIDER";
 /// The model's name.
 pub const MODEL: &str = "RAGMAKER_MODEL";
@@ -43,13 +43,13 @@ pub const BASE_URL: &str = "RAGMAKER_BASE_URL";
 pub const API_KEY_ENV: &str = "RAGMAKER_API_KEY_ENV";
 /// Whether the agent logs what it does.
 pub const DEBUG: &str = "RAGMAKER_DEBUG";
-/// What runs without a question.
+/// Which calls run without approval.
 pub const APPROVE: &str = "RAGMAKER_APPROVE";
 /// The conversation whose working state a call is about.
 pub const CONVERSATION: &str = "RAGMAKER_CONVERSATION";
 /// The browser profile that a process works for.
 pub const BROWSER_PROFILE: &str = "RAGMAKER_BROWSER_PROFILE";
-/// The layers that a confined process found, and where it reports.
+/// The layers that a confined process found, and the place for its report.
 pub const CONFINE_LAYERS: &str = "RAGMAKER_CONFINE_LAYERS";
 /// The layers of confinement that are taken as missing.
 pub const CONFINE_WITHOUT: &str = "RAGMAKER_CONFINE_WITHOUT";

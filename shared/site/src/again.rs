@@ -13,15 +13,15 @@ use crate::{
     section::{Wanted, again},
 };
 
-/// The longest single wait that a site may ask for.
+/// The maximum pause that a site may ask for.
 const MAX_WAIT: Duration = Duration::from_mins(1);
 
-/// Pages that are asked for again, with the validators of their last responses.
+/// A request to fetch known pages again, with the validators of their last responses.
 #[derive(Debug)]
 pub struct Again<'a> {
     /// Their addresses, as the catalog has them.
     pub urls: &'a [String],
-    /// Who asks.
+    /// The circumstances of the call.
     pub invocation: &'a Invocation,
 }
 

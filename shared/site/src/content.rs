@@ -21,21 +21,21 @@ pub struct Content {
     pub url: Url,
     /// The HTTP status.
     pub http_status: u16,
-    /// What it is: its body decides where that contradicts the server.
+    /// Its media type; the body decides if it contradicts the server.
     pub media_type: String,
     /// The charset of a text.
     pub charset: Option<&'static str>,
-    /// What it is by its body.
+    /// Its kind by its body.
     pub kind: Kind,
     /// It as Markdown.
     pub document: Document,
-    /// The text as it came, where it is not a page.
+    /// The unchanged text, if it is not a page.
     pub as_it_is: Option<String>,
-    /// Where it leads.
+    /// Its links.
     pub links: Links,
 }
 
-/// What a response is by its body.
+/// The kind of a response by its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// HTML, of which the main content is taken.
@@ -166,14 +166,14 @@ impl Content {
 /// Fewer words than these, on a page with scripts, may be no more than its frame.
 const THIN: usize = 25;
 
-/// How much text, in characters, may stand beside a form to sign in on a page that is nothing else. Where a browser
-/// may be asked, it decides by how the form stands on the page.
+/// The maximum number of characters beside the form of a sign-in page. If the browser may be used, the position of the
+/// form on the page decides instead.
 const BESIDE: usize = 300;
 
 /// A paragraph that is longer, in characters, is what the page is for.
 const ARTICLE: usize = 80;
 
-/// What to do about a page without text.
+/// The remedy for a page without text.
 const EMPTY_REMEDY: &str =
     "Look at the page with the browser tools: what it shows may be made by scripts, or there is nothing.";
 
@@ -189,7 +189,7 @@ fn first_heading(markdown: &str) -> Option<&str> {
     Some(line.strip_prefix("# ")?.trim().trim_end_matches('#').trim_end())
 }
 
-/// Whether a text is an HTML document, whatever it is called.
+/// Whether a text is an HTML document, independent of its media type.
 pub(crate) fn is_html(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
     while let Some(comment) = rest.strip_prefix("<!--") {
@@ -200,7 +200,7 @@ pub(crate) fn is_html(text: &str) -> bool {
     HTML.iter().any(|html| start.starts_with(html))
 }
 
-/// The text of a PDF, an office document or a book, and its media type; `None` where it is none.
+/// The text of a PDF, an office document or a book, and its media type; `None` for other responses.
 fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error> {
     let source = Source::Memory(response.body.clone());
     let name = response.url.as_str();
@@ -227,7 +227,7 @@ fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error
     Ok(Some((Document { metadata: Metadata::default(), markdown, words }, media_type)))
 }
 
-/// What a notebook, delimited rows or a message says, as its type or its name tell of it; `None` where it is none.
+/// The text of a notebook, delimited rows or a message, recognised by media type or name; `None` for other responses.
 fn data(response: &Response) -> Option<Document> {
     use ragmaker_convert::Kind as File;
     let name = response.url.path();

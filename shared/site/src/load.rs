@@ -13,15 +13,15 @@ use url::Url;
 
 use crate::content::{Content, Kind, read};
 
-/// The media types that are wanted: the publisher's Markdown before HTML, and then anything.
+/// The `Accept` header that prefers the publisher's Markdown, then HTML, then anything.
 pub(crate) const MARKDOWN_FIRST: &str = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5";
-/// The same, HTML alone before others.
+/// The `Accept` header that prefers HTML.
 pub(crate) const HTML_FIRST: &str = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5";
 
 /// Fewer words of the publisher's Markdown than these are compared with the page.
 const SHORT: usize = 60;
 
-/// How long the browser may take for a page.
+/// The time limit of the browser for a page.
 const BROWSER_TIME: Duration = Duration::from_secs(30);
 
 /// Whether pages that are thin without it go through the browser.
@@ -29,14 +29,14 @@ const BROWSER_TIME: Duration = Duration::from_secs(30);
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum UseBrowser {
-    /// Where the plain page has too little to read.
+    /// If the plain page has too little text.
     #[default]
     Auto,
     /// Not at all.
     Never,
 }
 
-/// How a page was fetched.
+/// The way in which a page was fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -58,9 +58,9 @@ impl fmt::Display for Via {
 pub struct Loaded {
     /// The content.
     pub content: Content,
-    /// How it was fetched.
+    /// The way in which it was fetched.
     pub via: Via,
-    /// Why it was the browser, or why it was not though it should have been.
+    /// The reason why the browser was used, or why it was not used although it was needed.
     pub reason: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// The session that is called `session`, or the default one; `None` where none is to be used.
+    /// The session `session`, or the default session; `None` if no browser may be used.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Browser {
     }
 }
 
-/// Reads what `response` holds, in the browser where that may show more.
+/// Reads the content of `response`, with the browser if it may show more.
 pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
     let (plain, reason) = match read(response) {
         Ok(content) if !content.is_thin() => return Ok(Loaded { content, via: Via::Http, reason: None }),

@@ -11,10 +11,10 @@ use crate::{content::read, scope::key, site::Site};
 /// The last segment of an address that cannot exist, before what makes it unique.
 const NONE: &str = "ragmaker-no-such-page-";
 
-/// What a site answers for a page that it does not have.
+/// A site's response to a missing page.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
-    /// Where it leads to instead.
+    /// The target of its redirect.
     leads_to: Option<String>,
     /// The lines of what it shows.
     lines: HashSet<String>,

@@ -18,7 +18,7 @@ pub struct Planned {
     pub url: String,
     /// Whether it would be fetched.
     pub kept: bool,
-    /// What names it, or why it would not be fetched.
+    /// The place that names it, or the reason why it would not be fetched.
     pub reason: String,
 }
 

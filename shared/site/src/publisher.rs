@@ -23,7 +23,7 @@ const TRIES: u32 = 3;
 /// A way in which a site offers Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// The same address, by the media type that is asked for.
+    /// The same address, with `Accept: text/markdown`.
     Accept,
     /// An address that the page names.
     Alternate,
@@ -35,7 +35,7 @@ pub(crate) enum Way {
 
 const WAYS: [Way; 4] = [Way::Accept, Way::Alternate, Way::Suffix, Way::Ending];
 
-/// What is known of a site's ways.
+/// The knowledge about the ways in which a site offers Markdown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Learned {
     tried: [u32; 4],
@@ -43,14 +43,15 @@ pub(crate) struct Learned {
 }
 
 impl Learned {
-    /// Whether a way is tried: on the first pages, and then where it was better each time.
+    /// Whether a way is tried: on the first pages, and later only if it was better each time.
     pub(crate) fn tries(&self, way: Way) -> bool {
         let at = way as usize;
         let other = WAYS.iter().any(|other| *other != way && self.won[*other as usize] >= TRIES);
         !other && (self.tried[at] < TRIES || self.won[at] * 2 > self.tried[at])
     }
 
-    /// Whether the site answers with Markdown where that is asked for, so that the page need not be compared.
+    /// Whether the site reliably answers with Markdown to the `Accept` header, so that a comparison with the page is
+    /// not necessary.
     pub(crate) fn is_sure_of_accept(&self) -> bool {
         self.won[Way::Accept as usize] >= TRIES && self.tries(Way::Accept)
     }
@@ -61,8 +62,8 @@ impl Learned {
     }
 }
 
-/// Whether the publisher's text is at least as full as what was extracted, but for a tenth: a page's frame may
-/// be in the one and not in the other.
+/// Whether the publisher's text has at least 90 % of the length of the extracted text. The difference may be the page's
+/// boilerplate.
 pub(crate) fn is_fuller(publishers: usize, extracted: usize) -> bool {
     publishers > 0 && publishers * 10 >= extracted * 9
 }
@@ -91,7 +92,7 @@ pub(crate) fn named(response: &Response, links: &Links) -> (Vec<Url>, Vec<Url>) 
     (markdown, indexes)
 }
 
-/// Where the Markdown of the page at `url` is in this way, by its address alone.
+/// The address of the Markdown of the page at `url` in this way, derived from the page's address.
 fn guessed(way: Way, url: &Url) -> Option<Url> {
     let path = url.path();
     let path = match way {
@@ -107,8 +108,8 @@ fn guessed(way: Way, url: &Url) -> Option<Url> {
     Some(url)
 }
 
-/// The publisher's Markdown of the page that `response` is, as `page` has it, where that is the fuller text.
-/// `may` says whether an address may be asked.
+/// The publisher's Markdown of the page in `response`, if it is more complete than `page`. `may` says whether an
+/// address may be requested.
 pub(crate) fn better(
     response: &Response,
     page: &Content,

@@ -3,7 +3,7 @@
 use ragmaker_address::ADDRESS_NOT_ALLOWED;
 use ragmaker_tool::Error;
 
-/// Why.
+/// The reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NotFollowed {
     /// The target is outside the section, or robots.txt disallows it.

@@ -8,7 +8,7 @@ use ragmaker_markdown::Links;
 use ragmaker_tool::Error;
 use url::Url;
 
-/// The error for `response`, whose page has `links`; `None` where it may have content.
+/// The error for `response`, whose page has `links`; `None` if it may have content.
 pub(crate) fn refusal(response: &Response, links: &Links) -> Option<Error> {
     let (url, status) = (response.url.as_str(), response.status);
     let error = if let Some(vendor) = challenge(response, links) {

@@ -31,7 +31,7 @@ struct Group {
 }
 
 impl Robots {
-    /// The rules in `text` for the product token `product`; those for `*` where it has none of its own.
+    /// The rules in `text` for the product token `product`, or for `*` if there are none for this token.
     pub fn parse(text: &[u8], product: &str) -> Self {
         let text = String::from_utf8_lossy(&text[..text.len().min(MOST)]);
         let (mut own, mut all) = (Group::default(), Group::default());
@@ -84,7 +84,7 @@ impl Robots {
         Self { rules: group.rules, crawl_delay: group.crawl_delay, sitemaps }
     }
 
-    /// Allows nothing: what holds where the server fails to say what it allows.
+    /// Disallows everything, for a server that fails to return its robots.txt.
     pub fn none() -> Self {
         Self { rules: vec![Rule { allows: false, pattern: b"/".to_vec() }], ..Self::default() }
     }
@@ -102,9 +102,9 @@ impl Robots {
     }
 }
 
-/// Whether `pattern` is the start of `path`, where `*` stands for anything and `$` at the end for the end.
+/// Whether `pattern` matches the start of `path`; `*` matches any text, and `$` at the end matches the end.
 ///
-/// It goes back to the last `*` only, which suffices: the time is at most the product of both lengths.
+/// It backtracks only to the last `*`, which is sufficient, so the time is at most the product of both lengths.
 fn matches(pattern: &[u8], path: &[u8]) -> bool {
     let (pattern, is_whole) = match pattern.strip_suffix(b"$") {
         Some(pattern) => (pattern, true),
@@ -134,7 +134,8 @@ fn matches(pattern: &[u8], path: &[u8]) -> bool {
     }
 }
 
-/// A path in one spelling: escapes in capitals, none of an unreserved character, all of what is not ASCII.
+/// A path in canonical spelling: escapes in capitals, no escapes of unreserved characters, all other characters outside
+/// ASCII escaped.
 fn normal(path: &[u8]) -> Vec<u8> {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let escaped = |byte: u8| [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
@@ -214,7 +215,7 @@ mod tests {
         assert!(allows(text, "/x/y"));
     }
 
-    /// What a pattern means, by its definition.
+    /// Whether a pattern matches, by its definition, for comparison.
     fn means(pattern: &[u8], path: &[u8]) -> bool {
         match pattern {
             [] => true,

@@ -14,17 +14,17 @@ use url::Url;
 /// The most memory in bytes that a pattern may take, which is what the regex crate grants one.
 const MOST: usize = 10 << 20;
 
-/// What ends the names of files that are no documents.
+/// Name extensions of files that are not documents.
 const OTHERS: [&str; 44] = [
     "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "bmp", "tif", "tiff", "css", "js", "mjs", "map", "woff",
     "woff2", "ttf", "otf", "eot", "mp3", "mp4", "m4a", "ogg", "wav", "webm", "avi", "mov", "zip", "gz", "tgz", "bz2",
     "xz", "zst", "7z", "rar", "tar", "exe", "dmg", "msi", "deb", "rpm", "jar", "wasm",
 ];
 
-/// What ends the names of pages in a folder, which is the section then: a version number is none.
+/// Name extensions of pages in a folder; then the folder is the section. A version number is not an extension.
 const PAGES: [&str; 9] = ["html", "htm", "xhtml", "md", "php", "asp", "aspx", "jsp", "txt"];
 
-/// A regular expression that addresses are held against.
+/// A regular expression that filters addresses.
 #[derive(Debug)]
 pub struct Pattern {
     machine: PikeVM,
@@ -62,7 +62,8 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The section below `prefix`, or below `start` where none is given: of the page `…/index.html` its folder.
+    /// The section below `prefix`, or below `start` without a prefix. For a page `…/index.html` it is the page's
+    /// folder.
     pub fn new(
         start: &Url,
         prefix: Option<Url>,
@@ -94,7 +95,7 @@ impl Scope {
         &self.prefix
     }
 
-    /// Why `url` is not of the section; `None` where it is.
+    /// The reason why `url` is not in the section; `None` if it is.
     pub(crate) fn refusal(&self, url: &Url) -> Option<&'static str> {
         if !self.is_below(url) {
             Some("it is outside of the section")
@@ -109,7 +110,7 @@ impl Scope {
         }
     }
 
-    /// Whether `url` is at the prefix or below it, by whole segments.
+    /// Whether the path of `url` is the prefix or below it; only whole segments count.
     fn is_below(&self, url: &Url) -> bool {
         let default = |url: &Url| url.port().is_none();
         let port = |url: &Url| url.port_or_known_default();
@@ -126,7 +127,7 @@ fn is_other(url: &Url) -> bool {
     OTHERS.iter().any(|other| ending(url).eq_ignore_ascii_case(other))
 }
 
-/// What follows the last dot of the last segment.
+/// The text after the last dot of the last segment.
 pub(crate) fn ending(url: &Url) -> &str {
     let name = url.path_segments().and_then(|mut all| all.next_back()).unwrap_or_default();
     name.rsplit_once('.').map_or("", |(_, ending)| ending)

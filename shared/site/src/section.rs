@@ -33,36 +33,37 @@ use crate::{
 /// After so many failures in a row, the site is taken to be down.
 const DOWN: usize = 5;
 
-/// What a caller wants of a section.
+/// The request for a section.
 #[derive(Debug)]
 pub struct Wanted<'a> {
-    /// Where it starts.
+    /// Its start page.
     pub start: &'a Url,
-    /// Which addresses are of it.
+    /// Its scope.
     pub scope: Scope,
-    /// How many links from the start are followed; without it any number, and sitemaps and llms.txt are read.
+    /// The maximum number of links from the start page; `None` for any number, and then sitemaps and llms.txt are read
+    /// as well.
     pub depth: Option<u32>,
     /// The most pages of the section.
     pub max_pages: usize,
-    /// The longest wait that the site may ask for.
+    /// The maximum pause that the site may ask for.
     pub max_wait: Duration,
     /// Requests at once.
     pub concurrency: usize,
     /// The browser session, as the catalog records it.
     pub session: Option<String>,
-    /// What makes it the same run as an interrupted one.
+    /// The key that identifies the run when it is continued after an interruption.
     pub key: String,
     /// Whether each page is printed as it ends.
     pub stream: bool,
 }
 
-/// What became of a section's pages.
+/// The result for the pages of a section.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Fetched {
-    /// What became of them.
+    /// The summary of the run.
     #[serde(flatten)]
     pub run: Summary,
-    /// How many pages of the section are known and were not fetched, because there are more than `max_pages`.
+    /// The number of known pages of the section that were not fetched because of `max_pages`.
     pub left: usize,
 }
 
@@ -73,7 +74,7 @@ struct Section<'a, 's> {
     changed: Condvar,
 }
 
-/// What the workers change under one lock.
+/// The state that the workers share, under one lock.
 struct State<'a> {
     queue: VecDeque<(Url, u32)>,
     /// Addresses of Markdown, which may be other forms of pages: after all others.
@@ -88,7 +89,7 @@ struct State<'a> {
     error: Option<Error>,
 }
 
-/// What the journal has of a page, or of the beginning.
+/// A journal entry: the result of a page, or the start of the run.
 #[derive(Default, Serialize, Deserialize)]
 struct Noted {
     /// The addresses that are done.
@@ -100,7 +101,7 @@ struct Noted {
 }
 
 impl<'s> Section<'_, 's> {
-    /// A worker that panicked has left nothing half done behind this lock.
+    /// The shared state. A worker that panicked leaves it consistent.
     fn state(&self) -> MutexGuard<'_, State<'s>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -154,7 +155,7 @@ pub fn fetch(
     Ok(Fetched { run: run.finish()?, left })
 }
 
-/// Visits what is queued, and what that leads to.
+/// Visits the queued addresses and the addresses that their pages link to.
 fn all<'s>(
     wanted: &Wanted<'_>,
     site: &Site<'_>,
@@ -181,7 +182,7 @@ fn all<'s>(
     section.state.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Asks for the pages at `urls` of one site again, and for none that they lead to: each gets its verdict.
+/// Fetches the pages at `urls` of one site again, without following links. Each page has a verdict.
 ///
 /// # Errors
 ///
@@ -223,7 +224,7 @@ pub(crate) fn again<'s>(
     Ok((store, run))
 }
 
-/// Where the section begins, with the depth of each address.
+/// The start addresses of the section, each with its depth.
 fn seeded(wanted: &Wanted<'_>, site: &Site<'_>, store: &Store<'_>) -> Vec<(Url, u32)> {
     let mut found = vec![(wanted.start.clone(), 0)];
     if wanted.depth.is_none() {
@@ -290,7 +291,7 @@ impl<'a> State<'a> {
         matches!(listed.source, Some(Source::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
     }
 
-    /// Notes what a visit to `url` came to.
+    /// Records the result of the visit to `url`.
     fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
         let own = key(url);
         self.unreachable = if visited.unreachable { self.unreachable + 1 } else { 0 };
@@ -364,7 +365,7 @@ fn forms(url: &Url) -> Vec<String> {
     paths.into_iter().flatten().map(form).collect()
 }
 
-/// Visits one address after the other until none is left.
+/// Visits one address after another until the queue is empty.
 fn work(wanted: &Wanted<'_>, section: &Section<'_, '_>) {
     loop {
         let (url, depth, known): (Url, u32, Option<Listed>) = {

@@ -12,7 +12,7 @@ use crate::{content::is_html, relations::markdown_links, scope::key, site::Site,
 /// The most sitemaps that are read.
 const SITEMAPS: usize = 200;
 
-/// How many sitemaps may lie between the first one and a page.
+/// The maximum depth of nested sitemaps.
 const NESTED: u32 = 4;
 
 /// The most addresses that are taken from them.
@@ -67,7 +67,7 @@ pub(crate) fn of_llms_txt(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
     }
 }
 
-/// The addresses in one llms.txt; `None` where there is none.
+/// The addresses in an llms.txt; `None` if it does not exist.
 pub(crate) fn in_llms_txt(index: &Url, site: &Site<'_>) -> Option<Vec<Url>> {
     if !site.allows(index) {
         return None;

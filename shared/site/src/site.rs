@@ -13,19 +13,19 @@ use url::Url;
 
 use crate::{load::HTML_FIRST, robots::Robots};
 
-/// How many times a request is sent again.
+/// The maximum number of retries of a request.
 const REPETITIONS: u32 = 3;
 
-/// The waits between repetitions where the server names none.
+/// The delays between retries if the server names none.
 const BACKOFF: Backoff = Backoff { first: Duration::from_millis(500), longest: Duration::from_secs(20) };
 
-/// The longest pause between two requests that a site's Crawl-delay leads to.
+/// The maximum delay between two requests from a site's Crawl-delay, in seconds.
 const LONGEST_DELAY: f64 = 10.0;
 
 /// The pause after which a site that refused for too many requests is asked, at first.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// The longest pause that refusals lead to.
+/// The maximum delay between two requests after refusals.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The site asks to wait for longer than the caller does.
@@ -52,7 +52,7 @@ struct Pace {
 }
 
 impl<'a> Site<'a> {
-    /// The site of `url`, whose robots.txt is fetched: a server that fails to give one allows nothing.
+    /// Fetches the robots.txt for the site of `url`. If the server fails to return it, nothing is allowed.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl<'a> Site<'a> {
         self.get(&Get { url, accept: HTML_FIRST, headers: &[] }, &mut |_| Ok(()))
     }
 
-    /// Sends a request, again where that may help; `follow` may refuse redirects.
+    /// Sends a request, and retries it if that may help; `follow` may refuse redirects.
     ///
     /// # Errors
     ///
@@ -194,8 +194,8 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers with these statuses and `Retry-After` headers, one after the other, and then with 200; and
-    /// when each request came.
+    /// A server that answers with these statuses and `Retry-After` headers in order, and then with 200, and the times
+    /// of the requests.
     fn server(answers: &'static [(u16, &'static str)]) -> (Url, Arc<Mutex<Vec<Instant>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = Url::parse(&format!("http://{}/a", listener.local_addr().unwrap())).unwrap();

@@ -5,7 +5,7 @@ use quick_xml::{Reader, events::Event};
 /// The most addresses of one file, as the protocol has it.
 const MOST: usize = 50_000;
 
-/// What a sitemap lists, as it is written.
+/// The entries of a sitemap, as they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
     /// Pages.
@@ -15,8 +15,8 @@ pub struct Sitemap {
 }
 
 impl Sitemap {
-    /// Reads a sitemap. Of XML that breaks off, what came before counts; what is neither XML nor a list of
-    /// addresses has none.
+    /// Reads a sitemap. Of incomplete XML, the entries before the error are used. A text that is neither XML nor a list
+    /// of addresses has no entries.
     pub fn parse(text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if text.starts_with('<') { Self::xml(text) } else { Self::lines(text) }

@@ -23,7 +23,7 @@ use crate::{
     site::{Site, is_down},
 };
 
-/// What every visit of a run needs.
+/// The common data of all visits of a run.
 pub(crate) struct Context<'a> {
     pub(crate) site: &'a Site<'a>,
     pub(crate) scope: &'a Scope,
@@ -36,7 +36,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether `url` may be asked for: it is of the section, and robots.txt allows it.
+    /// Whether `url` may be requested: it is in the section, and robots.txt allows it.
     fn may_ask(&self, url: &Url) -> bool {
         self.scope.refusal(url).is_none() && self.site.allows(url)
     }
@@ -46,10 +46,10 @@ impl Context<'_> {
     }
 }
 
-/// What a visit to a page comes to.
+/// The result of a visit to a page.
 pub(crate) struct Visited {
     pub(crate) outcome: Outcome,
-    /// Where the page leads.
+    /// The links of the page.
     pub(crate) found: Vec<Url>,
     /// The llms.txt that it names.
     pub(crate) indexes: Vec<Url>,
@@ -59,7 +59,7 @@ pub(crate) struct Visited {
     pub(crate) unreachable: bool,
 }
 
-/// What becomes of a page.
+/// The outcome for a page.
 pub(crate) enum Outcome {
     /// It is saved under this address.
     Save { url: String, document: Box<Document>, source: Source, via: Via, reason: Option<String>, moved: bool },
@@ -105,8 +105,8 @@ pub(crate) fn visit(url: &Url, known: Option<&Listed>, run: &Context<'_>) -> Vis
     answered(url, known, run, &response, tries_accept)
 }
 
-/// Asks for the publisher's Markdown that the document was made of, with its validators. `None` where the page has
-/// to be visited anew.
+/// Requests the publisher's Markdown from which the document was made, with its validators. `None` if the page must be
+/// visited again.
 fn revisit(url: &Url, known: &Listed, run: &Context<'_>) -> Option<Visited> {
     let Some(Source::Http { from: Some(from), .. }) = &known.source else { return None };
     let from = Url::parse(from).ok().filter(|from| run.may_ask(from))?;
@@ -203,7 +203,7 @@ fn answered(url: &Url, known: Option<&Listed>, run: &Context<'_>, response: &Res
     visited
 }
 
-/// Where a page leads, and the llms.txt that it names.
+/// The links of a page, and the llms.txt that it names.
 fn leads(content: &Content, response: &Response) -> (Vec<Url>, Vec<Url>) {
     let (_, indexes) = named(response, &content.links);
     let mut found = content.links.anchors.clone();

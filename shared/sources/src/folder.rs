@@ -21,7 +21,7 @@ const MAX: u64 = 64 << 20;
 /// A folder that is read.
 #[derive(Clone, Debug)]
 pub struct Folder<'a> {
-    /// Where it is: ignore files of the root that it is beneath count.
+    /// Its place; the ignore files of the root above it apply.
     pub place: Place,
     /// Its absolute path, without links on the way.
     pub path: PathBuf,
@@ -57,7 +57,7 @@ pub fn place(path: &Path, roots: Option<&Roots>) -> Place {
 }
 
 impl Folder<'_> {
-    /// Its documents, in the order of their paths. What is in a knowledge base is none of them.
+    /// The documents of the folder, in the order of their paths. Files of a knowledge base in the folder are left out.
     ///
     /// # Errors
     ///
@@ -104,7 +104,8 @@ impl Folder<'_> {
         Ok(found)
     }
 
-    /// The kind of a file: what was asked for by a glob is converted whatever it is, unless it is not text.
+    /// The kind of a file: a file that matches a glob of the caller is converted whatever its type is, unless it is not
+    /// text.
     fn kind(&self, path: &str) -> Option<Kind> {
         let known = Kind::of(path);
         if self.include.is_empty() { known } else { Some(known.unwrap_or_else(|| Kind::asked_for(path))) }
@@ -130,8 +131,8 @@ impl Folder<'_> {
         Ok(())
     }
 
-    /// Compares the documents at the addresses `known`, which came from this folder, with their files; what is gone
-    /// is taken out. One that has another name now is looked for among the documents of the folder.
+    /// Compares the documents at the addresses `known`, which came from this folder, with their files. Documents whose
+    /// file no longer exists are removed, unless a file with another name in this folder has the same content.
     ///
     /// # Errors
     ///
@@ -185,8 +186,8 @@ impl Folder<'_> {
         Ok(())
     }
 
-    /// The addresses of documents of this folder that are not there any more, by the hash of their bytes. What
-    /// this call does not look at is none of them.
+    /// The addresses of documents of this folder whose files no longer exist, by the hash of their bytes. Documents
+    /// outside the scope of this call are left out.
     fn vanished(&self, present: &HashSet<&str>, store: &Store<'_>) -> BTreeMap<String, Vec<String>> {
         let mut vanished: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (url, listed) in store.documents() {
@@ -267,7 +268,7 @@ fn sha256(bytes: &[u8]) -> String {
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// Knowledge bases within the folder, whose documents came from elsewhere.
+/// Knowledge bases within the folder; their documents have other sources.
 struct Bases {
     own: Vec<PathBuf>,
     known: HashMap<PathBuf, bool>,

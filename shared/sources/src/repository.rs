@@ -11,7 +11,7 @@ use ragmaker_git::Address;
 use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 use url::Url;
 
-/// The address that an argument `--repo-url` is, where it may be read.
+/// The repository address of an argument `--repo-url`, if it may be read.
 ///
 /// # Errors
 ///

@@ -116,8 +116,8 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// Compares the documents at the addresses `known`, which came from this repository, with the commit; what is
-    /// gone is taken out. One that has another name now is found by its content.
+    /// Compares the documents at the addresses `known`, which came from this repository, with the commit. Documents
+    /// whose file no longer exists are removed, unless a file with another name has the same content.
     ///
     /// # Errors
     ///

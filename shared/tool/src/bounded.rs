@@ -5,13 +5,13 @@ use std::{borrow::Cow, str::FromStr};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
-/// A whole number from `MIN` to `MAX`, both included.
+/// An integer from `MIN` to `MAX`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Bounded<const MIN: u64, const MAX: u64>(u64);
 
 impl<const MIN: u64, const MAX: u64> Bounded<MIN, MAX> {
-    /// `value` where it is within the bounds; a constant outside them does not compile.
+    /// `value` if it is within the bounds. A constant outside the bounds does not compile.
     ///
     /// # Panics
     ///
@@ -26,7 +26,7 @@ impl<const MIN: u64, const MAX: u64> Bounded<MIN, MAX> {
         self.0
     }
 
-    /// The number as an index or a count; the largest one where it does not fit.
+    /// The number as an index or a count; `usize::MAX` if it does not fit.
     pub fn index(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }

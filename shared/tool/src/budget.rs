@@ -13,17 +13,17 @@ use crate::{
     run::Success,
 };
 
-/// How many elements to leave out; 0 is the first page.
+/// The number of elements to skip; 0 is the first page.
 pub type Offset = Bounded<0, { u64::MAX }>;
 /// The most elements to return, all of them however long.
 pub type Limit = Bounded<1, { u64::MAX }>;
 
-/// What one element of a top-level array takes beside [`json::cost`], which counts its line break: four
-/// spaces of indent and a comma.
+/// The cost of an element of a top-level array in addition to [`json::cost`], which counts its line break: four spaces
+/// of indentation and a comma.
 const ELEMENT: usize = 5;
-/// What a list takes more than an empty one: its last line break and indent, twice where it is nested.
+/// The cost of a list compared with an empty one: its last line break and its indentation, twice if it is nested.
 const LIST: usize = 8;
-/// What a host may add to an answer: a notice that it holds text from the web.
+/// The size of a notice that a host may add to an answer with text from the web.
 const NOTICE: usize = 120;
 /// Two quotes and the newline after a printed string.
 const AROUND_TEXT: usize = 3;
@@ -31,12 +31,12 @@ const AROUND_TEXT: usize = 3;
 /// The arguments that continue a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Next {
-    /// How many elements to leave out.
+    /// The number of elements to skip.
     pub offset: usize,
 }
 
 impl Next {
-    /// The longest that it can be printed, for measuring a frame.
+    /// The value with the longest printed form, for measuring a frame.
     pub const WIDEST: Self = Self { offset: usize::MAX };
 }
 
@@ -45,9 +45,9 @@ impl Next {
 pub struct Page<T> {
     /// The elements of this page.
     pub items: Vec<T>,
-    /// How many elements the whole list has.
+    /// The number of elements of the complete list.
     pub total: usize,
-    /// Where the next page starts; `None` on the last one.
+    /// The start of the next page; `None` on the last page.
     pub next: Option<Next>,
 }
 
@@ -59,8 +59,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// What [`OUTPUT_LIMIT`] leaves beside `frame`: the answer with its lists and texts empty, and with
-    /// [`Next::WIDEST`] where it has a `next`.
+    /// The part of [`OUTPUT_LIMIT`] that `frame` leaves. `frame` is the answer with empty lists and texts, and with
+    /// [`Next::WIDEST`] as its `next`.
     pub fn beside(frame: &impl Serialize) -> Self {
         Self::beside_in(frame, OUTPUT_LIMIT)
     }
@@ -114,10 +114,10 @@ impl Budget {
         self.page_of(all, total, offset, limit, Some)
     }
 
-    /// The same for a list of `total` elements of which `start` holds at least what a page takes, each
-    /// made printable by `show`, which gives `None` for one that no longer exists.
+    /// Like [`Budget::page`], for a list of `total` elements. `start` must have at least the elements of the page;
+    /// `show` makes each of them printable, and returns `None` for an element that no longer exists.
     ///
-    /// One element is always returned, however long it is: otherwise nobody could go on.
+    /// At least one element is returned, however long it is. Otherwise the caller could not continue.
     ///
     /// # Errors
     ///

@@ -14,18 +14,18 @@ use crate::{
     error::respelled,
 };
 
-/// What a client may assume of a call, in the words of the Model Context Protocol.
+/// The properties of a call that a client may rely on, with the names of the Model Context Protocol.
 ///
-/// Clients decide by them whether a person has to approve the call.
+/// Clients use them to decide whether a person must approve the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the protocol's own four hints")]
 pub struct Annotations {
-    /// It changes nothing.
+    /// The call changes nothing.
     pub read_only_hint: bool,
     /// It may destroy what was there, rather than only add to it.
     pub destructive_hint: bool,
-    /// A second call with the same arguments changes nothing more.
+    /// A repeated call with the same arguments has no further effect.
     pub idempotent_hint: bool,
     /// It reaches an open world, such as the web.
     pub open_world_hint: bool,
@@ -35,39 +35,39 @@ impl Annotations {
     /// It reads what is on this machine.
     pub const READ_ONLY: Self =
         Self { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
-    /// It adds or updates, and a repeated call changes nothing more.
+    /// The call adds or updates data; a repeated call has no further effect.
     pub const ADDITIVE: Self = Self { read_only_hint: false, ..Self::READ_ONLY };
-    /// It may destroy what was there; a repeated call changes nothing more.
+    /// The call may destroy existing data; a repeated call has no further effect.
     pub const DESTRUCTIVE: Self = Self { destructive_hint: true, ..Self::ADDITIVE };
 
-    /// The same for a call that reaches the web.
+    /// Changes the annotations to those of a call that uses the web.
     #[must_use]
     pub const fn open_world(self) -> Self {
         Self { open_world_hint: true, ..self }
     }
 
-    /// The same where every call does something again.
+    /// Changes the annotations to those of a call that has an effect each time.
     #[must_use]
     pub const fn repeating(self) -> Self {
         Self { idempotent_hint: false, ..self }
     }
 }
 
-/// Where a host runs a tool.
+/// How a host runs a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
     /// In the host's own process: the work is short.
     InProcess,
-    /// In a process of its own, which can be ended: it drives a browser, or walks a whole tree.
+    /// In a subprocess that can be ended: for tools that drive a browser or walk a whole tree.
     Subprocess,
 }
 
-/// Who wrote the text in an answer.
+/// The author of the text in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentOrigin {
     /// The tool itself.
     Trusted,
-    /// Whoever wrote the files, which may have been saved from the web.
+    /// The author of the files, which may have been saved from the web.
     Files,
     /// A web page.
     Web,
@@ -79,7 +79,7 @@ pub enum ContentOrigin {
 pub struct Stdin {
     /// The argument's name in JSON.
     pub argument: &'static str,
-    /// Whether the value `-` means standard input, too; where not, it is a text like any other.
+    /// Whether the value `-` also means standard input; otherwise it is ordinary text.
     pub dash: bool,
 }
 
@@ -88,13 +88,14 @@ pub struct Stdin {
 pub enum Toolset {
     /// Gathering web pages into a knowledge base with a browser.
     Gather,
-    /// Bringing whole sections, repositories and folders into one without a browser, and keeping it fresh.
+    /// Adding whole sections, repositories and folders to a knowledge base without a browser, and keeping it up to
+    /// date.
     Fetch,
     /// Answering questions from knowledge bases.
     Ask,
     /// Reading and changing the files of a project.
     Files,
-    /// Running commands. A host offers them only where it was told to.
+    /// Running commands. A host offers these tools only if it was configured to.
     Commands,
 }
 
@@ -187,7 +188,7 @@ fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-/// A doc comment without the backticks of code, which cost a model tokens and tell it nothing.
+/// A doc comment without backticks, which cost tokens and have no meaning for a model.
 fn plain_text(comment: &str) -> String {
     comment.replace('`', "")
 }
@@ -212,8 +213,8 @@ fn output<T: Tool>() -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
-/// The schema of `S` as models take it best: nothing referred to, nothing nullable by way of a
-/// union, no formats beyond JSON Schema's own.
+/// The schema of `S` in the form that models handle best: without references, without unions for nullable values, and
+/// with only the formats of JSON Schema.
 fn schema<S: JsonSchema>(settings: SchemaSettings) -> Value {
     let settings = settings.with(|settings| {
         settings.inline_subschemas = true;

@@ -61,7 +61,7 @@ impl Code {
     }
 }
 
-/// Why a tool stopped. It serializes to the object that clients read on standard error.
+/// The error with which a tool fails. It serializes to the object that clients read on standard error.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Error(Box<Failure>);
@@ -76,14 +76,14 @@ struct Failure {
 }
 
 impl Error {
-    /// The same error with other advice than its code's.
+    /// Replaces the remedy of the code by another one.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.0.remediation_suggestion = bounded(remedy.into());
         self
     }
 
-    /// The same error with one more fact for programs.
+    /// Adds a fact for programs.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
         let value = match value.into() {
@@ -94,7 +94,7 @@ impl Error {
         self
     }
 
-    /// The same error with every text as `rewrite` has it, such as without keys.
+    /// Replaces every text of the error by the result of `rewrite`, for example to remove keys.
     #[must_use]
     pub fn rewritten(mut self, rewrite: impl Fn(&str) -> String) -> Self {
         self.0.message = bounded(rewrite(&self.0.message));
@@ -112,8 +112,8 @@ impl Error {
         self.is(code) && self.0.remediation_suggestion == code.remedy
     }
 
-    /// The same error with every option `--x` spelled as `spell` says, where it gives a spelling. Texts
-    /// in double quotes are the caller's own and stay as they are.
+    /// Replaces the spelling of every option `--x` by the result of `spell`, if there is one. Text in double quotes is
+    /// quoted from the caller and stays unchanged.
     #[must_use]
     pub(crate) fn respelled(mut self, spell: impl Fn(&str) -> Option<String>) -> Self {
         self.0.message = respelled(&self.0.message, &spell);
@@ -129,7 +129,7 @@ impl Error {
         self.0.error_code
     }
 
-    /// Whether a policy of the host forbids what was asked for: the code ends with `_NOT_ALLOWED`.
+    /// Whether a policy of the host forbids the call: the code ends with `_NOT_ALLOWED`.
     pub fn is_not_allowed(&self) -> bool {
         self.code().ends_with("_NOT_ALLOWED")
     }
@@ -139,12 +139,12 @@ impl Error {
         self.0.error_code == code.name
     }
 
-    /// What happened, for people and models.
+    /// The description of the error, for people and models.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn remediation(&self) -> &str {
         &self.0.remediation_suggestion
     }
@@ -191,7 +191,7 @@ pub(crate) fn respelled(text: &str, spell: &impl Fn(&str) -> Option<String>) -> 
     out
 }
 
-/// Spells the options in a detail, which are whole texts.
+/// Replaces the spelling of options in a detail. Only texts that are exactly an option are replaced.
 fn respell_names(value: &mut Value, spell: &impl Fn(&str) -> Option<String>) {
     match value {
         Value::String(text) => *text = spell(text).unwrap_or_else(|| std::mem::take(text)),

@@ -46,7 +46,7 @@ pub struct HostOptions {
     pub block_list: Vec<String>,
 }
 
-/// The host options of tools that work in the project's own folders alone.
+/// The host options of tools that work only in the project's own folders.
 pub const PROJECT: &[&str] = &["--project-root"];
 /// The host options of tools that keep something for a conversation.
 pub const CONVERSATION: &[&str] = &["--project-root", "--conversation"];
@@ -81,7 +81,7 @@ impl HostOptions {
     }
 }
 
-/// Who wrote the arguments of a call.
+/// The author of the arguments of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Caller {
@@ -92,7 +92,7 @@ pub enum Caller {
     Model,
 }
 
-/// A call needs a person's approval, and has none; the details say what there is to approve.
+/// A call needs a person's approval and does not have it; the details describe what needs approval.
 pub const NEEDS_APPROVAL: Code =
     Code::new("NEEDS_APPROVAL", "Ask the user to approve it, or do without: what only reads needs no approval.");
 /// A person refused the call.
@@ -101,32 +101,32 @@ pub const DENIED_BY_USER: Code = Code::new(
     "Do not try the same by other means. Do what the user says instead, or ask what they want.",
 );
 
-/// What a host says about a call that a person has to approve.
+/// The host's approval of a call, for calls that a person must approve.
 ///
-/// It comes beside the arguments, so no JSON can set it. A tool that needs an approval and has none fails
-/// with [`NEEDS_APPROVAL`]; the host asks and calls again.
+/// It is passed beside the arguments, so no JSON can set it. A tool that needs an approval and has none fails with
+/// [`NEEDS_APPROVAL`]; the host then asks the person and calls again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Approval {
-    /// There is no host: the tool, as a process of its own, asks by itself.
+    /// There is no host: the tool runs as a process of its own and asks the person itself.
     #[default]
     Own,
     /// The host asks, and has not yet.
     Pending,
     /// A person, or a rule of theirs, approved the call.
     Granted,
-    /// A person refused it, with these words; empty where they gave none.
+    /// A person refused it, with this message, which may be empty.
     Denied(String),
 }
 
-/// How a tool was called, beside its arguments.
+/// The circumstances of a call, in addition to its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invocation {
-    /// What the host decided.
+    /// The options of the host.
     pub host: HostOptions,
-    /// Who wrote the arguments.
+    /// The author of the arguments.
     pub caller: Caller,
-    /// What the host says about this call.
+    /// The host's approval of this call.
     #[serde(default)]
     pub approval: Approval,
 }

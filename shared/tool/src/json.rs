@@ -9,18 +9,18 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Which characters are written as `\uXXXX` beside those that JSON requires.
+/// The characters that are written as `\uXXXX`, in addition to those that JSON requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
     /// UTF-8 as it is.
     Utf8,
-    /// Everything outside ASCII is escaped, for consoles with another encoding.
+    /// All characters outside ASCII are escaped, for consoles with another encoding.
     Ascii,
 }
 
 impl Charset {
-    /// [`Charset::Ascii`] where the environment variable `RAGMAKER_ASCII_JSON` is set to anything
-    /// but `0` or nothing.
+    /// [`Charset::Ascii`] if the environment variable `RAGMAKER_ASCII_JSON` is set to a value other than `0` and the
+    /// empty string.
     pub fn from_env() -> Self {
         match std::env::var_os("RAGMAKER_ASCII_JSON") {
             Some(value) if !value.is_empty() && value != "0" => Self::Ascii,
@@ -42,7 +42,7 @@ pub fn write(value: &impl Serialize, charset: Charset, mut out: impl io::Write) 
     serializer.into_inner().write_all(b"\n").map_err(serde_json::Error::io)
 }
 
-/// Writes an object without arrays on one line, for streams of them.
+/// Writes an object without arrays on one line, for streams of objects.
 pub fn write_line(value: &impl Serialize, charset: Charset, mut out: impl io::Write) -> serde_json::Result<()> {
     let out: &mut dyn io::Write = &mut out;
     // It is laid out as what stands within another object.
@@ -79,8 +79,7 @@ impl io::Write for Count {
 /// The project's JSON layout.
 struct Layout {
     charset: Charset,
-    /// For every value that is open: whether its members stand on lines of their own, and whether
-    /// it has one yet.
+    /// For each open value: whether its members are on separate lines, and whether it has a member yet.
     open: Vec<Open>,
 }
 

@@ -41,21 +41,21 @@ pub const OUTPUT_LIMIT: usize = 29_000;
 
 /// A command-line tool: the implementing type's fields are its arguments.
 pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema {
-    /// What the tool prints on success, next to `"status": "success"`.
+    /// The answer of the tool on success; `"status": "success"` is added when it is printed.
     type Answer: serde::Serialize + JsonSchema;
     /// The name of the executable: `env!("CARGO_PKG_NAME")`.
     const NAME: &'static str;
     /// The version of the executable: `env!("CARGO_PKG_VERSION")`.
     const VERSION: &'static str;
-    /// What a client may assume of a call.
+    /// The properties of a call that a client may rely on.
     const ANNOTATIONS: Annotations;
     /// Every code that [`Tool::run`] can fail with, in groups; those of every tool aside.
     const ERRORS: &'static [&'static [Code]];
     /// The flags of [`HostOptions`] that the tool takes.
     const HOST_OPTIONS: &'static [&'static str] = &[];
-    /// Where a host runs the tool.
+    /// How a host runs the tool.
     const ISOLATION: Isolation = Isolation::InProcess;
-    /// Who wrote the text of the answer.
+    /// The author of the text in the answer.
     const ORIGIN: ContentOrigin = ContentOrigin::Trusted;
     /// The argument in whose place the executable can read standard input.
     const STDIN: Option<Stdin> = None;
@@ -63,11 +63,11 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     const TOOLSETS: &'static [Toolset] = &[];
     /// Other names that hosts accept for the tool, in kebab case.
     const ALIASES: &'static [&'static str] = &[];
-    /// The options whose value is JSON text, as `--updates`: among arguments that come as JSON, such a
-    /// value may stand as it is.
+    /// The options whose value is JSON text, such as `--updates`. In JSON arguments, such a value may also be written
+    /// as JSON instead of a string with JSON.
     const JSON_TEXTS: &'static [&'static str] = &[];
-    /// The flags that a command line alone has: those of [`Tool::stream`]. Schemas do not show them, and JSON
-    /// arguments cannot set them: a host answers a call with one value.
+    /// The flags that only a command line has: those of [`Tool::stream`]. Schemas do not show them, and JSON arguments
+    /// cannot set them, because a host answers a call with one value.
     const STREAM_FLAGS: &'static [&'static str] = &[];
     /// Does the work.
     ///
@@ -83,10 +83,10 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     fn stream(&self, _invocation: &Invocation) -> Option<Result<(), Error>> {
         None
     }
-    /// What goes on after the answer was printed, until somebody ends the process: a server that a person
-    /// asked for. Only the tool's own executable comes here, never a host.
+    /// Work that continues after the answer was printed, until the process is ended: for a server that a person asked
+    /// for. Only the tool's own executable calls this function, never a host.
     fn remain(_answer: Self::Answer) {}
-    /// The text that is printed instead of JSON, where the caller asked for it.
+    /// The text that is printed instead of JSON, if the caller asked for it.
     fn plain(_answer: &Self::Answer) -> Option<&str> {
         None
     }

@@ -19,10 +19,10 @@ use crate::{
     log,
 };
 
-/// How a tool ends, as its exit status.
+/// The exit status of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: one JSON value on standard output, nothing on standard error.
+    /// 0: one JSON value was printed to standard output, and nothing to standard error.
     Success = 0,
     /// 1: the work failed; one JSON object on standard error.
     Failure = 1,
@@ -69,7 +69,7 @@ pub fn main<T: Tool>(entry: &'static str) -> ExitCode {
 /// The answer to a call in this process.
 #[derive(Debug)]
 pub struct Answered {
-    /// What the executable would print, as a value.
+    /// The output of the executable, as a value.
     pub json: Value,
     /// The text that it would print instead of JSON; see [`Tool::plain`].
     pub plain: Option<String>,
@@ -84,7 +84,7 @@ pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Answered,
     call_approved::<T>(arguments, host, &Approval::Pending)
 }
 
-/// The same, with what the host says about an approval of this call.
+/// Like [`call`], with the host's approval of this call.
 ///
 /// # Errors
 ///
@@ -110,7 +110,7 @@ fn streamed<T: Tool>((tool, invocation): &Called<T>) -> Option<Result<(), Error>
     Some(outcome)
 }
 
-/// Does the work, and notes it in the log where there is one.
+/// Runs the tool and records the call in the log, if there is one.
 fn answer<T: Tool>((tool, invocation): Called<T>) -> Result<T::Answer, Error> {
     let record = log::Record::start(&tool);
     let outcome = tool.run(&invocation).map_err(listed::<T>);

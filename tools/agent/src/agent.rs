@@ -32,12 +32,12 @@ use crate::{
 pub(crate) const STEP_LIMIT: Code =
     Code::new("STEP_LIMIT", "Ask for a smaller part, or allow more with --max-steps; the conversation can be resumed.");
 
-/// The most characters of a result that the model is told.
+/// The maximum number of characters of a result for the model.
 const RESULT: usize = 30_000;
 /// The characters of a longer one that stay, at its start and at its end.
 const ENDS: (usize, usize) = (20_000, 8_000);
 
-/// How many calls that change nothing run at once.
+/// The number of calls that change nothing and run at the same time.
 const AT_ONCE: usize = 8;
 
 /// A conversation under way.
@@ -56,25 +56,25 @@ pub(crate) struct Agent {
     pub(crate) language: Language,
     /// The tools.
     pub(crate) tools: Arc<Tools>,
-    /// Which calls run.
+    /// The rules of approval.
     pub(crate) approvals: Approvals,
-    /// Where a person is asked.
+    /// The terminal, for questions to the person.
     pub(crate) terminal: Terminal,
-    /// What is shown.
+    /// The output.
     pub(crate) screen: Screen,
     /// The log of `--debug`.
     pub(crate) log: Log,
     /// Ends the step.
     pub(crate) cancel: Cancel,
-    /// What no text may hold.
+    /// Removes API keys from a text.
     pub(crate) blank: Box<dyn Fn(&str) -> String + Send + Sync>,
-    /// What the person asked for in this turn, without what came through a pipe.
+    /// The request of this turn, without piped input.
     pub(crate) request: String,
-    /// The calls of this turn, for the answer as JSON.
+    /// The calls of this turn, for the JSON output.
     pub(crate) calls: Vec<Value>,
-    /// Why the model could not be asked.
+    /// The reason why the request to the model failed.
     pub(crate) failure: Option<Error>,
-    /// Which of the configured tools cannot be offered, and why.
+    /// The configured tools that cannot be offered, with the reasons.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ impl Agent {
         self.go(effects)
     }
 
-    /// Goes on where the program was ended, to the answer; `None` where nothing was under way.
+    /// Continues an interrupted turn to its answer; `None` if no turn was interrupted.
     pub(crate) fn go_on(&mut self) -> Option<Result<String, Error>> {
         let effect = self.state.unfinished()?;
         Some(self.go(vec![effect]))
@@ -189,8 +189,8 @@ impl Agent {
         })
     }
 
-    /// The plan, the todo list and the rest of the work state. A file that cannot be read is like none: the tool `work`
-    /// reports it.
+    /// The plan, the todo list and the rest of the working state. A file that cannot be read counts as empty, because
+    /// the tool `work` reports the error.
     pub(crate) fn work(&self) -> Work {
         let conversation = Conversation::named(&self.project, Some(self.session.id()));
         conversation.and_then(|conversation| conversation.state()).unwrap_or_default().work
@@ -223,7 +223,7 @@ impl Agent {
         Ok(effects)
     }
 
-    /// Runs calls that change nothing.
+    /// Runs calls that change nothing, at the same time.
     fn at_once(&self, calls: &[Call]) -> Vec<Outcome> {
         let outcomes: Vec<_> = calls.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
@@ -247,7 +247,7 @@ impl Agent {
         outcomes.into_iter().map(outcome).collect()
     }
 
-    /// Runs a call, once it is approved where it has to be.
+    /// Runs a call, after its approval if it needs one.
     fn alone(&mut self, call: &Call) -> Result<Outcome, Error> {
         let tools = Arc::clone(&self.tools);
         let tool = match tools.find(&call.name) {
@@ -301,7 +301,7 @@ impl Agent {
     }
 }
 
-/// Approval, and what the model is told in the person's place.
+/// Approval, and the results for calls that a person refused or changed.
 impl Agent {
     /// Asks a person whether `call` may run, which they may change. `Err` is the outcome of a call that may not.
     fn ask(&mut self, tool: &Offered, call: &mut Call, what: &str) -> Result<Result<Approval, Outcome>, Error> {
@@ -395,7 +395,7 @@ impl Agent {
     }
 }
 
-/// What is written down, and why there is no answer.
+/// Recording of events, and failures.
 impl Agent {
     /// The event without keys.
     fn blanked(&self, event: Event) -> Event {
@@ -445,7 +445,7 @@ impl Agent {
 
 /// Beginnings.
 impl Agent {
-    /// What a program is told first.
+    /// The first object of the output for programs.
     pub(crate) fn described(&self, is_resumed: bool) -> Value {
         json!({
             "type": "session", "id": self.session.id(), "resumed": is_resumed, "model": self.client.endpoint().model,
@@ -453,7 +453,7 @@ impl Agent {
         })
     }
 
-    /// Closes what the end of the program interrupted, and leaves the turn where it was.
+    /// Records results for interrupted calls, and returns the turn to its state.
     pub(crate) fn recover(&mut self) -> Result<(), Error> {
         let open: Vec<_> = self.state.history.open().into_iter().cloned().collect();
         for Call { id, name, .. } in open {

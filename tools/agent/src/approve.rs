@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::offered::Offered;
 
-/// What to do about a refusal where nobody can be asked.
+/// The remedy for a refusal when nobody can be asked.
 const NOBODY: &str = "Nobody can be asked here. Do without it, and say in the answer what could not be done: the person can \
     allow it with --approve all.";
 
-/// What is done about a call.
+/// The decision about a call.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     /// It runs, with this said of it to the tool.
@@ -57,7 +57,7 @@ impl Approvals {
         Self { mode, always: always.collect() }
     }
 
-    /// What is done about a call of `tool`.
+    /// The decision about a call of `tool`.
     pub(crate) fn verdict(&self, tool: &Offered) -> Verdict {
         let refuse =
             |what: &str| Verdict::Refuse(NEEDS_APPROVAL.error(format!("{} {what}", tool.name())).remedy(NOBODY));
@@ -103,8 +103,9 @@ impl Approvals {
     }
 }
 
-/// The calls that are approved together with this one: those of a tool, or of a program with its first words. A line that
-/// is more than one plain command, or whose options come first, stands for itself alone.
+/// The calls that are approved together with this one: the calls of a tool, or the plain commands with the same program
+/// and first words. A line that is more than one plain command, or whose options come first, is approved only for
+/// itself.
 pub(crate) fn kind(tool: &Offered, details: &Value) -> Kind {
     let Some(line) = details["command"].as_str() else { return Kind::Tool(tool.name().to_owned()) };
     let network = details["network"] == true;
@@ -114,7 +115,7 @@ pub(crate) fn kind(tool: &Offered, details: &Value) -> Kind {
     }
 }
 
-/// The words of a line that is one plain command; none otherwise.
+/// The words of a line that is one plain command; empty otherwise.
 fn words(details: &Value) -> Vec<String> {
     let words = details["words"].as_array().into_iter().flatten();
     words.map(|word| word.as_str().unwrap_or_default().to_owned()).collect()

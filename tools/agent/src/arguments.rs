@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     pub(crate) debug: bool,
 }
 
-/// The host options: those of a program that serves the tools, but for the conversation, which is the agent's own.
+/// The host options of the agent: all except the conversation, which the agent sets itself.
 pub(crate) fn host_options() -> Vec<&'static str> {
     host::ALL.iter().copied().filter(|option| *option != "--conversation").collect()
 }

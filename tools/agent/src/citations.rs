@@ -30,7 +30,7 @@ pub(crate) fn found(answer: &str, messages: &[Message]) -> Vec<Citation> {
     urls.map(cited).collect()
 }
 
-/// The web addresses in a text, without what stands around them.
+/// The web addresses in a text, without surrounding punctuation.
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
     let starts = ["https://", "http://"];
     text.match_indices("http").filter_map(move |(at, _)| {

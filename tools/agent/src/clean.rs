@@ -3,7 +3,7 @@
 //! It removes escape sequences, control characters, and marks that reverse the direction of writing, with which one
 //! line can look like another.
 
-/// Removes control sequences from text that comes in pieces, wherever it is split.
+/// Removes control sequences from text that arrives in pieces, wherever it is split.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cleaner {
     state: State,
@@ -64,7 +64,7 @@ fn steers(c: char) -> bool {
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
-/// A whole text without what steers a terminal.
+/// A text without terminal controls.
 pub(crate) fn clean(text: &str) -> String {
     Cleaner::default().clean(text)
 }

@@ -68,7 +68,7 @@ fn run(arguments: &Arguments, host: HostOptions) -> Result<ExitCode, Error> {
     finish(arguments, &agent, answer)
 }
 
-/// What the person asks for.
+/// The request of the person.
 fn request(arguments: &Arguments) -> Result<Option<String>, Error> {
     match &arguments.request[..] {
         [] => Ok(None),

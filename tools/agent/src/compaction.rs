@@ -11,13 +11,13 @@ use crate::{
 const FULL: usize = 75;
 /// The share of it that the part which stays may take.
 const KEPT: usize = 40;
-/// How many lines of a shortened result stay at its start, and at its end.
+/// The number of lines at the start and at the end that a shortened result keeps.
 const LINES: usize = 20;
 /// The most characters of those lines: JSON often is one long line.
 const CHARACTERS: usize = 1_500;
 
-/// Where to cut `history`, which takes about `used` tokens of the context window; `None` where it is short enough,
-/// or has nothing to leave out. `force` cuts as if the window were full.
+/// The position at which to cut `history`, which has about `used` tokens; `None` if it is short enough, or nothing can
+/// be left out. `force` cuts as if the context window were full.
 pub(crate) fn cut(history: &History, used: usize, rules: &Rules, force: bool) -> Option<usize> {
     let turns = history.turns();
     let is_long = rules.max_turns > 0 && turns.len() > rules.max_turns;
@@ -50,7 +50,7 @@ fn is_unit(all: &[Message], at: usize) -> bool {
     matches!(all.get(at), Some(Message::Assistant { .. }))
 }
 
-/// Whether `summary` may stand for the first `cut` messages: it is not empty, and shorter than they are.
+/// Whether `summary` may replace the first `cut` messages: it must not be empty, and must be shorter.
 pub(crate) fn accepts(history: &History, cut: usize, summary: &str) -> bool {
     let length = summary.trim().chars().count();
     let replaced = history.messages().iter().take(cut).map(|message| match message {
@@ -86,7 +86,7 @@ pub(crate) fn rendered(history: &History, cut: usize) -> String {
     text
 }
 
-/// The old results that are worth shortening: their ids and whole texts.
+/// The ids and texts of old results that are long enough to be shortened.
 pub(crate) fn long_results(history: &History, cut: usize) -> Vec<(&str, &str)> {
     let results = history.messages().iter().take(cut).filter_map(|message| match message {
         Message::Result { id, text, .. } => Some((id.as_str(), text.as_str())),
@@ -95,7 +95,7 @@ pub(crate) fn long_results(history: &History, cut: usize) -> Vec<(&str, &str)> {
     results.filter(|(_, text)| shortened(text).is_some()).collect()
 }
 
-/// The first and last lines of a result; `None` where it is short already.
+/// The first and last lines of a result; `None` if it is short.
 pub(crate) fn shortened(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let (head, tail) = if lines.len() > 2 * LINES + 1 {

@@ -16,7 +16,7 @@ use crate::{
     terminal::{COMMANDS, Line},
 };
 
-/// Whether the conversation goes on.
+/// Whether the conversation continues.
 enum Goes {
     On,
     Ends,
@@ -126,7 +126,7 @@ fn shown(answer: Result<String, Error>) {
     }
 }
 
-/// What was said last, for somebody who comes back.
+/// Shows the last messages, when a person continues a conversation.
 fn show_last(agent: &Agent) {
     let messages = agent.state.history.messages();
     note(&format!("(conversation {}, {} messages)", agent.session.id(), messages.len()));

@@ -14,8 +14,8 @@ use serde_json::Value;
 /// One of them.
 pub(crate) struct Further(Tool);
 
-/// The tools that the configuration names and `names` allows, with a warning for each that cannot be used. `names` are
-/// all names that are asked for, those of the registry's tools too; without them, every tool is offered.
+/// The configured tools that `names` allows, with a warning for each that cannot be used. `names` are all requested
+/// names, including those of the registry's tools; without `names`, every tool is offered.
 ///
 /// # Errors
 ///
@@ -50,12 +50,12 @@ impl Further {
         &self.0.name
     }
 
-    /// Whether it declares that it changes nothing, and is kept to that.
+    /// Whether it declares that it changes nothing, and is confined to that.
     pub(crate) fn is_read_only(&self) -> bool {
         self.0.annotations.read_only_hint && self.0.is_held
     }
 
-    /// What a call may do.
+    /// The possible effects of a call, for the question to the person.
     pub(crate) fn risk(&self) -> String {
         let mut parts = vec![];
         if !self.0.annotations.read_only_hint {

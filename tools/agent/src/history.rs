@@ -5,25 +5,25 @@
 
 use ragmaker_model::{Call, Message};
 
-/// The conversation since its last summary, which is the first message where there is one.
+/// The conversation since its last summary. If there is a summary, it is the first message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct History {
     messages: Vec<Message>,
-    /// Where the turns that are here whole begin: the messages of the person.
+    /// The indices of the messages of the person, with which the complete turns begin.
     turns: Vec<usize>,
     is_summarised: bool,
 }
 
-/// What stands in front of a summary, so that the model knows what it is.
+/// The start of a summary, with which the model recognises it.
 const SUMMARY: &str = "<summary>\n";
 
 impl History {
-    /// Every message, for a request.
+    /// All messages, for a request.
     pub(crate) fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// Where the turns begin.
+    /// The indices at which the turns begin.
     pub(crate) fn turns(&self) -> &[usize] {
         &self.turns
     }
@@ -53,8 +53,8 @@ impl History {
         self.messages.push(Message::User { text });
     }
 
-    /// Adds an answer. A call whose id is taken by an open one, or is empty, is left out: it could get no result of
-    /// its own.
+    /// Adds an answer. A call with an empty id, or with the id of an open call, is left out, because its result could
+    /// not be assigned.
     pub(crate) fn answer(&mut self, text: String, calls: Vec<Call>) {
         let mut known = std::collections::HashSet::new();
         let calls: Vec<_> =
@@ -62,7 +62,7 @@ impl History {
         self.messages.push(Message::Assistant { text, calls });
     }
 
-    /// Adds the result of an open call, and returns that call; `None` where no call waits for it.
+    /// Adds the result of an open call, and returns that call; `None` if no such call is open.
     pub(crate) fn result(&mut self, id: &str, text: String, is_error: bool) -> Option<Call> {
         let call = self.open().into_iter().find(|call| call.id == id)?.clone();
         self.messages.push(Message::Result { id: call.id.clone(), name: call.name.clone(), text, is_error });
@@ -94,8 +94,7 @@ impl History {
             && (at < self.messages.len() || self.open().is_empty())
     }
 
-    /// Puts a summary in the place of the first `cut` messages. The words of the person whose turn goes on are kept
-    /// in `request`.
+    /// Replaces the first `cut` messages by a summary. The request of the current turn is kept in `request`.
     pub(crate) fn summarise(&mut self, cut: usize, summary: &str, request: &str) {
         if !self.may_cut(cut) {
             return;
@@ -125,7 +124,7 @@ impl History {
         }
     }
 
-    /// What breaks the invariant, in words; `None` where it holds.
+    /// The violation of the invariant, in words; `None` if the invariant holds.
     pub(crate) fn broken(&self) -> Option<String> {
         let mut open: Vec<&str> = vec![];
         let mut all = std::collections::HashSet::new();

@@ -14,7 +14,7 @@ use ragmaker_model::Cancel;
 /// The exit status of a program that Ctrl-C ended.
 const ENDED: i32 = 130;
 
-/// What Ctrl-C ends.
+/// The current step, which Ctrl-C ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Step {
     cancel: Cancel,

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 /// The size at which a file is put aside.
 const FULL: u64 = 10 << 20;
-/// How many files are put aside.
+/// The number of old log files that are kept.
 const KEPT: u32 = 3;
 
-/// An open log, or none.
+/// The log, if it is open.
 #[derive(Debug, Default)]
 pub(crate) struct Log(Option<Open>);
 
@@ -26,7 +26,7 @@ struct Open {
 }
 
 impl Log {
-    /// The log in the cache folder. One that cannot be written is none: it makes nothing else fail.
+    /// Opens the log in the cache folder. If it cannot be written, there is no log, and nothing else fails.
     pub(crate) fn open(cache: &Path, session: &str) -> Self {
         let path = cache.join("logs").join("agent.jsonl");
         let made = ragmaker_project::create_private(&cache.join("logs"));

@@ -17,15 +17,15 @@ use crate::{
     rules::Rules,
 };
 
-/// How many turns pass after a summary failed until the next is tried.
+/// The number of turns after a failed summary before the next attempt.
 const WAIT_TURNS: usize = 5;
-/// The same call with the same result this many times leads to a note, and to the end of the turn.
+/// The numbers of repetitions of a call with the same result that lead to a note, and to the end of the turn.
 const REPEATS: (u32, u32) = (3, 5);
-/// What an interrupted call gets for a result.
+/// The result of an interrupted call.
 pub(crate) const INTERRUPTED: &str =
     "{\"status\": \"error\", \"error_code\": \"CANCELLED\", \"message\": \"interrupted by the user\"}";
 
-/// What happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Event {
@@ -40,7 +40,7 @@ pub(crate) enum Event {
         text: String,
         /// The calls.
         calls: Vec<Call>,
-        /// What it cost.
+        /// The tokens used.
         usage: Usage,
     },
     /// A call ended.
@@ -53,23 +53,23 @@ pub(crate) enum Event {
         text: String,
         /// Whether it is an error.
         is_error: bool,
-        /// How long it took, in milliseconds.
+        /// The duration in milliseconds.
         milliseconds: u64,
     },
-    /// The program told the model something.
+    /// The program added a note for the model.
     Note {
-        /// Why.
+        /// The kind of note.
         note: Note,
         /// The text.
         text: String,
     },
     /// The model summarised the first messages.
     Summary {
-        /// How many.
+        /// The number of summarised messages.
         cut: usize,
-        /// The text; empty where none could be had.
+        /// The text; empty if the model returned none.
         text: String,
-        /// Whether it was asked for in the stricter way.
+        /// Whether the stricter prompt was used.
         strict: bool,
     },
     /// Old results were shortened, after no summary could be had.
@@ -81,23 +81,23 @@ pub(crate) enum Event {
     Approval {
         /// The call.
         id: String,
-        /// What was decided.
+        /// The decision.
         decision: Decision,
-        /// Why, or in which words.
+        /// The reason, or the message of the person.
         reason: String,
     },
     /// The model could not be asked.
     Failed {
         /// The code of the error.
         code: String,
-        /// What happened.
+        /// The message of the error.
         message: String,
     },
     /// The person ended the step, or the program was ended in the middle of it.
     Interrupted,
 }
 
-/// What became of a call that needs approval.
+/// The decision about a call that needs approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Decision {
@@ -111,7 +111,7 @@ pub(crate) enum Decision {
     Refused,
 }
 
-/// What the program tells the model by itself.
+/// A note of the program to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Note {
@@ -119,11 +119,11 @@ pub(crate) enum Note {
     Judge,
     /// The answer was empty.
     Empty,
-    /// The same call had the same result again.
+    /// The same call had the same result repeatedly.
     Repeated,
 }
 
-/// What is to be done.
+/// An effect to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
     /// Ask the model.
@@ -134,14 +134,14 @@ pub(crate) enum Effect {
     Tell(Note),
     /// Have the first messages summarised.
     Summarise {
-        /// How many.
+        /// The number of messages.
         cut: usize,
         /// Whether the last summary was not accepted.
         strict: bool,
     },
     /// Shorten the results among the first messages.
     Shorten {
-        /// How many.
+        /// The number of messages.
         cut: usize,
     },
     /// Show the answer: the turn is over.
@@ -150,7 +150,7 @@ pub(crate) enum Effect {
     Stop(Stop),
 }
 
-/// Why a turn ended without an answer.
+/// The reason why a turn ended without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The person ended it.
@@ -159,13 +159,13 @@ pub(crate) enum Stop {
     Steps(usize),
     /// The model repeats itself: the tool whose call had the same result again.
     Repeats(String),
-    /// The model says nothing.
+    /// The model returned an empty answer.
     Empty,
     /// The model could not be asked.
     Failed,
 }
 
-/// What the machine does next when nothing is under way.
+/// The next step of the machine when no effect is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Waits for the person.
@@ -177,7 +177,7 @@ pub(crate) enum Phase {
     ToolExecution,
     /// Waits for a summary of the first messages.
     Summary {
-        /// How many.
+        /// The number of messages.
         cut: usize,
         /// Whether the last one was not accepted.
         strict: bool,
@@ -190,15 +190,15 @@ pub(crate) enum Phase {
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the turn")]
 pub(crate) struct State {
-    /// What has been said.
+    /// The messages of the conversation.
     pub(crate) history: History,
-    /// What is waited for.
+    /// The result that the machine waits for.
     pub(crate) phase: Phase,
     /// The tokens of all answers.
     pub(crate) usage: Usage,
-    /// How often the model was asked in this turn.
+    /// The number of requests to the model in this turn.
     pub(crate) steps: usize,
-    /// What the person wants in this turn.
+    /// The request of the person in this turn.
     request: String,
     /// In how many turns a summary is tried again.
     waiting: usize,
@@ -212,14 +212,14 @@ pub(crate) struct State {
     used_tools: bool,
     /// Whether `think` was the last of them.
     thought: bool,
-    /// Which notes the turn has had.
+    /// Whether the turn has had this note.
     judged: bool,
     nudged: bool,
     squeezed: bool,
 }
 
 impl State {
-    /// About how many tokens the conversation takes, as the provider counted it where it did.
+    /// The approximate number of tokens of the conversation, from the provider's count if there is one.
     pub(crate) fn tokens(&self) -> usize {
         let all = self.history.messages();
         match self.counted {
@@ -230,7 +230,7 @@ impl State {
         }
     }
 
-    /// What goes on where the program was ended in the middle of a turn.
+    /// The effect that continues a turn after an interruption.
     pub(crate) fn unfinished(&self) -> Option<Effect> {
         match self.phase {
             Phase::AgentDecide => Some(Effect::Decide),
@@ -240,8 +240,8 @@ impl State {
     }
 }
 
-/// The state after `event`, and what is to be done. An event that does not fit the state changes nothing: a file that
-/// was edited leads to no panic.
+/// The state after `event`, and the effects to perform. An event that does not fit the state has no effect, so an
+/// edited file cannot cause a panic.
 pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec<Effect>) {
     if !matches!(event, Event::ToolResult { .. } | Event::Approval { .. }) {
         close_calls(&mut state);
@@ -310,7 +310,7 @@ fn summarise(state: &mut State, cut: usize, strict: bool) -> Vec<Effect> {
     vec![Effect::Summarise { cut, strict }]
 }
 
-/// Asks the model, after a summary where one is due.
+/// Requests an answer from the model, after a summary if one is due.
 fn decide(state: &mut State, rules: &Rules) -> Vec<Effect> {
     if state.waiting == 0
         && let Some(cut) = compaction::cut(&state.history, state.tokens(), rules, false)

@@ -11,7 +11,7 @@ const ITALIC: &str = "\u{1b}[3m";
 const CODE: &str = "\u{1b}[36m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// Renders text that comes in pieces. What steers a terminal is removed from it first.
+/// Renders text that arrives in pieces, without terminal controls.
 #[derive(Debug, Default)]
 pub(crate) struct Renderer {
     cleaner: Cleaner,
@@ -20,7 +20,7 @@ pub(crate) struct Renderer {
 }
 
 impl Renderer {
-    /// What is to be shown of the text so far, with the next piece.
+    /// Adds a piece of text, and returns the rendered text that can be shown now.
     pub(crate) fn feed(&mut self, piece: &str) -> String {
         self.line += &self.cleaner.clean(piece);
         let mut shown = String::new();
@@ -101,7 +101,7 @@ fn plain(text: &str) -> String {
     text.replace('`', "")
 }
 
-/// What stands between two `mark`s at the start of `text`, without spaces at its ends, and what follows.
+/// The text between two `mark`s at the start of `text`, without spaces at its ends, and the text after it.
 fn between<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     let inner = text.strip_prefix(mark)?;
     let end = inner.find(mark)?;
@@ -110,7 +110,7 @@ fn between<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     is_text.then(|| (within, &inner[end + mark.len()..]))
 }
 
-/// A link with its address after it: a person sees where it leads.
+/// A link, followed by its address, so that a person sees the target.
 fn link(text: &str) -> Option<(String, &str)> {
     let (name, rest) = text.strip_prefix('[')?.split_once("](")?;
     let (address, rest) = rest.split_once(')')?;

@@ -28,9 +28,9 @@ const CANCELLED: Code = ragmaker_model::CANCELLED;
 
 /// The longest that a call may take: the tools' own limits are far below.
 const LONGEST: Duration = Duration::from_mins(15);
-/// How long a call in this process, which cannot be ended, is still waited for after a person ended the step.
+/// The time that a call in this process, which cannot be ended, is still waited for after a person ended the step.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often a wait asks whether it goes on.
+/// The interval at which a wait checks whether to continue.
 const POLL: Duration = Duration::from_millis(10);
 /// An argument with which a model asks that a call waits for the ones before it. Gemini's models know it.
 const WAIT: &str = "wait_for_previous";
@@ -50,11 +50,11 @@ pub(crate) struct Tools {
     own: Own,
 }
 
-/// What calls of the registry's tools are run with.
+/// The settings for calls of the registry's tools.
 pub(crate) struct Own {
-    /// What only a host decides.
+    /// The host options.
     pub(crate) host: Arc<HostOptions>,
-    /// What the configuration says about commands.
+    /// The configuration of commands.
     pub(crate) commands: Commands,
     /// The environment variables that no tool gets: those of the model's keys.
     pub(crate) without: Vec<String>,
@@ -69,7 +69,7 @@ pub(crate) struct Outcome {
     pub(crate) is_error: bool,
     /// The code of the error.
     pub(crate) error_code: Option<String>,
-    /// How long it took.
+    /// The duration of the call.
     pub(crate) took: Duration,
 }
 
@@ -82,7 +82,7 @@ impl Tools {
         Self { offered, declarations, own }
     }
 
-    /// What the model is told of them.
+    /// The declarations of the tools for the model.
     pub(crate) fn declarations(&self) -> &[Declaration] {
         &self.declarations
     }
@@ -196,7 +196,7 @@ impl Offered {
         }
     }
 
-    /// Whether a call changes nothing, so that several may run at once.
+    /// Whether a call changes nothing, so that several calls may run at the same time.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
             Self::Own(offer) => offer.is_read_only(),
@@ -213,7 +213,7 @@ impl Offered {
         }
     }
 
-    /// What a call may do that needs approval.
+    /// The possible effects of a call that need approval, for the question to the person.
     pub(crate) fn risk(&self) -> String {
         match self {
             Self::Own(_) => "may change or remove what is there".to_owned(),
@@ -294,7 +294,7 @@ fn in_process(
 
 #[cfg(test)]
 impl Own {
-    /// With nothing configured.
+    /// The registry's tools without further configuration.
     pub(crate) fn of(host: HostOptions) -> Self {
         let commands = Commands { allow: vec![], timeout_s: 120, network: false };
         Self { host: Arc::new(host), commands, without: vec![] }

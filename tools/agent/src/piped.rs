@@ -12,7 +12,7 @@ use ragmaker_tool::Error;
 
 /// The most bytes that are taken.
 const MOST: usize = 1 << 20;
-/// How long they are waited for.
+/// The time limit for piped input.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The text on standard input; empty for a terminal.

@@ -12,7 +12,7 @@ pub(crate) enum Language {
     English,
 }
 
-/// What the instructions name beside the tools.
+/// The facts for the prompts, in addition to the tools.
 pub(crate) struct Facts<'a> {
     /// The project's folder.
     pub(crate) folder: &'a str,
@@ -22,7 +22,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) tools: &'a str,
     /// The state of the work, as JSON.
     pub(crate) work: &'a str,
-    /// What the person asked for in this turn.
+    /// The request of the person in this turn.
     pub(crate) request: &'a str,
 }
 
@@ -69,7 +69,7 @@ impl Language {
         format!("{template}\n{}\n", self.line("strict").replace("{{limit}}", &limit.to_string()))
     }
 
-    /// What the program tells the model by itself.
+    /// The text of a note to the model.
     pub(crate) fn note(self, note: Note) -> String {
         let line = self.line(match note {
             Note::Judge => "judge",

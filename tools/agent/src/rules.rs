@@ -9,9 +9,9 @@ pub(crate) struct Rules {
     pub(crate) think_required: bool,
     /// The most turns before the older ones are summarised; 0 for any number.
     pub(crate) max_turns: usize,
-    /// How many turns stay.
+    /// The number of turns that a summary leaves unchanged.
     pub(crate) kept_turns: usize,
-    /// The size of the context window; 0 where it is not known.
+    /// The size of the context window in tokens; 0 if it is not known.
     pub(crate) context_tokens: usize,
 }
 

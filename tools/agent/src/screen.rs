@@ -46,7 +46,7 @@ impl FromStr for Form {
 /// The most characters of a call or a message that a line of progress shows.
 const LINE: usize = 120;
 
-/// Where it is shown.
+/// The output.
 pub(crate) struct Screen {
     form: Form,
     /// Whether answers are shown to a person as they are written.

@@ -36,7 +36,7 @@ pub(crate) struct Session {
     id: String,
     file: File,
     length: u64,
-    /// The folder for whole results.
+    /// The folder for complete results.
     results: PathBuf,
 }
 
@@ -120,7 +120,7 @@ impl Session {
         self.line(&json!(event))
     }
 
-    /// Keeps a whole result in a file of its own, and returns the file's path.
+    /// Writes a complete result to a file, and returns the path of the file.
     pub(crate) fn keep(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
         let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(60).collect();
         let keep = || {

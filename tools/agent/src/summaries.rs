@@ -32,7 +32,7 @@ impl Agent {
         }
     }
 
-    /// Shortens the results among the first messages; the whole ones are kept in files.
+    /// Shortens the results among the first messages; files keep the complete results.
     pub(crate) fn shorten(&mut self, cut: usize) -> Result<Event, Error> {
         let mut results = vec![];
         for (id, text) in compaction::long_results(&self.state.history, cut) {

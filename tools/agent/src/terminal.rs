@@ -29,7 +29,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("/tools", "the tools that are offered"),
 ];
 
-/// How many lines of the history are kept.
+/// The number of lines of the history that are kept.
 const HISTORY: usize = 1_000;
 /// The most lines of a call that a question shows.
 const SHOWN: usize = 40;
@@ -42,7 +42,7 @@ pub(crate) struct Terminal {
 
 /// A line of a person.
 pub(crate) enum Line {
-    /// What was typed.
+    /// A line of text.
     Text(String),
     /// Ctrl-C.
     Interrupted,
@@ -50,7 +50,7 @@ pub(crate) enum Line {
     End,
 }
 
-/// What a person says about a call.
+/// The reply of a person to the question about a call.
 pub(crate) enum Reply {
     /// It may run.
     Yes,

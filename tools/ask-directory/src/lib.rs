@@ -8,9 +8,8 @@ use ragmaker_files::{NOT_A_DIRECTORY, input_directory, shown};
 use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
-/// Ask the person to choose a folder in a window, such as where a knowledge base is to lie. Where there is no
-/// screen it is an error, and you ask in words. Returns the absolute paths of the chosen folders; it
-/// permits nothing.
+/// Ask the person to choose a folder in a dialog, for example the place of a new knowledge base. It fails without a
+/// screen: then ask in words. Returns the absolute paths of the chosen folders; it gives no access to them.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -28,17 +27,17 @@ pub struct Args {
     pub timeout: Option<Bounded<1, 3600>>,
 }
 
-/// What the person chose.
+/// The chosen folders.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The absolute paths of the chosen folders: one, or more with multiple.
     pub directories: Vec<String>,
 }
 
-/// How long the person may take.
+/// The default time that the person has.
 const WAIT: Duration = Duration::from_mins(5);
 
-/// What the window says.
+/// The default title of the window.
 const TITLE: &str = "Choose a folder";
 
 /// The most characters of a title that are shown.

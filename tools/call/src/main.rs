@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the tool prints.
+/// Runs the tool and returns its output.
 fn call(name: &str, host: &HostOptions) -> Result<String, Error> {
     let tool = find(name).ok_or_else(|| unknown_tool(name, TOOLS))?;
     let (tool, arguments) = translated(tool, read_json("-")?);

@@ -13,9 +13,9 @@ use ragmaker_tool::{
 };
 use serde::Serialize;
 
-/// Check that quotations stand in the knowledge bases where an answer says: "quote" `[PATH#SLUG]`. Give it the
-/// answer before it is shown. Returns each claim as found, elsewhere with its right place, `not_found` or
-/// `too_short`; fails when one is not found.
+/// Check that the cited documents contain the quotations of an answer: "quote" `[PATH#SLUG]`. Call it before you show
+/// the answer. Returns each claim as found, elsewhere with the right place, `not_found` or `too_short`; fails if one is
+/// not found.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -20,7 +20,7 @@ pub struct Args {
 pub struct Answer {
     /// The absolute path that was used.
     pub path: String,
-    /// Whether it is new; false where it was there already.
+    /// Whether it is new; false if it existed already.
     pub created: bool,
 }
 

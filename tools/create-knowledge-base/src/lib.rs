@@ -31,7 +31,7 @@ pub struct Answer {
     pub catalog_file: String,
     /// The absolute path of the folder of its documents.
     pub documents_dir: String,
-    /// How many documents it has.
+    /// The number of its documents.
     pub documents: usize,
     /// Whether it was made by this call.
     pub created: bool,

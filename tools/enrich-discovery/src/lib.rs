@@ -36,7 +36,7 @@ pub struct Args {
     pub updates: String,
 }
 
-/// What was changed.
+/// The changes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// The catalog's absolute path.
@@ -45,14 +45,13 @@ pub struct Answer {
     pub updated_paths: Vec<String>,
     /// Files that the catalog lists now and did not before.
     pub added_paths: Vec<String>,
-    /// What was named and is neither in the catalog nor a file; nothing was set for it.
+    /// The names that are neither in the catalog nor a file; nothing was set for them.
     pub unmatched: Vec<String>,
-    /// How many documents were updated.
+    /// The number of updated documents.
     pub updated: usize,
-    /// How many documents were added.
+    /// The number of added documents.
     pub added: usize,
-    /// Whether the lists are too long to be shown whole and were cut in this answer. The catalog
-    /// has all of it.
+    /// Whether the lists were cut because they are too long for an answer. The catalog has all entries.
     pub truncated: bool,
 }
 

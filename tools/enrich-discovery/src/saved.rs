@@ -10,11 +10,11 @@ use std::{
 use ragmaker_catalog::{Catalog, DocumentName, Entry, Update};
 use ragmaker_tool::Error;
 
-/// How much of a file is read for its front matter, in bytes.
+/// The number of bytes of a file that are read for its front matter.
 const HEAD: u64 = 1 << 20;
 
-/// Gives each update of a document that the catalog may lack the entry to add, where there is a saved
-/// page: the file at the path that it names, or the one whose front matter has its URL.
+/// Adds the new catalog entry to each update of a document that the catalog may not have, if there is a saved page: the
+/// file at the given path, or the file whose front matter has the given URL.
 pub(crate) fn find(catalog: &Catalog, updates: &mut [Update]) -> Result<(), Error> {
     let mut urls = BTreeSet::new();
     for update in &mut *updates {
@@ -55,7 +55,7 @@ pub(crate) fn find(catalog: &Catalog, updates: &mut [Update]) -> Result<(), Erro
     Ok(())
 }
 
-/// The URL and the entry of the saved page in `file`; `None` where its front matter names no URL.
+/// The URL and the entry of the saved page in `file`; `None` if its front matter has no URL.
 fn entry(file: &Path) -> Option<(String, Entry)> {
     let mut bytes = vec![];
     File::open(file).ok()?.take(HEAD).read_to_end(&mut bytes).ok()?;

@@ -10,8 +10,8 @@ use ragmaker_tool::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Describe a knowledge base as a whole: title, summary and source in its catalog, made where missing.
-/// Fields not given stay. For single documents use `enrich_discovery`. Returns the whole header.
+/// Describe a whole knowledge base: set title, summary and source in its catalog, which is made if missing. Other
+/// fields stay. For single documents use `enrich_discovery`. Returns the whole header.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -35,7 +35,7 @@ pub struct Args {
     pub src_type: Option<SourceType>,
 }
 
-/// Where a knowledge base was taken from.
+/// The kind of a knowledge base's source.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are clear, and texts would turn the schema's list of choices into a union")]
@@ -61,12 +61,11 @@ impl SourceType {
 pub struct Answer {
     /// The catalog's absolute path.
     pub catalog_file: String,
-    /// The whole header, with the fields that were there before.
+    /// The complete header, including fields that existed before.
     pub header: Header,
     /// Number of documents in the catalog.
     pub documents: usize,
-    /// Whether a field is too long to be shown whole and was cut in this answer. The catalog has
-    /// all of it.
+    /// Whether a field was cut because it is too long for an answer. The catalog has the complete text.
     pub truncated: bool,
 }
 

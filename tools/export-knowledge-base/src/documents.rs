@@ -28,7 +28,7 @@ pub(crate) struct Document {
 pub struct LeftOut {
     /// The path, as the catalog has it.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
 }
 
@@ -36,7 +36,7 @@ pub struct LeftOut {
 const LONGEST: usize = 500;
 
 impl Source {
-    /// What `catalog` lists and `invocation` may read.
+    /// The documents that `catalog` lists and `invocation` may read.
     pub(crate) fn new(catalog: &Catalog, contents: Contents, invocation: &Invocation) -> Self {
         let (mut documents, mut left_out) = (vec![], vec![]);
         for listed in contents.documents {
@@ -70,7 +70,7 @@ impl Document {
         line(&self.listed.title.clone().unwrap_or_else(name))
     }
 
-    /// Where it came from; its path where nothing says so.
+    /// Its source address; its path if there is none.
     pub(crate) fn address(&self) -> &str {
         self.listed.url.as_deref().or(self.listed.path.as_deref()).unwrap_or_default()
     }

@@ -62,13 +62,13 @@ pub struct Answer {
     pub path: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// How many documents are in it.
+    /// The number of documents in the file.
     pub documents: usize,
     /// Documents that are not in it, with the reason.
     pub left_out: Vec<LeftOut>,
-    /// How many documents are not in it.
+    /// The number of documents that are not in the file.
     pub total: usize,
-    /// Whether there are more than are listed.
+    /// Whether some of them are not listed here.
     pub truncated: bool,
 }
 

@@ -83,12 +83,12 @@ fn without_title<'a>(body: &'a str, title: &str) -> &'a str {
     if heading == Some(title) { rest.trim_start_matches(['\r', '\n']) } else { body }
 }
 
-/// How many levels headings are moved down.
+/// The number of levels by which headings are moved down.
 const LOWER: usize = 2;
-/// The deepest heading there is.
+/// The deepest heading level.
 const DEEPEST: usize = 6;
 
-/// `markdown` with its headings moved down; lines in blocks of code are none.
+/// `markdown` with its headings moved down. Lines in code blocks are not headings.
 fn lowered(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len() + 64);
     let mut fence: Option<(char, usize)> = None;

@@ -95,7 +95,7 @@ pub(crate) fn write(source: &Source, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends a record as a gzip member of its own; returns the SHA-256 of its block.
+/// Appends a record as a separate gzip member; returns the SHA-256 of its block.
 fn append(
     warc: &mut Vec<u8>,
     kind: &str,
@@ -138,7 +138,7 @@ fn index(mut records: Vec<Record>) -> Vec<u8> {
     lines
 }
 
-/// The address of a document in the archive: its URL, or its path as a name of its own.
+/// The address of a document in the archive: its URL, or a URN made of its path.
 fn target(document: &Document) -> String {
     let address = document.address();
     // Written as RFC 3986 has it: no line break or space can end the header.

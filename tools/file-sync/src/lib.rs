@@ -42,7 +42,7 @@ pub struct Args {
     pub jsonl: bool,
 }
 
-/// What was read, and what was not.
+/// The files that were read, and those that were not.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Facts {
     /// The folder's absolute path.

@@ -10,7 +10,7 @@ use ragmaker_tool::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What files are ordered by.
+/// The order of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
@@ -56,17 +56,17 @@ pub struct Answer {
     pub path: String,
     /// The absolute paths of the files.
     pub paths: Vec<String>,
-    /// Those of them that are not UTF-8: they are shown with U+FFFD and cannot be used as they are.
+    /// The paths that are not UTF-8: they are shown with U+FFFD and cannot be used in this form.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lossy_paths: Vec<String>,
     /// Directories that could not be looked into, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
-    /// How many there are.
+    /// The number of all matching files.
     pub total: usize,
-    /// Whether there are more than were returned.
+    /// Whether files remain after the returned ones.
     pub truncated: bool,
-    /// The arguments that continue; null when nothing is left.
+    /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
 }
 

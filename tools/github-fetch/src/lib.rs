@@ -43,19 +43,19 @@ pub struct Args {
     pub jsonl: bool,
 }
 
-/// What was read, and what was not.
+/// The files that were read, and those that were not.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Facts {
     /// The repository's address.
     pub repository: String,
-    /// The branch, tag or commit that was asked for; null is the default branch.
+    /// The requested branch, tag or commit; null for the default branch.
     #[serde(rename = "ref")]
     pub reference: Option<String>,
     /// The commit.
     pub commit: String,
     /// The folder or file in the repository; empty for all of it.
     pub path_in_repo: String,
-    /// How many bytes were fetched; 0 of a local repository.
+    /// The number of fetched bytes; 0 for a local repository.
     pub bytes_fetched: u64,
     /// The catalog's absolute path.
     pub catalog_file: String,

@@ -22,9 +22,8 @@ use serde::Serialize;
 pub use page::{From, Page};
 pub use plan::Plan;
 
-/// Read a web page, PDF or text file that is needed now, as Markdown; nothing is saved. With section, save all pages
-/// below the address in a knowledge base and get a verdict for each. Where pages have to be chosen, use
-/// `browser_navigate` and `browser_extract`.
+/// Read a web page, PDF or text file as Markdown without saving it. With section, save all pages below the address in a
+/// knowledge base and get a verdict for each. To choose among pages, use `browser_navigate` and `browser_extract`.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -12,7 +12,7 @@ pub struct Page {
     pub url: String,
     /// The HTTP status.
     pub http_status: u16,
-    /// What it is: its body decides where that contradicts the server.
+    /// Its media type; the body decides if it contradicts the server.
     pub media_type: String,
     /// The charset of a text.
     pub charset: Option<&'static str>,
@@ -22,23 +22,23 @@ pub struct Page {
     pub content: String,
     /// Whether the content is the publisher's own Markdown, the main content of HTML, or a file's text.
     pub content_from: From,
-    /// How probable it is that the right content of HTML was chosen: 0 to 1.
+    /// The probability that the right content of HTML was selected: 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// How many characters the whole content has.
+    /// The number of characters of the whole content.
     pub total: usize,
     /// Whether something is left after this part.
     pub truncated: bool,
-    /// The arguments that return the rest; null when nothing is left.
+    /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
-    /// How it was fetched.
+    /// The way in which it was fetched.
     pub via: Via,
-    /// Why not by a plain request, or why the page may lack something.
+    /// The reason why a plain request was not enough, or why the page may be incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Who wrote the content as it is returned.
+/// The author of the returned content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -61,7 +61,7 @@ impl From {
     }
 }
 
-/// What follows the first `offset` characters of `loaded`, as much as fits.
+/// The part of `loaded` after the first `offset` characters that fits an answer.
 pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
     let Loaded { content, via, reason } = loaded;
     let Content { url, http_status, media_type, charset, kind, document, as_it_is, .. } = content;

@@ -5,20 +5,20 @@ use ragmaker_tool::{Budget, Error, Next, Offset};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What would be fetched; the links of pages further in are not known before those are fetched.
+/// The addresses that would be fetched. Links of deeper pages are not known before those pages are fetched.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Plan {
-    /// How many of the addresses would be fetched.
+    /// The number of addresses that would be fetched.
     pub kept: usize,
-    /// How many would not.
+    /// The number of addresses that would not be fetched.
     pub dropped: usize,
     /// The addresses.
     pub pages: Vec<Planned>,
-    /// How many there are.
+    /// The number of all addresses.
     pub total: usize,
-    /// Whether there are more than were listed.
+    /// Whether addresses remain after the listed ones.
     pub truncated: bool,
-    /// The arguments that list the rest; null when nothing is left.
+    /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
 }
 

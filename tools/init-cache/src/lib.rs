@@ -6,9 +6,8 @@ use ragmaker_project::knowledge_base::{CACHE, CATALOG, IN_PROJECT};
 use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, host};
 use serde::Serialize;
 
-/// Begin a knowledge base anew in the project's cache, .tmp/cache: the catalog, the documents and reports that
-/// are there go to the trash; browser profiles with their sign-ins and everything else stay. Returns what was
-/// moved and what was kept.
+/// Clear the project's cache, .tmp/cache, for a new knowledge base: its catalog, documents and reports go to the trash;
+/// browser profiles with their sign-ins and everything else stay. Returns what was moved and what was kept.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {}
@@ -18,13 +17,13 @@ pub struct Args {}
 pub struct Answer {
     /// The absolute path of the cache folder.
     pub cache_directory: String,
-    /// What was moved to the trash.
+    /// The entries that were moved to the trash.
     pub trashed: Vec<Trashed>,
     /// The names of what was kept.
     pub kept: Vec<String>,
-    /// How many entries were moved.
+    /// The number of moved entries.
     pub total: usize,
-    /// Whether there are more than are listed.
+    /// Whether some of them are not listed here.
     pub truncated: bool,
 }
 
@@ -33,11 +32,11 @@ pub struct Answer {
 pub struct Trashed {
     /// Its name in the cache folder.
     pub name: String,
-    /// Where it is now.
+    /// Its place in the trash.
     pub trashed_to: Option<String>,
 }
 
-/// What gathering leaves in a cache folder, beside Markdown and JSON lines.
+/// The files and folders that gathering leaves in a cache folder, in addition to Markdown and JSON lines.
 const GATHERED: [&str; 5] = [CATALOG, "documents", "gone", "reports", ".search"];
 
 /// Whether `name`, an entry of a cache folder, was gathered.

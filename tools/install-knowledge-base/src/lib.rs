@@ -42,16 +42,16 @@ pub struct Args {
     pub force: bool,
 }
 
-/// What was installed.
+/// The installed knowledge bases.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The knowledge bases that were made or added to.
     pub installed: Vec<Installed>,
     /// Documents that were not copied, with the reason.
     pub left_out: Vec<LeftOut>,
-    /// How many documents were not copied.
+    /// The number of documents that were not copied.
     pub total: usize,
-    /// Whether there are more than are listed.
+    /// Whether some of them are not listed here.
     pub truncated: bool,
 }
 
@@ -62,11 +62,11 @@ pub struct Installed {
     pub kb_root: String,
     /// The absolute path of its catalog.
     pub catalog_file: String,
-    /// How many documents it has.
+    /// The number of its documents.
     pub documents: usize,
-    /// How many of them are new.
+    /// The number of new documents.
     pub added: usize,
-    /// How many replaced one of the same address.
+    /// The number of documents that replaced one with the same address.
     pub replaced: usize,
 }
 
@@ -77,7 +77,7 @@ pub struct LeftOut {
     pub source: String,
     /// The path, as the catalog has it.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Document {
     pub(crate) entry: Map<String, Value>,
     /// The file, links followed.
     pub(crate) file: PathBuf,
-    /// Where it is beneath the folder of a catalog.
+    /// Its path relative to the folder of a catalog.
     pub(crate) path: PathBuf,
 }
 

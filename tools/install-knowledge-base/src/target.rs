@@ -24,12 +24,12 @@ use crate::{
     source::{Document, Source},
 };
 
-/// How long a call waits for another one that installs in the same folder.
+/// The time that a call waits for another call that installs in the same folder.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// A target, and what goes into it.
 pub(crate) struct Target {
-    /// Its folder: absolute, links followed where it is there.
+    /// Its folder: absolute, with links resolved if it exists.
     root: PathBuf,
     sources: Vec<Source>,
     force: bool,
@@ -134,7 +134,7 @@ impl Target {
         }
     }
 
-    /// Builds the whole knowledge base in the folder `work`.
+    /// Builds the complete knowledge base in the folder `work`.
     fn build(&self, work: &Path, invocation: &Invocation, left_out: &mut Vec<LeftOut>) -> Result<Installed, Error> {
         let catalog_file = knowledge_base::catalog_of(&self.root);
         // For a model, the file itself has to be within the roots.
@@ -204,7 +204,7 @@ impl Target {
     }
 }
 
-/// Removes a folder and what is in it, where it is there.
+/// Removes a folder with its contents, if it exists.
 fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -212,7 +212,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a catalog: each document on a line of its own.
+/// Writes a catalog with one document per line.
 fn write(file: &Path, catalog: &Value) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
@@ -231,7 +231,7 @@ fn write(file: &Path, catalog: &Value) -> io::Result<()> {
 /// The documents of the new catalog.
 struct List {
     entries: Vec<Value>,
-    /// Which entry has an address.
+    /// The index of the entry for each address.
     by_url: BTreeMap<String, usize>,
     /// The paths that are taken, as seen from the catalog.
     taken: BTreeSet<String>,
@@ -287,7 +287,7 @@ impl List {
         Ok(())
     }
 
-    /// `wanted` with forward slashes, or a name like it that no file has.
+    /// `wanted` with forward slashes, or a similar name that no file has.
     fn free(&self, wanted: &Path, folder: &Path) -> String {
         let names: Vec<_> = wanted.iter().map(|name| name.to_string_lossy()).collect();
         let wanted = names.join("/");

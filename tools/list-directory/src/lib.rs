@@ -9,7 +9,7 @@ use ragmaker_tool::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What entries are ordered by.
+/// The order of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
@@ -46,20 +46,20 @@ pub struct Args {
     pub limit: Option<Limit>,
 }
 
-/// What is in a directory.
+/// The entries of a directory.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The absolute path that was used.
     pub path: String,
     /// The entries.
     pub entries: Vec<Entry>,
-    /// How many there are.
+    /// The number of all entries.
     pub total: usize,
-    /// Whether there are more than were returned.
+    /// Whether entries remain after the returned ones.
     pub truncated: bool,
-    /// The arguments that continue; null when nothing is left.
+    /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
-    /// What could not be looked at, and why.
+    /// The entries that could not be read, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
 }
@@ -72,14 +72,14 @@ pub struct Entry {
     /// Set where the name is not UTF-8: it is shown with U+FFFD and cannot be used as it is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub name_is_lossy: bool,
-    /// What it is.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: EntryKind,
     /// Its size in bytes; null for anything but a file.
     pub size: Option<u64>,
     /// When it was last changed, in UTC.
     pub modified: Option<String>,
-    /// Where a link leads.
+    /// The target of a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }

@@ -34,16 +34,16 @@ use tokio::net::TcpListener;
 
 use crate::{server::Server, sessions::Sessions, stdio, token::Token, twice};
 
-/// The only address there is something at.
+/// The only path that the server answers.
 const PATH: &str = "/mcp";
 
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 
-/// How long to wait after a connection could not be accepted: without descriptors left, it fails at once.
+/// The delay after a connection could not be accepted: without free descriptors, accepting fails at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Where to listen.
+/// The address to listen on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Listen(SocketAddr);
 
@@ -84,8 +84,8 @@ pub(crate) fn token(file: Option<&Path>, host: &HostOptions) -> Result<Token, ra
     }
 }
 
-/// Serves at the address until the process is ended, and prints where that is and which file holds the
-/// token. Without a `token`, everybody who reaches the address may call.
+/// Serves at the address until the process is ended, and prints the URL and the file of the token. Without a `token`,
+/// everybody who can connect may call.
 pub(crate) async fn serve(
     server: &Server,
     Listen(address): Listen,
@@ -153,7 +153,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// The body of a request, with a note where it is a call whose arguments have a key twice.
+/// The body of a request, with a note if it is a call with a duplicate key in its arguments.
 fn noted(body: Bytes) -> Bytes {
     let Ok(mut message) = serde_json::from_slice::<Value>(&body) else { return body };
     if twice::note(&mut message, &body) { message.to_string().into() } else { body }

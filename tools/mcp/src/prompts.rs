@@ -19,7 +19,7 @@ pub(crate) fn prompt(workflow: &Workflow) -> Prompt {
     Prompt::new(workflow.name, Some(workflow.description), Some(vec![argument]))
 }
 
-/// The messages of the prompt that is asked for.
+/// The messages of the requested prompt.
 pub(crate) fn get(offered: &[&'static Workflow], asked: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     let workflow = offered.iter().find(|workflow| workflow.name == asked.name).ok_or_else(|| {
         let names: Vec<_> = offered.iter().map(|workflow| workflow.name).collect();

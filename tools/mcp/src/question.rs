@@ -10,7 +10,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-/// What is asked, where `answer` is the error that needs it.
+/// The text of the question, if `answer` is an error that requires one.
 pub(crate) fn of(answer: &Result<Value, Error>) -> Option<String> {
     let details = match answer {
         Ok(answer) if answer["error_code"] == NEEDS_APPROVAL.name() => answer["details"].clone(),
@@ -29,7 +29,7 @@ pub(crate) fn of(answer: &Result<Value, Error>) -> Option<String> {
     Some(question)
 }
 
-/// Asks the person, where the client can; [`Approval::Pending`] where nobody answers.
+/// Asks the person, if the client supports it; [`Approval::Pending`] if nobody answers.
 pub(crate) async fn ask(message: String, peer: &Peer<RoleServer>) -> Approval {
     if !peer.supported_elicitation_modes().contains(&ElicitationMode::Form) {
         return Approval::Pending;

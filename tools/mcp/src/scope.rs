@@ -45,7 +45,7 @@ fn own_conversation() -> String {
     format!("mcp-{}-{}", since.as_millis(), std::process::id())
 }
 
-/// The project's cache folder, made where it is missing.
+/// The project's cache folder, which is created if necessary.
 #[cfg(feature = "http")]
 pub(crate) fn cache_folder(host: &HostOptions) -> Result<std::path::PathBuf, Error> {
     Project::discover(host.project_root.as_deref())?.create_cache_folder().map_err(|error| {

@@ -26,17 +26,17 @@ use tokio::sync::Semaphore;
 
 use crate::{prompts, question, resources::Resources, stdio::Stdio, twice};
 
-/// How many calls are at work at once in this process; more of them wait.
+/// The number of calls that run in this process at the same time; further calls wait.
 pub(crate) const AT_ONCE: usize = 16;
 
-/// How many are at work in processes of their own: as many as a browser keeps tabs for. They have
-/// their own queue, so that a file is read while pages load.
+/// The number of calls that run in subprocesses at the same time: the number of tabs that a browser keeps. They have a
+/// separate queue, so a file can be read while pages load.
 pub(crate) const PROCESSES: usize = 8;
 
-/// How often a client that asked for it is told that a call is still at work.
+/// The interval of progress notifications to a client that requested them.
 const PROGRESS: Duration = Duration::from_secs(1);
 
-/// How long a client may keep the list of tools: it is the same until the program is replaced.
+/// The time that a client may cache the list of tools, which stays the same until the program is replaced.
 const LIST_KEEPS: Duration = Duration::from_hours(1);
 
 const INSTRUCTIONS: &str = "Tools that gather web pages into a knowledge base and read files of any encoding. \
@@ -57,7 +57,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server of the selected tools, for a host with these options.
+    /// A server of the selected tools, with these host options.
     pub(crate) fn new(selection: &Selection, host: HostOptions, output_schemas: bool) -> Result<Self, Error> {
         let described = |offer: &Offer| {
             let mut tool: Tool = serde_json::from_value(offer.to(Format::Mcp)).ok()?;
@@ -81,12 +81,12 @@ impl Server {
         Ok(Self { offered, prompts, resources, host, in_process, subprocesses })
     }
 
-    /// The same server without the workflows.
+    /// The server without the workflows as prompts.
     pub(crate) fn without_prompts(self) -> Self {
         Self { prompts: Arc::new([]), ..self }
     }
 
-    /// The same server for another client: what a client watches is its own.
+    /// The same server for another client, with its own subscriptions.
     #[cfg(feature = "http")]
     pub(crate) fn for_another_client(&self) -> Self {
         Self { resources: self.resources.for_another_client(), ..self.clone() }
@@ -138,7 +138,7 @@ impl Server {
         }
     }
 
-    /// The answer of a tool, after the person at the client was asked where it needs that.
+    /// The answer of a tool, after the person at the client was asked if necessary.
     async fn run_or_ask(
         &self,
         tool: &'static Listed,
@@ -300,8 +300,8 @@ async fn report(name: &str, context: &RequestContext<RoleServer>) -> std::conver
     }
 }
 
-/// What Codex calls itself. It shows its model the data of a result and, where there is any, nothing
-/// else: an image would be lost.
+/// The name of the client Codex. It shows its model only the structured data of a result if there is any, so an image
+/// would be lost.
 const CODEX: &str = "codex";
 
 /// The answer or the error of a call in the protocol's form: the same in text and in data, since

@@ -20,7 +20,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// What the protocol's library keeps them in.
+    /// The session manager of the protocol's library.
     pub(crate) fn manager(&self) -> Arc<LocalSessionManager> {
         Arc::clone(&self.manager)
     }
@@ -34,8 +34,7 @@ impl Sessions {
         }
     }
 
-    /// Takes in that a session was opened, and closes the one that was not used for longest where
-    /// there are too many.
+    /// Records a new session, and closes the least recently used one if there are too many.
     pub(crate) async fn opened(&self, id: &str) {
         let mut used = self.used.lock().await;
         used.push_back(id.into());

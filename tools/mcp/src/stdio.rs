@@ -19,11 +19,10 @@ use tokio::{
 
 use crate::twice;
 
-/// The most bytes of one message: as many as a tool takes on its own standard input, and what stands
-/// around them.
+/// The maximum number of bytes of a message: the maximum of a tool's standard input, and its frame.
 const LONGEST: usize = (64 << 20) + (64 << 10);
 
-/// How many messages are read ahead.
+/// The number of messages that are read ahead.
 const READ_AHEAD: usize = 16;
 
 /// The revision that a request without a handshake is served as.
@@ -81,7 +80,7 @@ fn is_implied(id: &RequestId) -> bool {
     matches!(id, RequestId::String(id) if &**id == IMPLIED)
 }
 
-/// What standard input was.
+/// A reader of the original standard input.
 fn reader() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     let input = ragmaker_registry::stdin::take()?;
     // A pipe is read without a thread. It is opened anew, so that other holders of its descriptors keep
@@ -165,7 +164,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// The messages that a line means: none, one, or one after the handshake that its client left out.
+/// The messages for a line: none, one, or two if the client omitted the handshake.
 fn messages(line: &[u8], has_begun: &mut bool) -> Result<VecDeque<ClientJsonRpcMessage>, Value> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
     if line.is_empty() {

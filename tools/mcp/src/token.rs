@@ -24,7 +24,7 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// The token in `file`; a new one is written to it where it does not exist.
+    /// The token in `file`; if the file does not exist, a new token is written to it.
     pub(crate) fn at(file: &Path) -> Result<Self, Error> {
         match fs::read_to_string(file) {
             Ok(text) => Self::given(file, text.trim()),

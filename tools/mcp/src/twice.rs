@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// The name of the note.
 const NOTE: &str = "ragmaker/key-given-twice";
 
-/// Notes in `message`, which `text` was parsed to, the key that its text has twice; says whether there is one.
+/// Records in `message`, which was parsed from `text`, the duplicate key of the text; returns whether there is one.
 pub(crate) fn note(message: &mut Value, text: &[u8]) -> bool {
     if message["method"] != CallToolRequestMethod::VALUE {
         return false;

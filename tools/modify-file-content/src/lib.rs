@@ -40,12 +40,12 @@ pub struct Args {
     pub count: Bounded<1, { u64::MAX }>,
 }
 
-/// What was changed.
+/// The change.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The absolute path that was used.
     pub path: String,
-    /// How many times the text was replaced.
+    /// The number of replacements.
     pub replacements: usize,
     /// The change as a unified diff.
     pub diff: String,
@@ -133,8 +133,8 @@ impl Tool for Args {
 }
 
 impl Args {
-    /// Where the old text is, and the new text. Both take the file's newlines where the file has
-    /// none of theirs.
+    /// The ranges of the old text, and the new text. Both are searched with the file's newlines if the given text does
+    /// not occur as it is.
     fn find(&self, text: &str) -> (Vec<Range<usize>>, String) {
         let positions = |old: &str| text.match_indices(old).map(|(at, found)| at..at + found.len()).collect::<Vec<_>>();
         let as_given = positions(&self.old_text);

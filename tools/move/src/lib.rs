@@ -25,16 +25,16 @@ pub struct Args {
     pub merge: bool,
 }
 
-/// What was moved.
+/// The moved entries.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
-    /// The absolute path where it was.
+    /// The old absolute path.
     pub source_path: String,
-    /// The absolute path where it is.
+    /// The new absolute path.
     pub destination_path: String,
     /// Whether something was replaced.
     pub replaced: bool,
-    /// How many entries were moved: with merge, those of the directory.
+    /// The number of moved entries; with merge, the entries of the directory.
     pub moved: usize,
 }
 

@@ -17,7 +17,7 @@ pub struct Args {
     pub path: PathBuf,
 }
 
-/// What was opened.
+/// The opened folder.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The absolute path of the folder.

@@ -31,12 +31,12 @@ pub struct Args {
     pub statistics: bool,
 }
 
-/// Where the project is, and what may be read and written.
+/// The project root, and the roots that may be read and written.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The directory that relative paths start at.
     pub project_root: String,
-    /// Who named it.
+    /// The origin of the project root.
     pub project_root_source: Source,
     /// The environment variable `RAGMAKER_PROJECT_ROOT`.
     pub env_ragmaker_project_root: Option<String>,
@@ -50,17 +50,17 @@ pub struct Answer {
     pub allowed_roots: Vec<Root>,
     /// The knowledge bases that were named; others are found by their catalog.json.
     pub kb_roots: Vec<Root>,
-    /// What a path that was asked about leads to.
+    /// The explanation of each requested path.
     pub resolved: Vec<Resolved>,
-    /// How large the project is, where that was asked for.
+    /// The statistics of the project's files, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Statistics>,
-    /// The browser and its driver, where statistics were asked for.
+    /// The browser and its driver, if statistics were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browsers: Option<Vec<Found>>,
     /// The environment variables of these tools that are set.
     pub configuration: Vec<Setting>,
-    /// What holds for every answer.
+    /// The limits of every answer.
     pub limits: Limits,
     /// The locale that the environment sets.
     pub locale: Option<String>,
@@ -72,14 +72,14 @@ pub struct Answer {
     pub version: &'static str,
 }
 
-/// What a path leads to.
+/// The explanation of a path.
 #[derive(Serialize, JsonSchema)]
 pub struct Resolved {
     /// The path as it was given.
     pub path: String,
-    /// Where it leads, links followed.
+    /// The path with links resolved.
     pub resolved: Option<String>,
-    /// Whether something is there; null where that may not be looked at.
+    /// Whether it exists; null if this may not be checked.
     pub exists: Option<bool>,
     /// Whether it may be read.
     pub readable: bool,
@@ -100,14 +100,14 @@ pub struct Setting {
     pub value: String,
 }
 
-/// What holds for every answer.
+/// The limits of every answer.
 #[derive(Serialize, JsonSchema)]
 pub struct Limits {
     /// The most characters that a tool prints by default.
     pub output_characters: usize,
     /// The ignore files that are followed in the project, the one with the last word last.
     pub ignore_files: [&'static str; 4],
-    /// What marks a directory as a project.
+    /// The files and folders that mark a directory as a project.
     pub markers: [&'static str; 9],
 }
 

@@ -14,14 +14,14 @@ use ragmaker_project::programs::Program;
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
-/// How long files are counted: 45,000 files took 0.7 seconds without optimization.
+/// The time limit for counting files: 45,000 files took 0.7 seconds without optimization.
 const COUNTING: Duration = Duration::from_secs(2);
-/// How long a program may take to print its version.
+/// The time limit for a program to print its version.
 const PRINTING: Duration = Duration::from_secs(3);
-/// How many languages are listed, those with the most bytes.
+/// The number of listed languages, those with the most bytes.
 const LANGUAGES: usize = 20;
 
-/// How large the project is. Names that begin with a dot are not counted.
+/// The statistics of the project's files. Names that begin with a dot are not counted.
 #[derive(Serialize, JsonSchema)]
 pub struct Statistics {
     /// The number of files that are not ignored.
@@ -48,7 +48,7 @@ pub struct Language {
 }
 
 impl Statistics {
-    /// Those of the project at `root`.
+    /// The statistics of the project at `root`.
     pub(crate) fn of(root: &Place) -> Self {
         let tally = tally(root, COUNTING, ragmaker_media::language);
         let mut languages: Vec<_> = tally
@@ -73,11 +73,11 @@ impl Statistics {
 pub struct Found {
     /// Chromium or `ChromeDriver`.
     pub name: &'static str,
-    /// Its executable; null where it is not found.
+    /// Its executable; null if it is not found.
     pub path: Option<String>,
-    /// The version that it prints; null where it prints none.
+    /// Its version; null if it prints none.
     pub version: Option<String>,
-    /// Why it is not found.
+    /// The reason why it is not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

@@ -24,7 +24,7 @@ pub struct Answer {
     /// The bytes in base64, where the file is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
-    /// What the file is by its content.
+    /// The kind of the file by its content.
     pub kind: Kind,
     /// Its MIME type.
     pub mime_type: &'static str,
@@ -37,32 +37,32 @@ pub struct Answer {
     /// The encoding that a text is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// How its first lines end: lf, crlf, cr, mixed or none.
+    /// The ends of its first lines: lf, crlf, cr, mixed or none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newline: Option<&'static str>,
     /// Whether bytes that are no text of the encoding are shown as U+FFFD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lossy: Option<Lossy>,
-    /// The number of lines in the file; null where it is too large to count (over 256 MiB) or no text.
+    /// The number of lines in the file; null if it is too large to count (over 256 MiB) or not text.
     pub total_lines: Option<u64>,
-    /// The first and the last line returned, counted from 1; null where that was not counted.
+    /// The first and the last line returned, counted from 1; null if they were not counted.
     pub range: Option<Range>,
     /// Whether something is left after this page.
     pub truncated: bool,
-    /// The arguments to change to continue; null when nothing is left.
+    /// The arguments to change for the next page; null on the last page.
     pub next: Option<Map<String, Value>>,
-    /// Where this page stands, in words.
+    /// The position of this page in the file, in words.
     pub message: String,
     /// The size of the file in bytes.
     pub size: u64,
     /// When it was last changed, in UTC; null for standard input.
     pub modified: Option<String>,
-    /// The SHA-256 of the whole file; null for one over 16 MiB.
+    /// The SHA-256 of the whole file; null for a file over 16 MiB.
     pub sha256: Option<String>,
 }
 
 impl Answer {
-    /// What is known of a file before it is read.
+    /// The facts about a file before it is read.
     pub(crate) fn of(path: String, modified: Option<String>) -> Self {
         Self {
             path,
@@ -111,7 +111,7 @@ impl Answer {
         }
     }
 
-    /// The same answer with the size and the checksum of `source`.
+    /// Adds the size and the checksum of `source`.
     pub(crate) fn measured(self, source: &Source) -> io::Result<Self> {
         Ok(Self { size: source.size(), sha256: checksum(source)?, ..self })
     }
@@ -135,7 +135,7 @@ fn checksum(source: &Source) -> io::Result<Option<String>> {
     }
 }
 
-/// What a file is by its content.
+/// The kind of a file by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -162,7 +162,7 @@ impl Serialize for Data {
     }
 }
 
-/// What was `done` where all of `source` was read: a text that has ended early must not look whole.
+/// The result `done`, if all of `source` was read: a text that ended early must not look complete.
 fn whole<T, E: ser::Error>(done: T, failure: Cell<Option<io::Error>>, source: &Source) -> Result<T, E> {
     let failure = failure.into_inner().map_or_else(|| source.check_whole(), Err);
     failure.map(|()| done).map_err(E::custom)
@@ -177,9 +177,9 @@ pub struct Range {
     pub end_line: u64,
 }
 
-/// Text that is at hand, or that is read as it is printed.
+/// Text in memory, or text that is read during printing.
 pub enum Content {
-    /// Text at hand.
+    /// Text in memory.
     Page(String),
     /// A part of a file that may be larger than memory.
     Stream(Stream),
@@ -190,7 +190,7 @@ pub enum Content {
 pub struct Lossy(Rc<Cell<bool>>);
 
 impl Lossy {
-    /// What is known before it is printed.
+    /// A new flag with its value before printing.
     pub fn new(lossy: bool) -> Self {
         Self(Rc::new(Cell::new(lossy)))
     }
@@ -207,13 +207,13 @@ pub struct Stream {
     pub source: Source,
     /// Makes a decoder of its encoding.
     pub decoder: Box<dyn Fn() -> Box<dyn Decode>>,
-    /// Where the part begins, in bytes.
+    /// The start of the part, in bytes.
     pub start: u64,
-    /// Where it ends.
+    /// The end of the part, in bytes.
     pub end: u64,
-    /// How many characters to leave out.
+    /// The number of characters to skip.
     pub skip: u64,
-    /// Where to say that bytes were no text.
+    /// The flag that is set if bytes are not valid text.
     pub lossy: Lossy,
 }
 

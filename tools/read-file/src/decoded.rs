@@ -6,7 +6,7 @@ use ragmaker_files::IO_ERROR;
 use ragmaker_text::{Chunks, Encoding, INPUT_TOO_LARGE, Identified, Source, identify};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-/// The largest text that is decoded as a whole (256 MiB).
+/// The maximum size of a text that is decoded as a whole (256 MiB).
 const MAX: u64 = 256 << 20;
 
 /// A text as UTF-8, and the encoding it was in.
@@ -33,7 +33,7 @@ pub(crate) fn encoding_of(source: &Source, label: Option<&str>) -> Result<Option
     Ok(Some(Identified { encoding, mark }))
 }
 
-/// Decodes all of `source`, for an encoding whose lines do not stand alone.
+/// Decodes all of `source`, for an encoding whose lines cannot be decoded separately.
 pub(crate) fn decode(source: &Source, identified: Identified) -> Result<Decoded, Error> {
     if source.size() > MAX {
         let name = identified.encoding.name();

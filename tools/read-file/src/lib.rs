@@ -30,19 +30,19 @@ pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
 use decoded::{Decoded, encoding_of};
 use wanted::Wanted;
 
-/// What ends the names of notebooks.
+/// The name extension of notebooks.
 const NOTEBOOK: &str = ".ipynb";
 
 /// The most bytes that are kept of standard input.
 const MAX_INPUT: u64 = 64 << 20;
 
-/// How to show a file.
+/// The form in which a file is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum As {
     /// Text as text, an image as base64.
     Auto,
-    /// As text, whatever it is.
+    /// As text, whatever its content is.
     Text,
     /// The bytes in base64.
     Base64,
@@ -137,8 +137,8 @@ impl Args {
         Ok((source, Answer::of(path.to_string_lossy().into_owned(), modified)))
     }
 
-    /// What is wanted of a text in one of Unicode's encodings, which is to be shown as text. Gives
-    /// back whatever is not that.
+    /// The requested part of a text in a Unicode encoding, if the file is to be shown as text. Other sources are
+    /// returned unchanged.
     fn plain_text(
         &self,
         source: Source,
@@ -213,7 +213,7 @@ impl Args {
     }
 }
 
-/// The notebook at `path` as Markdown; `None` where it is none.
+/// The notebook at `path` as Markdown; `None` if it is not a notebook.
 fn notebook(source: &Source, path: &str) -> Result<Option<Source>, Error> {
     if source.size() > MAX_INPUT {
         return Ok(None);

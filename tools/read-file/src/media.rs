@@ -9,14 +9,14 @@ use serde_json::{Map, json};
 
 use crate::answer::{Answer, Data, Kind};
 
-/// What the first bytes of a file say that it is.
+/// The media type by the first bytes of a file.
 struct Media {
     kind: Kind,
     mime_type: &'static str,
     size: Option<imagesize::ImageSize>,
 }
 
-/// Answers with the bytes of `source`; `asked` says that they were asked for, whatever they are.
+/// Answers with the bytes of `source`; `asked` is set if the caller requested bytes for any kind of file.
 pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer, Error> {
     let media = recognize(&source, &answer.path)
         .map_err(|error: io::Error| ragmaker_files::io_error(&error, Path::new(&answer.path)))?;
@@ -70,8 +70,7 @@ fn recognize(source: &Source, path: &str) -> io::Result<Media> {
     Ok(Media { kind, mime_type, size: None })
 }
 
-/// What a file of the ISO base media format (ISO/IEC 14496-12), which holds films as well as pictures,
-/// says that it is first of all.
+/// The major brand of a file in the ISO base media format (ISO/IEC 14496-12), which is used for videos and images.
 fn brand(head: &[u8]) -> Option<&[u8]> {
     (head.get(4..8)? == b"ftyp").then(|| head.get(8..12))?
 }

@@ -8,7 +8,7 @@ use ragmaker_tool::{
     budget::{fitting, printed},
 };
 
-/// As much text as an answer takes.
+/// The part of a text that fits an answer.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) text: String,

@@ -105,7 +105,7 @@ impl Text {
         self.answer(wanted, start, &span, answer).map_err(fail)
     }
 
-    /// The length of the line at `start` in characters, where it has fewer than `column`.
+    /// The length of the line at `start` in characters, if it has fewer than `column`.
     fn ends_before(&self, column: u64, start: u64, end: u64) -> io::Result<Option<u64>> {
         let mut chunks = Chunks::new(&self.source, start, end, 0, (self.decoder)());
         let mut length = 0;
@@ -121,7 +121,7 @@ impl Text {
     }
 }
 
-/// The encoding of `source` where it is one of Unicode's; else `source` itself.
+/// The encoding of `source` if it is a Unicode encoding; otherwise `source` itself.
 fn identify(source: Source, encoding: Option<&str>) -> io::Result<Result<Text, Source>> {
     let head = sample(&source, 0)?;
     let sniffed = match encoding {
@@ -252,7 +252,7 @@ impl Text {
         Ok(text)
     }
 
-    /// How the lines in the first sample end.
+    /// The line endings in the first sample.
     fn newline_style(text: &str) -> Newline {
         // The sample may end between a carriage return and its newline.
         Newline::of(if text.len() + 8 < SAMPLE { text } else { text.trim_end_matches('\r') })

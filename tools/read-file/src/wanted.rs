@@ -5,17 +5,17 @@ use serde_json::{Map, Value};
 
 use crate::Args;
 
-/// Which part of a text is wanted.
+/// The requested part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) lines: Lines,
     /// Characters of the first line to leave out.
     pub(crate) column: u64,
-    /// Who asked, and so how arguments are spelled.
+    /// The author of the arguments, which decides about their spelling.
     pub(crate) caller: Caller,
 }
 
-/// Which lines are wanted.
+/// The requested lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
     /// From a line on, counted from 0, as many as a limit says or as a page takes.
@@ -24,7 +24,7 @@ pub(crate) enum Lines {
     Tail(u64),
 }
 
-/// How the lines were asked for, and so how to go on.
+/// The arguments that requested the lines, and that continue them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// By `--offset` and `--limit`.
@@ -88,13 +88,13 @@ impl Wanted {
         next.iter().map(argument).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether nothing is left out.
+    /// Whether the whole text is requested.
     pub(crate) fn is_all(&self) -> bool {
         self.column == 0 && matches!(self.lines, Lines::From { offset: 0, limit: None, .. })
     }
 
-    /// The arguments that continue after `shown` lines of a text of `total`; `within` is how many
-    /// characters of the last of them were shown, where it was cut.
+    /// The arguments for the next page, after `shown` lines of a text of `total` lines. `within` is the number of
+    /// characters of the last line that were shown, if it was cut.
     pub(crate) fn next(&self, shown: u64, total: Option<u64>, within: Option<u64>) -> Map<String, Value> {
         let mut next = Map::new();
         let whole = if within.is_some() { shown.saturating_sub(1) } else { shown };

@@ -12,7 +12,7 @@ use ragmaker_tool::{
 };
 use serde::Serialize;
 
-/// What is seldom meant by a folder: what tools make, and what they keep.
+/// Files and folders that are left out of folders by default: output and caches of tools.
 const DEFAULT_EXCLUDES: [&str; 10] = [
     "node_modules/",
     "target/",
@@ -31,7 +31,7 @@ const MAX: u64 = 64 << 20;
 
 /// A file whose text would have less room than this starts the next answer.
 const LEAST_TEXT: usize = 200;
-/// How many of the files that were skipped are listed.
+/// The number of skipped files that are listed.
 const SKIPPED: usize = 20;
 
 /// Read the text of several files, folders and globs in one answer, PDFs and office documents too; one that
@@ -71,13 +71,13 @@ pub struct Args {
 pub struct Answer {
     /// The files, in the order they were named; those of a folder by path.
     pub files: Vec<FileText>,
-    /// What was not read, and why; at most 20 of them.
+    /// The files that were not read, with the reasons; at most 20.
     pub skipped: Vec<Skipped>,
-    /// How many files there are to read.
+    /// The number of files to read.
     pub total: usize,
     /// Whether something is left.
     pub truncated: bool,
-    /// The arguments that continue; null when nothing is left.
+    /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
 }
 
@@ -94,7 +94,7 @@ pub struct FileText {
     pub lossy: bool,
     /// The number of lines in the file.
     pub total_lines: usize,
-    /// Whether the text goes on in the next answer.
+    /// Whether the text continues in the next answer.
     pub truncated: bool,
 }
 
@@ -103,16 +103,16 @@ pub struct FileText {
 pub struct Skipped {
     /// Its path.
     pub path: String,
-    /// Why, with the code of the error.
+    /// The reason, with the code of the error.
     pub reason: String,
 }
 
 /// The arguments that continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Next {
-    /// How many files to leave out.
+    /// The number of files to skip.
     pub offset: usize,
-    /// How many characters of the next file to leave out.
+    /// The number of characters of the next file to skip.
     pub column_offset: usize,
 }
 
@@ -246,7 +246,7 @@ impl Args {
         Ok(paths)
     }
 
-    /// The files that `path` matches as a glob; `None` if it is none.
+    /// The files that match `path` as a glob; `None` if it is not a glob.
     fn matching(&self, roots: &Roots, path: &str) -> Result<Option<Vec<PathBuf>>, Error> {
         if !path.contains(['*', '?', '[', '{']) {
             return Ok(None);
@@ -340,7 +340,7 @@ fn too_large() -> Error {
     NO_FILES.error("it has more than 64 MiB: use ragmaker-read-file")
 }
 
-/// All of a converted text, which is UTF-8; `None` where it is larger than is taken in.
+/// The whole converted text, which is UTF-8; `None` if it is larger than the limit.
 fn all_of(source: &Source) -> std::io::Result<Option<String>> {
     if source.size() > MAX {
         return Ok(None);

@@ -44,7 +44,7 @@ pub(crate) fn refresh(
     Ok(())
 }
 
-/// Whether the server said that there is no such page.
+/// Whether the server reported that the page does not exist.
 fn is_gone(error: &Error) -> bool {
     error.details().get("http_status").is_some_and(|status| *status == 404 || *status == 410)
 }

@@ -9,8 +9,8 @@ use ragmaker_tool::{Caller, Error, Invocation};
 
 use crate::failed;
 
-/// Compares the documents at `urls`, which came from `folder`. The catalog may name any folder, so a model gets
-/// none that it may not read itself.
+/// Compares the documents at `urls`, which came from `folder`. A catalog may name any folder, so a model can refresh
+/// only documents of folders that it may read.
 pub(crate) fn refresh(
     folder: &str,
     urls: &[String],

@@ -31,14 +31,14 @@ pub struct Args {
     pub jsonl: bool,
 }
 
-/// What was refreshed.
+/// The facts about the refresh.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Facts {
     /// The catalog's absolute path.
     pub catalog_file: String,
-    /// How many documents have a summary of an older text: `enrich_discovery` sets new ones.
+    /// The number of documents whose summary describes an older text; set new ones with `enrich_discovery`.
     pub stale_summaries: usize,
-    /// Whether nothing was changed.
+    /// Whether this was a dry run, which changes nothing.
     pub dry_run: bool,
 }
 
@@ -110,14 +110,14 @@ impl Args {
     }
 }
 
-/// The documents of a knowledge base by what they came from, each list in the order of the addresses.
+/// The documents of a knowledge base, grouped by source; each list is in the order of the addresses.
 #[derive(Default)]
 struct Known {
-    /// Those that are asked for by plain requests.
+    /// The documents from plain requests.
     pages: Vec<String>,
-    /// Those that a browser showed.
+    /// The documents from a browser.
     shown: Vec<String>,
-    /// Those of a repository and a branch, tag or commit of it.
+    /// The documents of a repository and a branch, tag or commit.
     repositories: BTreeMap<(String, Option<String>), Vec<String>>,
     folders: BTreeMap<String, Vec<String>>,
     others: Vec<String>,
@@ -146,7 +146,7 @@ impl Known {
     }
 }
 
-/// The page of each document that could not be compared, for one reason.
+/// The page of each document that could not be compared for the same reason.
 fn failed(urls: &[String], error: &Error, run: &mut Run) -> Result<(), Error> {
     urls.iter().try_for_each(|url| run.end(Page::failed(url, error), ()))
 }

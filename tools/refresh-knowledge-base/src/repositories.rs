@@ -8,7 +8,8 @@ use ragmaker_tool::{Error, Invocation};
 
 use crate::failed;
 
-/// Compares the documents at `urls`, which came from `reference` of `repository`, with the commit that it is now.
+/// Compares the documents at `urls`, which came from `reference` of `repository`, with the current commit of this
+/// reference.
 pub(crate) fn refresh(
     repository: &str,
     reference: Option<&str>,

@@ -27,12 +27,12 @@ const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-refresh-knowledge-base");
 
 const REFRESH: [&str; 2] = ["--kb-root", "kb"];
 
-/// What a server answers for a path.
+/// The answer of a server for a path.
 #[derive(Clone)]
 enum Reply {
-    /// A page, with an `ETag` where it has one.
+    /// A page, with an optional `ETag`.
     Page(String, Option<String>),
-    /// Another address, for good.
+    /// A permanent redirect.
     Moved(String),
     /// Nothing, with this status.
     Status(u16),
@@ -41,7 +41,7 @@ enum Reply {
 /// A site on loopback, whose pages a test changes.
 struct Site {
     pages: Arc<Mutex<BTreeMap<String, Reply>>>,
-    /// How many bytes of bodies were sent.
+    /// The number of bytes of bodies that were sent.
     sent: Arc<Mutex<usize>>,
     address: String,
 }
@@ -169,7 +169,7 @@ fn listed(tree: &Tree) -> Vec<Value> {
     serde_json::from_slice::<Value>(&catalog).unwrap()["documents"].as_array().unwrap().clone()
 }
 
-/// The verdict of each page of the whole run, by its address.
+/// The verdict of each page of the run, by address.
 fn verdicts(answer: &Value) -> BTreeMap<String, String> {
     let report = fs::read_to_string(answer["report_file"].as_str().unwrap()).unwrap();
     let pages = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -12,7 +12,7 @@ use ragmaker_tool::{Approval, Code, DENIED_BY_USER, Error, Invocation, NEEDS_APP
 
 use crate::Args;
 
-/// The line is refused, whoever approves it.
+/// The line is always refused; no approval permits it.
 pub const COMMAND_BLOCKED: Code =
     Code::new("COMMAND_BLOCKED", "Do not try to reach the same in another way; tell the user what is needed and why.");
 /// A line, and what was found out about it.
@@ -23,7 +23,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Whether the line was approved; false where it needs no approval.
+    /// Whether the line was approved; false if it needs no approval.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Request<'_> {
     }
 }
 
-/// What the confinement would not prevent here.
+/// The gaps of the confinement on this machine.
 fn unconfined() -> Vec<&'static str> {
     ragmaker_confine::probe(&ragmaker_confine::Policy::default()).missing()
 }

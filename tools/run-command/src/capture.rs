@@ -13,31 +13,31 @@ use std::{
 
 use ragmaker_project::Project;
 
-/// How much of the start and of the end of a stream is kept, in bytes.
+/// The number of bytes that are kept of the start and of the end of a stream.
 const KEPT: usize = 64 * 1024;
 
 /// The most that is written to the file, in bytes (256 MiB); a command may print for an hour.
 const LONGEST: u64 = 256 << 20;
 
-/// How many files of earlier commands are kept.
+/// The number of output files of earlier commands that are kept.
 const FILES: usize = 16;
 
 /// The folder of the files, in the project's cache folder.
 const FOLDER: &str = "commands";
 
-/// A file as long as any, for measuring an answer.
+/// The longest possible file name, for measuring an answer.
 pub(crate) const NAME_OF_WIDEST: &str = "commands/00000000000000000000-0000000000.log";
 
-/// What was kept of one stream.
+/// The kept part of one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     pub(crate) head: Vec<u8>,
-    /// What comes after the head, without what was left out.
+    /// The end of the stream, after a possible gap.
     pub(crate) tail: VecDeque<u8>,
     pub(crate) left_out: u64,
 }
 
-/// What was kept of both.
+/// The kept parts of both streams.
 #[derive(Debug, Default)]
 pub(crate) struct Captured {
     pub(crate) stdout: Stream,
@@ -45,7 +45,7 @@ pub(crate) struct Captured {
     pub(crate) log: Log,
 }
 
-/// Both streams as they came, in one file once they are long.
+/// Both streams in the order of their arrival, in one file once they are long.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pending: Vec<u8>,
@@ -111,7 +111,7 @@ impl Log {
         Ok(())
     }
 
-    /// The file with the whole output, made where there is none yet.
+    /// The file with the complete output, which is created if necessary.
     pub(crate) fn file(&mut self) -> Option<PathBuf> {
         self.open().ok()?;
         self.file.as_ref().map(|(path, _)| path.clone())
@@ -162,7 +162,7 @@ impl Capture {
         });
     }
 
-    /// What was read, after the ends of the streams or after `patience`: somebody may hold one open.
+    /// The output after the end of the streams, or after `patience`, because another process may hold a stream open.
     pub(crate) fn finish(self, patience: Duration) -> Captured {
         let end = Instant::now() + patience;
         for _ in 0..self.readers.get() {

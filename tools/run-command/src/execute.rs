@@ -21,8 +21,8 @@ use crate::{
 pub const COMMAND_NOT_STARTED: Code =
     Code::new("COMMAND_NOT_STARTED", "Check that the shell is installed and that the directory can be entered.");
 
-/// How long after the end of a command its output is waited for. Its processes have ended by then; what still
-/// holds a pipe is not among them.
+/// The time that the output is waited for after the end of a command. Its processes have ended by then, so a process
+/// that still has a pipe open is not one of them.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The variables that a line has which runs unasked. None of them makes a program run another one.
@@ -51,8 +51,8 @@ const HARMLESS: [&str; 22] = [
     "XDG_DATA_HOME",
 ];
 
-/// What is set for a line that runs unasked: Git starts no pager, no hook, no watcher, fetches nothing and
-/// writes no index.
+/// The environment variables for a line that runs without approval: Git starts no pager, hook or file-system monitor,
+/// fetches nothing and writes no index.
 const SET: [(&str, &str); 14] = [
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -70,20 +70,20 @@ const SET: [(&str, &str); 14] = [
     ("GIT_CONFIG_VALUE_3", "false"),
 ];
 
-/// Where a line runs.
+/// The place where a line runs.
 pub(crate) struct Place<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) cwd: &'a Path,
 }
 
-/// What came of it.
+/// The result of a line.
 pub(crate) struct Ran {
     pub(crate) ended: Ended,
     pub(crate) captured: Captured,
     pub(crate) duration_ms: u64,
 }
 
-/// Runs the line. Where nobody approved it, it can write nothing and starts only where it is confined.
+/// Runs the line. Without an approval, it cannot write, and is started only if it can be confined.
 pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<Ran, Error> {
     let failed = |error: std::io::Error| {
         COMMAND_NOT_STARTED
@@ -140,7 +140,7 @@ fn policy(args: &Args, place: &Place<'_>, is_approved: bool) -> Policy {
     }
 }
 
-/// Where programs are looked for: not in the project, whose `ls` may be another.
+/// The folders in which programs are searched. The project is not among them, because its `ls` may be another program.
 fn path(roots: &Roots) -> OsString {
     let given = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let outside = |folder: &PathBuf| {

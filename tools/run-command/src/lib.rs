@@ -23,7 +23,7 @@ mod output;
 pub use approval::COMMAND_BLOCKED;
 pub use execute::COMMAND_NOT_STARTED;
 
-/// How long a command may run, in seconds.
+/// The time limit of a command, in seconds.
 type Timeout = Bounded<1, 3600>;
 
 /// A shell that a line is written for.
@@ -60,7 +60,7 @@ pub struct Args {
     pub network: bool,
 }
 
-/// What the command did.
+/// The result of the command.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The line.
@@ -71,9 +71,9 @@ pub struct Answer {
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// What it printed; of much, the start and the end.
+    /// Its standard output; the start and the end if it is long.
     pub stdout: String,
-    /// What it printed as errors.
+    /// Its standard error; the start and the end if it is long.
     pub stderr: String,
     /// The encoding of stdout; null if it is not text.
     pub stdout_encoding: Option<&'static str>,
@@ -81,13 +81,13 @@ pub struct Answer {
     pub stderr_encoding: Option<&'static str>,
     /// Whether parts of the output were left out.
     pub truncated: bool,
-    /// The file with the whole output, where parts were left out.
+    /// The file with the complete output, if parts were left out.
     pub log_file: Option<String>,
-    /// How long it ran.
+    /// The run time in milliseconds.
     pub duration_ms: u64,
     /// Whether it was ended because its time was over.
     pub timed_out: bool,
-    /// What the confinement does not prevent here; empty where every layer holds.
+    /// The gaps of the confinement on this machine; empty if all layers are available.
     pub unconfined: Vec<&'static str>,
 }
 

@@ -13,7 +13,7 @@ use crate::{
     capture::{Captured, Stream},
 };
 
-/// What `stderr` gets at most while `stdout` needs the rest, in characters.
+/// The maximum number of characters of `stderr` if `stdout` needs the rest.
 const OF_STDERR: usize = 8_000;
 
 /// The line between the start and the end.
@@ -72,7 +72,7 @@ fn within(text: &Decoded, most: usize, charset: Charset) -> (String, bool) {
     (format!("{head}{GAP}{}", ending(source, half, charset)), true)
 }
 
-/// The longest end of `text` that takes at most `most` characters, from the start of a line where it has one.
+/// The longest end of `text` that takes at most `most` characters, from the start of a line if possible.
 fn ending(text: &str, most: usize, charset: Charset) -> &str {
     let (mut least, mut start) = (text.len().saturating_sub(most.saturating_mul(4)), text.len());
     // Every start from `start` on fits; none before `least` is looked at.

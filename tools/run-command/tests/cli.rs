@@ -86,7 +86,8 @@ fn the_rest_is_asked_or_blocked() {
     assert!(!tree.root.join("notes.md").exists());
 }
 
-/// What the confinement holds here without some layers, as the tool says: containers and old kernels lack some.
+/// The layers of confinement that are missing on this machine, as the tool reports them: containers and old kernels
+/// lack some.
 #[cfg(target_os = "linux")]
 struct Gaps {
     files: bool,

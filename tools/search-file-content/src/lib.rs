@@ -64,15 +64,15 @@ pub struct Answer {
     pub path: String,
     /// The matches, in the order of their paths.
     pub matches: Vec<Match>,
-    /// How many lines match.
+    /// The number of matching lines.
     pub total: usize,
-    /// Whether there are more than were returned.
+    /// Whether matches remain after the returned ones.
     pub truncated: bool,
-    /// The arguments that continue; null when nothing is left.
+    /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
-    /// How many files were searched.
+    /// The number of searched files.
     pub files_searched: usize,
-    /// What could not be searched, and why; binary files are not among it.
+    /// The files that could not be searched, with the reasons; binary files are not listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
 }

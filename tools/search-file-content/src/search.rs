@@ -11,10 +11,10 @@ use ragmaker_text::{Reader, SAMPLE, Source};
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
-/// The longest line that is searched (64 MiB): a line is held as a whole.
+/// The maximum length of a line that is searched (64 MiB), because a line is read into memory.
 const LONGEST: usize = 64 << 20;
 
-/// How many characters of a line are returned.
+/// The maximum number of characters of a line that are returned.
 const LINE: usize = 500;
 
 /// Fewer characters than the shortest match takes in an answer.
@@ -30,7 +30,7 @@ pub struct Match {
     pub path_is_lossy: bool,
     /// The line, counted from 1.
     pub line: u64,
-    /// Where in the line the first match begins, in characters from 1.
+    /// The start of the first match in the line, in characters from 1.
     pub column: usize,
     /// The line; of one longer than 500 characters the part around the match.
     pub text: String,
@@ -42,16 +42,16 @@ pub struct Match {
     pub after: Vec<String>,
 }
 
-/// What is searched for.
+/// The search options.
 #[derive(Clone)]
 pub(crate) struct Search {
     pub(crate) matcher: RegexMatcher,
     pub(crate) context: usize,
-    /// How many matches are kept, the first ones by path and line; the others are only counted.
+    /// The number of matches that are kept, the first ones by path and line; further ones are only counted.
     pub(crate) keep: usize,
 }
 
-/// What was found.
+/// The result of the search.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) matches: Vec<Match>,
@@ -106,7 +106,7 @@ impl Search {
     }
 }
 
-/// What one thread has found, added to the whole when the thread ends.
+/// The results of one thread, added to the common result when the thread ends.
 struct Share<'a> {
     own: Found,
     all: &'a Mutex<Found>,
@@ -125,7 +125,7 @@ impl Drop for Share<'_> {
 struct Worker<'a> {
     search: &'a Search,
     searcher: Searcher,
-    /// The start of the file at hand.
+    /// The start of the current file.
     head: Vec<u8>,
 }
 
@@ -196,7 +196,7 @@ struct Lines<'a> {
     search: &'a Search,
     path: &'a Path,
     found: &'a mut Found,
-    /// How many matches are kept when this file is done.
+    /// The maximum number of matches that are kept after this file.
     most: usize,
     /// Lines before a match that is still to come.
     before: Vec<String>,

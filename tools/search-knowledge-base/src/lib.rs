@@ -13,7 +13,7 @@ use ragmaker_tool::{
 use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
 use serde::Serialize;
 
-/// How many hits are returned where the call does not say.
+/// The default number of hits.
 const HITS: usize = 10;
 /// The most characters of a query.
 const LONGEST_QUERY: usize = 2_000;
@@ -48,37 +48,37 @@ pub struct Args {
     pub explain: bool,
 }
 
-/// What was found.
+/// The hits.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The query.
     pub query: String,
     /// The best parts of documents, best first.
     pub hits: Vec<Hit>,
-    /// How many parts hold a word of the query.
+    /// The number of parts with a word of the query.
     pub total: usize,
-    /// Whether there are more than were returned.
+    /// Whether hits remain after the returned ones.
     pub truncated: bool,
-    /// The arguments that continue; null when nothing is left.
+    /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
     /// The share of the query's terms, from 0 to 1, that the best three hits hold.
     pub coverage: f64,
-    /// What was ranked, with --explain.
+    /// The figures of the ranking, with --explain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Ranking>,
-    /// What to try where nothing was found.
+    /// The advice if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<&'static str>,
 }
 
-/// How a ranking came about.
+/// The figures of a ranking.
 #[derive(Serialize, JsonSchema)]
 pub struct Ranking {
     /// The formula and its parameters.
     pub method: &'static str,
-    /// How many knowledge bases were searched.
+    /// The number of searched knowledge bases.
     pub knowledge_bases: usize,
-    /// How many documents they have.
+    /// The number of their documents.
     pub documents: usize,
 }
 
@@ -87,7 +87,7 @@ pub struct Ranking {
 pub struct Hit {
     /// The document's absolute path.
     pub path: String,
-    /// The headings that lead to it.
+    /// The path of headings to the part.
     pub heading: String,
     /// path#slug, as seen from the root of the knowledge base.
     pub citation: String,
@@ -103,7 +103,7 @@ pub struct Hit {
     pub title: String,
     /// The knowledge base that lists it.
     pub knowledge_base: KnowledgeBase,
-    /// Where the document came from; null where it is not known.
+    /// The source address of the document; null if it is not known.
     pub url: Option<String>,
     /// When it was fetched.
     pub fetched_at: Option<String>,
@@ -202,7 +202,7 @@ fn rounded(value: f32) -> f64 {
     (f64::from(value) * 100.0).round() / 100.0
 }
 
-/// The expression of `--match`, searched for in time that grows with the text alone.
+/// The expression of `--match`; its search time is linear in the text.
 fn expression(text: &str) -> Result<PikeVM, Error> {
     let limits = thompson::Config::new().nfa_size_limit(Some(LARGEST_EXPRESSION));
     PikeVM::builder().thompson(limits).build(text).map_err(|error| {
@@ -216,7 +216,7 @@ fn expression(text: &str) -> Result<PikeVM, Error> {
     })
 }
 
-/// A date, alone or as the start of a time in RFC 3339: texts of this form are in the order of time.
+/// Checks that `since` is a date, alone or as the start of a time in RFC 3339. Such texts sort in the order of time.
 fn check_date(since: &str) -> Result<(), Error> {
     let form = "dddd-dd-ddTdd:dd:ddZ";
     let fits = |(c, form): (char, char)| if form == 'd' { c.is_ascii_digit() } else { c == form };

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-search-knowledge-base");
 const SEARCHING: usize = 50;
 const ADDING: usize = 4;
-/// How many documents each writer adds.
+/// The number of documents that each writer adds.
 const ADDED: usize = 15;
 
-/// Every hit stands verbatim at its lines of a file that has the word.
+/// Checks that every hit is verbatim at its lines of a file that has the word.
 fn check(answer: &Value, word: &str) {
     for hit in answer["hits"].as_array().unwrap() {
         let text = fs::read_to_string(hit["path"].as_str().unwrap()).unwrap();

@@ -12,9 +12,9 @@ use serde::Serialize;
 /// The most characters of a reflection.
 const LONGEST: usize = 12_000;
 
-/// Reflect, and write it down: after each round of results progress, findings, gaps and the next step; before a
-/// final answer whether every statement is backed, all is answered, nothing invented. Plans and facts go
-/// into `work`. Returns the number of reflections.
+/// Write down a reflection: after each round of results progress, findings, gaps and the next step; before a final
+/// answer whether every statement is backed, all is answered, nothing invented. Plans and facts go into `work`. Returns
+/// the number of reflections.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -23,12 +23,12 @@ pub struct Args {
     pub reflection: String,
 }
 
-/// That it was written down.
+/// The confirmation.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// Always true.
     pub recorded: bool,
-    /// How many reflections the conversation has.
+    /// The number of reflections in the conversation.
     pub count: u64,
 }
 

@@ -49,7 +49,7 @@ pub struct Args {
     pub limit: Option<Limit>,
 }
 
-/// A knowledge base in which nothing is wrong, or an answer whose claims hold.
+/// A knowledge base without findings, or an answer whose claims are all correct.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// The catalog's absolute path.
@@ -58,24 +58,24 @@ pub struct Answer {
     /// Number of documents, each of which was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documents: Option<usize>,
-    /// What may be wrong or could be better, and what to do: documents whose extraction was not sure of their content,
-    /// and documents without a summary.
+    /// Advice about possible problems: documents whose extraction has a low confidence, and documents without a
+    /// summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<Vec<Finding>>,
     /// With --answer: its claims, as `cite` returns them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<Vec<ClaimReport>>,
-    /// How many claims have each verdict.
+    /// The number of claims with each verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
-    /// How many citations follow no quotation, so that they cannot be checked.
+    /// The number of citations without a quotation before them, which cannot be checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unquoted: Option<usize>,
-    /// How many pieces of advice, or claims, there are.
+    /// The number of all pieces of advice, or of all claims.
     pub total: usize,
-    /// Whether there are more than were returned.
+    /// Whether some remain after the returned ones.
     pub truncated: bool,
-    /// The arguments that continue; null when nothing is left.
+    /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
 }
 

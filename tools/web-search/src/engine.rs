@@ -127,7 +127,7 @@ impl<'a> Service<'a> {
         base.join(path).map_err(|error| self.failed(&error.to_string()))
     }
 
-    /// The JSON of a response, or the failure that it stands for.
+    /// The JSON of a response, or the failure that it means.
     fn answer(&self, response: Result<Response, Error>) -> Result<Value, Error> {
         // Its message has the address, which for Google holds the key.
         let response = response.map_err(|error| {
@@ -224,7 +224,7 @@ impl<'a> Service<'a> {
     }
 }
 
-/// What an answer says about a failure.
+/// The error message in an answer.
 fn said(body: &Value) -> String {
     let paths = ["/error/message", "/error/detail", "/detail/error", "/detail", "/error", "/message"];
     let text = paths.iter().find_map(|path| body.pointer(path)?.as_str());

@@ -34,7 +34,7 @@ const SEARCH_FAILED: Code =
 /// The most characters of a query.
 const LONGEST_QUERY: usize = 1_000;
 
-/// Which engine searches.
+/// The search engine.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
@@ -75,7 +75,7 @@ pub struct Args {
     pub engine: Option<Engine>,
 }
 
-/// What was found.
+/// The search results.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The query.
@@ -84,9 +84,9 @@ pub struct Answer {
     pub engine: &'static str,
     /// The results, best first.
     pub results: Vec<Hit>,
-    /// How many results the engine returned.
+    /// The number of results that the engine returned.
     pub total: usize,
-    /// What there is to say of the results, such as that there are none; else null.
+    /// A remark about the results, for example that there are none; otherwise null.
     pub message: Option<String>,
 }
 
@@ -97,9 +97,9 @@ pub struct Hit {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// What the engine shows of it.
+    /// The engine's excerpt of the page.
     pub snippet: String,
-    /// When it was published, as the engine says it; null where it does not.
+    /// The date of publication from the engine; null if it has none.
     pub published: Option<String>,
 }
 
@@ -150,7 +150,7 @@ impl Tool for Args {
     }
 }
 
-/// What there is to say of the results.
+/// The remark about the results.
 fn message(total: usize, closed: usize, left: usize) -> Option<String> {
     if total == 0 {
         return Some("No results. Try fewer, other or more general words.".to_owned());

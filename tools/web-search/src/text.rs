@@ -46,7 +46,7 @@ fn tag(text: &str) -> Option<usize> {
     known.contains(&tag).then_some(end + 1)
 }
 
-/// The character that the entity at the start of `text` stands for, and the entity's length.
+/// The character for the entity at the start of `text`, and the entity's length.
 fn entity(text: &str) -> Option<(char, usize)> {
     let end = text.bytes().take(12).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;

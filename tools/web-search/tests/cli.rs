@@ -95,7 +95,7 @@ fn error(output: &Output) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What each engine answers for two pages.
+/// The answer of each engine for two pages.
 fn found(engine: &str) -> Value {
     let (one, two) = ("https://example.com/tides", "https://example.org/moon?a=1");
     match engine {

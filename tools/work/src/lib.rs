@@ -58,11 +58,11 @@ pub struct Args {
 /// The state after the call.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
-    /// What this call set or cleared.
+    /// The fields that this call set or cleared.
     pub updated: Vec<&'static str>,
     /// All that is set; long texts end with … where `truncated` is true.
     pub work: Work,
-    /// Whether texts were shortened here; the whole is kept.
+    /// Whether texts were shortened in this answer; the complete texts are stored.
     pub truncated: bool,
 }
 
@@ -150,5 +150,5 @@ fn fitting(updated: Vec<&'static str>, mut work: Work) -> Answer {
     Answer { updated: frame.updated, work, truncated }
 }
 
-/// What a text takes beside itself: its name, quotes, and the mark of its end.
+/// The size of a text's frame: its name, quotes, and the mark of its end.
 const OVERHEAD: usize = 40;

@@ -11,9 +11,8 @@ use serde::Serialize;
 /// The largest file that is changed, and the most content that is taken (256 MiB).
 const MAX: u64 = 256 << 20;
 
-/// Write a whole text file in one step, new or in place of an old one, whose encoding, newlines and
-/// permissions are kept; missing directories are made. To change a part use `modify_file_content`. Returns
-/// the path and what was written.
+/// Write a whole text file in one step. An existing file keeps its encoding, newlines and permissions; missing
+/// directories are made. To change a part use `modify_file_content`. Returns the path and what was written.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -31,7 +30,7 @@ pub struct Args {
     pub append: bool,
 }
 
-/// What was written.
+/// The written file.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// The absolute path that was used.
@@ -42,7 +41,7 @@ pub struct Answer {
     pub created: bool,
     /// The encoding that it is in.
     pub encoding: &'static str,
-    /// How its lines end.
+    /// The line endings of the file.
     pub newline: &'static str,
 }
 

@@ -23,7 +23,7 @@ use crate::process::root;
 const START: f64 = 25.0;
 /// The most that Gemini CLI's start may be of ours: ours is at least so many times faster.
 const FASTER: f64 = 20.0;
-/// What a step may cost with a tool in the agent's process, and with one in a process of its own, in milliseconds.
+/// The goals for the cost of a step, in milliseconds: with a tool in the agent's process, and with one in a subprocess.
 const STEP: (f64, f64) = (3.0, 8.0);
 /// The most memory after [`TURNS`] turns, in bytes.
 const MEMORY: u64 = 30_000_000;
@@ -198,7 +198,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What a step costs, from the model's answer to the next request, the tool's own work included.
+    /// The cost of a step, from the model's answer to the next request, including the tool's own work.
     fn steps(&self, tool: &'static str) -> anyhow::Result<f64> {
         let times = Arc::new(Mutex::new((None::<Instant>, vec![])));
         let noted = Arc::clone(&times);
@@ -226,7 +226,7 @@ impl Bench {
         Ok(median(times.into_iter()))
     }
 
-    /// The peak of a process that goes on with a conversation of many turns.
+    /// The peak memory of a process that continues a conversation of many turns.
     fn memory(&self) -> anyhow::Result<()> {
         let model = Model::start(|heard| Say::Text(format!("Answer {}: {}", heard.texts.len(), "tide ".repeat(100))));
         let run = |more: &[&str]| {

@@ -27,7 +27,7 @@ use crate::{
 const WARM_ROUNDS: usize = 30;
 const COLD_ROUNDS: usize = 10;
 
-/// How long a browser goes on painting after a page.
+/// The time that a browser continues painting after a page.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// The most memory that a tool may hold.
@@ -63,7 +63,7 @@ impl FromStr for Part {
     }
 }
 
-/// Measures `parts`, or all where none is named; with `saved`, also every `every`th of the saved pages in that
+/// Measures `parts`, or all parts if none is named; with `saved`, also every `every`th of the saved pages in that
 /// folder.
 pub(crate) fn run(saved: Option<&Path>, every: usize, parts: &[Part]) -> anyhow::Result<()> {
     let programs = setup::programs()?;
@@ -85,7 +85,7 @@ struct Bench {
     built: PathBuf,
     /// The page that every subject loads.
     page: String,
-    /// Where profiles, documents and the catalog go.
+    /// The folder for profiles, documents and the catalog.
     folder: PathBuf,
     programs: Programs,
 }
@@ -199,7 +199,7 @@ struct AgentBrowser {
 }
 
 impl AgentBrowser {
-    /// Installs the newest from npm, beside `folder`; what an earlier run left there is brought up to date.
+    /// Installs the newest version from npm beside `folder`, or updates an earlier installation.
     fn find(folder: &Path, chromium: &Path) -> anyhow::Result<Self> {
         let npm = needed("npm", "Node.js")?;
         let prefix = folder.with_file_name("agent-browser");

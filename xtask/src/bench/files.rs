@@ -227,8 +227,7 @@ impl Row {
     }
 }
 
-/// The time of a whole process, its output read through a pipe, in milliseconds; and the most
-/// memory it was seen to hold, in megabytes.
+/// The run time of a process whose output is read through a pipe, in milliseconds, and its peak memory, in megabytes.
 fn timed(command: &mut Command) -> Result<(f64, f64)> {
     let started = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;

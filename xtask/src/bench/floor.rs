@@ -17,13 +17,13 @@ use tungstenite::{Message, WebSocket};
 
 use crate::{process::is_root, setup::Programs};
 
-/// How long the browser may be silent.
+/// The time after which a silent browser is an error.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How long a page whose load event has come gets for what it does then.
+/// The time that a page has after its load event.
 const AFTER_LOAD: Duration = Duration::from_secs(1);
 
-/// A Chromium of its own, driven directly.
+/// A Chromium that is controlled directly.
 pub(super) struct Floor {
     browser: Child,
     socket: RefCell<WebSocket<TcpStream>>,
@@ -110,7 +110,7 @@ impl Floor {
     }
 }
 
-/// Whether nothing came in the time that the socket was given.
+/// Whether the socket's time limit has passed.
 fn is_late(error: &anyhow::Error) -> bool {
     let Some(tungstenite::Error::Io(error)) = error.downcast_ref() else { return false };
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)

@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 
 use crate::process::{line, ticking};
 
-/// What is measured: one call is one sample.
+/// A measured program: one call is one sample.
 pub(crate) struct Subject<'a> {
     pub(crate) name: String,
     /// The most that its median ratio to the baseline may be.
@@ -25,7 +25,7 @@ impl<'a> Subject<'a> {
         Self { name: name.into(), goal: None, run: Box::new(run) }
     }
 
-    /// A whole process, from before it is started until it has ended with exit status `code`.
+    /// A process, from before its start until its end with exit status `code`.
     pub(crate) fn process(name: impl Into<String>, mut command: Command, code: i32) -> Self {
         Self::new(name, move || timed(&mut command, code))
     }
@@ -35,17 +35,16 @@ impl<'a> Subject<'a> {
         Self::new(name, move || commands.iter_mut().map(|command| timed(command, 0)).sum())
     }
 
-    /// The same subject with a goal: the most that its median ratio to the baseline may be.
+    /// Sets the goal: the maximum of the median ratio to the baseline.
     pub(crate) fn at_most(mut self, ratio: f64) -> Self {
         self.goal = Some(ratio);
         self
     }
 }
 
-/// Runs every subject once in each of `rounds` rounds, after `warm_up` rounds that do not count, and
-/// prints medians and ratios, which it returns; the first subject is the baseline. It waits
-/// for `pause` before each: a browser goes on painting after its page has loaded, which must not count
-/// for the next subject.
+/// Runs every subject once in each of `rounds` rounds, after `warm_up` rounds that are not counted. Prints medians and
+/// ratios, and returns the ratios; the first subject is the baseline. It waits for `pause` before each subject, because
+/// a browser continues painting after its page has loaded, which must not count for the next subject.
 pub(crate) fn compare(
     label: &str,
     warm_up: usize,
@@ -96,12 +95,12 @@ pub(crate) fn timed(command: &mut Command, code: i32) -> anyhow::Result<Duration
     Ok(took)
 }
 
-/// Whether a goal was met, for a table.
+/// The text for a table that says whether a goal was met.
 pub(crate) fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "MISSED" }
 }
 
-/// The middle of `values`; the mean of the two in the middle where there are two.
+/// The median of `values`.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

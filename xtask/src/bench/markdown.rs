@@ -141,7 +141,7 @@ fn write_table(table: &str) -> anyhow::Result<()> {
 struct Hostile {
     name: &'static str,
     path: PathBuf,
-    /// The same page, twice as large.
+    /// The page, twice as large.
     twice: PathBuf,
 }
 

@@ -21,7 +21,7 @@ use crate::process::{root, ticking};
 
 /// From before the process is started until the list of tools is there, in milliseconds.
 const START: f64 = 10.0;
-/// What a call through the server may cost, in milliseconds.
+/// The goal for the overhead of a call through the server, in milliseconds.
 const CALL: f64 = 2.0;
 /// The most memory that the server may hold, in bytes.
 const MEMORY: u64 = 15_000_000;
@@ -75,7 +75,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The whole time of a call, which is more than what the server adds to the library's work.
+    /// Measures the whole time of a call, which includes the work of the library.
     fn calls(&self) -> anyhow::Result<()> {
         let client = Client::open(self.server());
         for (what, tool, arguments, goal) in [
@@ -132,7 +132,7 @@ impl Bench {
         Ok(())
     }
 
-    /// One call of the load; its result where it failed. Half of them need the browser.
+    /// One call of the load test; the result if it failed. Half of the calls need the browser.
     fn call(&self, client: &Client, site: &Site, turn: usize) -> Option<Value> {
         let page = site.url(&format!("/page/{turn}"));
         let (tool, arguments) = match turn % 4 {

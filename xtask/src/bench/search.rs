@@ -23,13 +23,13 @@ use super::{
 };
 use crate::process::{needed, quiet, root, ticking};
 
-/// What is compared with, and the runtime that runs it without a compiler: its `SQLite` is built in.
+/// The npm packages for the comparison, with a runtime that needs no compiler because its `SQLite` is built in.
 const QMD: [&str; 2] = ["@tobilu/qmd@2.8.3", "bun@1"];
-/// Hits that are asked for.
+/// The number of requested hits.
 const HITS: usize = 100;
 /// Documents that are changed, one after another.
 const CHANGES: usize = 5;
-/// A look at all documents holds for this long where there are thousands.
+/// The time for which a check of all documents is valid if there are thousands.
 const HOLDS: Duration = Duration::from_millis(5_100);
 
 /// The most milliseconds that 95 of 100 processes take, at up to 10,000 documents and above.
@@ -147,7 +147,7 @@ fn write(set: &Set, folder: &Path, copies: usize) -> anyhow::Result<u64> {
     Ok(bytes)
 }
 
-/// What is measured.
+/// A search program.
 trait Searches {
     fn name(&self) -> &'static str;
     /// A search of the set in `folder`.
@@ -156,7 +156,7 @@ trait Searches {
     fn found(&self, answer: &[u8]) -> Vec<String>;
     /// Makes an index, or brings it up to date.
     fn index(&self, folder: &Path) -> anyhow::Result<()>;
-    /// How many bytes the index has.
+    /// The size of the index in bytes.
     fn size(&self, folder: &Path) -> u64;
 }
 
@@ -264,7 +264,7 @@ fn id(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md").to_owned()
 }
 
-/// What one search did on a set.
+/// The figures of one search program on a set.
 #[derive(Default)]
 struct Figures {
     ndcg: Vec<f64>,

@@ -13,8 +13,8 @@ pub(super) struct Document {
     body: String,
 }
 
-/// What pages of the sample site have to show, by the end of their address: text that a script
-/// renders, Japanese, code with its language, a table.
+/// The required content of pages of the sample site, by the end of their address: text that a script renders, Japanese,
+/// code with its language, a table.
 const SAMPLE: [(&str, &str); 4] = [
     ("/wiki/stations", "Amber Harbour"),
     ("/wiki/ja/introduction", "これからの潮位"),

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::process::{line, quoted};
 
-/// Where the answers go in full, in the folder of the run.
+/// The folder for the complete answers, in the folder of the run.
 pub(super) const ANSWERS: &str = "answers";
 
 /// The most lines of an answer that are shown, and the most characters of a line.

@@ -117,7 +117,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     installed.map_err(|error| anyhow!("{error:#}\n{BY_HAND}"))
 }
 
-/// Checks that apt knows a real package, after an update where it knows none.
+/// Checks that apt knows a real package, after an update of its lists if necessary.
 fn offered_by_apt() -> anyhow::Result<()> {
     if candidate("chromium-driver")?.is_none() {
         shown(&mut privileged(&["apt-get", "update"], true)?)?;
@@ -137,7 +137,7 @@ fn candidate(package: &str) -> anyhow::Result<Option<String>> {
     Ok(version.filter(|version| *version != "(none)").map(str::to_owned))
 }
 
-/// `words` as a command, through sudo where it has to be root and this process is not.
+/// `words` as a command, through sudo if it needs root and this process is not root.
 fn privileged(words: &[&str], root: bool) -> anyhow::Result<Command> {
     let mut words = words.to_vec();
     if root && !is_root() {

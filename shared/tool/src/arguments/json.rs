@@ -57,8 +57,8 @@ pub fn read_json(text: &str) -> Result<Members, Error> {
     members.map_err(|error| fail(error.to_string()))
 }
 
-/// Refuses JSON in which an object has two members with one key, at any depth: parsers keep the last of them
-/// and drop the other silently. What is not JSON is left to whoever parses it.
+/// Refuses JSON in which an object has a duplicate key, at any depth: parsers keep only the last of such members. Text
+/// that is not JSON is accepted here; its parser reports the error.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use crate::{
     host::{HostOptions, NOT_ALLOWED_IN_ARGUMENTS},
 };
 
-/// A key that Gemini CLI adds to the arguments of every call; it means nothing to a tool.
+/// A key that Gemini CLI adds to the arguments of every call; the tools ignore it.
 const IGNORED_KEY: &str = "wait_for_previous";
 
 type Flag = &'static FlagInfo<'static>;
@@ -29,7 +29,7 @@ pub(super) struct CommandLine {
     json_texts: &'static [&'static str],
     /// The options that JSON does not have.
     stream: &'static [&'static str],
-    /// How many words without an option may be given.
+    /// The maximum number of positional arguments.
     positionals: usize,
     takes_json: bool,
     given: Vec<(Flag, Option<String>)>,
@@ -75,7 +75,7 @@ impl CommandLine {
         Ok(())
     }
 
-    /// Takes one argument, and its value from `rest` where it has one.
+    /// Adds one argument, with its value from `rest` if it has one.
     fn push(&mut self, text: &str, rest: &mut impl Iterator<Item = String>) -> Result<(), Error> {
         if text == "--" {
             return rest.try_for_each(|text| self.push_word(text));
@@ -258,12 +258,12 @@ impl CommandLine {
         T::from_args(&[name], &words).map_err(|early| self.refused(&early.output))
     }
 
-    /// What the host decided.
+    /// The host options.
     pub(super) fn host_options(&self, name: &str) -> Result<HostOptions, Error> {
         HostOptions::from_args(&[name], &self.words_of(&self.host)).map_err(|early| self.refused(&early.output))
     }
 
-    /// What was given of `flags`, as argh takes it.
+    /// The given options among `flags`, in the form for argh.
     fn words_of(&self, flags: &[Flag]) -> Vec<&str> {
         let mut words = vec![];
         let given = self.given.iter().filter(|(flag, _)| flags.iter().any(|known| known.long == flag.long));
@@ -305,7 +305,7 @@ impl CommandLine {
         })
     }
 
-    /// `error` as somebody reads it who wrote JSON: `offset` for `--offset`.
+    /// `error` for a caller who wrote JSON: `offset` instead of `--offset`.
     pub(super) fn as_written_in_json(&self, error: Error) -> Error {
         in_json_spelling(error, self.own.iter().map(|flag| flag.long))
     }
@@ -346,7 +346,7 @@ fn negated(value: Value) -> Value {
     }
 }
 
-/// The error for the argument `name`, where there are only `names`.
+/// The error for an unknown argument `name`; `names` are the valid ones.
 fn unknown(name: &str, spelled: &str, names: &[&str]) -> Error {
     let error = ARGUMENT_ERROR.error(format!("unknown argument {name:?}")).detail("argument", name);
     match nearest(spelled, names) {

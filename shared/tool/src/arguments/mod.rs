@@ -27,13 +27,13 @@ pub use json::{Members, check_keys, read_json};
 pub(crate) use line::json_name;
 pub use names::{nearest, repeated};
 
-/// What the command line asks for.
+/// The result of parsing a command line.
 pub enum Parsed<T> {
     /// The text for `--help`.
     Help(String),
-    /// The version, for `--version`.
+    /// `--version` was given.
     Version,
-    /// The tool's entry in discovery.json, for `--describe`.
+    /// `--describe` was given: the tool's entry in discovery.json is printed.
     Describe,
     /// The work.
     Work(T),
@@ -92,7 +92,7 @@ pub fn of_program<T: FromArgs + ArgsInfo>(name: &str, host: &[&str]) -> Result<P
     })
 }
 
-/// Parses arguments that came as a JSON object from a model, beside what its host decided.
+/// Parses arguments that a model sent as a JSON object, with the options of its host.
 pub fn from_json<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Called<T>, Error> {
     let mut line = CommandLine::of_tool::<T>();
     line.push_json(arguments)?;
@@ -100,7 +100,7 @@ pub fn from_json<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Call
     Ok((tool, Invocation { host: host.clone(), ..invocation }))
 }
 
-/// `error` of the tool `T` as somebody reads it who wrote JSON: `offset` for `--offset`.
+/// `error` of the tool `T` for a caller who wrote JSON: `offset` instead of `--offset`.
 pub(crate) fn as_written_in_json<T: Tool>(error: Error) -> Error {
     line::in_json_spelling(error, own_flags(T::get_args_info().flags).into_iter().map(|flag| flag.long))
 }
@@ -113,7 +113,8 @@ fn texts(arguments: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, E
     Ok(texts)
 }
 
-/// The error for an `argument` that follows `before`, which is its option where it is a value.
+/// The error for an `argument` that is not UTF-8. `before` is the argument before it, which is its option if `argument`
+/// is a value.
 fn not_utf8(before: Option<&String>, argument: &OsStr) -> Error {
     let argument = argument.to_string_lossy();
     let option = before.map(String::as_str).filter(|before| before.starts_with("--") && !before.contains('='));
@@ -144,7 +145,7 @@ fn help<T: Tool>() -> String {
     help_of::<T>(T::NAME) + VERSION_HELP + COMMON_HELP + title + &host
 }
 
-/// What `--help` says of the options in `names` among those of a host.
+/// The help of the host options in `names`.
 fn host_help(name: &str, names: &[&str]) -> String {
     let all = help_of::<HostOptions>(name);
     let (mut text, mut is_taken) = (String::new(), false);
@@ -160,7 +161,7 @@ fn host_help(name: &str, names: &[&str]) -> String {
     text
 }
 
-/// What argh prints for `--help`.
+/// The output of argh for `--help`.
 fn help_of<T: FromArgs>(name: &str) -> String {
     match T::from_args(&[name], &["--help"]) {
         Err(early) => early.output.trim_end().to_owned() + "\n",

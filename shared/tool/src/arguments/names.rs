@@ -54,7 +54,7 @@ pub(super) fn refused_value(name: &str, value: &str, reason: &str) -> Error {
     }
 }
 
-/// Why a value was refused, in words that do not assume Rust's own parsers are known.
+/// The reason why a value was refused, in general terms in place of those of Rust's parsers.
 pub(super) fn in_words(reason: &str) -> &str {
     match reason {
         "invalid digit found in string"

@@ -11,7 +11,7 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// The members of `value` that are called as one of `names` says; none where it is not an object.
+/// The members of `value` with one of `names`; empty if `value` is not an object.
 pub(super) fn of<T: Serialize + ?Sized>(value: &T, names: &[&str]) -> Map<String, Value> {
     value.serialize(Members { names, key: None, found: Map::new() }).unwrap_or_default()
 }
@@ -47,7 +47,7 @@ impl SerializeStruct for Members<'_> {
     }
 }
 
-/// What `#[serde(flatten)]` makes of a struct.
+/// The serializer for structs with `#[serde(flatten)]`.
 impl SerializeMap for Members<'_> {
     type Ok = Map<String, Value>;
     type Error = NotAnObject;
@@ -96,7 +96,7 @@ macro_rules! without_members {
     )*};
 }
 
-/// The same for a list or a variant.
+/// Implements a serializer for a list or a variant.
 macro_rules! without_members_in_parts {
     ($($name:ident($($type:ty),*) -> $parts:ident;)*) => {$(
         fn $name(self, $(_: $type),*) -> Result<Self::$parts, NotAnObject> {

@@ -40,7 +40,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Begins the record of a call, where there is a log.
+    /// Starts the record of a call, if there is a log.
     pub(crate) fn start<T: Tool>(tool: &T) -> Option<Self> {
         Some(Self { arguments: logged(tool), ..Self::begin::<T>()? })
     }

@@ -182,8 +182,8 @@ fn any_event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever happens in whatever order, a model is asked with a history that keeps the invariant, and each event can
-    /// be written and read.
+    /// For any events in any order, each request to the model has a history that keeps the invariant, and each event
+    /// can be written and read.
     #[test]
     fn the_invariant_holds_before_every_request(events in prop::collection::vec(any_event(), 0..60), max_turns in 0_usize..4) {
         let rules = Rules { max_turns, kept_turns: 1, context_tokens: 60_000, ..Rules::default() };

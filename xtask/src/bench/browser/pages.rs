@@ -27,18 +27,18 @@ use crate::{
 const BOOK_RATIO: f64 = 1.6;
 /// The most that one of a hundred calls for a page of the book may take, in milliseconds.
 const BOOK_P99: f64 = 1000.0;
-/// The same for saved pages: the median and one of ten.
+/// The goals for saved pages: the median, and p90.
 const SAVED_MEDIAN: f64 = 1000.0;
 const SAVED_P90: f64 = 2500.0;
-/// How much longer a page may take for noise, in milliseconds.
+/// The maximum additional time for a page with endless activity, in milliseconds.
 const NOISE: f64 = 500.0;
-/// How much of the words may be missing.
+/// The maximum share of words that may be missing.
 const WORDS_LOST: f64 = 0.01;
 
-/// How long the browser gets for everything that a page could still do, where its load event never comes.
+/// The time that the browser has for all activity of a page whose load event does not come.
 const EVERYTHING: Duration = Duration::from_secs(12);
 
-/// How many pages get their time at once.
+/// The number of pages that are loaded at the same time for this.
 const AT_ONCE: usize = 4;
 
 /// The script with which agent-browser reads a page's text.
@@ -168,7 +168,7 @@ pub(super) fn saved(bench: &Bench, peer: Option<&AgentBrowser>, folder: &Path, e
     Ok(())
 }
 
-/// How many words each page has when everything has had its time.
+/// The number of words of each page after a long wait.
 fn whole_words(bench: &Bench, mirrors: &[Mirror]) -> anyhow::Result<Vec<u64>> {
     let share = mirrors.len().div_ceil(AT_ONCE).max(1);
     thread::scope(|scope| {
@@ -185,7 +185,7 @@ fn whole_words(bench: &Bench, mirrors: &[Mirror]) -> anyhow::Result<Vec<u64>> {
     })
 }
 
-/// The share of `whole` that is not in `ours`.
+/// The share of the words `whole` that is missing in `ours`.
 fn lost(ours: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 1.0 - ours.min(whole) as f64 / whole as f64 }
 }
@@ -215,11 +215,11 @@ fn unpacked(path: &PathBuf) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How a call of browser-extract ended.
+/// The result of a call of browser-extract.
 struct Call {
     took: Duration,
     words: u64,
-    /// What `ready` says, or the error's code.
+    /// The value of `ready`, or the error's code.
     ending: String,
 }
 
@@ -240,7 +240,7 @@ impl Bench {
         Ok(Call { took: time, words: 0, ending: error["error_code"].as_str().unwrap_or_default().to_owned() })
     }
 
-    /// How many words html-to-markdown finds in the same page as HTML; none where it finds no content.
+    /// The number of words that html-to-markdown finds in the page's HTML; 0 if it finds no content.
     fn converted(&self, file: &Path, html: &str) -> anyhow::Result<u64> {
         fs::write(file, html)?;
         let mut tool = Command::new(self.built.join("ragmaker-html-to-markdown"));
@@ -260,8 +260,8 @@ impl AgentBrowser {
         self.open_and(url, TEXT)
     }
 
-    /// Opens a page and evaluates a script in it. A page that does not load in agent-browser's own time is
-    /// an error of its own, after which the text that is there can still be read.
+    /// Opens a page and evaluates a script in it. If the page does not load within agent-browser's own time limit, the
+    /// command fails, but the script can still read the text.
     fn open_and(&self, url: &str, script: &str) -> anyhow::Result<Duration> {
         let begun = Instant::now();
         let _ = self.command(&["open", url]).stdin(Stdio::null()).output()?;

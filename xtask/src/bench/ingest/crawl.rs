@@ -17,12 +17,12 @@ use serde_json::Value;
 use super::super::{harness::verdict, markdown};
 use crate::process::{on_path, quiet, root, ticking};
 
-/// How often each program fetches the site; medians are shown.
+/// The number of times that each program fetches the site; medians are shown.
 const ROUNDS: usize = 3;
-/// How many pages go through the browser.
+/// The number of pages that the browser loads.
 const BROWSED: usize = 20;
 
-/// What a program fetched.
+/// The pages that a program fetched.
 struct Fetched {
     seconds: f64,
     /// The pages of the section among what it requested.
@@ -108,7 +108,7 @@ impl Bench {
         Ok(median)
     }
 
-    /// How many pages a second the browser tools save.
+    /// The number of pages per second that the browser tools save.
     fn browser(&self) -> Result<f64> {
         let (site, folder) = (Section::without_waits(), self.fresh("browser")?);
         let tool = |name: &str| {

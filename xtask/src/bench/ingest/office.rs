@@ -20,7 +20,7 @@ use crate::{
     python::environment,
 };
 
-/// The least F1 that is wanted, and the most milliseconds and bytes for a file.
+/// The goals: the minimum F1, and the maximum milliseconds and bytes for a file.
 const GOALS: (f64, f64, u64) = (0.95, 15.0, 15_000_000);
 
 pub(super) fn run(programs: &Path, folder: &Path) -> anyhow::Result<()> {
@@ -100,7 +100,7 @@ fn convert(programs: &Path, documents: &Path, kb: &Path, output: &Path) -> anyho
     Ok(())
 }
 
-/// Prints the time and the memory that one file takes, each in a process of its own.
+/// Prints the time and the memory for one file, each in a separate process.
 fn costs(programs: &Path, folder: &Path, documents: &Path, python: &Path, script: &Path) -> anyhow::Result<()> {
     println!(
         "\n| one file, a process | ms, median of 5 | MB, peak | markitdown ms | MB | goal |\n|---|---:|---:|---:|---:|---|"
