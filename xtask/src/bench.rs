@@ -10,6 +10,7 @@ mod ingest;
 mod markdown;
 mod mcp;
 mod memory;
+mod pipeline;
 mod search;
 mod start;
 
@@ -38,6 +39,7 @@ enum What {
     Ingest(Ingest),
     Markdown(Markdown),
     Mcp(Mcp),
+    Pipeline(Pipeline),
     Search(Search),
 }
 
@@ -100,6 +102,19 @@ struct Markdown {
 #[argh(subcommand, name = "mcp", help_triggers("-h", "--help"))]
 struct Mcp {}
 
+/// streams of pages: pages a second beside trafilatura and resiliparse, and whether they keep the Markdown of single calls
+/// and their memory
+#[derive(FromArgs)]
+#[argh(subcommand, name = "pipeline", help_triggers("-h", "--help"))]
+struct Pipeline {
+    /// folder of real pages, as for the benchmark markdown (default: the pages of the tests' site)
+    #[argh(option)]
+    pages: Option<PathBuf>,
+    /// measure only this part (may be given more than once): speed, equal or memory; all by default
+    #[argh(option)]
+    part: Vec<pipeline::Part>,
+}
+
 /// ranked search beside qmd's: quality, time of a query, first index, update, size
 #[derive(FromArgs)]
 #[argh(subcommand, name = "search", help_triggers("-h", "--help"))]
@@ -126,6 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Ingest(Ingest {}) => ingest::run(),
         What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
         What::Mcp(Mcp {}) => mcp::run(),
+        What::Pipeline(Pipeline { pages, part }) => pipeline::run(pages.as_deref(), part),
         What::Search(Search { set, every, copies }) => search::run(set, *every, *copies),
     }
 }
