@@ -34,6 +34,11 @@ use std::fmt;
 
 use url::Url;
 
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(feature = "training")]
 pub use crate::extract::Examples;
 use crate::tree::Tree;
