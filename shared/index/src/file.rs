@@ -158,7 +158,7 @@ impl About {
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, Broken> {
         let bytes = unseal(bytes)?;
         let mut rest = bytes.as_slice();
-        let mut about = Self { title: rows::take_text(&mut rest)?, dead: vec![] };
+        let mut about = Self { title: rows::take_text(&mut rest)?.to_owned(), dead: vec![] };
         while !rest.is_empty() {
             let mut next = || rows::take(&mut rest).map(|value| value as usize);
             about.dead.push(Dead { document: next()?, first_chunk: next()?, chunks: next()? });

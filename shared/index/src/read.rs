@@ -1,6 +1,10 @@
 //! Reading a segment.
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use crate::{
     bits::Bits,
@@ -10,7 +14,7 @@ use crate::{
         ABOUT, About, HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, Source, TERM_BLOCKS, TERMS, number,
         unseal,
     },
-    rows::{self, Document},
+    rows::{self, Indexed, Unpacked},
 };
 
 /// Bytes of a record of the directory of rows: where the block starts, its first document and chunk.
@@ -30,7 +34,7 @@ pub(crate) struct Reader {
     documents: usize,
     chunks: usize,
     /// The blocks of rows that were read.
-    read: RefCell<HashMap<usize, Rc<Vec<Document>>>>,
+    read: Mutex<HashMap<usize, Arc<Unpacked>>>,
 }
 
 struct RowBlock {
@@ -74,7 +78,7 @@ impl Reader {
             dictionary: vec![],
             documents: 0,
             chunks: 0,
-            read: RefCell::default(),
+            read: Mutex::default(),
         };
         reader.about = About::read(reader.section(ABOUT)?)?;
         reader.directory()?;
@@ -125,45 +129,56 @@ impl Reader {
         self.chunks
     }
 
-    fn block(&self, number: usize) -> Result<Rc<Vec<Document>>, Broken> {
-        if let Some(known) = self.read.borrow().get(&number) {
-            return Ok(Rc::clone(known));
+    fn block(&self, number: usize) -> Result<Arc<Unpacked>, Broken> {
+        if let Some(known) = self.known().get(&number) {
+            return Ok(Arc::clone(known));
         }
         let RowBlock { start, end, documents, .. } = self.blocks[number];
-        let block = Rc::new(rows::documents(&self.part(ROWS, start, end)?, documents)?);
-        if block.len() != documents {
-            return Err(Broken::Damaged);
-        }
-        self.read.borrow_mut().insert(number, Rc::clone(&block));
+        let block = Arc::new(Unpacked::of(&self.part(ROWS, start, end)?, documents)?);
+        self.known().insert(number, Arc::clone(&block));
         Ok(block)
     }
 
-    /// Calls `see` with every document, its number and the number of its first chunk.
-    pub(crate) fn each(&self, mut see: impl FnMut(usize, usize, &Document)) -> Result<(), Broken> {
-        for (number, block) in self.blocks.iter().enumerate() {
+    /// Nothing is left half done behind this lock.
+    fn known(&self) -> MutexGuard<'_, HashMap<usize, Arc<Unpacked>>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many blocks its documents are in.
+    pub(crate) fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Calls `see` with every document of some blocks, its number and the number of its first chunk.
+    pub(crate) fn each(
+        &self,
+        blocks: Range<usize>,
+        mut see: impl FnMut(usize, usize, &Indexed<'_>),
+    ) -> Result<(), Broken> {
+        for number in blocks {
+            let (block, unpacked) = (&self.blocks[number], self.block(number)?);
             let mut chunk = block.first_chunk;
-            for (at, document) in self.block(number)?.iter().enumerate() {
-                see(block.first_document + at, chunk, document);
-                chunk += document.chunks.len();
+            for at in 0..block.documents {
+                let document = unpacked.document(at)?;
+                see(block.first_document + at, chunk, &document);
+                chunk += document.chunks;
             }
         }
         Ok(())
     }
 
     /// What `see` makes of the chunk with this number: its document, and which of the document's chunks it is.
-    pub(crate) fn chunk<T>(&self, number: usize, see: impl FnOnce(usize, &Document, usize) -> T) -> Result<T, Broken> {
+    pub(crate) fn chunk<T>(
+        &self,
+        number: usize,
+        see: impl FnOnce(usize, &Indexed<'_>, usize) -> Result<T, Broken>,
+    ) -> Result<T, Broken> {
         let at = self.blocks.partition_point(|block| block.first_chunk <= number);
-        // Documents without chunks share their number with what follows.
+        // Blocks without chunks share their number with what follows.
         let at = at.checked_sub(1).ok_or(Broken::Damaged)?;
-        let block = &self.blocks[at];
-        let mut rest = number - block.first_chunk;
-        for (nth, document) in self.block(at)?.iter().enumerate() {
-            if rest < document.chunks.len() {
-                return Ok(see(block.first_document + nth, document, rest));
-            }
-            rest -= document.chunks.len();
-        }
-        Err(Broken::Damaged)
+        let (block, unpacked) = (&self.blocks[at], self.block(at)?);
+        let (document, nth) = unpacked.with_chunk(number - block.first_chunk)?;
+        see(block.first_document + document, &unpacked.document(document)?, nth)
     }
 
     /// The number of terms of every chunk.
@@ -172,7 +187,7 @@ impl Reader {
         if bytes.len() != self.chunks * 2 {
             return Err(Broken::Damaged);
         }
-        Ok(bytes.chunks_exact(2).map(|bytes| number(bytes) as u16).collect())
+        Ok(bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect())
     }
 
     /// Calls `see` with each chunk that holds the term `text`, or with `is_prefix` one that begins with it, and its
@@ -213,7 +228,7 @@ impl Reader {
         &self,
         lists: &[u8],
         mut long: u64,
-        wanted: std::ops::Range<usize>,
+        wanted: Range<usize>,
         see: &mut impl FnMut(usize, u32),
     ) -> Result<(), Broken> {
         let mut bits = Bits::new(lists);

@@ -95,48 +95,122 @@ fn regular(heading: &str) -> String {
     heading.rsplit(" > ").next().map(slugify).unwrap_or_default()
 }
 
-/// The documents of a block.
-pub(crate) fn documents(block: &[u8], most: usize) -> Result<Vec<Document>, Broken> {
-    let mut bytes = vec![];
-    ZlibDecoder::new(block).take(1 << 30).read_to_end(&mut bytes)?;
-    let mut rest = bytes.as_slice();
-    let mut documents = vec![];
-    let mut modified = 0_u64;
-    while !rest.is_empty() && documents.len() < most {
-        let mut text = || take_text(&mut rest);
+/// A block that was read.
+pub(crate) struct Unpacked {
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// Where a document stands in a block.
+struct Place {
+    at: usize,
+    /// Its first chunk, counted within the block.
+    chunk: usize,
+    /// The time of the document before.
+    modified: u64,
+}
+
+/// A document of a block, of whose chunks those are decoded that are asked for.
+pub(crate) struct Indexed<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) url: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) fetched_at: &'a str,
+    pub(crate) stamp: Stamp,
+    pub(crate) stale: bool,
+    pub(crate) listed: u8,
+    pub(crate) chunks: usize,
+    rows: &'a [u8],
+}
+
+impl Unpacked {
+    /// What [`Block::finish`] made of `documents`.
+    pub(crate) fn of(block: &[u8], documents: usize) -> Result<Self, Broken> {
+        let mut bytes = Vec::with_capacity(FULL * 2);
+        ZlibDecoder::new(block).take(1 << 30).read_to_end(&mut bytes)?;
+        let mut places = Vec::with_capacity(documents);
+        let mut rest = bytes.as_slice();
+        let (mut chunk, mut modified) = (0, 0);
+        while !rest.is_empty() {
+            places.push(Place { at: bytes.len() - rest.len(), chunk, modified });
+            let document = Indexed::take(&mut rest, modified)?;
+            modified = document.stamp.modified;
+            for _ in 0..document.chunks {
+                RowParts::take(&mut rest)?;
+            }
+            chunk += document.chunks;
+        }
+        if places.len() == documents { Ok(Self { bytes, places }) } else { Err(Broken::Damaged) }
+    }
+
+    /// The document with this number in the block.
+    pub(crate) fn document(&self, number: usize) -> Result<Indexed<'_>, Broken> {
+        let place = self.places.get(number).ok_or(Broken::Damaged)?;
+        Indexed::take(&mut &self.bytes[place.at..], place.modified)
+    }
+
+    /// The number of the document that has the chunk with this number in the block, and which of its chunks it is.
+    pub(crate) fn with_chunk(&self, chunk: usize) -> Result<(usize, usize), Broken> {
+        // Documents without chunks share their number with what follows.
+        let number = self.places.partition_point(|place| place.chunk <= chunk).checked_sub(1).ok_or(Broken::Damaged)?;
+        Ok((number, chunk - self.places[number].chunk))
+    }
+}
+
+impl<'a> Indexed<'a> {
+    fn take(rest: &mut &'a [u8], modified: u64) -> Result<Self, Broken> {
+        let mut text = || take_text(rest);
         let (path, url, title, fetched_at) = (text()?, text()?, text()?, text()?);
         let (flags, after) = rest.split_first().ok_or(Broken::Damaged)?;
-        rest = after;
-        let mut next = || take(&mut rest);
-        let (size, later, count) = (next()?.wrapping_sub(1), next()?, next()?);
-        modified = modified.wrapping_add((later >> 1) ^ (later & 1).wrapping_neg());
-        let mut chunks = vec![];
-        let (mut end, mut line) = (0_usize, 0_usize);
-        for _ in 0..count {
-            let mut add = |to: usize| to.checked_add(take(&mut rest)? as usize).ok_or(Broken::Damaged);
-            let start = add(end)?;
-            end = add(start)?;
-            let first_line = add(line)?;
-            line = add(first_line)?;
-            let heading = take_text(&mut rest)?;
-            let slug = match take(&mut rest)?.checked_sub(1) {
-                None => regular(&heading),
-                Some(length) => text_of(&mut rest, length)?,
-            };
-            chunks.push(Row { start, end, first_line, last_line: line, heading, slug });
-        }
-        documents.push(Document {
-            path,
-            url,
-            title,
-            fetched_at,
-            stamp: Stamp { size, modified },
-            stale: flags & 1 != 0,
-            listed: flags >> 1,
-            chunks,
-        });
+        *rest = after;
+        let mut next = || take(rest);
+        let (size, later, chunks) = (next()?.wrapping_sub(1), next()?, next()? as usize);
+        let modified = modified.wrapping_add((later >> 1) ^ (later & 1).wrapping_neg());
+        let stamp = Stamp { size, modified };
+        let (stale, listed) = (flags & 1 != 0, flags >> 1);
+        Ok(Self { path, url, title, fetched_at, stamp, stale, listed, chunks, rows: rest })
     }
-    Ok(documents)
+
+    /// The chunk with this number in the document.
+    pub(crate) fn row(&self, number: usize) -> Result<Row, Broken> {
+        let mut rest = self.rows;
+        let (mut end, mut line) = (0_usize, 0_usize);
+        for _ in 0..number {
+            let parts = RowParts::take(&mut rest)?;
+            (_, end) = after(end, parts.bytes)?;
+            (_, line) = after(line, parts.lines)?;
+        }
+        let RowParts { bytes, lines, heading, slug } = RowParts::take(&mut rest)?;
+        let ((start, end), (first_line, last_line)) = (after(end, bytes)?, after(line, lines)?);
+        let slug = slug.map_or_else(|| regular(heading), ToOwned::to_owned);
+        Ok(Row { start, end, first_line, last_line, heading: heading.to_owned(), slug })
+    }
+}
+
+/// A row as it is written.
+struct RowParts<'a> {
+    /// How far it starts behind the end of the one before, and how long it is.
+    bytes: [u64; 2],
+    lines: [u64; 2],
+    heading: &'a str,
+    /// Where it is not the usual one.
+    slug: Option<&'a str>,
+}
+
+impl<'a> RowParts<'a> {
+    fn take(rest: &mut &'a [u8]) -> Result<Self, Broken> {
+        let mut pair = || -> Result<[u64; 2], Broken> { Ok([take(rest)?, take(rest)?]) };
+        let (bytes, lines) = (pair()?, pair()?);
+        let heading = take_text(rest)?;
+        let slug = take(rest)?.checked_sub(1).map(|length| text_of(rest, length)).transpose()?;
+        Ok(Self { bytes, lines, heading, slug })
+    }
+}
+
+/// Start and end of what stands `distance` behind `end`.
+fn after(end: usize, [distance, length]: [u64; 2]) -> Result<(usize, usize), Broken> {
+    let start = end.checked_add(distance as usize).ok_or(Broken::Damaged)?;
+    Ok((start, start.checked_add(length as usize).ok_or(Broken::Damaged)?))
 }
 
 /// A number, seven bits to a byte.
@@ -166,13 +240,13 @@ pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(text.as_bytes());
 }
 
-pub(crate) fn take_text(rest: &mut &[u8]) -> Result<String, Broken> {
+pub(crate) fn take_text<'a>(rest: &mut &'a [u8]) -> Result<&'a str, Broken> {
     let length = take(rest)?;
     text_of(rest, length)
 }
 
-fn text_of(rest: &mut &[u8], length: u64) -> Result<String, Broken> {
+fn text_of<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a str, Broken> {
     let (text, after) = rest.split_at_checked(length as usize).ok_or(Broken::Damaged)?;
     *rest = after;
-    String::from_utf8(text.to_vec()).map_err(|_| Broken::Damaged)
+    std::str::from_utf8(text).map_err(|_| Broken::Damaged)
 }
