@@ -1,4 +1,4 @@
-//! The open tabs of a project's browser, over its debugging socket.
+//! The open tabs of a project's browser, over its debugging socket, and one of them used with keys.
 
 use std::{
     fs,
@@ -8,7 +8,8 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use tungstenite::{Message, WebSocket};
 
 /// The addresses in the tabs of the browser of the project in `folder`.
 ///
@@ -16,22 +17,99 @@ use serde_json::Value;
 ///
 /// Where no browser is open there.
 pub fn tabs(folder: &Path) -> Vec<String> {
+    let pages = list(folder).into_iter().filter(|target| target["type"] == "page");
+    pages.map(|target| target["url"].as_str().unwrap().to_owned()).collect()
+}
+
+fn port(folder: &Path) -> u16 {
     let file = folder.join(".tmp/cache/browser_profile/DevToolsActivePort");
-    let port: u16 = fs::read_to_string(file).unwrap().lines().next().unwrap().parse().unwrap();
-    let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    fs::read_to_string(file).unwrap().lines().next().unwrap().parse().unwrap()
+}
+
+/// What the browser says of everything that is open in it.
+fn list(folder: &Path) -> Vec<Value> {
+    let mut connection = TcpStream::connect(("127.0.0.1", port(folder))).unwrap();
     write!(connection, "GET /json/list HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").unwrap();
     // The browser keeps the connection open whatever it is asked.
     connection.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     let (mut answer, mut block) = (vec![], [0; 4096]);
-    let list: Value = loop {
+    loop {
         let read = connection.read(&mut block).unwrap();
         assert_ne!(read, 0, "the list of tabs ends early");
         answer.extend_from_slice(&block[..read]);
         let body = answer.windows(4).position(|four| four == b"\r\n\r\n").map(|at| &answer[at..]);
         if let Some(list) = body.and_then(|body| serde_json::from_slice(body).ok()) {
-            break list;
+            return list;
         }
-    };
-    let pages = list.as_array().unwrap().iter().filter(|target| target["type"] == "page");
-    pages.map(|target| target["url"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// A tab of a project's browser, as a person uses it: with keys, and with eyes.
+pub struct Tab {
+    socket: WebSocket<TcpStream>,
+}
+
+impl Tab {
+    /// The tab that shows `url` in the browser of the project in `folder`.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none.
+    pub fn of(folder: &Path, url: &str) -> Self {
+        let page = list(folder).into_iter().find(|target| target["url"] == url).expect("the page is open");
+        let url = page["webSocketDebuggerUrl"].as_str().unwrap();
+        let stream = TcpStream::connect(("127.0.0.1", port(folder))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        Self { socket: tungstenite::client(url, stream).unwrap().0 }
+    }
+
+    /// What a command of the browser's protocol answers.
+    ///
+    /// # Panics
+    ///
+    /// Where it fails.
+    pub fn command(&mut self, method: &str, params: &Value) -> Value {
+        let command = json!({"id": 1, "method": method, "params": params});
+        self.socket.send(Message::text(command.to_string())).unwrap();
+        loop {
+            let mut message: Value = serde_json::from_str(self.socket.read().unwrap().to_text().unwrap()).unwrap();
+            if message["id"] == 1 {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].take();
+            }
+        }
+    }
+
+    /// What `expression` is in the page, when it is settled.
+    ///
+    /// # Panics
+    ///
+    /// Where it throws.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let mut answer = self.command("Runtime.evaluate", &params);
+        assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
+        answer["result"]["value"].take()
+    }
+
+    /// Presses and releases keys as a keyboard does: a character each, or the name of one such as `Enter`.
+    pub fn press(&mut self, keys: &[&str]) {
+        for key in keys {
+            let (code, text) = match *key {
+                "Tab" => (9, ""),
+                "Enter" => (13, "\r"),
+                "Escape" => (27, ""),
+                "Backspace" => (8, ""),
+                " " => (32, " "),
+                character => (u32::from(character.to_ascii_uppercase().as_bytes()[0]), character),
+            };
+            let params = json!({"key": key, "windowsVirtualKeyCode": code});
+            let mut down = params.clone();
+            (down["type"], down["text"]) = ("keyDown".into(), text.into());
+            self.command("Input.dispatchKeyEvent", &down);
+            let mut up = params;
+            up["type"] = "keyUp".into();
+            self.command("Input.dispatchKeyEvent", &up);
+        }
+    }
 }

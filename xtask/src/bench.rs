@@ -10,6 +10,7 @@ mod ingest;
 mod markdown;
 mod mcp;
 mod memory;
+mod page;
 mod pipeline;
 mod search;
 mod start;
@@ -40,6 +41,7 @@ enum What {
     Markdown(Markdown),
     Mcp(Mcp),
     Pipeline(Pipeline),
+    Page(Page),
     Search(Search),
 }
 
@@ -115,6 +117,15 @@ struct Pipeline {
     part: Vec<pipeline::Part>,
 }
 
+/// the page of a knowledge base in Chromium: its size, how long it takes to open, and a key in its search
+#[derive(FromArgs)]
+#[argh(subcommand, name = "page", help_triggers("-h", "--help"))]
+struct Page {
+    /// file of documents and questions, as for search; may be repeated (default: the pages of the tests' site)
+    #[argh(option)]
+    set: Vec<PathBuf>,
+}
+
 /// ranked search beside qmd's: quality, time of a query, first index, update, size
 #[derive(FromArgs)]
 #[argh(subcommand, name = "search", help_triggers("-h", "--help"))]
@@ -142,6 +153,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
         What::Mcp(Mcp {}) => mcp::run(),
         What::Pipeline(Pipeline { pages, part }) => pipeline::run(pages.as_deref(), part),
+        What::Page(Page { set }) => page::run(set),
         What::Search(Search { set, every, copies }) => search::run(set, *every, *copies),
     }
 }

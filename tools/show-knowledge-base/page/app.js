@@ -7,7 +7,7 @@
   const docs = base.documents.map((doc, number) => ({ ...doc, number }));
   const PAGE = 100;
   const count = new Intl.NumberFormat("en");
-  const state = { query: "", chosen: {}, order: "catalog", shown: PAGE, open: null, found: [] };
+  const state = { query: "", chosen: {}, order: "catalog", wanted: [], shown: PAGE, open: null, found: [] };
 
   function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
@@ -29,10 +29,15 @@
 
   // Texts: parsed and folded in pieces after the page is there, so that the first key is as fast as others.
   const fold = (text) => (/^[\x00-\x7f]*$/.test(text) ? text : text.normalize("NFKC")).toLowerCase();
-  let texts = null;
-  let folded = [];
+  const texts = [];
+  const folded = [];
+  const parts = [...document.querySelectorAll("script.texts")];
   function text(number) {
-    texts ??= JSON.parse($("texts").textContent);
+    if (texts[number] === undefined) {
+      const part = parts.findLast((one) => Number(one.dataset.first) <= number);
+      JSON.parse(part.textContent).forEach((one, at) => { texts[Number(part.dataset.first) + at] = one; });
+      part.remove();
+    }
     return texts[number];
   }
   function foldedText(number) {
@@ -97,21 +102,23 @@
     return [...fold(query).matchAll(/"([^"]+)"|[^\s"]+/g)].map((match) => match[1] ?? match[0]).filter(Boolean);
   }
 
+  // What a document is worth, and where in its text the first of the words stands; null without one of them.
   function score(doc, wanted) {
     const head = heads[doc.number];
-    let sum = 0;
+    let points = 0, first = -1;
     for (const word of wanted) {
       let own = (head.title.includes(word) ? 20 : 0) + (head.summary.includes(word) ? 8 : 0) + (head.place.includes(word) ? 4 : 0);
       const body = foldedText(doc.number);
       let at = body.indexOf(word);
+      if (at >= 0 && (first < 0 || at < first)) first = at;
       for (let n = 0; at >= 0 && n < 5; n++) {
         own += n ? 1 : 3;
         at = body.indexOf(word, at + word.length);
       }
-      if (!own) return 0;
-      sum += own;
+      if (!own) return null;
+      points += own;
     }
-    return sum;
+    return { doc, points, first };
   }
 
   const orders = {
@@ -122,55 +129,93 @@
     oldest: (a, b) => (a.fetched_at ?? "~").localeCompare(b.fetched_at ?? "~"),
   };
 
+  // A search goes on in slices, so that no key waits for it; the next one takes its place. Where every word of the
+  // last one is a part of a word of this one, only what that one found is looked through.
+  const SLICE = 8;
+  const turn = new MessageChannel();
+  let search = null;
+  let last = null;
+  turn.port1.onmessage = () => { if (search) advance(performance.now() + SLICE); };
+
   function update() {
     const wanted = words(state.query);
     const chosen = Object.entries(state.chosen).filter(([, label]) => label !== undefined);
-    const kept = docs.filter((doc) => chosen.every(([name, label]) => doc.of[name] === label));
-    if (wanted.length) {
-      const scored = kept.map((doc) => [score(doc, wanted), doc]).filter(([points]) => points > 0);
-      scored.sort((a, b) => b[0] - a[0] || a[1].number - b[1].number);
-      state.found = scored.map(([, doc]) => doc);
-    } else {
-      state.found = kept.sort(orders[state.order]);
-    }
-    state.shown = PAGE;
+    const filters = JSON.stringify(chosen);
     $("order").disabled = wanted.length > 0;
     $("clear").hidden = !wanted.length && !chosen.length;
+    search = null;
+    if (!wanted.length) {
+      last = null;
+      finish(wanted, docs.filter((doc) => fits(doc, chosen)).sort(orders[state.order]).map((doc) => ({ doc, first: -1 })));
+      return;
+    }
+    const narrows = last?.filters === filters && last.wanted.every((before) => wanted.some((word) => word.includes(before)));
+    const among = narrows ? last.found : docs.filter((doc) => fits(doc, chosen));
+    search = { wanted, filters, among, next: 0, scored: [] };
+    $("list").setAttribute("aria-busy", "true");
+    advance(performance.now() + SLICE);
+  }
+
+  const fits = (doc, chosen) => chosen.every(([name, label]) => doc.of[name] === label);
+
+  function advance(until) {
+    const { wanted, filters, among, scored } = search;
+    while (search.next < among.length) {
+      const one = score(among[search.next++], wanted);
+      if (one) scored.push(one);
+      if (performance.now() > until) {
+        turn.port2.postMessage(null);
+        return;
+      }
+    }
+    search = null;
+    last = { wanted, filters, found: scored.map(({ doc }) => doc) };
+    finish(wanted, scored.sort((a, b) => b.points - a.points || a.doc.number - b.doc.number));
+  }
+
+  function finish(wanted, found) {
+    state.wanted = wanted;
+    state.found = found;
+    state.shown = PAGE;
+    $("list").removeAttribute("aria-busy");
     draw();
   }
 
   // What stands around the first word that is found in the text, on one line.
-  function snippet(doc, wanted) {
-    const body = foldedText(doc.number);
-    const places = wanted.map((word) => body.indexOf(word)).filter((at) => at >= 0);
-    if (!places.length) return doc.summary ?? "";
+  function snippet({ doc, first }) {
+    if (first < 0) return doc.summary ?? "";
     const original = text(doc.number);
-    const at = Math.min(...places);
     // Folding may change lengths, by little: the passage is found about there.
-    const start = Math.max(0, Math.floor(at * (original.length / Math.max(1, body.length))) - 60);
+    const start = Math.max(0, Math.floor(first * (original.length / Math.max(1, foldedText(doc.number).length))) - 60);
     const part = original.slice(start, start + 220).replace(/\]\([^)\s]*\)/g, "").replace(/[#*`|>[\]]+/g, " ").replace(/\s+/g, " ");
     return `${start > 0 ? "…" : ""}${part.trim()}…`;
   }
 
   function marked(line, wanted) {
-    if (!wanted.length) return [line];
     const lower = line.toLowerCase();
+    // Where each word stands next.
+    const next = wanted.map((word) => ({ word, at: lower.indexOf(word), length: word.length })).filter(({ at }) => at >= 0);
     const parts = [];
     let done = 0;
-    while (done < line.length) {
-      const next = wanted.map((word) => [lower.indexOf(word, done), word.length]).filter(([at]) => at >= 0).sort((a, b) => a[0] - b[0] || b[1] - a[1])[0];
-      if (!next) break;
-      parts.push(line.slice(done, next[0]), element("mark", {}, line.slice(next[0], next[0] + next[1])));
-      done = next[0] + next[1];
+    while (next.length) {
+      const { at, length } = next.reduce((best, one) => (one.at < best.at || (one.at === best.at && one.length > best.length) ? one : best));
+      parts.push(line.slice(done, at), element("mark", {}, line.slice(at, at + length)));
+      done = at + length;
+      for (let n = next.length; n--;) {
+        if (next[n].at >= done) continue;
+        next[n].at = lower.indexOf(next[n].word, done);
+        if (next[n].at < 0) next.splice(n, 1);
+      }
     }
     return [...parts, line.slice(done)];
   }
 
-  function card(doc, wanted) {
+  function card(one, wanted) {
+    const { doc } = one;
     const flags = [];
     if (doc.stale) flags.push(element("span", { class: "flag warn" }, "source changed"));
     for (const finding of doc.findings.slice(0, 2)) flags.push(element("span", { class: "flag bad", title: finding.message }, finding.kind.replaceAll("_", " ")));
-    const line = wanted.length ? snippet(doc, wanted) : doc.summary ?? "";
+    const line = snippet(one);
     const facts = [`${count.format(doc.words)} words`, doc.of.host, (doc.fetched_at ?? "").slice(0, 10)].filter(Boolean).join(" · ");
     return element("li", {}, element("button", {
       type: "button", class: "card", "data-number": doc.number, "aria-current": state.open === doc.number ? "true" : undefined,
@@ -180,9 +225,8 @@
   }
 
   function draw() {
-    const wanted = words(state.query);
     const part = state.found.slice(0, state.shown);
-    $("list").replaceChildren(...part.map((doc) => card(doc, wanted)));
+    $("list").replaceChildren(...part.map((one) => card(one, state.wanted)));
     $("more").hidden = part.length === state.found.length;
     $("more").textContent = `Show ${Math.min(PAGE, state.found.length - part.length)} more`;
     $("status").textContent = state.found.length === docs.length ? `${count.format(docs.length)} documents`
@@ -267,8 +311,8 @@
   }
 
   function step(by) {
-    const at = state.found.findIndex((doc) => doc.number === state.open);
-    const next = state.found[at < 0 ? 0 : at + by];
+    const at = state.found.findIndex(({ doc }) => doc.number === state.open);
+    const next = state.found[at < 0 ? 0 : at + by]?.doc;
     if (!next) return;
     open(next.number, true);
     const card = document.querySelector(`.card[data-number="${next.number}"]`);
@@ -281,8 +325,10 @@
     if (event.key === "Escape") {
       if (state.open !== null) close();
       else if (typing) { $("query").value = state.query = ""; update(); }
-    } else if (typing && event.key === "Enter" && state.found.length) {
-      open(state.found[0].number);
+    } else if (typing && event.key === "Enter") {
+      // Of what is searched for now.
+      if (search) advance(Infinity);
+      if (state.found.length) open(state.found[0].doc.number);
     } else if (typing) {
       return;
     } else if (event.key === "/") {

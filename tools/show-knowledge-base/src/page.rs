@@ -24,6 +24,8 @@ const SCRIPTS: [&str; 2] = [include_str!("../page/markdown.js"), include_str!(".
 
 /// The most bytes of all documents; a browser takes about three times as much.
 const MAX_TEXT: usize = 256 << 20;
+/// The most bytes of texts in one element of the page, unless one is longer: 5 ms to parse.
+const PART: usize = 1 << 20;
 /// The most bytes of one document.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
@@ -110,10 +112,28 @@ pub(crate) fn page(catalog: &Catalog) -> Result<Page, Error> {
         ("style", &style),
         ("reader", &escaped(&reader)),
         ("base", &json(&base)),
-        ("texts", &json(&texts)),
+        ("texts", &in_parts(&texts)),
         ("script", &script),
     ]);
     Ok(Page { html, documents: base.documents.len(), findings: findings.len() })
+}
+
+/// The texts in elements of a length that a browser parses between two frames, each with the number of its first.
+fn in_parts(texts: &[String]) -> String {
+    let mut html = String::new();
+    let mut first = 0;
+    while first < texts.len() {
+        let mut length = 0;
+        let fits = |text: &&String| {
+            length += text.len();
+            length <= PART
+        };
+        let count = texts[first..].iter().take_while(fits).count().max(1);
+        let part = json(&&texts[first..first + count]);
+        html += &format!("<script type=\"application/json\" class=\"texts\" data-first=\"{first}\">{part}</script>\n");
+        first += count;
+    }
+    html
 }
 
 fn document<'a>(

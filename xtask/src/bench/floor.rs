@@ -80,11 +80,34 @@ impl Floor {
             }
         }
         self.socket.borrow().get_ref().set_read_timeout(Some(PATIENCE))?;
-        let expression = json!({"expression": "document.documentElement.outerHTML", "returnByValue": true});
-        let html = self.command("Runtime.evaluate", &expression)?;
+        let html = self.value("document.documentElement.outerHTML")?;
         // A parser that a script holds would go on doing so on the next page.
         self.command("Page.stopLoading", &json!({}))?;
-        Ok(html["result"]["value"].as_str().unwrap_or_default().to_owned())
+        Ok(html.as_str().unwrap_or_default().to_owned())
+    }
+
+    /// What `expression` is in the page, when it is settled.
+    pub(super) fn value(&self, expression: &str) -> anyhow::Result<Value> {
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        Ok(self.command("Runtime.evaluate", &params)?["result"]["value"].take())
+    }
+
+    /// Begins to count the processor time of the page.
+    pub(super) fn watch(&self) -> anyhow::Result<()> {
+        self.command("Performance.enable", &json!({"timeDomain": "threadTicks"})).map(drop)
+    }
+
+    /// The processor time that the page's thread has had since, in seconds.
+    pub(super) fn busy(&self) -> anyhow::Result<f64> {
+        let answer = self.command("Performance.getMetrics", &json!({}))?;
+        let metrics = answer["metrics"].as_array().context("no metrics")?;
+        let duration = metrics.iter().find(|metric| metric["name"] == "TaskDuration");
+        duration.and_then(|metric| metric["value"].as_f64()).context("no TaskDuration")
+    }
+
+    /// Types `text` where the cursor is, in one key.
+    pub(super) fn insert(&self, text: &str) -> anyhow::Result<()> {
+        self.command("Input.insertText", &json!({"text": text})).map(drop)
     }
 
     fn command(&self, method: &str, params: &Value) -> anyhow::Result<Value> {

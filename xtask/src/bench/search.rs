@@ -46,36 +46,37 @@ pub(super) fn run(sets: &[PathBuf], every: usize, copies: usize) -> anyhow::Resu
     let folder = root().join("target/bench/search");
     fs::create_dir_all(&folder)?;
     let qmd = Qmd::installed(&folder)?;
-    let mut all = vec![];
-    for file in sets {
-        all.push(Set::read(file)?);
-    }
-    if all.is_empty() {
-        all.push(documentation(&release_build(&["html-to-markdown"])?.join("ragmaker-html-to-markdown"))?);
-    }
-    for set in all {
+    for set in self::sets(sets)? {
         let tool = Tool { program: tools.join("ragmaker-search-knowledge-base") };
         one(&tool, &qmd, &set, &folder.join(&set.name), every.max(1), copies.max(1))?;
     }
     Ok(())
 }
 
-struct Document {
+/// Those in `files`, or that of the tests' site.
+pub(super) fn sets(files: &[PathBuf]) -> anyhow::Result<Vec<Set>> {
+    if files.is_empty() {
+        return Ok(vec![documentation(&release_build(&["html-to-markdown"])?.join("ragmaker-html-to-markdown"))?]);
+    }
+    files.iter().map(|file| Set::read(file)).collect()
+}
+
+pub(super) struct Document {
     id: String,
     title: String,
     text: String,
 }
 
-struct Question {
-    text: String,
+pub(super) struct Question {
+    pub(super) text: String,
     /// Grades of the documents that answer it.
     relevant: HashMap<String, u32>,
 }
 
-struct Set {
-    name: String,
-    documents: Vec<Document>,
-    questions: Vec<Question>,
+pub(super) struct Set {
+    pub(super) name: String,
+    pub(super) documents: Vec<Document>,
+    pub(super) questions: Vec<Question>,
 }
 
 impl Set {
@@ -128,7 +129,7 @@ fn documentation(converter: &Path) -> anyhow::Result<Set> {
 }
 
 /// Documents as files, and the catalog of a knowledge base.
-fn write(set: &Set, folder: &Path, copies: usize) -> anyhow::Result<u64> {
+pub(super) fn write(set: &Set, folder: &Path, copies: usize) -> anyhow::Result<u64> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder.join("cache/documents"))?;
     let (mut entries, mut bytes) = (vec![], 0);

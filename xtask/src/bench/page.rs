@@ -1,0 +1,113 @@
+//! The page of a knowledge base in Chromium: its size, how long it takes to open, and how long from a key in its
+//! search until what it finds is painted.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use anyhow::ensure;
+
+use super::{
+    floor::Floor,
+    harness::{median, percentile, verdict},
+    release_build,
+    search::{self, Set},
+};
+use crate::{
+    process::{quiet, root},
+    setup::{self, Programs},
+};
+
+/// The most milliseconds from the order to load the page until its list is there.
+const OPEN: f64 = 1_000.0;
+/// The most milliseconds of a key.
+const KEY: f64 = 50.0;
+/// The most that the page has of the documents.
+const SIZE: f64 = 3.0;
+/// How often each page is opened.
+const ROUNDS: usize = 3;
+/// The least documents.
+const DOCUMENTS: usize = 2_000;
+
+/// Notes for each key how long it takes until its search has ended and the frame with its result was painted.
+const WATCH: &str = "(() => {
+  window.keys = [];
+  const list = document.getElementById('list');
+  document.getElementById('query').addEventListener('input', ({ timeStamp }) => {
+    const painted = new MessageChannel();
+    painted.port1.onmessage = () => window.keys.push(performance.now() - timeStamp);
+    const wait = () => {
+      if (list.hasAttribute('aria-busy')) setTimeout(wait, 0);
+      else requestAnimationFrame(() => painted.port2.postMessage(null));
+    };
+    wait();
+  });
+})()";
+
+pub(super) fn run(sets: &[PathBuf]) -> anyhow::Result<()> {
+    let programs = &setup::programs()?;
+    let tool = release_build(&["show-knowledge-base"])?.join("ragmaker-show-knowledge-base");
+    let folder = root().join("target/bench/page");
+    fs::create_dir_all(&folder)?;
+    for set in search::sets(sets)? {
+        one(programs, &tool, &set, &folder)?;
+    }
+    Ok(())
+}
+
+fn one(programs: &Programs, tool: &Path, set: &Set, folder: &Path) -> anyhow::Result<()> {
+    let copies = DOCUMENTS.div_ceil(set.documents.len());
+    let base = folder.join(&set.name);
+    let bytes = search::write(set, &base, copies)?;
+    let file = base.join("page.html");
+    let mut show = Command::new(tool);
+    show.arg("--kb-root").arg(&base).arg("--output").arg(&file).env("RAGMAKER_PROJECT_ROOT", &base);
+    quiet("making the page", &mut show)?;
+    let url = format!("file://{}", file.display());
+    let (mut opened, mut keys, mut first, mut busy) = (vec![], vec![], vec![], vec![]);
+    for _ in 0..ROUNDS {
+        // A browser of its own: what it compiled and kept would make the next one faster.
+        let floor = Floor::start(programs, &folder.join("profile"))?;
+        let loaded = floor.load(&url)?;
+        opened.push(loaded.as_secs_f64() * 1e3);
+        floor.watch()?;
+        floor.value(WATCH)?;
+        floor.value("document.getElementById('query').focus()")?;
+        for (number, question) in set.questions.iter().step_by((set.questions.len() / 5).max(1)).take(5).enumerate() {
+            let before = floor.busy()?;
+            for key in question.text.chars().take(20) {
+                floor.insert(&key.to_string())?;
+                // A fast typist's pace.
+                std::thread::sleep(Duration::from_millis(70));
+            }
+            let wait = "new Promise(done => setTimeout(() => done(window.keys.splice(0)), 300))";
+            let took = floor.value(wait)?;
+            let took: Vec<f64> = took.as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect();
+            ensure!(!took.is_empty(), "no key was noted");
+            busy.push((floor.busy()? - before) * 1e3 / took.len() as f64);
+            first.extend((number == 0).then_some(took[0]));
+            keys.extend(took);
+            floor.value("document.getElementById('query').select()")?;
+        }
+        fs::remove_dir_all(folder.join("profile"))?;
+    }
+    let (documents, size) = (set.documents.len() * copies, fs::metadata(&file)?.len() as f64 / bytes as f64);
+    println!(
+        "\n| the page of {}: {documents} documents, {:.1} MB | | goal |\n|---|---:|---|",
+        set.name,
+        bytes as f64 / 1e6
+    );
+    let row = |what: &str, value: f64, goal: f64| {
+        println!("| {what} | {value:.2} | {goal}: {} |", verdict(value <= goal));
+    };
+    row("size, of the documents", size, SIZE);
+    row("opened, median ms", median(opened.iter().copied()), OPEN);
+    row("first key, the slowest, ms", first.iter().copied().fold(0.0, f64::max), KEY);
+    row("a key, processor time of the page, mean ms", busy.iter().sum::<f64>() / busy.len() as f64, KEY);
+    row("a key, median ms", median(keys.iter().copied()), KEY);
+    row("a key, 95th percentile, ms", percentile(&keys, 95), KEY);
+    Ok(())
+}
