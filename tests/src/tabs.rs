@@ -59,7 +59,7 @@ impl Tab {
         let page = list(folder).into_iter().find(|target| target["url"] == url).expect("the page is open");
         let url = page["webSocketDebuggerUrl"].as_str().unwrap();
         let stream = TcpStream::connect(("127.0.0.1", port(folder))).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         Self { socket: tungstenite::client(url, stream).unwrap().0 }
     }
 

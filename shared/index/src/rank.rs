@@ -71,7 +71,9 @@ pub(crate) fn ranked(
         if narrows {
             let mut own = candidates.collect();
             narrow(&mut own, &parts, query, tokenizer, filter, &mut texts)?;
-            own.into_iter().for_each(|one| best.add(one));
+            for one in own {
+                best.add(one);
+            }
         } else {
             candidates.for_each(|one| best.add(one));
         }
@@ -264,7 +266,7 @@ fn holding(reader: &Reader, phrase: &Phrase, tokenizer: &Tokenizer) -> Result<Ve
 
 fn passes(reader: &Reader, chunk: u32, filter: &Filter<'_>) -> Result<bool, Broken> {
     reader.chunk(chunk as usize, |_, document, nth| {
-        if !filter.since.is_none_or(|since| document.fetched_at >= since) {
+        if filter.since.is_some_and(|since| document.fetched_at < since) {
             return Ok(false);
         }
         let Some(matches) = filter.matches else { return Ok(true) };

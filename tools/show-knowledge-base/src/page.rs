@@ -4,7 +4,7 @@
 //! barriers: the content security policy allows only the page's own script, by its hash, and the frame of the reader
 //! allows no script. The page loads nothing from elsewhere.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::HashMap, fmt::Write as _, fs, path::Path};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use ragmaker_audit::{Audit, Finding, Kind, audit};
@@ -130,7 +130,8 @@ fn in_parts(texts: &[String]) -> String {
         };
         let count = texts[first..].iter().take_while(fits).count().max(1);
         let part = json(&&texts[first..first + count]);
-        html += &format!("<script type=\"application/json\" class=\"texts\" data-first=\"{first}\">{part}</script>\n");
+        let _ =
+            writeln!(html, "<script type=\"application/json\" class=\"texts\" data-first=\"{first}\">{part}</script>");
         first += count;
     }
     html

@@ -84,12 +84,13 @@ fn one(programs: &Programs, tool: &Path, set: &Set, folder: &Path) -> anyhow::Re
                 std::thread::sleep(Duration::from_millis(70));
             }
             let wait = "new Promise(done => setTimeout(() => done(window.keys.splice(0)), 300))";
-            let took = floor.value(wait)?;
-            let took: Vec<f64> = took.as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect();
-            ensure!(!took.is_empty(), "no key was noted");
-            busy.push((floor.busy()? - before) * 1e3 / took.len() as f64);
-            first.extend((number == 0).then_some(took[0]));
-            keys.extend(took);
+            let times = floor.value(wait)?;
+            let times: Vec<f64> =
+                times.as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect();
+            ensure!(!times.is_empty(), "no key was noted");
+            busy.push((floor.busy()? - before) * 1e3 / times.len() as f64);
+            first.extend((number == 0).then_some(times[0]));
+            keys.extend(times);
             floor.value("document.getElementById('query').select()")?;
         }
         fs::remove_dir_all(folder.join("profile"))?;

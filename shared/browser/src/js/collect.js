@@ -16,13 +16,6 @@ if (selector === null && !now && doc.readyState !== "complete" && !(overdue && l
   });
 }
 let state = look(selector);
-if (selector === null && !now && state === "resting") {
-  // Waited for here: from outside it would be asked again and again until then.
-  await new Promise((go) => AbortSignal.timeout(limits.quiet - watched().quiet + 1).addEventListener("abort", () => go()));
-  counts = undefined;
-  state = look(selector);
-}
-if (state === "resting") state = "wait";
 if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
   // A page that works in small steps leaves no idle time until it is done.
   const { didTimeout } = await new Promise((go) => requestIdleCallback(go, { timeout: limits.idleCallback }));

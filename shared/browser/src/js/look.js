@@ -49,8 +49,7 @@ const drawn = () => {
   }
   return globalThis.wasDrawn || doc.visibilityState !== "visible";
 };
-// Is the page's own content there? Answers "wait", "parsing", "resting" (nothing to wait for, but not for long yet),
-// "idle", "stalled", "selector" or "bad-selector".
+// Is the page's own content there? Answers "wait", "parsing", "idle", "stalled", "selector" or "bad-selector".
 const look = (selector) => {
   const now = performance.now();
   if (selector !== null) {
@@ -73,6 +72,5 @@ const look = (selector) => {
   if (!scripted) return "idle";
   const shows = drawn();
   if (watch.timers > 0 || (watch.vain + watch.redirects > 0 && sparse()) || (watch.countdowns > 0 && sparse(limits.hardlyAnyText))) return "wait";
-  if (!shows) return "wait";
-  return watch.quiet >= limits.quiet ? "idle" : "resting";
+  return shows && watch.quiet >= limits.quiet ? "idle" : "wait";
 };

@@ -48,7 +48,7 @@ pub(crate) const LIMITS: Limits = Limits {
     page: PageLimits {
         little_text: 1000,
         hardly_any_text: 300,
-        quiet: 30,
+        quiet: 60,
         overdue_recheck: 30,
         load_recheck: 100,
         idle_callback: 200,
