@@ -52,6 +52,9 @@ impl HistoryGuard {
 const NEWS: [&str; 4] =
     ["Page.windowOpen", "Page.javascriptDialogOpening", "Page.downloadWillBegin", "Page.fileChooserOpened"];
 
+/// How long an answer may take after a frame is gone that may have owed it.
+const FRAME_GONE: Duration = Duration::from_millis(300);
+
 /// The most of them.
 const MOST_NEWS: usize = 100;
 
@@ -193,14 +196,42 @@ impl TabSocket {
         until: Instant,
     ) -> Result<Value, CommandError> {
         let id = self.socket.send(session, method, params)?;
-        self.result(id, until)
+        let Some(session) = session else { return self.result(id, until) };
+        loop {
+            // A frame that is gone answers nothing any more.
+            if !self.frames.iter().any(|known| known == session) {
+                return Err(CommandError::Failed("the frame is gone".into()));
+            }
+            let incoming = self.socket.receive(until)?;
+            if incoming.id == Some(id) {
+                return incoming.into_result();
+            }
+            self.handle(incoming)?;
+        }
     }
 
-    /// The same for several commands, which are sent at once; the answer to the last.
+    /// Does the same with several commands for the page, which are sent at once, and returns the answer to the last. An
+    /// event of a mouse or a key that takes away the frame that it went to may never be answered.
     pub(crate) fn ask_all(&mut self, commands: &[(&str, Value)], until: Instant) -> Result<Value, CommandError> {
         let sent: Result<Vec<_>, _> =
             commands.iter().map(|(method, params)| self.socket.send(None, method, params)).collect();
-        sent?.last().map_or(Ok(Value::Null), |last| self.result(*last, until))
+        let Some(last) = sent?.last().copied() else { return Ok(Value::Null) };
+        let frames = self.frames.clone();
+        let mut until = until;
+        loop {
+            let is_any_gone = frames.iter().any(|frame| !self.frames.contains(frame));
+            if is_any_gone {
+                until = until.min(Instant::now() + FRAME_GONE);
+            }
+            let incoming = match self.socket.receive(until) {
+                Err(CommandError::Late) if is_any_gone => return Ok(Value::Null),
+                incoming => incoming?,
+            };
+            if incoming.id == Some(last) {
+                return incoming.into_result();
+            }
+            self.handle(incoming)?;
+        }
     }
 
     /// Leaves the page alone for `time`, and receives its events meanwhile.
