@@ -9,7 +9,7 @@ use std::{
 };
 
 use ragmaker_address::Domains;
-use ragmaker_tool::Error;
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::Value;
 use url::{Host, Url};
 
@@ -35,6 +35,22 @@ pub enum Target<'a> {
     Acted(&'a Url),
     /// The page that the session used last.
     Latest,
+}
+
+impl<'a> Target<'a> {
+    /// The page at `url`, loaded again with `reload`; without a URL, the page that the session used last.
+    ///
+    /// # Errors
+    ///
+    /// `ARGUMENT_ERROR` for `reload` without a URL.
+    pub fn new(url: Option<&'a Url>, reload: bool) -> Result<Self, Error> {
+        match url {
+            None if reload => Err(ARGUMENT_ERROR.error("--reload needs an address").detail("argument", "--reload")),
+            None => Ok(Self::Latest),
+            Some(url) if reload => Ok(Self::Load(url)),
+            Some(url) => Ok(Self::Show(url)),
+        }
+    }
 }
 
 /// A navigation under way, in its tab.

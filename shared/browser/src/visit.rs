@@ -135,26 +135,27 @@ impl Visit<'_> {
     pub fn act(&self, steps: &[Step]) -> Result<Acted, Error> {
         let [before, meanwhile, changes] = [Wanted::Before, Wanted::Nothing, Wanted::Changes].map(PageScript::new);
         let began = Cell::new(false);
-        let (page, (done, news, counted, title, failed)) = self.work(&before, &began, |navigation, (page, _)| {
-            if let Some(refusal) = page.challenge.and_then(|_| page.refusal()) {
-                return Err(refusal.into());
-            }
-            navigation.script = &meanwhile;
-            let mut actor = Actor::new(navigation)?;
-            let (done, failed) = actor.take(steps)?;
-            let news = actor.into_news();
-            navigation.script = &changes;
-            let (after, counted) = navigation.rest().map_err(|failure| match failure {
-                Failure::StaleTab(error) | Failure::Page(error) => {
-                    Failure::Page(error.detail("step", done.len().max(1)).detail("done", json!(done)))
+        let (page, (done, side_effects, counted, title, failed)) =
+            self.work(&before, &began, |navigation, (page, _)| {
+                if let Some(refusal) = page.challenge.and_then(|_| page.refusal()) {
+                    return Err(refusal.into());
                 }
+                navigation.script = &meanwhile;
+                let mut actor = Actor::new(navigation)?;
+                let (done, failed) = actor.take(steps)?;
+                let side_effects = actor.into_side_effects();
+                navigation.script = &changes;
+                let (after, counted) = navigation.rest().map_err(|failure| match failure {
+                    Failure::StaleTab(error) | Failure::Page(error) => {
+                        Failure::Page(error.detail("step", done.len().max(1)).detail("done", json!(done)))
+                    }
+                })?;
+                Ok((after, (done, side_effects, counted, page.title, failed)))
             })?;
-            Ok((after, (done, news, counted, page.title, failed)))
-        })?;
         if let Some(error) = failed {
             return Err(error.detail("url", page.url.as_str()));
         }
-        let changes = Changes::new(&page, &title, &counted, news);
+        let changes = Changes::new(&page, &title, &counted, side_effects);
         Ok(Acted { page, done, changes })
     }
 

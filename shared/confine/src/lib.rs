@@ -16,7 +16,7 @@
 //! use std::{process::Stdio, time::Duration};
 //! use ragmaker_confine::Policy;
 //!
-//! let project = std::path::PathBuf::from("/home/me/project");
+//! let project = std::env::current_dir()?;
 //! let policy = Policy { roots: vec![project.clone()], writable: vec![project], ..Policy::default() };
 //! let mut confined = policy.command("make".as_ref(), &["test".into()])?;
 //! confined.command.stdout(Stdio::piped()).stdin(Stdio::null());

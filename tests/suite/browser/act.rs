@@ -218,6 +218,12 @@ fn a_step_that_fails_is_named_with_what_was_done_before() {
     let before = visitor.site.requests().len();
     visitor.act("/act/links/1", "[]").run().error("ARGUMENT_ERROR");
     assert_eq!(visitor.site.requests().len(), before);
+    // Steps that are too long are refused, not cut.
+    visitor.project.write("steps.json", format!("[{{\"click\":\"a\"}}]{}", " ".repeat(1 << 20)));
+    let error = visitor.act("/act/links/1", "@steps.json").run();
+    let error = error.error("ARGUMENT_ERROR");
+    assert!(error["message"].as_str().unwrap().contains("more than 1048576 bytes"), "{error}");
+    assert_eq!(visitor.site.requests().len(), before);
 }
 
 #[test]

@@ -91,14 +91,7 @@ impl Tool for Args {
         Step::place_files(&mut steps, |file| upload(file, invocation))?;
         let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
-        let target = match &url {
-            None if self.reload => {
-                return Err(ARGUMENT_ERROR.error("--reload needs an address").detail("argument", "--reload"));
-            }
-            None => Target::Latest,
-            Some(url) if self.reload => Target::Load(url),
-            Some(url) => Target::Show(url),
-        };
+        let target = Target::new(url.as_ref(), self.reload)?;
         let visit = Visit {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
@@ -117,14 +110,18 @@ const MAX_BYTES: u64 = 1 << 20;
 fn read(argument: &str, invocation: &Invocation) -> Result<String, Error> {
     let mut text = String::new();
     let (received, path) = match (argument, argument.strip_prefix('@')) {
-        ("-", _) => (io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text), Path::new("-")),
+        ("-", _) => (io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text), Path::new("-")),
         (_, Some(path)) => {
             let file = regular(&input_file(Path::new(path), invocation)?)?;
-            (file.take(MAX_BYTES).read_to_string(&mut text), Path::new(path))
+            (file.take(MAX_BYTES + 1).read_to_string(&mut text), Path::new(path))
         }
         (steps, None) => return Ok(steps.to_owned()),
     };
     received.map_err(|error| io_error(&error, path))?;
+    if text.len() as u64 > MAX_BYTES {
+        let message = format!("the steps have more than {MAX_BYTES} bytes");
+        return Err(ARGUMENT_ERROR.error(message).detail("argument", "--do"));
+    }
     Ok(text)
 }
 

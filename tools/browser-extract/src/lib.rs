@@ -189,14 +189,7 @@ impl Args {
         let address = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
         let place = self.named().locate(invocation)?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
-        let target = match &address {
-            None if self.reload => {
-                return Err(ARGUMENT_ERROR.error("--reload needs an address").detail("argument", "--reload"));
-            }
-            None => Target::Latest,
-            Some(url) if self.reload => Target::Load(url),
-            Some(url) => Target::Show(url),
-        };
+        let target = Target::new(address.as_ref(), self.reload)?;
         let extraction = self.extraction();
         let Rendered { page, url, document, .. } = extraction.take(&browsing, target)?;
         let saved = save_converted(

@@ -32,7 +32,7 @@ use serde_json::{Map, Value};
 use crate::{
     Saved, memory,
     page::Extraction,
-    queue::{Queue, Task, Turn},
+    queue::{Queue, Task, WorkItem},
 };
 
 /// The most bytes of a list.
@@ -123,18 +123,18 @@ impl Shared {
         loop {
             let now = Instant::now();
             let (task, taken) = match queue.next(now, memory::has_room()) {
-                Turn::Over => break,
-                Turn::Wait(None) => {
+                WorkItem::End => break,
+                WorkItem::Wait(None) => {
                     queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
                     continue;
                 }
-                Turn::Wait(Some(until)) => {
+                WorkItem::Wait(Some(until)) => {
                     let wait = until.saturating_duration_since(now);
                     queue = self.changed.wait_timeout(queue, wait).unwrap_or_else(PoisonError::into_inner).0;
                     continue;
                 }
-                Turn::Refused(task, error) => (task, Err(error)),
-                Turn::Load(task) => {
+                WorkItem::Refused(task, error) => (task, Err(error)),
+                WorkItem::Load(task) => {
                     drop(queue);
                     let target = if reload { Target::Load(&task.url) } else { Target::Show(&task.url) };
                     // A page that no code of ours expects costs nobody else.

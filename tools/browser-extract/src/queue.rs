@@ -55,13 +55,13 @@ struct Host {
 
 /// What a worker does next.
 #[derive(Debug)]
-pub(crate) enum Turn {
+pub(crate) enum WorkItem {
     Load(Task),
-    /// The page is not asked for: its site wants to be left alone for too long.
+    /// The page is not loaded: its host asked for too long a pause.
     Refused(Task, Error),
-    /// Wait until another page ends, or until then.
+    /// Nothing may be loaded now: wait until another page ends, or until the given time.
     Wait(Option<Instant>),
-    Over,
+    End,
 }
 
 #[derive(Debug)]
@@ -94,9 +94,9 @@ impl Queue {
     }
 
     /// What a worker does next. `has_memory` says whether there is memory for a page beside those that are loaded.
-    pub(crate) fn next(&mut self, now: Instant, has_memory: bool) -> Turn {
+    pub(crate) fn next(&mut self, now: Instant, has_memory: bool) -> WorkItem {
         if self.active >= self.tabs || (self.active > 0 && !has_memory) {
-            return Turn::Wait(Some(now + PAUSE));
+            return WorkItem::Wait(Some(now + PAUSE));
         }
         let mut soonest: Option<Instant> = None;
         let mut is_over = self.active == 0;
@@ -112,14 +112,14 @@ impl Queue {
             host.active += 1;
             self.active += 1;
             return match &host.refuses {
-                None => Turn::Load(task),
+                None => WorkItem::Load(task),
                 Some(error) => {
                     let error = error.clone().detail("url", task.url.as_str());
-                    Turn::Refused(task, error)
+                    WorkItem::Refused(task, error)
                 }
             };
         }
-        if is_over { Turn::Over } else { Turn::Wait(soonest) }
+        if is_over { WorkItem::End } else { WorkItem::Wait(soonest) }
     }
 
     /// Notes that `task` has ended. It comes back where that is final; else it is asked for again later.
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn load(queue: &mut Queue, now: Instant) -> Option<Task> {
-        if let Turn::Load(task) = queue.next(now, true) { Some(task) } else { None }
+        if let WorkItem::Load(task) = queue.next(now, true) { Some(task) } else { None }
     }
 
     fn limited(wait: &str) -> Error {
@@ -212,14 +212,14 @@ mod tests {
         let first = load(&mut queue, now).unwrap();
         let other = load(&mut queue, now).unwrap();
         assert_eq!((first.requested.as_str(), other.requested.as_str()), ("http://a.example/1", "http://b.example/1"));
-        assert!(matches!(queue.next(now, true), Turn::Wait(None)));
+        assert!(matches!(queue.next(now, true), WorkItem::Wait(None)));
         assert!(queue.ended(first, None, now).is_some());
         let last = load(&mut queue, now).unwrap();
         assert_eq!(last.requested, "http://a.example/2");
-        assert!(matches!(queue.next(now, true), Turn::Wait(None)));
+        assert!(matches!(queue.next(now, true), WorkItem::Wait(None)));
         queue.ended(last, None, now);
         queue.ended(other, None, now);
-        assert!(matches!(queue.next(now, true), Turn::Over));
+        assert!(matches!(queue.next(now, true), WorkItem::End));
     }
 
     #[test]
@@ -229,12 +229,12 @@ mod tests {
         let task = load(&mut queue, now).unwrap();
         assert!(queue.ended(task, Some(&limited("7")), now).is_none());
         let later = now + Duration::from_secs(7);
-        assert!(matches!(queue.next(now, true), Turn::Wait(Some(until)) if until == later));
+        assert!(matches!(queue.next(now, true), WorkItem::Wait(Some(until)) if until == later));
         let task = load(&mut queue, later).unwrap();
         assert_eq!(task.requested, "http://a.example/1");
         // More than a minute is not waited for, and the rest of the site is not asked.
         assert!(queue.ended(task, Some(&limited("61")), later).is_some());
-        let Turn::Refused(task, error) = queue.next(later, true) else { panic!("it is refused") };
+        let WorkItem::Refused(task, error) = queue.next(later, true) else { panic!("it is refused") };
         assert!(
             error.is(HTTP_ERROR)
                 && error.message().contains("not asked for")
@@ -242,7 +242,7 @@ mod tests {
             "{error}"
         );
         assert!(queue.ended(task, Some(&error), later).is_some());
-        assert!(matches!(queue.next(later, true), Turn::Over));
+        assert!(matches!(queue.next(later, true), WorkItem::End));
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
         let mut queue = queue(&urls.iter().map(String::as_str).collect::<Vec<_>>(), 2);
         let mut active: Vec<Task> = std::iter::from_fn(|| load(&mut queue, now)).collect();
         assert_eq!(active.len(), 8);
-        assert!(matches!(queue.next(now, true), Turn::Wait(Some(_))));
+        assert!(matches!(queue.next(now, true), WorkItem::Wait(Some(_))));
         let late = TIMEOUT.error("x");
         // One that hangs beside others that do not says nothing.
         assert!(queue.ended(active.pop().unwrap(), Some(&late), now).is_some());
@@ -277,7 +277,7 @@ mod tests {
         // The one that shows it is asked for again.
         assert!(queue.ended(active.pop().unwrap(), Some(&late), now).is_none());
         assert_eq!((queue.tabs, queue.active), (4, 4));
-        assert!(matches!(queue.next(now, true), Turn::Wait(Some(_))));
+        assert!(matches!(queue.next(now, true), WorkItem::Wait(Some(_))));
         for _ in 0..8 {
             assert!(queue.ended(active.pop().unwrap(), None, now).is_some());
             active.extend(load(&mut queue, now));
@@ -289,9 +289,9 @@ mod tests {
     fn without_memory_pages_are_loaded_one_after_the_other() {
         let now = Instant::now();
         let mut queue = queue(&["http://a.example/", "http://b.example/"], 1);
-        let Turn::Load(first) = queue.next(now, false) else { panic!("the first is loaded") };
-        assert!(matches!(queue.next(now, false), Turn::Wait(Some(_))));
+        let WorkItem::Load(first) = queue.next(now, false) else { panic!("the first is loaded") };
+        assert!(matches!(queue.next(now, false), WorkItem::Wait(Some(_))));
         queue.ended(first, None, now);
-        assert!(matches!(queue.next(now, false), Turn::Load(_)));
+        assert!(matches!(queue.next(now, false), WorkItem::Load(_)));
     }
 }

@@ -8,8 +8,8 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::same_site;
 use ragmaker_browser::{Browsing, Link, Load, Ready, Target, Visit, codes};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next,
-    OFFSET_BEYOND_END, Offset, Tool, Toolset, choice, host,
+    Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
+    Offset, Tool, Toolset, choice, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -108,15 +108,10 @@ impl Tool for Args {
         let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
         let mut matching = self.matching.as_deref().map(Pattern::new).transpose()?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
-        let target = match &url {
-            None if self.reload => {
-                return Err(ARGUMENT_ERROR.error("--reload needs an address").detail("argument", "--reload"));
-            }
-            None => Target::Latest,
-            Some(url) if self.reload => Target::Load(url),
-            // The rest of a list is the rest of the same page.
-            Some(url) if self.offset.get() > 0 => Target::Show(url),
-            Some(url) => Target::Acted(url),
+        let target = match Target::new(url.as_ref(), self.reload)? {
+            // The page is loaded again, unless a call has acted in it or the rest of its list is asked for.
+            Target::Show(url) if self.offset.get() == 0 => Target::Acted(url),
+            target => target,
         };
         let visit = Visit {
             visible: self.no_headless,

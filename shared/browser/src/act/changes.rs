@@ -71,7 +71,7 @@ struct Counted {
 
 impl Changes {
     /// What is another on `page` than under the title `before`, by what its script counted and what came besides.
-    pub(crate) fn new(page: &Page, before: &str, counted: &Value, news: News) -> Self {
+    pub(crate) fn new(page: &Page, before: &str, counted: &Value, side_effects: SideEffects) -> Self {
         let counted: Counted = counted.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let links = counted.first.into_iter().take(LISTED);
         let links = links.map(|(text, href)| Link { text: cut(&text), href });
@@ -83,16 +83,16 @@ impl Changes {
             added_characters: counted.text,
             added_links: counted.links,
             links: links.collect(),
-            dialogs: news.dialogs,
-            download: news.download,
-            opened: news.opened,
+            dialogs: side_effects.dialogs,
+            download: side_effects.download,
+            opened: side_effects.opened,
         }
     }
 }
 
 /// What happens beside the page's content.
 #[derive(Debug, Default)]
-pub(crate) struct News {
+pub(crate) struct SideEffects {
     dialogs: Vec<Dialog>,
     download: Option<Download>,
     opened: Vec<String>,
@@ -100,7 +100,7 @@ pub(crate) struct News {
     seen: HashMap<String, usize>,
 }
 
-impl News {
+impl SideEffects {
     /// Takes what the document of a frame has noted of dialogs and windows: pairs of a kind and a text, all of them
     /// each time.
     pub(crate) fn noted(&mut self, frame: &str, list: &Value) {
@@ -160,18 +160,19 @@ mod tests {
 
     #[test]
     fn what_happens_besides_is_told_once_and_bounded() {
-        let mut news = News::default();
-        news.noted("", &json!([["alert", "One"], ["close", ""]]));
-        news.noted("", &json!([["alert", "One"], ["close", ""], ["window", "https://x.example/a"]]));
+        let mut side_effects = SideEffects::default();
+        side_effects.noted("", &json!([["alert", "One"], ["close", ""]]));
+        side_effects.noted("", &json!([["alert", "One"], ["close", ""], ["window", "https://x.example/a"]]));
         // Another document.
-        news.noted("", &json!([["confirm", "x".repeat(9000)]]));
-        news.event("Page.windowOpen", &json!({"url": "https://x.example/a"}));
-        news.event("Page.windowOpen", &json!({"url": "javascript:1"}));
-        news.event("Page.downloadWillBegin", &json!({"url": "https://x.example/a.zip", "suggestedFilename": "a.zip"}));
-        let kinds: Vec<_> = news.dialogs.iter().map(|dialog| dialog.kind.as_str()).collect();
+        side_effects.noted("", &json!([["confirm", "x".repeat(9000)]]));
+        side_effects.event("Page.windowOpen", &json!({"url": "https://x.example/a"}));
+        side_effects.event("Page.windowOpen", &json!({"url": "javascript:1"}));
+        side_effects
+            .event("Page.downloadWillBegin", &json!({"url": "https://x.example/a.zip", "suggestedFilename": "a.zip"}));
+        let kinds: Vec<_> = side_effects.dialogs.iter().map(|dialog| dialog.kind.as_str()).collect();
         assert_eq!(kinds, ["alert", "confirm"]);
-        assert_eq!(news.dialogs[1].text.len(), LONGEST);
-        assert_eq!(news.opened, ["https://x.example/a"]);
-        assert_eq!(news.download.unwrap().file_name, "a.zip");
+        assert_eq!(side_effects.dialogs[1].text.len(), LONGEST);
+        assert_eq!(side_effects.opened, ["https://x.example/a"]);
+        assert_eq!(side_effects.download.unwrap().file_name, "a.zip");
     }
 }

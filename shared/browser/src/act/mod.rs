@@ -3,17 +3,17 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`step`], [`keys`] | the steps and keys, as JSON names them |
-//! | [`hand`] | points, clicks and types |
-//! | [`doing`] | takes one step |
+//! | [`input`] | points, clicks and types |
+//! | [`perform`] | takes one step |
 //! | [`changes`] | what is told of it |
 //!
 //! A step ends when the page rests: nothing is open, due or moving that the step has begun. Where nothing at all
 //! has happened since its last event, that is at once.
 
 mod changes;
-mod doing;
-mod hand;
+mod input;
 mod keys;
+mod perform;
 mod step;
 
 use std::time::{Duration, Instant};
@@ -22,8 +22,8 @@ use ragmaker_tool::Error;
 use serde_json::{Value, json};
 
 use self::{
-    changes::News,
-    hand::{Hand, Trouble},
+    changes::SideEffects,
+    input::{Input, StepError},
     step::{Action, Scroll, Until},
 };
 pub use self::{
@@ -66,9 +66,9 @@ pub struct Acted {
 pub(crate) struct Actor<'n, 'a> {
     navigation: &'n mut Navigation<'a>,
     frames: Frames,
-    news: News,
+    side_effects: SideEffects,
     /// The frames of other sites that know that a call acts in them.
-    told: Vec<Frame>,
+    acting_frames: Vec<Frame>,
     /// When the last step has to be over.
     until: Instant,
 }
@@ -88,7 +88,13 @@ impl<'n, 'a> Actor<'n, 'a> {
             socket.ask(None, "Emulation.setFocusEmulationEnabled", &json!({"enabled": true}), until).map(drop)
         };
         prepare().map_err(|error| Failure::of(error, &url))?;
-        Ok(Self { navigation, frames: Frames::default(), news: News::default(), told: vec![], until })
+        Ok(Self {
+            navigation,
+            frames: Frames::default(),
+            side_effects: SideEffects::default(),
+            acting_frames: vec![],
+            until,
+        })
     }
 
     /// Takes the steps; what was done, and why the last one was not, if it was not.
@@ -100,16 +106,16 @@ impl<'n, 'a> Actor<'n, 'a> {
             };
             match self.repeat(step) {
                 Ok(line) => done.push(line),
-                Err(Trouble::Step(error)) => {
+                Err(StepError::Step(error)) => {
                     let error = marked(error, &done);
                     return Ok((done, Some(error)));
                 }
-                Err(Trouble::Command(error)) => {
+                Err(StepError::Command(error)) => {
                     let failure = Failure::of(error, &self.navigation.url);
                     let (Failure::StaleTab(error) | Failure::Page(error)) = failure;
                     return Err(Failure::Page(marked(error, &done)));
                 }
-                Err(Trouble::Page(failure)) => {
+                Err(StepError::Page(failure)) => {
                     let (Failure::StaleTab(error) | Failure::Page(error)) = *failure;
                     return Err(Failure::Page(marked(error, &done)));
                 }
@@ -119,24 +125,24 @@ impl<'n, 'a> Actor<'n, 'a> {
     }
 
     /// What is told of all that happened besides.
-    pub(crate) fn into_news(mut self) -> News {
-        self.collect_news();
+    pub(crate) fn into_side_effects(mut self) -> SideEffects {
+        self.collect_side_effects();
         let until = self.navigation.deadline;
-        for frame in self.told.clone().into_iter().chain([self.top()]) {
+        for frame in self.acting_frames.clone().into_iter().chain([self.top()]) {
             // A page that does not take it in is left behind.
             let _ = self.frames.ask(&mut self.navigation.tab.socket, &frame, "acting", &json!(false), until);
         }
         // A frame of another site may have opened one for all that.
-        if !self.told.is_empty() && !self.navigation.visible {
+        if !self.acting_frames.is_empty() && !self.navigation.visible {
             self.navigation.tab.close_opened();
         }
-        self.news
+        self.side_effects
     }
 
     /// Tells the frame of another site that an element is in that a call acts there, which the page's own documents
     /// are told before each step; what it opens is noted there as well.
-    fn tell(&mut self, place: &Place) -> Result<(), CommandError> {
-        if place.session.is_none() || self.told.iter().any(|frame| frame.id == place.frame) {
+    fn mark_frame(&mut self, place: &Place) -> Result<(), CommandError> {
+        if place.session.is_none() || self.acting_frames.iter().any(|frame| frame.id == place.frame) {
             return Ok(());
         }
         let frame = Frame { session: place.session.clone(), id: place.frame.clone(), owner: None };
@@ -146,17 +152,17 @@ impl<'n, 'a> Actor<'n, 'a> {
             socket.ask(place.session.as_deref(), "Runtime.evaluate", &script, until)?;
             self.frames.ask(socket, &frame, "acting", &json!(true), until)?;
         }
-        self.told.push(frame);
+        self.acting_frames.push(frame);
         Ok(())
     }
 
     /// Takes what such frames have noted.
-    fn hear(&mut self) -> Result<(), CommandError> {
+    fn read_frame_notes(&mut self) -> Result<(), CommandError> {
         let (mut told, until) = (vec![], self.until);
-        for frame in std::mem::take(&mut self.told) {
+        for frame in std::mem::take(&mut self.acting_frames) {
             match self.frames.ask(&mut self.navigation.tab.socket, &frame, "rest", &Value::Null, until) {
                 Ok(look) => {
-                    self.news.noted(&frame.id, &look["noted"]);
+                    self.side_effects.noted(&frame.id, &look["noted"]);
                     told.push(frame);
                 }
                 // It is gone, or another document by now.
@@ -164,14 +170,14 @@ impl<'n, 'a> Actor<'n, 'a> {
                 Err(error) => return Err(error),
             }
         }
-        self.told = told;
+        self.acting_frames = told;
         Ok(())
     }
 
-    fn hand(&mut self) -> Hand<'_> {
+    fn input(&mut self) -> Input<'_> {
         // A page that is busy for longer than this hangs.
         let until = self.until.min(Instant::now() + LIMITS.load);
-        Hand { socket: &mut self.navigation.tab.socket, frames: &mut self.frames, until }
+        Input { socket: &mut self.navigation.tab.socket, frames: &mut self.frames, until }
     }
 
     /// The page itself, as a frame.
@@ -180,7 +186,7 @@ impl<'n, 'a> Actor<'n, 'a> {
     }
 
     /// Takes a step as often as it is to be taken.
-    fn repeat(&mut self, step: &Step) -> Result<String, Trouble> {
+    fn repeat(&mut self, step: &Step) -> Result<String, StepError> {
         let Some(until) = step.until else { return self.once(&step.action, None) };
         let (mut times, mut line) = (0, String::new());
         let mut length = self.length()?;
@@ -189,10 +195,10 @@ impl<'n, 'a> Actor<'n, 'a> {
             match self.once(&step.action, patience) {
                 Ok(done) => line = done,
                 // What it was clicked for is all there.
-                Err(Trouble::Step(error)) if times > 0 && doing::is_about_an_element(&error) => {
+                Err(StepError::Step(error)) if times > 0 && perform::is_about_an_element(&error) => {
                     return Ok(format!("{line}, {} until it was gone", counted(times)));
                 }
-                Err(trouble) => return Err(trouble),
+                Err(error) => return Err(error),
             }
             times += 1;
             match until {
@@ -219,7 +225,7 @@ impl<'n, 'a> Actor<'n, 'a> {
     }
 
     /// Takes a step once, and waits until the page rests.
-    fn once(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, Trouble> {
+    fn once(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
         if Instant::now() >= self.until {
             return Err(TIMEOUT.error("the time was up before the step").into());
         }
@@ -234,13 +240,13 @@ impl<'n, 'a> Actor<'n, 'a> {
             }
         }
         let line = self.act(action, patience)?;
-        self.hear()?;
+        self.read_frame_notes()?;
         self.settle(Instant::now())?;
         Ok(line)
     }
 
     /// Waits until the page rests after what was done at `begun`.
-    fn settle(&mut self, begun: Instant) -> Result<(), Trouble> {
+    fn settle(&mut self, begun: Instant) -> Result<(), StepError> {
         let cap = self.until.min(begun + LIMITS.load);
         let top = self.top();
         loop {
@@ -252,13 +258,13 @@ impl<'n, 'a> Actor<'n, 'a> {
                 Err(CommandError::Failed(_)) => Value::Null,
                 Err(error) => return Err(error.into()),
             };
-            self.news.noted("", &look["noted"]);
-            self.collect_news();
+            self.side_effects.noted("", &look["noted"]);
+            self.collect_side_effects();
             self.navigation.handle_events();
             let network = &self.navigation.network;
             let text = if look["sparse"] == true { Text::Sparse } else { Text::Dense };
             if look["ready"] != "complete" || network.is_to_be_left() {
-                self.navigation.rest().map_err(|failure| Trouble::Page(Box::new(failure)))?;
+                self.navigation.rest().map_err(|failure| StepError::Page(Box::new(failure)))?;
                 return Ok(());
             }
             let number = |name: &str| look[name].as_f64().unwrap_or_default();
@@ -273,11 +279,11 @@ impl<'n, 'a> Actor<'n, 'a> {
     }
 
     /// Keeps what the browser tells of the page beside what the page says.
-    fn collect_news(&mut self) {
+    fn collect_side_effects(&mut self) {
         let mut opened = false;
-        for event in self.navigation.tab.socket.take_news() {
+        for event in self.navigation.tab.socket.take_side_events() {
             opened |= event.method == "Page.windowOpen";
-            self.news.event(&event.method, &event.params);
+            self.side_effects.event(&event.method, &event.params);
         }
         // The tab is all that the call looks after. A person may want what opened.
         if opened && !self.navigation.visible {
@@ -285,7 +291,7 @@ impl<'n, 'a> Actor<'n, 'a> {
         }
     }
 
-    fn length(&mut self) -> Result<f64, Trouble> {
+    fn length(&mut self) -> Result<f64, StepError> {
         let (top, until) = (self.top(), self.until);
         match self.frames.ask(&mut self.navigation.tab.socket, &top, "length", &Value::Null, until) {
             Ok(length) => Ok(length.as_f64().unwrap_or_default()),
@@ -294,7 +300,7 @@ impl<'n, 'a> Actor<'n, 'a> {
         }
     }
 
-    fn listen(&mut self, time: Duration) -> Result<(), Trouble> {
+    fn listen(&mut self, time: Duration) -> Result<(), StepError> {
         Ok(self.navigation.tab.socket.listen(time)?)
     }
 }

@@ -6,7 +6,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Map, Value};
 
 use super::keys::Keys;
-use crate::elements::Aim;
+use crate::elements::Locator;
 
 /// The most steps of a call.
 const MOST: usize = 50;
@@ -27,14 +27,14 @@ pub struct Step {
 /// What is done in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    Click(Aim),
-    Fill(Aim, String),
-    Select(Aim, Vec<String>),
-    Check(Aim, bool),
-    Press(Option<Aim>, Keys),
-    Hover(Aim),
-    Upload(Aim, Vec<String>),
-    Scroll(Option<Aim>, Scroll),
+    Click(Locator),
+    Fill(Locator, String),
+    Select(Locator, Vec<String>),
+    Check(Locator, bool),
+    Press(Option<Locator>, Keys),
+    Hover(Locator),
+    Upload(Locator, Vec<String>),
+    Scroll(Option<Locator>, Scroll),
     Wait(Wait),
 }
 
@@ -139,32 +139,32 @@ fn wrong(reason: &str) -> Error {
 
 fn action(kind: &str, given: &Value) -> Result<Action, String> {
     Ok(match kind {
-        "click" => Action::Click(aim(kind, given)?),
-        "hover" => Action::Hover(aim(kind, given)?),
-        "check" => Action::Check(aim(kind, given)?, true),
-        "uncheck" => Action::Check(aim(kind, given)?, false),
+        "click" => Action::Click(locator(kind, given)?),
+        "hover" => Action::Hover(locator(kind, given)?),
+        "check" => Action::Check(locator(kind, given)?, true),
+        "uncheck" => Action::Check(locator(kind, given)?, false),
         "fill" => {
-            let (aim, mut rest) = pair(kind, given)?;
+            let (locator, mut rest) = pair(kind, given)?;
             if rest.len() != 1 {
                 return Err(format!("{kind} takes [element, text]"));
             }
-            Action::Fill(aim, rest.remove(0))
+            Action::Fill(locator, rest.remove(0))
         }
         "select" => {
-            let (aim, rest) = pair(kind, given)?;
-            Action::Select(aim, rest)
+            let (locator, rest) = pair(kind, given)?;
+            Action::Select(locator, rest)
         }
         "upload" => {
-            let (aim, rest) = pair(kind, given)?;
-            Action::Upload(aim, rest)
+            let (locator, rest) = pair(kind, given)?;
+            Action::Upload(locator, rest)
         }
         "press" => {
             if let Value::String(keys) = given {
                 return Ok(Action::Press(None, Keys::parse(keys)?));
             }
-            let (aim, rest) = pair(kind, given)?;
+            let (locator, rest) = pair(kind, given)?;
             let [keys] = &rest[..] else { return Err("press takes a key, or [element, key]".into()) };
-            Action::Press(Some(aim), Keys::parse(keys)?)
+            Action::Press(Some(locator), Keys::parse(keys)?)
         }
         "scroll" => scroll(given)?,
         "wait" => Action::Wait(wait(given)?),
@@ -172,15 +172,15 @@ fn action(kind: &str, given: &Value) -> Result<Action, String> {
     })
 }
 
-fn aim(kind: &str, given: &Value) -> Result<Aim, String> {
+fn locator(kind: &str, given: &Value) -> Result<Locator, String> {
     match given.as_str() {
-        Some(text) if !text.trim().is_empty() => Ok(Aim::new(text.trim())),
+        Some(text) if !text.trim().is_empty() => Ok(Locator::new(text.trim())),
         _ => Err(format!("{kind} takes an element, such as \"button:Load more\"")),
     }
 }
 
 /// An element and the texts after it, at least one; a text may be a number.
-fn pair(kind: &str, given: &Value) -> Result<(Aim, Vec<String>), String> {
+fn pair(kind: &str, given: &Value) -> Result<(Locator, Vec<String>), String> {
     let wrong = || format!("{kind} takes [element, text]");
     let list = given.as_array().filter(|list| list.len() >= 2).ok_or_else(wrong)?;
     let mut texts = vec![];
@@ -196,7 +196,7 @@ fn pair(kind: &str, given: &Value) -> Result<(Aim, Vec<String>), String> {
             _ => return Err(wrong()),
         }
     }
-    if texts.is_empty() { Err(wrong()) } else { Ok((aim(kind, &list[0])?, texts)) }
+    if texts.is_empty() { Err(wrong()) } else { Ok((locator(kind, &list[0])?, texts)) }
 }
 
 fn scroll(given: &Value) -> Result<Action, String> {
@@ -208,13 +208,13 @@ fn scroll(given: &Value) -> Result<Action, String> {
         }
         Value::String(text) => Ok(match to(text) {
             Some(to) => Action::Scroll(None, Scroll::To(to)),
-            None => Action::Scroll(Some(aim("scroll", given)?), Scroll::Shown),
+            None => Action::Scroll(Some(locator("scroll", given)?), Scroll::Shown),
         }),
         _ => {
-            let (aim, rest) = pair("scroll", given)?;
+            let (locator, rest) = pair("scroll", given)?;
             let to = to(&rest[0]).filter(|to| matches!(*to, "end" | "top"));
             Ok(Action::Scroll(
-                Some(aim),
+                Some(locator),
                 Scroll::To(to.ok_or("scroll takes [element, \"end\"] or [element, \"top\"]")?),
             ))
         }
@@ -267,12 +267,12 @@ mod tests {
             {"wait":{"selector":".x"}},{"wait":{"ms":10}},{"fill":["spinbutton:N",3]}]"#,
         );
         assert_eq!(all.len(), 18);
-        assert_eq!(all[1], Action::Fill(Aim::new("textbox:Search"), "tides".into()));
-        assert_eq!(all[8], Action::Upload(Aim::new("file:Attachment"), vec!["notes.md".into(), "more.md".into()]));
+        assert_eq!(all[1], Action::Fill(Locator::new("textbox:Search"), "tides".into()));
+        assert_eq!(all[8], Action::Upload(Locator::new("file:Attachment"), vec!["notes.md".into(), "more.md".into()]));
         assert_eq!(all[9], Action::Scroll(None, Scroll::To("end")));
-        assert_eq!(all[11], Action::Scroll(Some(Aim::new("heading")), Scroll::Shown));
+        assert_eq!(all[11], Action::Scroll(Some(Locator::new("heading")), Scroll::Shown));
         assert_eq!(all[16], Action::Wait(Wait::For(Duration::from_millis(10))));
-        assert_eq!(all[17], Action::Fill(Aim::new("spinbutton:N"), "3".into()));
+        assert_eq!(all[17], Action::Fill(Locator::new("spinbutton:N"), "3".into()));
         let repeated = Step::list(r#"{"click":"Load more","until":"rest"}"#).unwrap();
         assert_eq!(repeated[0].until, Some(Until::Rest));
         assert_eq!(Step::list(r#"[{"click":"More","until":5}]"#).unwrap()[0].until, Some(Until::Times(5)));
@@ -303,8 +303,8 @@ mod tests {
     #[test]
     fn files_are_placed_by_the_caller() {
         let mut steps = Step::list(r#"[{"click":"a"},{"upload":["file:A","notes.md"]}]"#).unwrap();
-        Step::place_files(&mut steps, |file| Ok(format!("/root/{file}"))).unwrap();
-        assert_eq!(steps[1].action, Action::Upload(Aim::new("file:A"), vec!["/root/notes.md".into()]));
+        Step::place_files(&mut steps, |file| Ok(format!("/project/{file}"))).unwrap();
+        assert_eq!(steps[1].action, Action::Upload(Locator::new("file:A"), vec!["/project/notes.md".into()]));
         let refused = Step::place_files(&mut steps, |_| Err(ARGUMENT_ERROR.error("no"))).unwrap_err();
         assert_eq!(refused.details()["step"], 2);
     }

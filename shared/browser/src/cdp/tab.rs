@@ -49,14 +49,14 @@ impl HistoryGuard {
 }
 
 /// The events of a page that a call acts in which are kept for it.
-const NEWS: [&str; 4] =
+const SIDE_EVENTS: [&str; 4] =
     ["Page.windowOpen", "Page.javascriptDialogOpening", "Page.downloadWillBegin", "Page.fileChooserOpened"];
 
 /// How long an answer may take after a frame is gone that may have owed it.
 const FRAME_GONE: Duration = Duration::from_millis(300);
 
 /// The most of them.
-const MOST_NEWS: usize = 100;
+const MOST_SIDE_EVENTS: usize = 100;
 
 /// The socket of one tab. It blocks: a call reads one page and does nothing else meanwhile.
 pub(crate) struct TabSocket {
@@ -82,8 +82,8 @@ pub(crate) struct TabSocket {
     frames: Vec<String>,
     /// Whether they are.
     follows_frames: bool,
-    /// What happened of what [`NEWS`] names, once frames are followed.
-    news: Vec<Event>,
+    /// What happened of what [`SIDE_EVENTS`] names, once frames are followed.
+    side_events: Vec<Event>,
 }
 
 impl TabSocket {
@@ -112,7 +112,7 @@ impl TabSocket {
             page: String::new(),
             frames: vec![],
             follows_frames: false,
-            news: vec![],
+            side_events: vec![],
         })
     }
 
@@ -168,7 +168,7 @@ impl TabSocket {
         Ok(())
     }
 
-    /// From now on knows the frames that have processes of their own, and keeps what [`NEWS`] names; `loading`
+    /// From now on knows the frames that have processes of their own, and keeps what [`SIDE_EVENTS`] names; `loading`
     /// decides about requests, also on a page that an earlier call left here.
     pub(crate) fn follow_frames(&mut self, loading: Rc<Loading>, until: Instant) -> Result<(), CommandError> {
         (self.loading, self.follows_frames) = (Some(loading), true);
@@ -182,9 +182,9 @@ impl TabSocket {
         &self.frames
     }
 
-    /// What happened of what [`NEWS`] names, since the last time.
-    pub(crate) fn take_news(&mut self) -> Vec<Event> {
-        mem::take(&mut self.news)
+    /// What happened of what [`SIDE_EVENTS`] names, since the last time.
+    pub(crate) fn take_side_events(&mut self) -> Vec<Event> {
+        mem::take(&mut self.side_events)
     }
 
     /// Has the page, or the `session` of a frame, do something, and returns the answer.
@@ -408,9 +408,9 @@ impl TabSocket {
         } else if method == "Runtime.bindingCalled" {
             let report = || params["payload"].as_str().and_then(|json| serde_json::from_str(json).ok());
             self.report.get_or_insert_with(|| report().unwrap_or_default());
-        } else if self.follows_frames && NEWS.contains(&method.as_str()) {
-            if self.news.len() < MOST_NEWS {
-                self.news.push(Event { method, params });
+        } else if self.follows_frames && SIDE_EVENTS.contains(&method.as_str()) {
+            if self.side_events.len() < MOST_SIDE_EVENTS {
+                self.side_events.push(Event { method, params });
             }
         } else if method.starts_with("Network.") || method.starts_with("Page.") {
             self.events.push(Event { method, params });

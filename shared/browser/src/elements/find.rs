@@ -5,9 +5,9 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::{
-    aim::{Aim, Fit},
     frames::{Frame, Frames, Place},
     list::{Listed, list},
+    locator::{Locator, Match},
     tree::{self, Node},
 };
 use crate::{cdp::TabSocket, error::CommandError};
@@ -23,43 +23,43 @@ pub(crate) struct Found {
 
 /// Why none was.
 #[derive(Debug)]
-pub(crate) enum Missed {
+pub(crate) enum NotFound {
     /// Several are called like that.
     Several(Vec<Listed>),
     /// None is; these are the nearest.
     Nothing(Vec<Listed>),
 }
 
-/// The element that `aim` names.
+/// The element that `locator` names.
 pub(crate) fn find(
     frames: &mut Frames,
     socket: &mut TabSocket,
-    aim: &Aim,
+    locator: &Locator,
     until: Instant,
-) -> Result<Result<Found, Missed>, CommandError> {
-    if let Some((role, name)) = aim.role()
+) -> Result<Result<Found, NotFound>, CommandError> {
+    if let Some((role, name)) = locator.role()
         && let Some(place) = asked(socket, role, name, until)?
     {
         return Ok(Ok(Found { place }));
     }
     let all = Frames::all(socket, until)?;
     let nodes = tree::read(socket, &all, &std::collections::HashSet::new(), until)?;
-    match aim.among(&nodes) {
-        Fit::One(index) => return Ok(Ok(Found { place: nodes[index].place.clone() })),
-        Fit::Many(found) => return Ok(Err(Missed::Several(candidates(&nodes, &found)))),
-        Fit::None => {}
+    match locator.among(&nodes) {
+        Match::One(index) => return Ok(Ok(Found { place: nodes[index].place.clone() })),
+        Match::Many(found) => return Ok(Err(NotFound::Several(candidates(&nodes, &found)))),
+        Match::None => {}
     }
-    if aim.role().is_none() {
-        let (plain, number) = Aim::numbered(&aim.text);
+    if locator.role().is_none() {
+        let (plain, number) = Locator::numbered(&locator.text);
         for what in ["by-text", "by-css"] {
-            for (text, number) in [(aim.text.as_str(), None), (plain, number)] {
+            for (text, number) in [(locator.text.as_str(), None), (plain, number)] {
                 if let Some(found) = shown(frames, socket, &all, (what, text, number), until)? {
                     return Ok(found);
                 }
             }
         }
     }
-    Ok(Err(Missed::Nothing(nearest(&nodes, aim))))
+    Ok(Err(NotFound::Nothing(nearest(&nodes, locator))))
 }
 
 /// The page's own element of exactly that role and name, if there is one alone: the browser answers that without
@@ -87,7 +87,7 @@ fn shown(
     all: &[Frame],
     (what, text, number): (&str, &str, Option<usize>),
     until: Instant,
-) -> Result<Option<Result<Found, Missed>>, CommandError> {
+) -> Result<Option<Result<Found, NotFound>>, CommandError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
@@ -109,7 +109,7 @@ fn shown(
                     let element = format!("{text} [{}]", index + 1);
                     listed.push(Listed { element, state: None, value: None, under });
                 }
-                return Ok(Some(Err(Missed::Several(listed))));
+                return Ok(Some(Err(NotFound::Several(listed))));
             }
         };
         let Some(object) = chosen else { continue };
@@ -132,8 +132,8 @@ fn candidates(nodes: &[Node], found: &[usize]) -> Vec<Listed> {
 }
 
 /// The elements whose names share most words with what was asked for; those of its role first.
-fn nearest(nodes: &[Node], aim: &Aim) -> Vec<Listed> {
-    let (role, name) = aim.role().unwrap_or(("", &aim.text));
+fn nearest(nodes: &[Node], locator: &Locator) -> Vec<Listed> {
+    let (role, name) = locator.role().unwrap_or(("", &locator.text));
     let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
     let score = |node: &Node| {
         let own = node.name.to_lowercase();

@@ -1,9 +1,9 @@
 //! The elements of a page: by role and accessible name, by what they show, or by CSS.
 
-mod aim;
 mod find;
 mod frames;
 mod list;
+mod locator;
 mod tree;
 
 use ragmaker_tool::JsonSchema;
@@ -11,9 +11,9 @@ use serde::Serialize;
 
 pub use self::list::Listed;
 pub(crate) use self::{
-    aim::Aim,
-    find::{Missed, find},
+    find::{NotFound, find},
     frames::{Frame, Frames, Place},
+    locator::Locator,
     tree::{Node, nodes_of as nodes},
 };
 

@@ -50,38 +50,43 @@ impl Node {
     }
 }
 
-/// The role in our words of what can be acted on; `""` for what only shows something; nothing for what shows nothing
-/// itself.
+/// The roles of what can be acted on: ARIA's, then `date`, `color` and `file`, for which ARIA has none.
+pub(super) const ROLES: [&str; 20] = [
+    "button",
+    "link",
+    "textbox",
+    "searchbox",
+    "combobox",
+    "listbox",
+    "checkbox",
+    "radio",
+    "switch",
+    "tab",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "option",
+    "slider",
+    "spinbutton",
+    "treeitem",
+    "date",
+    "color",
+    "file",
+];
+
+/// The role among [`ROLES`] of a node that the browser gives this role; `""` for a node that only shows something;
+/// nothing for a node that shows nothing itself.
 fn role_of(role: &str) -> Option<&'static str> {
-    const ACTING: [&str; 18] = [
-        "button",
-        "link",
-        "textbox",
-        "searchbox",
-        "combobox",
-        "listbox",
-        "checkbox",
-        "radio",
-        "switch",
-        "tab",
-        "menuitem",
-        "menuitemcheckbox",
-        "menuitemradio",
-        "option",
-        "slider",
-        "spinbutton",
-        "treeitem",
-        "gridcell",
-    ];
-    if let Some(own) = ACTING.iter().find(|own| **own == role) {
-        return (*own != "gridcell").then_some(*own).or(Some(""));
+    if let Some(own) = ROLES.iter().find(|own| **own == role) {
+        return Some(own);
     }
     match role {
         "DisclosureTriangle" | "DisclosureTriangleGrouped" | "ToggleButton" => Some("button"),
         "PopUpButton" | "ComboBoxSelect" | "ComboBoxMenuButton" | "ComboBoxGrouping" => Some("combobox"),
         "Date" | "DateTime" | "InputTime" => Some("date"),
         "ColorWell" => Some("color"),
-        "StaticText" | "heading" | "image" | "img" | "LabelText" | "cell" | "columnheader" | "rowheader" => Some(""),
+        "StaticText" | "heading" | "image" | "img" | "LabelText" | "cell" | "gridcell" | "columnheader"
+        | "rowheader" => Some(""),
         _ => None,
     }
 }

@@ -1,31 +1,7 @@
 //! How a caller names an element: `role:accessible name`, else a visible text, else a CSS selector; ` [2]` after it is
 //! the second of several.
 
-use super::tree::{Node, squeezed};
-
-/// The roles that an element may be named by.
-const ROLES: [&str; 20] = [
-    "button",
-    "link",
-    "textbox",
-    "searchbox",
-    "combobox",
-    "listbox",
-    "checkbox",
-    "radio",
-    "switch",
-    "tab",
-    "menuitem",
-    "menuitemcheckbox",
-    "menuitemradio",
-    "option",
-    "slider",
-    "spinbutton",
-    "treeitem",
-    "date",
-    "color",
-    "file",
-];
+use super::tree::{Node, ROLES, squeezed};
 
 /// Roles that are taken for one another where nothing has the one that was named.
 const ALIKE: [&[&str]; 5] = [
@@ -38,14 +14,14 @@ const ALIKE: [&[&str]; 5] = [
 
 /// What a caller wants to act on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Aim {
+pub(crate) struct Locator {
     /// As it was written.
     pub(crate) text: String,
 }
 
 /// An element of the list that fits, or why none was chosen.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum Match {
     /// The index of the one that is meant.
     One(usize),
     /// Several are meant alike.
@@ -54,7 +30,7 @@ pub(crate) enum Fit {
     None,
 }
 
-impl Aim {
+impl Locator {
     pub(crate) fn new(text: &str) -> Self {
         Self { text: text.to_owned() }
     }
@@ -78,7 +54,7 @@ impl Aim {
     }
 
     /// The element among `nodes` that it names by role, or by what shows.
-    pub(crate) fn among(&self, nodes: &[Node]) -> Fit {
+    pub(crate) fn among(&self, nodes: &[Node]) -> Match {
         match self.role() {
             Some((role, name)) => by_role(nodes, role, name),
             None => by_text(nodes, &self.text),
@@ -87,7 +63,7 @@ impl Aim {
 }
 
 /// How well a name fits, from the best on.
-const HOW: [fn(&str, &str) -> bool; 3] = [
+const NAME_TESTS: [fn(&str, &str) -> bool; 3] = [
     |name, wanted| name == wanted,
     |name, wanted| name.to_lowercase() == wanted.to_lowercase(),
     |name, wanted| {
@@ -96,15 +72,15 @@ const HOW: [fn(&str, &str) -> bool; 3] = [
     },
 ];
 
-fn by_role(nodes: &[Node], role: &str, name: &str) -> Fit {
+fn by_role(nodes: &[Node], role: &str, name: &str) -> Match {
     let alike = ALIKE.iter().filter(|group| group.contains(&role)).flat_map(|group| group.iter().copied());
     let alike: Vec<&str> = alike.filter(|other| *other != role).collect();
     let is_exact = |node: &Node| node.role == role;
     let is_alike = |node: &Node| alike.contains(&node.role);
     let kinds: [&dyn Fn(&Node) -> bool; 2] = [&is_exact, &is_alike];
     // The whole name with its brackets first: an element may be called so.
-    let (plain, number) = Aim::numbered(name);
-    for how in HOW {
+    let (plain, number) = Locator::numbered(name);
+    for how in NAME_TESTS {
         for kind in kinds {
             for (name, number) in [(name, None), (plain, number)] {
                 let fits = |node: &Node| kind(node) && how(&node.name, &squeezed(name));
@@ -115,12 +91,12 @@ fn by_role(nodes: &[Node], role: &str, name: &str) -> Fit {
             }
         }
     }
-    Fit::None
+    Match::None
 }
 
-fn by_text(nodes: &[Node], text: &str) -> Fit {
-    let (plain, number) = Aim::numbered(text);
-    for how in &HOW[..2] {
+fn by_text(nodes: &[Node], text: &str) -> Match {
+    let (plain, number) = Locator::numbered(text);
+    for how in &NAME_TESTS[..2] {
         for (text, number) in [(text, None), (plain, number)] {
             let wanted = squeezed(text);
             if wanted.is_empty() {
@@ -135,7 +111,7 @@ fn by_text(nodes: &[Node], text: &str) -> Fit {
             }
         }
     }
-    Fit::None
+    Match::None
 }
 
 /// Of what shows a text and what that is in, each text once.
@@ -153,15 +129,15 @@ fn innermost(nodes: &[Node], found: &[usize]) -> Vec<usize> {
 
 /// The one of `found` that is meant: the `number`th, or the only one. Links that lead to one place are one, and a
 /// frame's elements count where the page itself has none.
-fn chosen(nodes: &[Node], found: Vec<usize>, number: Option<usize>) -> Option<Fit> {
+fn chosen(nodes: &[Node], found: Vec<usize>, number: Option<usize>) -> Option<Match> {
     if let Some(number) = number {
-        return found.get(number - 1).map(|index| Fit::One(*index));
+        return found.get(number - 1).map(|index| Match::One(*index));
     }
     let first = *found.first()?;
     let of_page: Vec<usize> = found.iter().copied().filter(|index| nodes[*index].is_own).collect();
     let found = if of_page.is_empty() { found } else { of_page };
     let same = |index: &usize| nodes[*index].url.is_some() && nodes[*index].url == nodes[first].url;
-    if found.len() == 1 || found.iter().all(same) { Some(Fit::One(found[0])) } else { Some(Fit::Many(found)) }
+    if found.len() == 1 || found.iter().all(same) { Some(Match::One(found[0])) } else { Some(Match::Many(found)) }
 }
 
 #[cfg(test)]
@@ -199,29 +175,29 @@ mod tests {
         ]
     }
 
-    fn fit(aim: &str) -> Fit {
-        Aim::new(aim).among(&nodes())
+    fn fit(locator: &str) -> Match {
+        Locator::new(locator).among(&nodes())
     }
 
     #[test]
     fn an_element_is_named_by_role_and_name() {
-        assert_eq!(fit("link:Guides"), Fit::One(0));
-        assert_eq!(fit("Link: guides"), Fit::One(0));
-        assert_eq!(fit("button:load m…"), Fit::One(3));
+        assert_eq!(fit("link:Guides"), Match::One(0));
+        assert_eq!(fit("Link: guides"), Match::One(0));
+        assert_eq!(fit("button:load m…"), Match::One(3));
         // A person takes one for the other.
-        assert_eq!(fit("textbox:Search"), Fit::One(4));
-        assert_eq!(fit("link:Load more"), Fit::One(3));
-        assert_eq!(fit("button:Nothing"), Fit::None);
-        assert_eq!(fit("checkbox:Guides"), Fit::None);
+        assert_eq!(fit("textbox:Search"), Match::One(4));
+        assert_eq!(fit("link:Load more"), Match::One(3));
+        assert_eq!(fit("button:Nothing"), Match::None);
+        assert_eq!(fit("checkbox:Guides"), Match::None);
     }
 
     #[test]
     fn several_are_told_apart_by_a_number() {
-        assert_eq!(fit("button:Edit"), Fit::Many(vec![1, 2]));
-        assert_eq!(fit("button:Edit [2]"), Fit::One(2));
-        assert_eq!(fit("button:Edit [3]"), Fit::None);
-        assert_eq!(fit("button:Array [2]"), Fit::One(5));
-        assert_eq!(fit("Edit [1]"), Fit::One(1));
+        assert_eq!(fit("button:Edit"), Match::Many(vec![1, 2]));
+        assert_eq!(fit("button:Edit [2]"), Match::One(2));
+        assert_eq!(fit("button:Edit [3]"), Match::None);
+        assert_eq!(fit("button:Array [2]"), Match::One(5));
+        assert_eq!(fit("Edit [1]"), Match::One(1));
     }
 
     #[test]
@@ -230,19 +206,19 @@ mod tests {
         for node in &mut nodes {
             node.url = Some("https://x.example/".into());
         }
-        assert_eq!(Aim::new("link:Home").among(&nodes), Fit::One(0));
+        assert_eq!(Locator::new("link:Home").among(&nodes), Match::One(0));
         nodes[1].url = Some("https://x.example/other".into());
-        assert_eq!(Aim::new("link:Home").among(&nodes), Fit::Many(vec![0, 1]));
+        assert_eq!(Locator::new("link:Home").among(&nodes), Match::Many(vec![0, 1]));
     }
 
     #[test]
     fn a_text_is_looked_for_where_no_role_is_named() {
-        assert_eq!(fit("Guides"), Fit::One(0));
-        assert_eq!(fit("plain words"), Fit::One(6));
-        assert_eq!(fit("Only inside"), Fit::One(8));
+        assert_eq!(fit("Guides"), Match::One(0));
+        assert_eq!(fit("plain words"), Match::One(6));
+        assert_eq!(fit("Only inside"), Match::One(8));
         // Not a role, so a text, and no such text is there: CSS is left.
-        assert_eq!(fit("a:hover"), Fit::None);
-        assert_eq!(fit(""), Fit::None);
-        assert_eq!(Aim::new("button:x").among(&[]), Fit::None);
+        assert_eq!(fit("a:hover"), Match::None);
+        assert_eq!(fit(""), Match::None);
+        assert_eq!(Locator::new("button:x").among(&[]), Match::None);
     }
 }

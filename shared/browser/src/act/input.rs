@@ -1,4 +1,4 @@
-//! A person's hand: finds an element, brings it into view, and points, clicks and types there. The events come from the
+//! A person's input: finds an element, brings it into view, and points, clicks and types there. The events come from the
 //! browser, as those of a mouse and a keyboard do; the page cannot tell them from a person's.
 //!
 //! Where a click would land is asked before it is made, and what it met after: an element may be covered, moving or
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     cdp::TabSocket,
     codes::{ELEMENT_AMBIGUOUS, ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE},
-    elements::{Aim, Frame, Frames, Missed, Place, find},
+    elements::{Frame, Frames, Locator, NotFound, Place, find},
     error::{CommandError, Failure},
 };
 
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(40);
 
 /// Why something was not done.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum StepError {
     /// The step failed, and the page is as it was.
     Step(Error),
     /// The browser did not do what it was asked.
@@ -36,13 +36,13 @@ pub(crate) enum Trouble {
     Page(Box<Failure>),
 }
 
-impl From<CommandError> for Trouble {
+impl From<CommandError> for StepError {
     fn from(error: CommandError) -> Self {
         Self::Command(error)
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for StepError {
     fn from(error: Error) -> Self {
         Self::Step(error)
     }
@@ -79,28 +79,33 @@ pub(crate) enum Need {
     Click,
 }
 
-/// The hand in one tab.
-pub(crate) struct Hand<'h> {
+/// The input in one tab.
+pub(crate) struct Input<'h> {
     pub(crate) socket: &'h mut TabSocket,
     pub(crate) frames: &'h mut Frames,
     /// When what is asked of the browser has to be answered.
     pub(crate) until: Instant,
 }
 
-impl Hand<'_> {
-    /// The element that `aim` names, as soon as it is as `need` says.
-    pub(crate) fn reach(&mut self, aim: &Aim, need: Need) -> Result<Reached, Trouble> {
-        self.reach_within(aim, need, PATIENCE)
+impl Input<'_> {
+    /// The element that `locator` names, as soon as it is as `need` says.
+    pub(crate) fn reach(&mut self, locator: &Locator, need: Need) -> Result<Reached, StepError> {
+        self.reach_within(locator, need, PATIENCE)
     }
 
-    pub(crate) fn reach_within(&mut self, aim: &Aim, need: Need, patience: Duration) -> Result<Reached, Trouble> {
+    pub(crate) fn reach_within(
+        &mut self,
+        locator: &Locator,
+        need: Need,
+        patience: Duration,
+    ) -> Result<Reached, StepError> {
         let begun = Instant::now();
         for attempt in 0.. {
-            let error = match self.try_reach(aim, need, attempt) {
+            let error = match self.try_reach(locator, need, attempt) {
                 Ok(Ok(reached)) => return Ok(reached),
                 Ok(Err(error)) => error,
                 // It went between two questions, or its document did.
-                Err(CommandError::Failed(_)) => gone(aim),
+                Err(CommandError::Failed(_)) => gone(locator),
                 Err(error) => return Err(error.into()),
             };
             let patience = if error.is(ELEMENT_AMBIGUOUS) { PATIENCE_WITH_SEVERAL.min(patience) } else { patience };
@@ -109,27 +114,32 @@ impl Hand<'_> {
             }
             self.socket.listen(PAUSE)?;
         }
-        Err(gone(aim).into())
+        Err(gone(locator).into())
     }
 
-    fn try_reach(&mut self, aim: &Aim, need: Need, attempt: usize) -> Result<Result<Reached, Error>, CommandError> {
-        let place = match find(self.frames, self.socket, aim, self.until)? {
+    fn try_reach(
+        &mut self,
+        locator: &Locator,
+        need: Need,
+        attempt: usize,
+    ) -> Result<Result<Reached, Error>, CommandError> {
+        let place = match find(self.frames, self.socket, locator, self.until)? {
             Ok(found) => found.place,
-            Err(missed) => return Ok(Err(missing(aim, missed))),
+            Err(not_found) => return Ok(Err(missing(locator, not_found))),
         };
         let object = self.frames.object(self.socket, &place, self.until)?;
         let state = self.on(&place, &object, "state", &Value::Null)?;
         if state["gone"] == true {
-            return Ok(Err(gone(aim)));
+            return Ok(Err(gone(locator)));
         }
         if matches!(need, Need::Enabled | Need::Click) && state["disabled"] == true {
-            return Ok(Err(unusable(aim, &state, "is disabled")));
+            return Ok(Err(unusable(locator, &state, "is disabled")));
         }
         let mut reached = Reached { place, object, state, point: None };
         if matches!(need, Need::Pointer | Need::Click) {
             match self.point(&reached, attempt)? {
                 Ok(point) => reached.point = Some(point),
-                Err(reason) => return Ok(Err(unusable(aim, &reached.state, &reason))),
+                Err(reason) => return Ok(Err(unusable(locator, &reached.state, &reason))),
             }
         }
         Ok(Ok(reached))
@@ -156,9 +166,10 @@ impl Hand<'_> {
             self.on(&reached.place, &object, "reveal", &json!(block))?;
             quads = self.quads(session.as_deref(), &object)?;
         }
+        let frames = if session.is_some() { Frames::all(self.socket, self.until)? } else { vec![] };
         let offset = match &session {
             None => (0.0, 0.0),
-            Some(_) => match self.offset(&reached.place)? {
+            Some(_) => match self.offset(&reached.place, &frames)? {
                 Some(offset) => offset,
                 None => return Ok(Err("is in a frame that is not shown".into())),
             },
@@ -175,7 +186,7 @@ impl Hand<'_> {
             }
             for (across, down) in [(0.5, 0.5), (0.25, 0.5), (0.75, 0.5), (0.5, 0.2), (0.5, 0.8), (0.1, 0.5)] {
                 let point = (left + (right - left) * across, top + (bottom - top) * down);
-                match self.meets(reached, point, offset, &window)? {
+                match self.meets(reached, point, (&frames, offset), &window)? {
                     None => return Ok(Ok(point)),
                     Some(by) => reason = format!("is covered by {by}"),
                 }
@@ -189,14 +200,13 @@ impl Hand<'_> {
         &mut self,
         reached: &Reached,
         point: (f64, f64),
-        offset: (f64, f64),
+        (frames, offset): (&[Frame], (f64, f64)),
         window: &Window,
     ) -> Result<Option<String>, CommandError> {
         let place = &reached.place;
         let mut point = point;
         if place.session.is_some() {
             let hit = self.hit(None, point, window)?;
-            let frames = Frames::all(self.socket, self.until)?;
             let is_frame = hit.as_ref().is_some_and(|(node, _)| {
                 frames.iter().any(|frame| {
                     frame.owner.as_ref().is_some_and(|owner| owner.session.is_none() && owner.node == *node)
@@ -267,8 +277,7 @@ impl Hand<'_> {
     }
 
     /// Where the process of a frame begins in the window; nothing where it does not show.
-    fn offset(&mut self, place: &Place) -> Result<Option<(f64, f64)>, CommandError> {
-        let frames = Frames::all(self.socket, self.until)?;
+    fn offset(&mut self, place: &Place, frames: &[Frame]) -> Result<Option<(f64, f64)>, CommandError> {
         let (mut x, mut y) = (0.0, 0.0);
         let mut session = place.session.clone();
         while let Some(of) = &session {
@@ -309,7 +318,7 @@ impl Hand<'_> {
     }
 
     /// Clicks it; an error where the click met something else.
-    pub(crate) fn click(&mut self, aim: &Aim, reached: &Reached) -> Result<(), Trouble> {
+    pub(crate) fn click(&mut self, locator: &Locator, reached: &Reached) -> Result<(), StepError> {
         self.on(&reached.place, &reached.object, "arm", &Value::Null)?;
         let point = reached.point;
         let events = [mouse("mouseMoved", point, 0), mouse("mousePressed", point, 1), mouse("mouseReleased", point, 0)];
@@ -317,7 +326,7 @@ impl Hand<'_> {
         match self.on(&reached.place, &reached.object, "disarm", &Value::Null) {
             Ok(heard) if heard["own"] == false && heard["other"].is_string() => {
                 let by = heard["other"].as_str().unwrap_or_default();
-                Err(unusable(aim, &reached.state, &format!("moved away before the click, which met {by}")).into())
+                Err(unusable(locator, &reached.state, &format!("moved away before the click, which met {by}")).into())
             }
             // What the click has led to may have taken the document, or the frame, away.
             Ok(_) | Err(CommandError::Failed(_)) => Ok(()),
@@ -357,28 +366,28 @@ fn mouse(kind: &str, point: Option<(f64, f64)>, buttons: u8) -> (&'static str, V
     ("Input.dispatchMouseEvent", params)
 }
 
-fn gone(aim: &Aim) -> Error {
-    ELEMENT_NOT_FOUND.error(format!("{} vanished", aim.text)).detail("element", aim.text.as_str())
+fn gone(locator: &Locator) -> Error {
+    ELEMENT_NOT_FOUND.error(format!("{} vanished", locator.text)).detail("element", locator.text.as_str())
 }
 
 /// The error for an element that is there and cannot be used.
-pub(crate) fn unusable(aim: &Aim, state: &Value, reason: &str) -> Error {
-    let error = ELEMENT_NOT_USABLE.error(format!("{} {reason}", aim.text)).detail("element", aim.text.as_str());
+pub(crate) fn unusable(locator: &Locator, state: &Value, reason: &str) -> Error {
+    let error = ELEMENT_NOT_USABLE.error(format!("{} {reason}", locator.text)).detail("element", locator.text.as_str());
     match state["description"].as_str() {
         Some(description) => error.detail("found", description),
         None => error,
     }
 }
 
-fn missing(aim: &Aim, missed: Missed) -> Error {
-    let (error, listed) = match missed {
-        Missed::Several(listed) => {
-            let message = format!("several elements are called {}", aim.text);
+fn missing(locator: &Locator, not_found: NotFound) -> Error {
+    let (error, listed) = match not_found {
+        NotFound::Several(listed) => {
+            let message = format!("several elements are called {}", locator.text);
             (ELEMENT_AMBIGUOUS.error(message), listed)
         }
-        Missed::Nothing(listed) => {
-            (ELEMENT_NOT_FOUND.error(format!("nothing on the page is called {}", aim.text)), listed)
+        NotFound::Nothing(listed) => {
+            (ELEMENT_NOT_FOUND.error(format!("nothing on the page is called {}", locator.text)), listed)
         }
     };
-    error.detail("element", aim.text.as_str()).detail("candidates", json!(listed))
+    error.detail("element", locator.text.as_str()).detail("candidates", json!(listed))
 }

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::{
     Actor,
-    hand::{Need, Reached, Trouble, unusable},
+    input::{Need, Reached, StepError, unusable},
     keys::Keys,
     step::{Action, Scroll, Step, Until, Wait},
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE, TIMEOUT},
-    elements::{Aim, Frames},
+    elements::{Frames, Locator},
     error::CommandError,
 };
 
@@ -40,56 +40,56 @@ const SHOWN: usize = 60;
 
 impl Actor<'_, '_> {
     /// Does what a step says; what was done, in words. An element may take `patience` to be there.
-    pub(super) fn act(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, Trouble> {
+    pub(super) fn act(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
         let patience = patience.unwrap_or(PATIENCE);
         match action {
-            Action::Click(aim) => {
-                let reached = self.hand().reach_within(aim, Need::Click, patience)?;
-                self.tell(&reached.place)?;
-                self.hand().click(aim, &reached)?;
-                Ok(format!("clicked {}", named(aim)))
+            Action::Click(locator) => {
+                let reached = self.input().reach_within(locator, Need::Click, patience)?;
+                self.mark_frame(&reached.place)?;
+                self.input().click(locator, &reached)?;
+                Ok(format!("clicked {}", named(locator)))
             }
-            Action::Hover(aim) => {
-                let reached = self.hand().reach_within(aim, Need::Pointer, patience)?;
-                self.hand().hover(&reached)?;
-                Ok(format!("pointed at {}", named(aim)))
+            Action::Hover(locator) => {
+                let reached = self.input().reach_within(locator, Need::Pointer, patience)?;
+                self.input().hover(&reached)?;
+                Ok(format!("pointed at {}", named(locator)))
             }
-            Action::Fill(aim, text) => self.fill(aim, text),
-            Action::Select(aim, texts) => self.select(aim, texts),
-            Action::Check(aim, wanted) => self.check(aim, *wanted, patience),
-            Action::Press(aim, keys) => {
-                if let Some(aim) = aim {
-                    let reached = self.hand().reach_within(aim, Need::Enabled, patience)?;
-                    self.hand().focus(&reached)?;
+            Action::Fill(locator, text) => self.fill(locator, text),
+            Action::Select(locator, texts) => self.select(locator, texts),
+            Action::Check(locator, wanted) => self.check(locator, *wanted, patience),
+            Action::Press(locator, keys) => {
+                if let Some(locator) = locator {
+                    let reached = self.input().reach_within(locator, Need::Enabled, patience)?;
+                    self.input().focus(&reached)?;
                 }
-                self.hand().keys(&keys.commands())?;
-                Ok(match aim {
-                    Some(aim) => format!("pressed {} in {}", keys.text, named(aim)),
+                self.input().keys(&keys.commands())?;
+                Ok(match locator {
+                    Some(locator) => format!("pressed {} in {}", keys.text, named(locator)),
                     None => format!("pressed {}", keys.text),
                 })
             }
-            Action::Upload(aim, files) => self.upload(aim, files),
-            Action::Scroll(aim, to) => self.scroll(aim.as_ref(), to, patience),
+            Action::Upload(locator, files) => self.upload(locator, files),
+            Action::Scroll(locator, to) => self.scroll(locator.as_ref(), to, patience),
             Action::Wait(wait) => self.wait(wait),
         }
     }
 
-    fn fill(&mut self, aim: &Aim, text: &str) -> Result<String, Trouble> {
-        let reached = self.hand().reach(aim, Need::Enabled)?;
+    fn fill(&mut self, locator: &Locator, text: &str) -> Result<String, StepError> {
+        let reached = self.input().reach(locator, Need::Enabled)?;
         if reached.is("readonly") || !(reached.is("editable") || reached.is("settable")) {
             let reason = if reached.is("readonly") { "can only be read" } else { "takes no text" };
-            return Err(unusable(aim, &reached.state, reason).into());
+            return Err(unusable(locator, &reached.state, reason).into());
         }
         let (place, object) = (&reached.place, &reached.object);
         if reached.is("settable") {
-            let answer = self.hand().on(place, object, "set", &json!(text))?;
+            let answer = self.input().on(place, object, "set", &json!(text))?;
             if answer["value"] != text {
                 let shape = "takes a value of its own kind, such as 2026-01-31, 09:30 or #ff0000";
-                return Err(unusable(aim, &reached.state, shape).detail("value", text).into());
+                return Err(unusable(locator, &reached.state, shape).detail("value", text).into());
             }
-            return Ok(filled(aim, text, None));
+            return Ok(filled(locator, text, None));
         }
-        self.hand().focus(&reached)?;
+        self.input().focus(&reached)?;
         let commands = if text.is_empty() {
             Keys::parse("Delete").map(|keys| keys.commands()).unwrap_or_default()
         } else if text.chars().count() <= TYPED && !text.contains('\n') {
@@ -97,8 +97,8 @@ impl Actor<'_, '_> {
         } else {
             vec![("Input.insertText", json!({"text": text}))]
         };
-        self.hand().keys(&commands)?;
-        let answer = self.hand().on(place, object, "value", &Value::Null);
+        self.input().keys(&commands)?;
+        let answer = self.input().on(place, object, "value", &Value::Null);
         let holds = match answer {
             Ok(answer) => answer["value"].as_str().map(str::to_owned),
             // What was typed has led elsewhere.
@@ -108,23 +108,23 @@ impl Actor<'_, '_> {
         let same = |held: &str| held.split_whitespace().eq(text.split_whitespace());
         let is_password = reached.state["type"] == "password";
         Ok(filled(
-            aim,
+            locator,
             if is_password { "…" } else { text },
             holds.filter(|held| !same(held) && !is_password).as_deref(),
         ))
     }
 
-    fn select(&mut self, aim: &Aim, texts: &[String]) -> Result<String, Trouble> {
-        let reached = self.hand().reach(aim, Need::Enabled)?;
+    fn select(&mut self, locator: &Locator, texts: &[String]) -> Result<String, StepError> {
+        let reached = self.input().reach(locator, Need::Enabled)?;
         let begun = Instant::now();
         loop {
-            let answer = self.hand().on(&reached.place, &reached.object, "choose", &json!(texts))?;
+            let answer = self.input().on(&reached.place, &reached.object, "choose", &json!(texts))?;
             if answer["list"] == false {
-                return self.select_in_list(aim, texts);
+                return self.select_in_list(locator, texts);
             }
             if let Some(chosen) = answer["chosen"].as_array() {
                 let chosen: Vec<&str> = chosen.iter().filter_map(Value::as_str).collect();
-                return Ok(format!("selected {} in {}", shown(&chosen.join(", ")), named(aim)));
+                return Ok(format!("selected {} in {}", shown(&chosen.join(", ")), named(locator)));
             }
             // The options may still be on their way.
             if begun.elapsed() > OPENING || Instant::now() + PAUSE > self.until {
@@ -136,7 +136,7 @@ impl Actor<'_, '_> {
                 } else {
                     format!("has no option {missing:?}")
                 };
-                let error = unusable(aim, &reached.state, &reason).remedy("Choose one of the options.");
+                let error = unusable(locator, &reached.state, &reason).remedy("Choose one of the options.");
                 return Err(error.detail("options", answer["options"].clone()).into());
             }
             self.listen(PAUSE)?;
@@ -144,56 +144,58 @@ impl Actor<'_, '_> {
     }
 
     /// Chooses in a list that the page made itself: it is opened by a click.
-    fn select_in_list(&mut self, aim: &Aim, texts: &[String]) -> Result<String, Trouble> {
-        let reached = self.hand().reach(aim, Need::Click)?;
-        let is_open = self.hand().reach_within(&option(&texts[0]), Need::Click, Duration::ZERO).is_ok();
+    fn select_in_list(&mut self, locator: &Locator, texts: &[String]) -> Result<String, StepError> {
+        let reached = self.input().reach(locator, Need::Click)?;
+        let is_open = self.input().reach_within(&option(&texts[0]), Need::Click, Duration::ZERO).is_ok();
         if !is_open {
-            self.hand().click(aim, &reached)?;
+            self.input().click(locator, &reached)?;
         }
         for text in texts {
             let option = option(text);
-            let reached = self.hand().reach_within(&option, Need::Click, OPENING)?;
-            self.hand().click(&option, &reached)?;
+            let reached = self.input().reach_within(&option, Need::Click, OPENING)?;
+            self.input().click(&option, &reached)?;
         }
-        Ok(format!("selected {} in {}", shown(&texts.join(", ")), named(aim)))
+        Ok(format!("selected {} in {}", shown(&texts.join(", ")), named(locator)))
     }
 
-    fn check(&mut self, aim: &Aim, wanted: bool, patience: Duration) -> Result<String, Trouble> {
+    fn check(&mut self, locator: &Locator, wanted: bool, patience: Duration) -> Result<String, StepError> {
         let verb = if wanted { "checked" } else { "unchecked" };
-        let reached = self.hand().reach_within(aim, Need::Enabled, patience)?;
+        let reached = self.input().reach_within(locator, Need::Enabled, patience)?;
         match reached.state["checked"].as_bool() {
-            None => return Err(unusable(aim, &reached.state, "is nothing to check").into()),
-            Some(is) if is == wanted => return Ok(format!("{} was {verb} already", named(aim))),
+            None => return Err(unusable(locator, &reached.state, "is nothing to check").into()),
+            Some(is) if is == wanted => return Ok(format!("{} was {verb} already", named(locator))),
             Some(_) => {}
         }
-        let reached = self.hand().reach_within(aim, Need::Click, patience)?;
-        self.hand().click(aim, &reached)?;
+        let reached = self.input().reach_within(locator, Need::Click, patience)?;
+        self.input().click(locator, &reached)?;
         let begun = Instant::now();
         loop {
-            match self.hand().on(&reached.place, &reached.object, "value", &Value::Null) {
+            match self.input().on(&reached.place, &reached.object, "value", &Value::Null) {
                 Ok(answer) if answer["checked"] == wanted => break,
                 // The page has made another box in its place, or has gone on.
                 Ok(answer) if answer["gone"] == true => break,
                 Err(CommandError::Failed(_)) => break,
                 Ok(_) if begun.elapsed() < CHECKING => self.listen(PAUSE)?,
-                Ok(_) => return Err(unusable(aim, &reached.state, &format!("was clicked and is not {verb}")).into()),
+                Ok(_) => {
+                    return Err(unusable(locator, &reached.state, &format!("was clicked and is not {verb}")).into());
+                }
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(format!("{verb} {}", named(aim)))
+        Ok(format!("{verb} {}", named(locator)))
     }
 
-    fn upload(&mut self, aim: &Aim, files: &[String]) -> Result<String, Trouble> {
-        let reached = self.hand().reach(aim, Need::Enabled)?;
+    fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<String, StepError> {
+        let reached = self.input().reach(locator, Need::Enabled)?;
         let session = reached.place.session.clone();
         let names: Vec<&str> = files.iter().map(|file| file.rsplit(['/', '\\']).next().unwrap_or(file)).collect();
         let target = if reached.is("file") && reached.state["kind"] == "input" {
             if files.len() > 1 && !reached.is("multiple") {
-                return Err(unusable(aim, &reached.state, "takes one file").into());
+                return Err(unusable(locator, &reached.state, "takes one file").into());
             }
             json!({"objectId": reached.object})
         } else {
-            self.file_dialog(aim)?
+            self.file_dialog(locator)?
         };
         let mut params = json!({"files": files});
         for (name, value) in target.as_object().into_iter().flatten() {
@@ -203,39 +205,39 @@ impl Actor<'_, '_> {
         self.navigation.tab.socket.ask(session.as_deref(), "DOM.setFileInputFiles", &params, until).map_err(
             |error| match error {
                 CommandError::Failed(words) => {
-                    Trouble::Step(unusable(aim, &reached.state, &format!("did not take the file: {words}")))
+                    StepError::Step(unusable(locator, &reached.state, &format!("did not take the file: {words}")))
                 }
                 error => error.into(),
             },
         )?;
-        Ok(format!("uploaded {} to {}", shown(&names.join(", ")), named(aim)))
+        Ok(format!("uploaded {} to {}", shown(&names.join(", ")), named(locator)))
     }
 
     /// The field of the file dialog that a click opens.
-    fn file_dialog(&mut self, aim: &Aim) -> Result<Value, Trouble> {
+    fn file_dialog(&mut self, locator: &Locator) -> Result<Value, StepError> {
         let until = self.until;
         let intercept = |enabled: bool| ("Page.setInterceptFileChooserDialog", json!({"enabled": enabled}));
         self.navigation.tab.socket.ask_all(&[intercept(true)], until)?;
-        let reached = self.hand().reach(aim, Need::Click)?;
-        self.hand().click(aim, &reached)?;
+        let reached = self.input().reach(locator, Need::Click)?;
+        self.input().click(locator, &reached)?;
         let begun = Instant::now();
         let mut field = None;
         while field.is_none() && begun.elapsed() < OPENING && Instant::now() < until {
-            for event in self.navigation.tab.socket.take_news() {
+            for event in self.navigation.tab.socket.take_side_events() {
                 if event.method == "Page.fileChooserOpened" {
                     field = event.params["backendNodeId"].as_i64();
                 }
-                self.news.event(&event.method, &event.params);
+                self.side_effects.event(&event.method, &event.params);
             }
             self.listen(PAUSE)?;
         }
         self.navigation.tab.socket.ask_all(&[intercept(false)], until)?;
-        let field = field.ok_or_else(|| unusable(aim, &reached.state, "asks for no file"))?;
+        let field = field.ok_or_else(|| unusable(locator, &reached.state, "asks for no file"))?;
         Ok(json!({"backendNodeId": field}))
     }
 
-    fn scroll(&mut self, aim: Option<&Aim>, to: &Scroll, patience: Duration) -> Result<String, Trouble> {
-        let Some(aim) = aim else {
+    fn scroll(&mut self, locator: Option<&Locator>, to: &Scroll, patience: Duration) -> Result<String, StepError> {
+        let Some(locator) = locator else {
             let given = match to {
                 Scroll::To(to) => json!(to),
                 Scroll::By(by) => json!(by),
@@ -245,16 +247,16 @@ impl Actor<'_, '_> {
             let by = self.frames.ask(&mut self.navigation.tab.socket, &top, "scroll", &given, until)?;
             return Ok(format!("scrolled by {by} pixels"));
         };
-        let reached = self.hand().reach_within(aim, Need::There, patience)?;
+        let reached = self.input().reach_within(locator, Need::There, patience)?;
         let Reached { place, object, .. } = &reached;
         match to {
-            Scroll::To(to) => self.hand().on(place, object, "scroll", &json!(to))?,
-            _ => self.hand().on(place, object, "reveal", &json!("center"))?,
+            Scroll::To(to) => self.input().on(place, object, "scroll", &json!(to))?,
+            _ => self.input().on(place, object, "reveal", &json!("center"))?,
         };
-        Ok(format!("scrolled to {}", named(aim)))
+        Ok(format!("scrolled to {}", named(locator)))
     }
 
-    fn wait(&mut self, wait: &Wait) -> Result<String, Trouble> {
+    fn wait(&mut self, wait: &Wait) -> Result<String, StepError> {
         let (what, given, there) = match wait {
             Wait::For(time) => {
                 let left = self.until.saturating_duration_since(Instant::now());
@@ -283,7 +285,7 @@ impl Actor<'_, '_> {
     }
 
     /// Whether a frame shows the text, or has an element for the selector.
-    fn shows(&mut self, what: &str, given: &str) -> Result<bool, Trouble> {
+    fn shows(&mut self, what: &str, given: &str) -> Result<bool, StepError> {
         let until = self.until;
         let socket = &mut self.navigation.tab.socket;
         for frame in Frames::all(socket, until)? {
@@ -305,12 +307,12 @@ impl Actor<'_, '_> {
 /// What to do where something takes longer.
 const LONGER: &str = "Look at the page with ragmaker-browser-look, wait for something else, or raise --timeout.";
 
-fn option(text: &str) -> Aim {
-    Aim::new(&format!("option:{text}"))
+fn option(text: &str) -> Locator {
+    Locator::new(&format!("option:{text}"))
 }
 
-fn named(aim: &Aim) -> String {
-    shown(&aim.text)
+fn named(locator: &Locator) -> String {
+    shown(&locator.text)
 }
 
 fn shown(text: &str) -> String {
@@ -320,25 +322,27 @@ fn shown(text: &str) -> String {
     }
 }
 
-fn filled(aim: &Aim, text: &str, holds: Option<&str>) -> String {
+fn filled(locator: &Locator, text: &str, holds: Option<&str>) -> String {
     match holds {
-        None => format!("filled {} with {}", named(aim), if text.is_empty() { "nothing".into() } else { shown(text) }),
-        Some(holds) => format!("filled {}, which holds {} now", named(aim), shown(holds)),
+        None => {
+            format!("filled {} with {}", named(locator), if text.is_empty() { "nothing".into() } else { shown(text) })
+        }
+        Some(holds) => format!("filled {}, which holds {} now", named(locator), shown(holds)),
     }
 }
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = match &self.action {
-            Action::Click(aim) => format!("click {}", named(aim)),
-            Action::Fill(aim, _) => format!("fill {}", named(aim)),
-            Action::Select(aim, texts) => format!("select {} in {}", shown(&texts.join(", ")), named(aim)),
-            Action::Check(aim, true) => format!("check {}", named(aim)),
-            Action::Check(aim, false) => format!("uncheck {}", named(aim)),
+            Action::Click(locator) => format!("click {}", named(locator)),
+            Action::Fill(locator, _) => format!("fill {}", named(locator)),
+            Action::Select(locator, texts) => format!("select {} in {}", shown(&texts.join(", ")), named(locator)),
+            Action::Check(locator, true) => format!("check {}", named(locator)),
+            Action::Check(locator, false) => format!("uncheck {}", named(locator)),
             Action::Press(_, keys) => format!("press {}", keys.text),
-            Action::Hover(aim) => format!("hover {}", named(aim)),
-            Action::Upload(aim, _) => format!("upload to {}", named(aim)),
-            Action::Scroll(Some(aim), _) => format!("scroll to {}", named(aim)),
+            Action::Hover(locator) => format!("hover {}", named(locator)),
+            Action::Upload(locator, _) => format!("upload to {}", named(locator)),
+            Action::Scroll(Some(locator), _) => format!("scroll to {}", named(locator)),
             Action::Scroll(None, Scroll::To(to)) => format!("scroll {to}"),
             Action::Scroll(None, _) => "scroll".into(),
             Action::Wait(Wait::For(time)) => format!("wait {} ms", time.as_millis()),
