@@ -217,7 +217,7 @@ fn gemini_environment(model: &str) -> Vec<(&'static str, String)> {
 pub(crate) const GEMINI: Client = Client {
     page: "gemini-cli.md",
     install: &[("Install", 0)],
-    gather: ("Without being asked", 1),
+    gather: ("Scripts", 1),
     configure: gemini_home,
     environment: gemini_environment,
     says: &["gemini", "--yolo", "--prompt"],
@@ -227,7 +227,7 @@ pub(crate) const GEMINI: Client = Client {
 
 /// Gemini CLI with the extension and the policy that allows what the workflows call.
 pub(crate) const GEMINI_POLICY: Client =
-    Client { install: &[("Install", 0), ("Without being asked", 0)], says: &["gemini", "--prompt"], ..GEMINI };
+    Client { install: &[("Install", 0), ("Scripts", 0)], says: &["gemini", "--prompt"], ..GEMINI };
 
 /// Gemini CLI with its discovery command, which has no images.
 pub(crate) const GEMINI_DISCOVERY: Client = Client {
