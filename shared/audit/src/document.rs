@@ -14,21 +14,21 @@ use crate::{
     wrong_page,
 };
 
-/// The most bytes of a document that is read.
+/// The largest document that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A document that could be read.
+/// A document that was read.
 pub(crate) struct Checked {
-    /// Its file, links followed.
+    /// The path of its file, with symbolic links resolved.
     pub(crate) file: PathBuf,
-    /// The hash of its text.
+    /// The SHA-256 of its text.
     pub(crate) hash: [u8; 32],
-    /// How sure the extraction was of its content, if its front matter says so.
+    /// The confidence of the extraction, between 0 and 1, if the front matter has one.
     pub(crate) confidence: Option<f64>,
 }
 
-/// Checks the document that is `listed` in the catalog in `folder`, of the knowledge base `root`;
-/// both are without links. What is wrong is added to `findings`.
+/// Checks the document `listed` of the catalog in `folder`, which belongs to the knowledge base `root`, and
+/// adds to `findings`. Both paths are without symbolic links. Returns `None` if the file cannot be read.
 pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut Vec<Finding>) -> Option<Checked> {
     let (path, url) = (listed.path.as_deref(), listed.url.as_deref());
     let mut found = |kind, message: String| findings.push(Finding::new(kind, message).at(path, url));
@@ -91,7 +91,7 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
 
 /// The text of a regular file, or the reason why it cannot be read.
 fn read(file: &Path) -> Result<String, String> {
-    // Opening a pipe would wait for its other end, so the kind of file is asked first.
+    // Opening a named pipe would block, so the type of the file is checked first.
     let kind = fs::metadata(file).map_err(|error| error.to_string())?;
     if !kind.is_file() {
         return Err("it is not a regular file".into());

@@ -3,17 +3,17 @@
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
-/// A kind of finding, as its name in the report.
+/// A kind of finding; its name in the report is in snake case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// The catalog lists nothing.
+    /// The catalog lists no document.
     NoDocuments,
     /// The knowledge base has no title.
     TitleMissing,
     /// The knowledge base has no summary.
     SummaryMissing,
-    /// An entry has no address.
+    /// An entry has no URL.
     UrlMissing,
     /// An entry has no title.
     DocumentTitleMissing,
@@ -29,21 +29,21 @@ pub enum Kind {
     NotReadable,
     /// The file does not begin with valid front matter.
     FrontMatterInvalid,
-    /// The front matter names another page than the entry.
+    /// The front matter names a different page than the entry.
     SourceMismatch,
-    /// The extraction was not sure that it chose the page's content.
+    /// The extraction was not confident that it chose the main content.
     DoubtfulContent,
-    /// Nothing but headings or less.
+    /// The document has no words outside its headings.
     EmptyDocument,
     /// A bot challenge was saved instead of the page.
     ChallengePage,
     /// An error page was saved instead of the page.
     ErrorPage,
-    /// A form to sign in was saved in the place of the page.
+    /// A sign-in form was saved instead of the page.
     LoginPage,
-    /// Two entries have one address.
+    /// Two entries have the same URL.
     DuplicateUrl,
-    /// Two entries have one file.
+    /// Two entries have the same file.
     DuplicatePath,
     /// Two documents have the same text.
     DuplicateContent,
@@ -54,7 +54,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What usually helps.
+    /// The advice for this kind.
     fn remedy(self) -> &'static str {
         match self {
             Self::NoDocuments => "Save pages with ragmaker-browser-extract and this knowledge base as --kb-root.",
@@ -96,20 +96,20 @@ impl Kind {
     }
 }
 
-/// Something that is wrong, or could be better.
+/// A problem or a possible improvement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
-    /// Its kind.
+    /// The kind.
     pub kind: Kind,
-    /// The document's file as the catalog lists it, or the unlisted file as seen from the catalog.
+    /// The path of the document's file: as in the catalog, or relative to the catalog if it is not listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The document's address as the catalog lists it.
+    /// The document's URL as in the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// How to solve it.
     pub remedy: &'static str,
 }
 
@@ -125,7 +125,7 @@ impl Finding {
     }
 }
 
-/// The most bytes of a text in a finding: those of a damaged catalog may have any length.
+/// The longest text in a finding, in bytes. Texts of a damaged catalog can have any length.
 const MAX_TEXT: usize = 300;
 
 fn short(text: &str) -> String {

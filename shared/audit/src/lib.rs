@@ -16,17 +16,17 @@ use ragmaker_catalog::{Catalog, Contents, Listed};
 
 pub use finding::{Finding, Kind};
 
-/// What was found in a knowledge base.
+/// The result of an audit.
 #[derive(Debug, Default)]
 pub struct Audit {
-    /// Everything that is wrong: with the whole, with each document in the catalog's order, with files that the
+    /// Problems of the knowledge base, then of each document in the catalog's order, then of files that the
     /// catalog does not list.
     pub findings: Vec<Finding>,
-    /// What may be wrong, or is missing and not required.
+    /// Possible problems, and missing optional information.
     pub advice: Vec<Finding>,
 }
 
-/// Reads every document of `contents`, those of `catalog`, and says what was found.
+/// Reads every document of `contents`, the content of `catalog`, and checks it.
 pub fn audit(catalog: &Catalog, contents: &Contents) -> Audit {
     let mut audit = Audit::default();
     let Audit { findings, advice } = &mut audit;
@@ -39,7 +39,7 @@ pub fn audit(catalog: &Catalog, contents: &Contents) -> Audit {
     if contents.header.summary.is_none() {
         findings.push(Finding::new(Kind::SummaryMissing, "the knowledge base has no summary"));
     }
-    // The catalog was read a moment ago; the next run reports that somebody removed it.
+    // The catalog was read a moment ago. If it was removed meanwhile, the next run reports that.
     let (Some(root), Some(folder)) = (catalog.root(), catalog.folder()) else { return audit };
     let mut unique = Unique::default();
     for document in &contents.documents {
@@ -70,16 +70,16 @@ pub fn audit(catalog: &Catalog, contents: &Contents) -> Audit {
             found(Kind::DuplicateContent, "another document has the same text", other);
         }
     }
-    // What may be wrong comes before what is missing.
+    // Possible problems precede missing information.
     advice.sort_by_key(|finding| finding.kind != Kind::DoubtfulContent);
     findings.extend(unlisted::find(catalog, &folder, &catalog.listed_files(contents)));
     audit
 }
 
-/// Below this confidence it is more likely than not that an extracted text has an F1 below 0.9.
+/// Below this confidence, the F1 of the extracted text is more likely below 0.9 than above.
 const DOUBTFUL: f64 = 0.5;
 
-/// What only one document may have.
+/// The keys that no two documents may share.
 #[derive(Default)]
 struct Unique<'a> {
     urls: Owners<'a, String>,
@@ -97,7 +97,7 @@ impl<K> Default for Owners<'_, K> {
 }
 
 impl<'a, K: Ord> Owners<'a, K> {
-    /// Makes `document` the owner of `key`; where there is one already, it stays and its name is
+    /// Makes `document` the owner of `key`. If the key has an owner already, that one stays and its name is
     /// returned.
     fn insert(&mut self, key: K, document: &'a Listed) -> Option<&'a str> {
         match self.0.entry(key) {

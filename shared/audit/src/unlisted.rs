@@ -6,8 +6,8 @@ use ragmaker_catalog::Catalog;
 
 use crate::finding::{Finding, Kind};
 
-/// The documents that `catalog`, in `folder`, does not list (`listed` it does), and what interrupted
-/// writes left.
+/// Finds the documents below `folder` that are not in `listed`, the files of `catalog`, and the temporary files
+/// of interrupted writes.
 pub(crate) fn find(catalog: &Catalog, folder: &Path, listed: &BTreeSet<PathBuf>) -> Vec<Finding> {
     let files = catalog.files(listed);
     files.difference(listed).filter_map(|file| finding(file, folder)).collect()
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_and_temporary_files_are_told_from_others() {
+    fn documents_and_temporary_files_are_recognised() {
         let kind = |name: &str| finding(&Path::new("/kb/cache").join(name), Path::new("/kb/cache")).map(|one| one.kind);
         for name in ["documents/a.md", "A.MD"] {
             assert_eq!(kind(name), Some(Kind::Orphan), "{name}");

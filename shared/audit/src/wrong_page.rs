@@ -1,8 +1,8 @@
 //! Pages that were saved by mistake: bot challenges, error pages and sign-in forms.
 //!
 //! The browser tools refuse such pages by HTTP status and structure. A saved text has neither, so it is recognised by
-//! its words: it is short, and its title or first line is a typical phrase of such a page and nothing else. An article
-//! that quotes the phrase is longer, or has more words in its title.
+//! its words: it is short, and its title or first line consists of a typical phrase of such a page. An article that
+//! quotes the phrase is longer, or has more words in its title.
 
 use crate::finding::Kind;
 
@@ -12,19 +12,19 @@ const MAX_CHARACTERS: usize = 1_500;
 /// A kind of page that is saved by mistake.
 pub(crate) struct WrongPage {
     pub(crate) kind: Kind,
-    /// What such a page is called in messages.
+    /// The name of such a page in messages.
     pub(crate) name: &'static str,
-    /// Its titles or first lines, in lower case; after a `*` anything may follow.
+    /// Its titles or first lines, in lower case; `*` at the end matches any rest.
     phrases: &'static [&'static str],
 }
 
-/// Every kind; the first that matches counts.
+/// All kinds; the first match counts.
 const WRONG_PAGES: &[WrongPage] = &[
     WrongPage { kind: Kind::ChallengePage, name: "a bot challenge", phrases: CHALLENGES },
     WrongPage { kind: Kind::ErrorPage, name: "an error page", phrases: ERRORS },
 ];
 
-/// A form to sign in, which is recognised by more than its first line.
+/// A sign-in form. It is recognised by more than its first line.
 const LOGIN_PAGE: WrongPage = WrongPage { kind: Kind::LoginPage, name: "a form to sign in", phrases: &[] };
 
 const CHALLENGES: &[&str] = &[
@@ -78,7 +78,7 @@ const ERRORS: &[&str] = &[
     "お探しのページ*",
 ];
 
-/// The kind of wrong page that the page with `title` and `body` is, if it is one.
+/// The kind of wrong page that a page with `title` and `body` is; `None` for an ordinary page.
 pub(crate) fn recognize(title: &str, body: &str) -> Option<&'static WrongPage> {
     if body.chars().nth(MAX_CHARACTERS).is_some() {
         return None;
@@ -90,8 +90,8 @@ pub(crate) fn recognize(title: &str, body: &str) -> Option<&'static WrongPage> {
     WRONG_PAGES.iter().find(matches).or_else(login)
 }
 
-/// Whether `line` is `phrase`, after a status as in `404 - ` or `Error 404:` where there is one, and
-/// before the site's name where that follows: `Not found in translation` is no error.
+/// Whether `line` is `phrase`, with an optional status before it (`404 - `, `Error 404:`) and an optional site
+/// name after it. `Not found in translation` does not match `not found`.
 fn matches(line: &str, phrase: &str) -> bool {
     let line = line.trim_start_matches("http").trim_start_matches("error").trim_start();
     let digits = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(line.len());
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn articles_about_them_are_not() {
+    fn articles_about_such_pages_are_not_recognized() {
         for title in [
             "Not found in translation",
             "Captchas: how they work",

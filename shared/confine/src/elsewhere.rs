@@ -9,15 +9,15 @@ use std::{
 
 use crate::{Ended, Layers, Policy, without_secrets};
 
-/// A command that is ready to be started.
+/// A command that is ready to start.
 #[derive(Debug)]
 pub struct Confined {
-    /// The command. Its environment has no secrets.
+    /// The command. Its environment contains no secrets.
     pub command: Command,
     strict: bool,
 }
 
-/// A process that was started.
+/// A running process.
 #[derive(Debug)]
 pub struct Running {
     /// The process.
@@ -25,11 +25,11 @@ pub struct Running {
 }
 
 impl Policy {
-    /// A command that runs `program`; there is nothing to confine it with.
+    /// A command that runs `program` without confinement.
     ///
     /// # Errors
     ///
-    /// None here.
+    /// Never fails.
     pub fn command(&self, program: &OsStr, arguments: &[OsString]) -> io::Result<Confined> {
         let mut command = Command::new(program);
         command.args(arguments).env_clear().envs(without_secrets());
@@ -38,11 +38,11 @@ impl Policy {
 }
 
 impl Confined {
-    /// Starts it.
+    /// Starts the command.
     ///
     /// # Errors
     ///
-    /// Where the process does not start, or must not without confinement.
+    /// The process cannot be started, or [`Policy::strict`] forbids a start without confinement.
     pub fn spawn(mut self) -> io::Result<Running> {
         if self.strict {
             return Err(io::Error::other(Layers::default().missing().join("; ")));
@@ -54,16 +54,16 @@ impl Confined {
 }
 
 impl Running {
-    /// Ends the process.
+    /// Kills the process.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
     }
 
-    /// Waits for its end, and ends it after `timeout`.
+    /// Waits until the process ends, and kills it after `timeout`.
     ///
     /// # Errors
     ///
-    /// Where it cannot be waited for.
+    /// The system cannot wait for the process.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Ended> {
         let (start, mut timed_out) = (Instant::now(), false);
         while self.child.try_wait()?.is_none() {

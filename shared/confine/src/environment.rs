@@ -19,7 +19,8 @@ const PARTS: [&str; 13] = [
     "SESSION_KEY",
 ];
 
-/// Variables that lead to a secret, or to a process that has it; and the approval, which is for one process.
+/// Variables that lead to a secret or to a process that has one, and the approval, which is for one process
+/// only.
 const NAMES: [&str; 8] = [
     "SSH_AGENT_PID",
     "GPG_AGENT_INFO",
@@ -31,7 +32,7 @@ const NAMES: [&str; 8] = [
     ragmaker_project::variables::APPROVE,
 ];
 
-/// Whether a variable may hold a secret, or leads to one.
+/// Whether a variable may hold a secret or lead to one.
 pub fn is_secret(name: &OsStr, value: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     let ends_in_key = name.ends_with("_KEY") || name == "KEY";
@@ -47,7 +48,7 @@ pub fn is_secret(name: &OsStr, value: &OsStr) -> bool {
     })
 }
 
-/// The environment of this process without secrets.
+/// The environment of this process, without secrets.
 pub fn without_secrets() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, value)| !is_secret(name, value))
 }
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_known_by_name_and_by_value() {
+    fn secrets_are_recognised_by_name_and_by_value() {
         for (name, value, expected) in [
             ("OPENAI_API_KEY", "x", true),
             ("GITHUB_TOKEN", "x", true),

@@ -18,13 +18,13 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::{plan::Plan, secrets};
 
-/// The newest version whose rights are used: connections to Unix sockets by path came later.
+/// The newest Landlock version whose rights are used. Later versions add connections to Unix sockets by path.
 const VERSION: ABI = ABI::V6;
 
-/// How deep directories are opened entry by entry.
+/// The greatest depth at which directories are allowed entry by entry.
 const DEEPEST: usize = 12;
 
-/// Restricts this process, and gives the version that does.
+/// Restricts this process. Returns the effective version of Landlock, or `None` if it is not available.
 pub(crate) fn restrict(plan: &Plan, mounts: bool) -> Option<u8> {
     let status = rules(plan, mounts).and_then(RulesetCreated::restrict_self).ok()?;
     match status {
@@ -50,13 +50,13 @@ fn rules(plan: &Plan, mounts: bool) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(VERSION);
     let hidden = if mounts { vec![] } else { secrets::all(env::home_dir().as_deref(), &policy.hidden) };
     if mounts {
-        // Names everywhere, so that / can be listed; what must not be seen is covered.
+        // Names are readable everywhere, so that `/` can be listed. Secrets are covered by mounts.
         ruleset = beneath(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
     }
     let own = if mounts { Path::new("/tmp") } else { &plan.temporary };
     for entry in fs::read_dir("/").into_iter().flatten().flatten() {
         let path = entry.path();
-        // Devices are named below; other temporary files are not its own.
+        // Devices are named below. Other processes' temporary files are not allowed.
         if path != Path::new("/dev") && path != Path::new("/tmp") {
             ruleset = tree(ruleset, &path, read, &hidden, DEEPEST)?;
         }
@@ -79,13 +79,13 @@ fn rules(plan: &Plan, mounts: bool) -> Result<RulesetCreated, RulesetError> {
     Ok(ruleset)
 }
 
-/// What is hidden, but for what is in a writable root: that is opened whole.
+/// The hidden paths outside the writable roots. A root inside a hidden path is allowed completely.
 fn hidden_outside(hidden: &[PathBuf], root: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
     let is_whole = writable.iter().any(|path| path == root);
     hidden.iter().filter(|path| !(is_whole && path.starts_with(root))).cloned().collect()
 }
 
-/// Opens `path` with all that is in it but for what is hidden.
+/// Allows `access` to `path` and everything in it, except hidden paths.
 fn tree(
     ruleset: RulesetCreated,
     path: &Path,
@@ -109,7 +109,7 @@ fn tree(
     Ok(ruleset)
 }
 
-/// Opens exactly `path` with all that is in it; a link or what does not exist opens nothing.
+/// Allows access to exactly `path` and everything in it. A link or a missing path allows nothing.
 fn beneath(ruleset: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(ruleset) };
     let Ok(descriptor) = open(path) else { return Ok(ruleset) };

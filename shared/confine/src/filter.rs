@@ -11,7 +11,7 @@ use seccompiler::{
     apply_filter,
 };
 
-/// Calls that are refused whatever their arguments.
+/// Calls that are refused with any arguments.
 const REFUSED: &[libc::c_long] = &[
     // Other processes.
     libc::SYS_ptrace,
@@ -36,7 +36,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_unshare,
     libc::SYS_open_by_handle_at,
     libc::SYS_name_to_handle_at,
-    // They do what other calls do, past this filter.
+    // They can perform other calls without passing this filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -61,13 +61,13 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
     libc::SYS_vhangup,
-    // Keys of the session.
+    // Kernel key rings.
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
 ];
 
-/// Calls that change modes, owners, times and attributes: Landlock does not know them.
+/// Calls that change modes, owners, times and attributes, which Landlock does not control.
 const METADATA: &[libc::c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -95,11 +95,11 @@ const METADATA: &[libc::c_long] = &[
     libc::SYS_futimesat,
 ];
 
-/// On x86-64, the same call by its number in the x32 interface.
+/// On x86-64, the flag of the same call in the x32 ABI.
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 
-/// Filters the calls of this process and all that it starts.
+/// Filters the system calls of this process and of all its descendants.
 pub(crate) fn apply(network: bool, mounts: bool) -> Result<(), Box<dyn std::error::Error>> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for call in REFUSED.iter().chain(if mounts { &[] } else { METADATA }) {
@@ -120,11 +120,11 @@ pub(crate) fn apply(network: bool, mounts: bool) -> Result<(), Box<dyn std::erro
         vec![]
     };
     rules.insert(libc::SYS_socket, sockets);
-    // A new user namespace gives rights to code of the kernel that is seldom tried.
+    // A new user namespace gives access to rarely tested kernel code.
     let user = u64::try_from(libc::CLONE_NEWUSER)?;
     let clones = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(user), user)?;
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![clones])?]);
-    // Characters put into a terminal would be typed at the person's shell.
+    // Characters that are inserted into a terminal would be run by the person's shell.
     let typed = [libc::TIOCSTI, libc::TIOCLINUX].into_iter().map(|request| {
         let request = libc::c_int::try_from(request).unwrap_or_default();
         SeccompRule::new(vec![equals(1, request)?])
@@ -135,7 +135,8 @@ pub(crate) fn apply(network: bool, mounts: bool) -> Result<(), Box<dyn std::erro
         rules.insert(call | X32, of_call);
     }
     install(rules, libc::EPERM)?;
-    // Its flags are in memory, which a filter cannot read: the library falls back to clone.
+    // The flags of `clone3` are in memory, which a filter cannot read. After ENOSYS, the C library uses
+    // `clone`.
     install(BTreeMap::from([(libc::SYS_clone3, vec![])]), libc::ENOSYS)
 }
 

@@ -28,7 +28,7 @@ use crate::{
 /// The largest file that may be written, 16 GiB.
 const LARGEST_FILE: u64 = 16 << 30;
 
-/// The most processes of the user, so that a fork bomb ends.
+/// The most processes of the user, as a limit for fork bombs.
 const MOST_PROCESSES: u64 = 4096;
 
 pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
@@ -44,7 +44,7 @@ pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
     if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What the launcher found, and the file for the report, which the program must not inherit.
+/// The layers that the launcher found, and the report file, which the program must not inherit.
 fn handed() -> Option<(bool, bool, File)> {
     let text = env::var(LAYERS).ok()?;
     let mut parts = text.split(',');
@@ -59,8 +59,8 @@ fn handed() -> Option<(bool, bool, File)> {
 fn confine(plan: &Plan, layers: &mut Layers) -> io::Result<()> {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     if layers.mounts {
-        // Where a container keeps parts of /proc covered, this is refused; the old one then shows numbers that
-        // mean nothing here.
+        // If a container covers parts of /proc, this mount is refused. The old /proc then shows process ids
+        // that are invalid here.
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
         let _ = rustix::mount::mount("proc", "/proc", "proc", flags, None);
     }
@@ -72,7 +72,7 @@ fn confine(plan: &Plan, layers: &mut Layers) -> io::Result<()> {
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, LARGEST_FILE)?;
     if layers.namespaces {
-        // Elsewhere all processes of the user count.
+        // Outside a user namespace, all processes of the user count.
         limit(Resource::Nproc, MOST_PROCESSES)?;
     }
     drop_capabilities()?;
@@ -92,7 +92,7 @@ fn confine(plan: &Plan, layers: &mut Layers) -> io::Result<()> {
 fn drop_capabilities() -> io::Result<()> {
     set_no_new_privs(true)?;
     for number in 0..64 {
-        // Those that the kernel does not know are refused, and so are all where there is no right to drop any:
+        // The kernel refuses numbers that it does not know. It refuses all if this process may not drop any;
         // then there is none to gain either.
         let _ = remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
     }
@@ -101,7 +101,7 @@ fn drop_capabilities() -> io::Result<()> {
     Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
-/// Runs the program, and takes in every process that is left to this one.
+/// Starts the program, and reaps every orphaned process.
 fn start(plan: &Plan, layers: &Layers, command: &[OsString]) -> io::Result<std::process::ExitStatus> {
     let Some((program, arguments)) = command.split_first() else { return Err(io::ErrorKind::InvalidInput.into()) };
     let mut command = Command::new(program);

@@ -26,7 +26,7 @@ use crate::{
     wait::ends_within,
 };
 
-/// How often the lock is looked at.
+/// The interval at which the lock is checked.
 const PAUSE: Duration = Duration::from_millis(30);
 
 pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
@@ -47,9 +47,10 @@ pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
     exit
 }
 
-/// The folder of the report and the command's temporary files. The caller removes it, unless it was killed.
+/// The folder of the report and of the command's temporary files. The caller removes it, unless the caller was
+/// killed.
 struct Folder {
-    /// The folder around it as it was opened before there are other mounts: later its path means another one.
+    /// The parent folder, opened before the new mounts: later its path leads elsewhere.
     around: OwnedFd,
     name: OsString,
 }
@@ -71,10 +72,11 @@ impl Folder {
 }
 
 fn launch(plan: &Plan, command: &[OsString]) -> io::Result<()> {
-    // The same file twice: one to wait at its lock, one for the report, which is out of reach by its path later.
+    // The file is opened twice: once to wait for its lock, once for the report, because its path is not
+    // reachable later.
     let lease = File::open(&plan.report)?;
     let mut report = File::options().read(true).write(true).open(&plan.report)?;
-    // What calls setsid and is orphaned becomes a child of this process, which finds it that way.
+    // Processes that call setsid and are orphaned become children of this process, which can then find them.
     set_child_subreaper(Some(rustix::process::getpid()))?;
     let uses = |layer: &str| !plan.policy.without.iter().any(|name| name == layer);
     let namespaces = uses("namespaces") && enter(plan.policy.network);
@@ -84,16 +86,16 @@ fn launch(plan: &Plan, command: &[OsString]) -> io::Result<()> {
     inner.arg(INNER).arg(serde_json::to_string(plan)?).args(command);
     inner.env(LAYERS, format!("{namespaces},{mounts},{}", report.as_raw_fd()));
     let mut child = inner.spawn().map_err(|error| io::Error::other(format!("cannot start a process: {error}")))?;
-    // A process whose children are in another namespace of processes can have no threads: it looks at the lock
-    // now and then. The caller holds it until it wants the end, or is gone.
+    // A process with children in another PID namespace cannot have threads, so it polls the lock. The caller
+    // holds the lock until it requests the end or exits.
     while !ends_within(&mut child, Some(PAUSE))? {
         if lease.try_lock_shared().is_ok() {
             child.kill()?;
         }
     }
     let status = child.wait()?;
-    // In a namespace of processes the kernel has ended them all. There, /proc has numbers of that namespace by
-    // now, which mean other processes here.
+    // In a PID namespace, the kernel has ended all processes. There, /proc already shows the process ids of
+    // that namespace, which denote other processes here.
     if !namespaces {
         end_descendants();
     }
@@ -108,7 +110,7 @@ fn launch(plan: &Plan, command: &[OsString]) -> io::Result<()> {
     Ok(())
 }
 
-/// Enters new namespaces as the user that one was; false where that is not allowed.
+/// Enters new namespaces as the current user; false if that is not allowed.
 fn enter(network: bool) -> bool {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     let mut flags =
@@ -120,23 +122,23 @@ fn enter(network: bool) -> bool {
         return false;
     }
     let write = |file: &str, text: &str| File::options().write(true).open(file)?.write_all(text.as_bytes());
-    // Without this, an ordinary user may not map its group.
+    // Required before an ordinary user may map its group.
     let _ = write("/proc/self/setgroups", "deny");
     let mapped = write("/proc/self/uid_map", &format!("{uid} {uid} 1"))
         .and_then(|()| write("/proc/self/gid_map", &format!("{gid} {gid} 1")));
-    // Without this, the program that is started next loses the rights in the namespaces, unless it is root.
+    // Without this, the next program loses its rights in the namespaces, unless the user is root.
     let _ = keep(CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP);
     mapped.is_ok()
 }
 
-/// Hands capabilities over to the next program.
+/// Passes capabilities on to the next program.
 fn keep(kept: CapabilitySet) -> rustix::io::Result<()> {
     let sets = capabilities(None)?;
     set_capabilities(None, CapabilitySets { inheritable: kept, ..sets })?;
     kept.iter().try_for_each(|one| configure_capability_in_ambient_set(one, true))
 }
 
-/// Ends every process that descends from this one, until there is none.
+/// Kills every descendant of this process until none is left.
 fn end_descendants() {
     for _ in 0..100 {
         let found = descendants();
@@ -154,7 +156,7 @@ fn end_descendants() {
 fn descendants() -> Vec<i32> {
     let parent = |pid: i32| {
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name, in parentheses, may hold anything.
+        // The program name in parentheses may contain any characters.
         let mut rest = text.rsplit_once(')')?.1.split_ascii_whitespace();
         let is_dead = rest.next()? == "Z";
         let parent: i32 = rest.next()?.parse().ok()?;

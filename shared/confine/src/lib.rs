@@ -60,43 +60,45 @@ pub use environment::{is_secret, without_secrets};
 pub use run::{Confined, Running};
 pub use secrets::{dotenv_files, logins};
 
-/// What a process may reach.
+/// The files and networks that a process may access.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// Directories that it works in: they stay readable, also below `/tmp`, which is otherwise its own.
+    /// The working directories. They stay readable, also below `/tmp`, which is otherwise replaced by a private
+    /// one.
     pub roots: Vec<PathBuf>,
-    /// Those that it may write.
+    /// The directories that the process may write.
     pub writable: Vec<PathBuf>,
-    /// Files and directories that it may not read, beside the keys and logins in the home that are always hidden.
+    /// Files and directories that are hidden, in addition to the keys and logins in the home directory, which
+    /// are always hidden.
     pub hidden: Vec<PathBuf>,
-    /// Whether it may use the network.
+    /// Whether the network is accessible.
     pub network: bool,
-    /// Whether it must not start where its files are not kept from changes.
+    /// Whether the start fails if writes outside `writable` cannot be prevented.
     pub strict: bool,
-    /// Layers that are not used, as on a kernel that lacks them: `namespaces`, `landlock`, `seccomp`.
+    /// Layers that are not used, as if the kernel lacked them: `namespaces`, `landlock`, `seccomp`.
     pub without: Vec<String>,
 }
 
-/// The layers that hold.
+/// The layers in effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layers {
-    /// It has namespaces of its own: processes, network.
+    /// Own namespaces: processes, network.
     pub namespaces: bool,
-    /// It has mounts of its own: all but its writable directories is read-only, secrets are covered.
+    /// Own mounts: only the writable directories can be written, secrets are covered.
     pub mounts: bool,
-    /// The version of Landlock that confines it.
+    /// The version of Landlock in effect.
     pub landlock: Option<u8>,
-    /// Its system calls are filtered.
+    /// System calls are filtered.
     pub seccomp: bool,
 }
 
 impl Layers {
-    /// Whether it is kept from changing files outside its writable directories.
+    /// Whether writes outside the writable directories are prevented.
     pub fn keep_files(&self) -> bool {
         self.mounts || self.landlock.is_some()
     }
 
-    /// What is not prevented, in words for a person; empty where every layer holds.
+    /// What is not prevented, as messages for a person; empty if all layers are in effect.
     pub fn missing(&self) -> Vec<&'static str> {
         let mut missing = vec![];
         if !self.keep_files() {
@@ -111,7 +113,7 @@ impl Layers {
             missing.push("the network can be used");
         }
         if !self.namespaces {
-            // Signals are confined since the sixth version of Landlock.
+            // Landlock confines signals since version 6.
             let keeps_signals = self.landlock.is_some_and(|version| version >= 6);
             let seen = "other processes of the same user can be seen";
             missing.push(if keeps_signals { seen } else { "other processes of the same user can be seen and ended" });
@@ -126,27 +128,28 @@ impl Layers {
 /// How a process ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit status.
+    /// The exit status.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Whether it was ended because its time was over.
+    /// Whether it was killed after the timeout.
     pub timed_out: bool,
-    /// The layers that held.
+    /// The layers in effect.
     pub layers: Layers,
     /// Why it was not started.
     pub failed: Option<String>,
 }
 
-/// Sets up the confinement and runs the program, if this process was started for that.
+/// Sets up the confinement and runs the program, if this process was started as a launcher. Returns `None`
+/// otherwise.
 pub fn run_if_asked() -> Option<ExitCode> {
     run::run_if_asked()
 }
 
-/// The layers that a process would have here; one is started for it.
+/// The layers available here for `policy`. A process is started to find out.
 pub fn probe(policy: &Policy) -> Layers {
     let ended = policy.command("true".as_ref(), &[]).and_then(|mut confined| {
-        // The caller's own directory may be below /tmp, which is another one there.
+        // The working directory may be below /tmp, which is replaced in the confinement.
         confined.command.current_dir("/");
         confined.command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
         confined.spawn()?.wait(Some(Duration::from_secs(5)))

@@ -22,18 +22,18 @@ use rustix::{
 
 use crate::{plan::Plan, secrets};
 
-/// Folders in which every program may write, and which are empty and its own here.
+/// World-writable folders, each replaced by a private, empty one.
 const OWN: [(&str, &CStr); 3] =
     [("/tmp", c"mode=1777,size=1g"), ("/var/tmp", c"mode=1777,size=256m"), ("/dev/shm", c"mode=1777,size=256m")];
 
-/// Devices that are left.
+/// The available devices.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
 pub(crate) fn set_up(plan: &Plan) -> io::Result<()> {
     let policy = &plan.policy;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let hidden = secrets::all(env::home_dir().as_deref(), &policy.hidden);
-    // Opened before anything covers them.
+    // Opened before mounts cover the paths.
     let open = |path: &PathBuf| Some((path.clone(), descriptor(path).ok()?));
     let own = |path: &&PathBuf| OWN.iter().any(|(folder, _)| path.starts_with(folder)) || path.starts_with("/dev");
     let covered: Vec<(PathBuf, OwnedFd)> = policy.roots.iter().filter(own).filter_map(open).collect();
@@ -58,14 +58,14 @@ pub(crate) fn set_up(plan: &Plan) -> io::Result<()> {
     for (point, flags) in mount_points()? {
         if !stays(&point) {
             match mount_remount(&point, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
-                // It is covered by another, or closed to this user: nothing reaches it.
+                // The mount is covered by another, or this user cannot access it, so nothing reaches it.
                 Ok(()) | Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS) => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
     hide(&hidden)?;
-    // The old directory is that of the mount below.
+    // The working directory still refers to the mount below.
     if let Some(here) = here {
         env::set_current_dir(here)?;
     }
@@ -80,7 +80,7 @@ fn by_descriptor(descriptor: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()))
 }
 
-/// A `/dev` with the devices that every program may use, and no disks.
+/// A `/dev` with the devices that every program may use, without disks.
 fn devices() -> io::Result<()> {
     let open = |name: &&str| Some((Path::new("/dev").join(name), descriptor(&Path::new("/dev").join(name)).ok()?));
     let devices: Vec<_> = DEVICES.iter().filter_map(open).collect();
@@ -95,7 +95,7 @@ fn devices() -> io::Result<()> {
     fs::create_dir("/dev/shm")
 }
 
-/// Covers files and folders with ones that nobody can open.
+/// Covers files and folders with inaccessible ones.
 fn hide(hidden: &[PathBuf]) -> io::Result<()> {
     let closed = Path::new("/tmp/.closed");
     File::create(closed)?;
@@ -110,7 +110,7 @@ fn hide(hidden: &[PathBuf]) -> io::Result<()> {
                 c"mode=000,size=4k",
             ),
             Ok(_) => mount_bind(closed, path),
-            // In a folder that is covered.
+            // Inside a folder that is covered already.
             Err(_) => continue,
         };
         match covered {
@@ -121,7 +121,7 @@ fn hide(hidden: &[PathBuf]) -> io::Result<()> {
     fs::remove_file(closed)
 }
 
-/// Where something is mounted, with the flags that have to stay.
+/// The mount points, with the flags that must be kept.
 fn mount_points() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let lines = table.lines().filter_map(|line| {
@@ -144,7 +144,7 @@ fn mount_points() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     Ok(lines.collect())
 }
 
-/// A path as the kernel writes it: blanks and backslashes in octal.
+/// Decodes a path as the kernel writes it, with blanks and backslashes in octal.
 fn unescaped(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()

@@ -12,20 +12,20 @@ pub(crate) const LAUNCH: &str = "--ragmaker-confine";
 /// The first argument of the first process in the namespaces.
 pub(crate) const INNER: &str = "--ragmaker-confined";
 
-/// What the launcher hands to the process in the namespaces, beside the plan.
+/// The layers that the launcher reports to the first process in the namespaces.
 pub(crate) const LAYERS: &str = ragmaker_project::variables::CONFINE_LAYERS;
 
-/// What the launcher gets.
+/// The input of the launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) policy: Policy,
-    /// The temporary folder of the command where it has no mounts of its own.
+    /// The temporary folder of the command, if it has no mounts of its own.
     pub(crate) temporary: PathBuf,
-    /// The file that [`Report`] is written to; while the caller holds its lock, the command may run.
+    /// The file of the [`Report`]. The command may run as long as the caller holds the lock of this file.
     pub(crate) report: PathBuf,
 }
 
-/// What the launcher says.
+/// The output of the launcher.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) layers: Layers,

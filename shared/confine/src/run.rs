@@ -21,32 +21,32 @@ use crate::{
 /// How long the end of all processes may take.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// A command that is ready to be started.
+/// A command that is ready to start.
 #[derive(Debug)]
 pub struct Confined {
-    /// The launcher's command line. Its streams, working directory and environment are the program's own; the
-    /// environment has no secrets.
+    /// The launcher's command line. Its streams, working directory and environment are those of the program.
+    /// The environment contains no secrets.
     pub command: Command,
     folder: TempDir,
     report: File,
 }
 
-/// A process that was started.
+/// A running process.
 #[derive(Debug)]
 pub struct Running {
-    /// The launcher, whose streams are the program's own.
+    /// The launcher. Its streams are those of the program.
     pub child: Child,
-    /// Held for its drop.
+    /// Removed on drop.
     _folder: TempDir,
     report: Option<File>,
 }
 
 impl Policy {
-    /// A command that runs `program` within this policy.
+    /// A command that runs `program` under this policy.
     ///
     /// # Errors
     ///
-    /// Where no temporary folder can be made.
+    /// The temporary folder cannot be created.
     pub fn command(&self, program: &OsStr, arguments: &[OsString]) -> io::Result<Confined> {
         let folder = tempfile::Builder::new().prefix("ragmaker-run-").tempdir()?;
         let path = folder.path().canonicalize()?;
@@ -54,12 +54,13 @@ impl Policy {
         fs::create_dir(&temporary)?;
         let report = path.join("report");
         let file = File::options().read(true).write(true).create_new(true).open(&report)?;
-        // The command runs while this lock is held: until this process lets go of it, or ends in any way.
+        // The command runs as long as this process holds the lock, which the system also releases when the
+        // process ends.
         file.lock()?;
         let mut policy = self.clone();
         policy.without.extend(env::var(WITHOUT).iter().flat_map(|names| names.split(',')).map(str::to_owned));
         let plan = Plan { policy, temporary, report };
-        // The executable of this process, also where its file was replaced meanwhile.
+        // The executable of this process, even if its file was replaced meanwhile.
         let mut command = Command::new("/proc/self/exe");
         command.arg(LAUNCH).arg(serde_json::to_string(&plan)?).arg(program).args(arguments);
         command.env_clear().envs(without_secrets());
@@ -67,15 +68,15 @@ impl Policy {
     }
 }
 
-/// Names layers that are taken as missing.
+/// The variable that names layers to treat as missing.
 const WITHOUT: &str = ragmaker_project::variables::CONFINE_WITHOUT;
 
 impl Confined {
-    /// Starts it, in a process group of its own.
+    /// Starts the command in its own process group.
     ///
     /// # Errors
     ///
-    /// Where the process does not start.
+    /// The process cannot be started.
     pub fn spawn(mut self) -> io::Result<Running> {
         std::os::unix::process::CommandExt::process_group(&mut self.command, 0);
         let child = self.command.spawn()?;
@@ -84,19 +85,19 @@ impl Confined {
 }
 
 impl Running {
-    /// Lets the launcher end every process of the command.
+    /// Requests the end of all processes of the command.
     pub fn kill(&mut self) {
         if let Some(report) = &self.report {
-            // What the launcher waits for.
+            // The launcher waits for this lock.
             let _ = report.unlock();
         }
     }
 
-    /// Waits for the end of the program and all its processes; ends them after `timeout`.
+    /// Waits until the program and all its processes end, and ends them after `timeout`.
     ///
     /// # Errors
     ///
-    /// Where the launcher cannot be waited for.
+    /// The system cannot wait for the launcher.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Ended> {
         let in_time = ends_within(&mut self.child, timeout)?;
         if !in_time {

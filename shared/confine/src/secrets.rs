@@ -8,7 +8,7 @@ use std::{
 
 use ragmaker_project::{BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN};
 
-/// Files and folders in a home.
+/// Files and folders of a home directory.
 const IN_HOME: [&str; 38] = [
     ".ssh",
     ".gnupg",
@@ -50,7 +50,7 @@ const IN_HOME: [&str; 38] = [
     ".gemini/oauth_creds.json",
 ];
 
-/// Files and folders of the system. The sockets of services that run programs for others are among them.
+/// Files and folders of the system, including sockets of services that run programs for others.
 const OF_SYSTEM: [&str; 13] = [
     "/etc/shadow",
     "/etc/shadow-",
@@ -67,12 +67,12 @@ const OF_SYSTEM: [&str; 13] = [
     "/run/secrets",
 ];
 
-/// What holds logins in the cache folder of a project: those of the browser and of the MCP server.
+/// The files with logins in the cache folder of a project: those of the browser and of the MCP server.
 pub fn logins(cache: &Path) -> [PathBuf; 3] {
     [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN].map(|name| cache.join(name))
 }
 
-/// The files of `folder` that hold keys by convention: `.env` and the like, but for examples.
+/// The files of `folder` that hold keys by convention: `.env` and similar names, except examples.
 pub fn dotenv_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter(|entry| is_dotenv(&entry.file_name())).map(|entry| entry.path()).collect()
@@ -83,7 +83,7 @@ fn is_dotenv(name: &OsStr) -> bool {
     name == ".env" || (name.starts_with(".env.") && !name.ends_with(".example"))
 }
 
-/// What exists of them, where it really is.
+/// Those of them that exist, with symbolic links resolved.
 pub(crate) fn all(home: Option<&Path>, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let in_home = home.into_iter().flat_map(|home| IN_HOME.map(|name| home.join(name)));
     let all = in_home.chain(OF_SYSTEM.map(PathBuf::from)).chain(hidden.iter().cloned());

@@ -19,7 +19,7 @@ pub(crate) fn ends_within(child: &mut Child, timeout: Option<Duration>) -> io::R
     let end = timeout.map(|timeout| Instant::now() + timeout);
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
     let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else {
-        // Kernels before 5.3.
+        // Kernels before 5.3 lack pidfd_open.
         while child.try_wait()?.is_none() {
             if end.is_some_and(|end| Instant::now() >= end) {
                 return Ok(false);

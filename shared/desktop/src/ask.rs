@@ -12,20 +12,20 @@ use ragmaker_tool::Error;
 
 use crate::{DESKTOP_FAILED, IN_WORDS, NO_ANSWER, NO_DISPLAY, System, USER_CANCELLED, does_not_start, program, system};
 
-/// What is asked.
+/// The content of a dialog.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// What the window says.
+    /// The title of the window.
     pub title: &'a str,
-    /// The folder that is shown first.
+    /// The folder that the dialog shows first.
     pub initial: Option<&'a Path>,
-    /// Whether several may be chosen, where the desktop's dialog can do that.
+    /// Whether several folders may be chosen, if the desktop's dialog supports that.
     pub multiple: bool,
-    /// How long the person may take.
+    /// How long the dialog waits for an answer.
     pub wait: Duration,
 }
 
-/// What zenity exits with when its time is over.
+/// The exit status of zenity after a timeout.
 const ZENITY_TIMEOUT: i32 = 5;
 
 const MAC_OS: &str = r#"on run argv
@@ -52,7 +52,7 @@ const WINDOWS: &str = "[Console]::OutputEncoding = [Text.Encoding]::UTF8; \
     $owner = New-Object System.Windows.Forms.Form -Property @{TopMost = $true}; \
     if ($dialog.ShowDialog($owner) -eq 'OK') { $dialog.SelectedPath } else { exit 1 }";
 
-/// Asks the person for folders, and returns what was chosen: one at least.
+/// Asks the person for folders, and returns at least one path.
 ///
 /// # Errors
 ///
@@ -61,12 +61,12 @@ pub fn ask(question: &Question<'_>) -> Result<Vec<PathBuf>, Error> {
     let mut command = dialog(question)?;
     let said = answer(&mut command, question.wait)?;
     match said.status.and_then(|status| status.code()) {
-        None if said.status.is_none() => Err(unanswered(question.wait)),
-        Some(ZENITY_TIMEOUT) => Err(unanswered(question.wait)),
-        // A display that is named and not there.
+        None if said.status.is_none() => Err(timed_out(question.wait)),
+        Some(ZENITY_TIMEOUT) => Err(timed_out(question.wait)),
+        // A display is set but does not exist.
         _ if says_no_display(&said.error) => Err(NO_DISPLAY.error(said.error.trim().to_owned()).remedy(IN_WORDS)),
         Some(0) => chosen(&said.output),
-        // Nothing was chosen: zenity, kdialog and our script for PowerShell say 1, as osascript does (-128).
+        // Cancelled: zenity, kdialog and the PowerShell script exit with 1, as osascript does (-128).
         Some(1) if said.error.trim().is_empty() || is_noise(&said.error) => Err(cancelled()),
         _ => Err(DESKTOP_FAILED.error(format!(
             "{} failed: {}",
@@ -80,18 +80,18 @@ fn cancelled() -> Error {
     USER_CANCELLED.error("the person closed the dialog without choosing a folder")
 }
 
-fn unanswered(wait: Duration) -> Error {
+fn timed_out(wait: Duration) -> Error {
     NO_ANSWER.error(format!("nobody chose a folder within {} seconds", wait.as_secs()))
 }
 
-/// The folders in the output of a dialog, one in a line.
+/// The folders in the output of a dialog, one per line.
 fn chosen(output: &str) -> Result<Vec<PathBuf>, Error> {
     let paths: Vec<PathBuf> =
         output.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.is_empty()).map(trimmed).collect();
     if paths.is_empty() { Err(cancelled()) } else { Ok(paths) }
 }
 
-/// The path without the separator that some dialogs put after a folder.
+/// The path without the trailing separator that some dialogs add.
 fn trimmed(line: &str) -> PathBuf {
     let bare = line.trim_end_matches('/');
     PathBuf::from(if bare.is_empty() { line } else { bare })
@@ -110,7 +110,7 @@ fn says_no_display(error: &str) -> bool {
     .any(|text| error.contains(text))
 }
 
-/// Whether the text is what toolkits write about themselves, or about a choice that was cancelled.
+/// Whether the text is a diagnostic message of a toolkit, or the message of a cancelled dialog.
 fn is_noise(error: &str) -> bool {
     error.lines().all(|line| {
         let line = line.trim();
@@ -122,7 +122,7 @@ fn is_noise(error: &str) -> bool {
     })
 }
 
-/// The program that asks.
+/// The command that shows the dialog.
 fn dialog(question: &Question<'_>) -> Result<Command, Error> {
     let initial = question.initial.map(|path| path.to_string_lossy().into_owned());
     Ok(match system()? {
@@ -142,7 +142,7 @@ fn dialog(question: &Question<'_>) -> Result<Command, Error> {
             ("zenity", found) => {
                 let mut command = Command::new(found);
                 command.args(["--file-selection", "--directory"]).arg(format!("--title={}", question.title));
-                // Where this process is ended, nothing else closes the window.
+                // If this process is killed, nothing else closes the window.
                 command.arg(format!("--timeout={}", question.wait.as_secs().max(1)));
                 if let Some(initial) = initial {
                     command.arg(format!("--filename={}/", initial.trim_end_matches('/')));
@@ -162,7 +162,7 @@ fn dialog(question: &Question<'_>) -> Result<Command, Error> {
     })
 }
 
-/// What a dialog said; without a status where its time was over.
+/// The output of a dialog; `status` is `None` after a timeout.
 struct Said {
     status: Option<ExitStatus>,
     output: String,
@@ -172,7 +172,7 @@ struct Said {
 fn answer(command: &mut Command, wait: Duration) -> Result<Said, Error> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| does_not_start(command, &error))?;
-    // Read while it runs: it may write more than a pipe holds.
+    // Read while the program runs, because it may write more than a pipe holds.
     let mut readers = vec![];
     let streams: [Option<Box<dyn Read + Send>>; 2] = [
         child.stdout.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>),
@@ -195,7 +195,7 @@ fn answer(command: &mut Command, wait: Duration) -> Result<Said, Error> {
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();
-                // A child of its own may keep the pipes open.
+                // A child process of the dialog may keep the pipes open.
                 return Ok(Said { status: None, output: String::new(), error: String::new() });
             }
         }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_dialog_prints_is_read() {
+    fn the_output_of_a_dialog_is_parsed() {
         assert_eq!(chosen("/a b/\r\n/c\n").unwrap(), [PathBuf::from("/a b"), "/c".into()]);
         assert_eq!(chosen("/\n").unwrap(), [PathBuf::from("/")]);
         assert!(chosen("\n").unwrap_err().is(USER_CANCELLED));

@@ -25,12 +25,12 @@ pub const NO_ANSWER: Code = Code::new("NO_ANSWER", "Ask the person in words, or 
 pub const DESKTOP_FAILED: Code =
     Code::new("DESKTOP_FAILED", "The message is the program's own: tell the person the path instead.");
 
-/// The codes of [`open`].
+/// The error codes of [`open`].
 pub const OPEN_ERRORS: &[Code] = &[NO_DISPLAY, DESKTOP_FAILED];
-/// The codes of [`ask`].
+/// The error codes of [`ask`].
 pub const ASK_ERRORS: &[Code] = &[NO_DISPLAY, USER_CANCELLED, NO_ANSWER, DESKTOP_FAILED];
 
-/// What to do where there is no screen.
+/// The remedy if there is no display.
 const IN_WORDS: &str = "Ask or tell the person in words: there is no screen here that a window could be shown on.";
 
 /// A desktop, by the programs that it has.

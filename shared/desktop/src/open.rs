@@ -11,8 +11,8 @@ use ragmaker_tool::Error;
 
 use crate::{DESKTOP_FAILED, System, does_not_start, program, system};
 
-/// How long the program that opens the window may take to say that it cannot. Some stay as long as the
-/// window.
+/// How long to wait for an error of the program that opens the window. Some programs run as long as the window
+/// is open.
 const SETTLES: Duration = Duration::from_secs(2);
 
 /// Opens the folder `path`, which is absolute, in the file manager.
@@ -23,7 +23,7 @@ const SETTLES: Duration = Duration::from_secs(2);
 pub fn open(path: &Path) -> Result<(), Error> {
     let system = system()?;
     let mut command = match system {
-        // The Finder is named: a folder can be an application, which `open` alone would start.
+        // The Finder is named, because `open` alone would start a folder that is an application.
         System::MacOs => with(Command::new("open"), &["-a", "Finder"]),
         System::Windows => Command::new("explorer"),
         System::Other => {
@@ -37,7 +37,7 @@ pub fn open(path: &Path) -> Result<(), Error> {
     let deadline = Instant::now() + SETTLES;
     loop {
         match child.try_wait() {
-            // The Explorer's exit status is 1 when it has opened the window.
+            // The Explorer exits with status 1 after it has opened the window.
             Ok(Some(status)) if status.success() || system == System::Windows => return Ok(()),
             Ok(Some(status)) => {
                 let program = command.get_program().to_string_lossy().into_owned();

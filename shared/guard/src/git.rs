@@ -11,7 +11,7 @@ use std::{
 
 use crate::Reason;
 
-/// Sections all of whose keys are harmless, as they are written in the first place.
+/// Sections without harmful keys, as Git writes them.
 const SECTIONS: [&str; 10] = ["remote", "branch", "user", "color", "push", "pull", "fetch", "init", "advice", "column"];
 
 /// Harmless keys of other sections.
@@ -50,18 +50,18 @@ const KEYS: &[(&str, &[&str])] = &[
     ("commit", &["gpgsign"]),
 ];
 
-/// Keys of the harmless sections that run something all the same.
+/// Harmful keys of these sections.
 const NOT: [&str; 4] = ["uploadpack", "receivepack", "vcs", "proxy"];
 
-/// Checks the repository that Git finds from `cwd`.
+/// Checks the repository that Git finds from the directory `cwd`.
 pub(crate) fn runs_nothing(cwd: &Path, ignores_submodules: bool) -> Result<(), Reason> {
-    // A folder that has these is a repository by itself.
+    // A folder with these entries is a bare repository.
     let is_bare = |folder: &Path| folder.join("HEAD").exists() && folder.join("objects").is_dir();
     let found = cwd.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok() || is_bare(folder));
     let Some(top) = found else { return Ok(()) };
     let own = if top.join(".git").symlink_metadata().is_ok() { top.join(".git") } else { top.to_path_buf() };
     let own = match fs::read_to_string(&own) {
-        // A work tree or a submodule names its folder in a file.
+        // In a work tree or a submodule, `.git` is a file with the path of the folder.
         Ok(text) => match text.strip_prefix("gitdir:") {
             Some(path) => top.join(path.trim()),
             None => return Err(Reason::new("git", format!("{} is not understood", own.display()))),
@@ -105,7 +105,7 @@ fn check_file(file: &Path) -> Result<(), Reason> {
     }
 }
 
-/// The first key of a configuration that is not known to be harmless.
+/// The first key of a configuration file that is not known to be harmless.
 fn unknown_key(text: &str) -> Option<String> {
     let mut section = String::new();
     for line in text.lines().map(str::trim) {
@@ -113,7 +113,7 @@ fn unknown_key(text: &str) -> Option<String> {
             continue;
         }
         if let Some(header) = line.strip_prefix('[') {
-            // A key may follow in the same line; Git itself never writes it so.
+            // A key may follow on the same line, but Git does not write it so.
             let Some(header) = header.strip_suffix(']') else { return Some(line.to_owned()) };
             section = header.split([' ', '\t', '.', '"']).next().unwrap_or_default().to_ascii_lowercase();
             continue;
@@ -121,7 +121,7 @@ fn unknown_key(text: &str) -> Option<String> {
         let name: String = line.split(['=', ' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
         let in_section = SECTIONS.contains(&section.as_str()) && !NOT.contains(&name.as_str());
         let listed = KEYS.iter().any(|(known, keys)| *known == section && keys.contains(&name.as_str()));
-        // A value that goes on in the next line would hide a section.
+        // A value that continues on the next line could hide a section.
         if !(in_section || listed) || line.ends_with('\\') {
             return Some(format!("{section}.{name}"));
         }
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_every_clone_has_is_harmless() {
+    fn the_configuration_of_a_clone_is_harmless() {
         let clone = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote \"origin\"]\n\turl = https://a/b.git\n\
             \tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
         assert_eq!(unknown_key(clone), None);

@@ -1,7 +1,7 @@
 //! The classification of shell lines: run without approval, ask a person first, or block.
 //!
 //! A line is parsed, not matched against patterns: of 70 harmful lines, a list of patterns stopped 9, and a strict list
-//! of allowed lines stopped all 70. [`judge`] blocks lines that nobody should approve (`harm`). It runs lines in a
+//! of allowed lines stopped all 70. [`classify`] blocks lines that nobody should approve (`harm`). It runs lines in a
 //! small grammar (`plain`) whose programs only read (`programs`) and whose paths the agent may read. For all other
 //! lines, it asks.
 
@@ -22,37 +22,37 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It only reads, and may run unasked.
+    /// The line only reads, and may run without approval.
     Run,
     /// A person has to approve it.
     Ask,
-    /// It is refused, whoever approves it.
+    /// The line is refused, even with approval.
     Block,
 }
 
 /// A verdict with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Judgement {
-    /// What may be done with the line.
+pub struct Classification {
+    /// The verdict.
     pub verdict: Verdict,
-    /// The rule that decided, such as `delete-root`; a stable name.
+    /// The identifier of the rule that decided, such as `delete-root`; stable.
     pub rule: &'static str,
-    /// What the line does, for the person who decides, the deciding reason first.
+    /// The effects of the line, for the person who decides; the deciding reason is first.
     pub reasons: Vec<String>,
-    /// The words of a line that is one plain command without redirects; a host may approve further lines
+    /// The words of a line that is a single plain command without redirects. A host may approve further lines
     /// that begin with the same words.
     pub words: Option<Vec<String>>,
 }
 
-/// The longest line that is read, in bytes. Linux takes no argument of more than 128 KiB.
+/// The longest line in bytes. Linux limits an argument to 128 KiB.
 pub const LONGEST: usize = 100_000;
 
-/// Why a line is not run unasked, or is blocked.
+/// The reason why a line is not run without approval, or is blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
-    /// The name of the rule.
+    /// The identifier of the rule.
     pub(crate) rule: &'static str,
-    /// What the line does.
+    /// The effect of the line.
     pub(crate) text: String,
 }
 
@@ -62,12 +62,12 @@ impl Reason {
     }
 }
 
-/// Judges `line` as a shell would run it in the directory of `scope`.
+/// Classifies `line` as a shell would run it in the directory of `scope`.
 ///
-/// The file system is read for what paths and patterns lead to; nothing is run. A line that cannot be
-/// parsed, or calls what is not known, is never run unasked.
-pub fn judge(line: &str, scope: &Scope) -> Judgement {
-    let asked = |verdict, reason: Reason, more: Vec<String>, words| Judgement {
+/// The file system is read to resolve paths and patterns; nothing is run. A line that cannot be parsed or that
+/// calls unknown programs never runs without approval.
+pub fn classify(line: &str, scope: &Scope) -> Classification {
+    let asked = |verdict, reason: Reason, more: Vec<String>, words| Classification {
         verdict,
         rule: reason.rule,
         reasons: std::iter::once(reason.text).chain(more).collect(),
@@ -83,14 +83,14 @@ pub fn judge(line: &str, scope: &Scope) -> Judgement {
     let Some(tree) = syntax::parse(line) else {
         return asked(Verdict::Ask, Reason::new("syntax", "it cannot be parsed"), vec![], None);
     };
-    let harm = harm::look(line, &tree, scope);
+    let harm = harm::find(line, &tree, scope);
     let plain = plain::parts(line, &tree);
     let words = plain.as_ref().ok().and_then(|parts| plain::only_command(parts));
     if let Some(reason) = harm.block {
         return asked(Verdict::Block, reason, harm.notes, words);
     }
     match plain.and_then(|parts| plain::check(&parts, scope)) {
-        Ok(()) => Judgement { verdict: Verdict::Run, rule: "read-only", reasons: vec![], words },
+        Ok(()) => Classification { verdict: Verdict::Run, rule: "read-only", reasons: vec![], words },
         Err(reason) => asked(Verdict::Ask, reason, harm.notes, words),
     }
 }

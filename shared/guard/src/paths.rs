@@ -10,11 +10,10 @@ use ragmaker_files::PATH_NOT_ALLOWED;
 
 use crate::{Reason, Scope, word::Word};
 
-/// The most directory entries that are looked at for one line's patterns.
+/// The most directory entries that are read for the patterns of one line.
 const MOST_ENTRIES: usize = 20_000;
 
-/// Checks that what `word` names may be read, from each of the directories `cwds` in which the line may be
-/// when it gets there.
+/// Checks that the path `word` may be read, from each of the possible working directories `cwds`.
 pub(crate) fn check(word: &Word, cwds: &[PathBuf], scope: &Scope) -> Result<(), Reason> {
     let path = word.path(scope.home()).ok_or_else(|| Reason::new("path", "there is no home"))?;
     if path.as_os_str().is_empty() || path == Path::new("/dev/null") {
@@ -37,8 +36,8 @@ pub(crate) fn readable(path: &Path, scope: &Scope) -> Result<(), Reason> {
     let real = match scope.roots().place_or_missing(&path.to_string_lossy()) {
         Ok(place) => place.path(),
         Err(error) if error.is(PATH_NOT_ALLOWED) => return Err(Reason::new("path", error.message())),
-        // Something on the way is missing or no directory: the program fails, but as the path is written it
-        // must not leave either.
+        // A part of the path is missing or not a directory, so the program fails. The path as written must
+        // still be inside the roots.
         Err(_) => normal(path),
     };
     let within = |path: &Path| scope.roots().all().iter().any(|root| path.starts_with(&root.path));
@@ -51,7 +50,7 @@ pub(crate) fn readable(path: &Path, scope: &Scope) -> Result<(), Reason> {
     }
 }
 
-/// `path` with its `.` and `..` resolved as text.
+/// `path` with `.` and `..` resolved lexically.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -64,7 +63,7 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Whether a file is named as files with keys and passwords are.
+/// Whether a file name is typical of files with keys and passwords.
 fn is_secret(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
     let name = name.to_ascii_lowercase();
@@ -78,7 +77,7 @@ fn is_secret(path: &Path) -> bool {
         || [".pem", ".p12", ".pfx", ".keystore", ".jks", ".kdbx"].iter().any(|end| name.ends_with(end))
 }
 
-/// Checks that no word of a command becomes an option by what a pattern matches: a file may be called `-x`.
+/// Checks that no pattern can expand to an option: a file may be named `-x`.
 pub(crate) fn no_options(words: &[Word], cwds: &[PathBuf]) -> Result<(), Reason> {
     let leading = words.iter().any(|word| word.globs.first() == Some(&0));
     let dashed = |cwd: &PathBuf| {
@@ -91,8 +90,8 @@ pub(crate) fn no_options(words: &[Word], cwds: &[PathBuf]) -> Result<(), Reason>
     Ok(())
 }
 
-/// What a pattern may match from `cwd`, and more: each part of it counts as what stands before its first and
-/// after its last special character.
+/// The paths that a pattern may match from `cwd`, and possibly more: of each part, only the text before the
+/// first and after the last special character is compared.
 fn matches(word: &Word, cwd: &Path, scope: &Scope) -> Result<Vec<PathBuf>, Reason> {
     let (mut found, mut at, mut left) = (vec![cwd.to_path_buf()], 0, MOST_ENTRIES);
     let mut is_below_pattern = false;
@@ -114,13 +113,13 @@ fn matches(word: &Word, cwd: &Path, scope: &Scope) -> Result<Vec<PathBuf>, Reaso
             at = end + 1;
             continue;
         };
-        // `[a-z]` is one special character.
+        // `[a-z]` counts as one special character.
         let last = part[*last..].find(']').filter(|_| part[*last..].starts_with('[')).map_or(*last, |end| last + end);
         let (before, after) = (&part[..*first], &part[last + 1..]);
         let mut next = vec![];
         for folder in &found {
             readable(folder, scope)?;
-            // dash takes the parent for what .* matches, Bash does not.
+            // `.*` matches the parent directory in dash, but not in Bash.
             if before.starts_with('.') && "..".starts_with(before) && "..".ends_with(after) {
                 next.push(folder.join(".."));
             }
@@ -139,7 +138,7 @@ fn matches(word: &Word, cwd: &Path, scope: &Scope) -> Result<Vec<PathBuf>, Reaso
     Ok(found)
 }
 
-/// Checks that a program which follows links below `word` stays among what may be read.
+/// Checks that a program which follows links below `word` stays inside the readable roots.
 pub(crate) fn check_links(word: &Word, cwds: &[PathBuf], scope: &Scope) -> Result<(), Reason> {
     let Some(path) = word.path(scope.home()) else { return Err(Reason::new("path", "there is no home")) };
     let mut left = MOST_ENTRIES;

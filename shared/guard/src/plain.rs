@@ -11,20 +11,20 @@ use tree_sitter::{Node, Tree};
 
 use crate::{
     Reason, Scope, paths,
-    programs::{self, Place, Read},
+    programs::{self, Allowed, Place},
     syntax::{children, nodes, text},
     word::{Word, split, unquoted},
 };
 
-/// A piece of a plain line, in the order of the text.
+/// A part of a plain line, in the order of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The words of a command.
+    /// A command with its words.
     Command(Vec<Word>),
-    /// The file that a command reads.
+    /// A redirect that reads a file.
     Input(Word),
-    /// A redirect that changes nothing.
-    Nowhere,
+    /// A redirect without effect on files.
+    NoEffect,
     /// `&&`
     And,
     /// `||`
@@ -34,17 +34,17 @@ pub(crate) enum Part {
     /// `!`
     Not,
     /// `;` or a line break.
-    Then,
+    Separator,
 }
 
-/// How deep a line in a line may be, as in `sh -c 'sh -c ls'`.
+/// The maximum nesting depth of lines, as in `sh -c 'sh -c ls'`.
 const DEEPEST: usize = 3;
 
-/// The pieces of a line that is written in the grammar.
+/// The parts of a line in the grammar.
 ///
 /// # Errors
 ///
-/// The first construct that is not.
+/// The first construct outside the grammar.
 pub(crate) fn parts(line: &str, tree: &Tree) -> Result<Vec<Part>, Reason> {
     let root = tree.root_node();
     if root.has_error() {
@@ -52,7 +52,7 @@ pub(crate) fn parts(line: &str, tree: &Tree) -> Result<Vec<Part>, Reason> {
     }
     let (mut parts, mut end) = (vec![], 0);
     for node in nodes(root) {
-        // The inside of a piece, which was read with it.
+        // This node is inside a part that was read already.
         if node.start_byte() < end {
             continue;
         }
@@ -69,7 +69,7 @@ pub(crate) fn parts(line: &str, tree: &Tree) -> Result<Vec<Part>, Reason> {
                     return Err(construct(raw));
                 }
                 let mut words = split(raw)?;
-                // The bracket that begins a test is no pattern.
+                // The bracket of a test command is not a pattern.
                 if let Some(first) = words.first_mut().filter(|first| first.text == "[") {
                     *first = Word::plain("[");
                 }
@@ -85,7 +85,7 @@ pub(crate) fn parts(line: &str, tree: &Tree) -> Result<Vec<Part>, Reason> {
                     "&&" => Part::And,
                     "||" => Part::Or,
                     "|" => Part::Pipe,
-                    _ => Part::Then,
+                    _ => Part::Separator,
                 });
             }
             "!" => {
@@ -105,22 +105,22 @@ fn construct(raw: &str) -> Reason {
     Reason::new("construct", format!("{start:?} is more than a plain command"))
 }
 
-/// Goes on to `node`, over what stands before it.
+/// Advances to `node`, after checking the text before it.
 fn gap(line: &str, end: &mut usize, node: Node<'_>, parts: &mut Vec<Part>) -> Result<(), Reason> {
     let between = line.get(*end..node.start_byte()).unwrap_or("?");
     *end = node.end_byte();
     blank(between, parts)
 }
 
-/// Checks what stands between two pieces; a line break there ends a command.
+/// Checks the text between two parts; a line break ends a command.
 fn blank(between: &str, parts: &mut Vec<Part>) -> Result<(), Reason> {
     let joined = between.replace("\\\n", " ");
     if !joined.chars().all(|c| matches!(c, ' ' | '\t' | '\n')) {
         return Err(Reason::new("syntax", format!("{between:?} is not understood")));
     }
-    let goes_on = matches!(parts.last(), None | Some(Part::And | Part::Or | Part::Pipe | Part::Not | Part::Then));
+    let goes_on = matches!(parts.last(), None | Some(Part::And | Part::Or | Part::Pipe | Part::Not | Part::Separator));
     if joined.contains('\n') && !goes_on {
-        parts.push(Part::Then);
+        parts.push(Part::Separator);
     }
     Ok(())
 }
@@ -136,7 +136,7 @@ fn command(line: &str, node: Node<'_>, parts: &mut Vec<Part>) -> Result<(), Reas
         end = child.end_byte();
         match child.kind() {
             "command_name" | "word" | "string" | "raw_string" | "number" | "concatenation" => {
-                // Two nodes without a blank between them are one word to the shell.
+                // Two nodes without a blank between them are one word of the shell.
                 if between.is_empty() && !words.is_empty() {
                     return Err(construct(text(line, node)));
                 }
@@ -154,7 +154,7 @@ fn command(line: &str, node: Node<'_>, parts: &mut Vec<Part>) -> Result<(), Reas
     Ok(())
 }
 
-/// A redirect that reads a file, or changes nothing: `2>/dev/null`, `2>&1`.
+/// A redirect that reads a file, or has no effect on files: `2>/dev/null`, `2>&1`.
 fn redirect(line: &str, node: Node<'_>) -> Result<Part, Reason> {
     let raw = text(line, node);
     let mut rest = raw.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -165,25 +165,25 @@ fn redirect(line: &str, node: Node<'_>) -> Result<Part, Reason> {
         let target = unquoted(rest)?;
         return match operator {
             "<" if !rest.starts_with(['&', '>', '<']) => Ok(Part::Input(target)),
-            ">&" if ["1", "2"].contains(&rest) => Ok(Part::Nowhere),
-            ">" | ">>" if target == Word::plain("/dev/null") => Ok(Part::Nowhere),
+            ">&" if ["1", "2"].contains(&rest) => Ok(Part::NoEffect),
+            ">" | ">>" if target == Word::plain("/dev/null") => Ok(Part::NoEffect),
             _ => Err(refused()),
         };
     }
     Err(refused())
 }
 
-/// The words of a line that is one command.
+/// The words of a line that is a single command.
 pub(crate) fn only_command(parts: &[Part]) -> Option<Vec<String>> {
     match parts {
-        [Part::Command(words)] | [Part::Command(words), Part::Then] => {
+        [Part::Command(words)] | [Part::Command(words), Part::Separator] => {
             Some(words.iter().map(|word| word.text.clone()).collect())
         }
         _ => None,
     }
 }
 
-/// Checks that every command of a line only reads what it may.
+/// Checks that every command of a line only reads paths that it may read.
 pub(crate) fn check(parts: &[Part], scope: &Scope) -> Result<(), Reason> {
     check_in(parts, &[scope.cwd().to_path_buf()], scope, 0)
 }
@@ -202,8 +202,8 @@ fn check_in(parts: &[Part], cwds: &[PathBuf], scope: &Scope, depth: usize) -> Re
         return Err(Reason::new("syntax", "there is no command in it"));
     }
     let mut here = cwds.to_vec();
-    for list in parts.split(|part| *part == Part::Then) {
-        // Where the line may be after a part of the list that succeeded, and after one that failed.
+    for list in parts.split(|part| *part == Part::Separator) {
+        // The possible working directories after a part of the list that succeeded, and after one that failed.
         let (mut success, mut failure) = (here.clone(), vec![]);
         let mut rest = list;
         let mut operator = None;
@@ -239,8 +239,8 @@ fn joined(mut one: Vec<PathBuf>, other: Vec<PathBuf>) -> Vec<PathBuf> {
     one
 }
 
-/// Checks one pipeline that starts in any of `cwds`, and says where the line may be after its success and
-/// after its failure.
+/// Checks one pipeline that starts in any of `cwds`. Returns the possible working directories after success and
+/// after failure.
 fn pipeline(
     parts: &[Part],
     cwds: &[PathBuf],
@@ -259,8 +259,8 @@ fn pipeline(
                     commands += 1;
                     paths::no_options(words, cwds)?;
                     went = match programs::check(words, &Place { cwds, scope })? {
-                        Read::Then(cwds) => cwds,
-                        Read::Line(line) => {
+                        Allowed::Directories(cwds) => cwds,
+                        Allowed::Line(line) => {
                             check_line(line, cwds, scope, depth + 1)?;
                             cwds.to_vec()
                         }
@@ -275,7 +275,7 @@ fn pipeline(
             return Err(Reason::new("syntax", "there is no command in it"));
         }
     }
-    // Commands of a pipeline have shells of their own: cd changes nothing for the rest.
+    // Each command of a pipeline runs in a subshell, so `cd` has no effect on the rest.
     if commands > 1 {
         went = cwds.to_vec();
     }

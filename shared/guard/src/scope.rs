@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ragmaker_files::Roots;
 
-/// The directory that a line runs in, and the directories that are open to the agent.
+/// The directory in which a line runs, and the directories that the agent may access.
 #[derive(Clone, Debug)]
 pub struct Scope {
     roots: Roots,
@@ -12,7 +12,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// A line run in `cwd`, which is absolute and without links.
+    /// A line in the directory `cwd`, which is absolute and without symbolic links.
     pub fn new(roots: Roots, cwd: PathBuf) -> Self {
         Self { roots, cwd }
     }
@@ -22,7 +22,7 @@ impl Scope {
         &self.cwd
     }
 
-    /// What is open to the agent.
+    /// The directories that the agent may access.
     pub(crate) fn roots(&self) -> &Roots {
         &self.roots
     }

@@ -2,14 +2,14 @@
 
 use tree_sitter::{Node, Parser, Tree};
 
-/// Parses a line as Bash. A tree with errors is a tree, too; see [`Node::has_error`].
+/// Parses a line as Bash. The tree of an invalid line has error nodes; see [`Node::has_error`].
 pub(crate) fn parse(line: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
     parser.parse(line, None)
 }
 
-/// Every node below `top` and `top` itself, in the order of the text.
+/// All nodes of the subtree of `top`, including `top`, in the order of the text.
 pub(crate) fn nodes(top: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut cursor = top.walk();
     let mut next = Some(top);
@@ -37,7 +37,7 @@ pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut cursor).collect()
 }
 
-/// What `line` says at `node`.
+/// The text of `node` in `line`.
 pub(crate) fn text<'l>(line: &'l str, node: Node<'_>) -> &'l str {
     line.get(node.byte_range()).unwrap_or_default()
 }

@@ -8,16 +8,16 @@ use crate::Reason;
 /// A word without quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// What it says.
+    /// The text.
     pub(crate) text: String,
-    /// Where its unquoted `*`, `?` and `[` are, as indices of bytes of `text`.
+    /// The byte offsets in `text` of unquoted `*`, `?` and `[`.
     pub(crate) globs: Vec<usize>,
-    /// Whether it begins with an unquoted `~`, alone or before a slash.
+    /// Whether the word begins with an unquoted `~`, alone or before a slash.
     pub(crate) home: bool,
 }
 
 impl Word {
-    /// A word that says `text` and nothing else.
+    /// A word with the text `text`, without patterns.
     pub(crate) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), globs: vec![], home: false }
     }
@@ -38,11 +38,11 @@ impl Word {
     }
 }
 
-/// Takes the quotes off one word as it stands in the line.
+/// Removes the quotes of one word of a line.
 ///
 /// # Errors
 ///
-/// What the shell would expand, so that nobody knows what the word says.
+/// An expansion by the shell, whose result is not known.
 pub(crate) fn unquoted(raw: &str) -> Result<Word, Reason> {
     let expanded = |what: &str| Reason::new("expansion", format!("{what} in {raw:?}"));
     let mut word = Word { text: String::new(), globs: vec![], home: false };
@@ -70,7 +70,7 @@ pub(crate) fn unquoted(raw: &str) -> Result<Word, Reason> {
                         Some((_, c)) => word.text.extend(['\\', c]),
                         None => return Err(expanded("a quote that is not closed")),
                     },
-                    // Where nothing that could be a name follows, both dash and Bash leave it as it is.
+                    // If no name can follow, both dash and Bash take the dollar sign literally.
                     Some((_, '$')) if chars.peek().is_some_and(|(_, c)| "\" |)/,.".contains(*c)) => word.text.push('$'),
                     Some((_, '$')) => return Err(expanded("a variable or a substitution")),
                     Some((_, '`')) => return Err(expanded("a command substitution")),
@@ -109,7 +109,7 @@ pub(crate) fn unquoted(raw: &str) -> Result<Word, Reason> {
     Ok(word)
 }
 
-/// Splits a text at unquoted blanks, and takes the quotes off.
+/// Splits a text at unquoted blanks, and removes the quotes.
 pub(crate) fn split(text: &str) -> Result<Vec<Word>, Reason> {
     let (mut words, mut start, mut quote) = (vec![], None, None);
     let mut chars = text.char_indices();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_taken_off_as_shells_do() {
+    fn quotes_are_removed_as_by_shells() {
         for (raw, text) in [
             ("ls", "ls"),
             ("'l's", "ls"),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_and_homes_are_marked_where_they_are_not_quoted() {
+    fn unquoted_patterns_and_tildes_are_marked() {
         assert_eq!(unquoted("a*'*'?").unwrap().globs, [1, 3]);
         assert_eq!(unquoted("--x=*").unwrap().after(4).globs, [0]);
         assert!(unquoted("~/x").unwrap().home && !unquoted("'~/x'").unwrap().home);

@@ -1,10 +1,10 @@
-//! Every line of `cases.tsv` gets its verdict, and keeps it however it is quoted, spaced and wrapped.
+//! Tests that every line of `cases.tsv` gets its verdict, with any quoting, spacing and wrapping.
 
 use std::{fs, path::PathBuf};
 
 use proptest::prelude::*;
 use ragmaker_files::Roots;
-use ragmaker_guard::{Scope, Verdict, judge};
+use ragmaker_guard::{Scope, Verdict, classify};
 use ragmaker_tool::HostOptions;
 
 /// A project with the folders and files that the lines name.
@@ -31,7 +31,7 @@ impl Place {
     }
 
     fn verdict(&self, line: &str) -> Verdict {
-        judge(line, &self.scope()).verdict
+        classify(line, &self.scope()).verdict
     }
 }
 
@@ -60,7 +60,7 @@ fn check(rows: impl IntoIterator<Item = (Verdict, String)>) -> usize {
     let (mut wrong, mut count) = (vec![], 0);
     for (expected, line) in rows {
         count += 1;
-        let found = judge(&line, &place.scope());
+        let found = classify(&line, &place.scope());
         if found.verdict != expected {
             wrong.push(format!("{line}: {expected:?}, but {found:?}"));
         }
@@ -76,7 +76,7 @@ fn every_line_gets_its_verdict() {
 }
 
 #[test]
-fn so_does_every_line_of_the_second_table() {
+fn every_line_of_the_second_table_gets_its_verdict() {
     check(table(include_str!("more.tsv")).into_iter().map(|(verdict, line)| (verdict, line.to_owned())));
 }
 
@@ -108,11 +108,11 @@ fn respelled(line: &str) -> Vec<String> {
     ]
 }
 
-/// `line` as a part of other lines that do no more than it.
+/// `line` inside other lines that have no further effects.
 fn wrapped(line: &str) -> Vec<String> {
     let mut lines =
         vec![format!("pwd && {line}"), format!("{line}\nls"), format!("true; {line}"), format!("false || {line}")];
-    // A line that begins with a word of the grammar, or ends with one, cannot be put before or after others.
+    // A line that begins or ends with a keyword cannot be joined with others.
     if !line.contains('\'') {
         lines.extend([format!("sh -c '{line}'"), format!("bash -c '{line}'")]);
     }
@@ -150,7 +150,7 @@ fn quotes_blanks_and_wrappers_change_no_verdict() {
 }
 
 #[test]
-fn what_a_wrapper_hides_from_the_grammar_is_asked() {
+fn a_command_hidden_in_a_wrapper_needs_approval() {
     let rows = cases().into_iter().filter(|(verdict, _)| *verdict == Verdict::Run).flat_map(|(_, line)| {
         [
             format!("({line})"),
@@ -165,7 +165,7 @@ fn what_a_wrapper_hides_from_the_grammar_is_asked() {
 }
 
 #[test]
-fn paths_are_those_of_the_file_tools() {
+fn readable_paths_are_those_of_the_file_tools() {
     let place = Place::new();
     let outside = place.root.parent().unwrap().join("outside");
     fs::create_dir(&outside).unwrap();
@@ -210,12 +210,12 @@ fn paths_are_those_of_the_file_tools() {
         ("cat missing/x".to_owned(), Verdict::Run),
         ("cat missing/../../outside/secret".to_owned(), Verdict::Ask),
     ] {
-        assert_eq!(place.verdict(&line), expected, "{line}: {:?}", judge(&line, &place.scope()));
+        assert_eq!(place.verdict(&line), expected, "{line}: {:?}", classify(&line, &place.scope()));
     }
 }
 
 #[test]
-fn git_runs_unasked_where_the_repository_has_no_program_of_its_own() {
+fn git_needs_approval_if_the_repository_configures_programs() {
     let place = Place::new();
     let config = place.root.join(".git/config");
     fs::create_dir_all(place.root.join(".git/objects")).unwrap();
@@ -223,7 +223,7 @@ fn git_runs_unasked_where_the_repository_has_no_program_of_its_own() {
     fs::write(&config, "[core]\n\tbare = false\n").unwrap();
     assert_eq!(place.verdict("git status"), Verdict::Run);
     fs::write(&config, "[core]\n\tfsmonitor = ./run\n").unwrap();
-    assert_eq!(judge("git status", &place.scope()).rule, "git");
+    assert_eq!(classify("git status", &place.scope()).rule, "git");
     fs::write(&config, "").unwrap();
     fs::create_dir_all(place.root.join("src/.git")).unwrap();
     fs::write(place.root.join("src/.git/config"), "[diff]\n\texternal = ./run\n").unwrap();
@@ -233,16 +233,16 @@ fn git_runs_unasked_where_the_repository_has_no_program_of_its_own() {
 }
 
 #[test]
-fn a_plain_command_has_words() {
+fn words_are_returned_for_a_single_plain_command() {
     let place = Place::new();
-    let words = |line| judge(line, &place.scope()).words;
+    let words = |line| classify(line, &place.scope()).words;
     assert_eq!(words("'cargo' build --release").unwrap(), ["cargo", "build", "--release"]);
     assert_eq!(words("cargo build; rm x"), None);
     assert_eq!(words("cargo build > x"), None);
     assert_eq!(words("cargo build $X"), None);
 }
 
-/// How a shell splits the words of `line`, one after the other.
+/// The words into which a shell splits `words`.
 fn shell_words(shell: &str, words: &str, cwd: &std::path::Path) -> Option<Vec<String>> {
     let line = format!("printf '%s\\0' {words}");
     let mut command = std::process::Command::new(shell);
@@ -256,27 +256,27 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_line_makes_it_panic(line in "[ -~\n\té]{0,80}", bytes: Vec<u8>) {
+    fn no_line_causes_a_panic(line in "[ -~\n\té]{0,80}", bytes: Vec<u8>) {
         let place = Place::new();
         let _ = place.verdict(&line);
         let _ = place.verdict(&String::from_utf8_lossy(&bytes));
     }
 
     #[test]
-    fn what_is_not_known_is_never_run(name in "[a-z]{3,9}x9", rest in "[ a-z./-]{0,20}", start in "(ls [|;&] )?") {
+    fn an_unknown_program_is_never_run(name in "[a-z]{3,9}x9", rest in "[ a-z./-]{0,20}", start in "(ls [|;&] )?") {
         let verdict = Place::new().verdict(&format!("{start}{name} {rest}"));
         prop_assert_ne!(verdict, Verdict::Run);
     }
 
     #[test]
-    fn pieces_of_harm_are_never_run(
+    fn combinations_of_harmful_parts_are_never_run(
         pieces in prop::collection::vec(prop::sample::select(vec![
             "rm x", "&&", ";", "|", "||", "ls", "\n", "'", "\"", "`rm x`", "$(rm x)", "> out", "<(rm x)", "\\", " ", "#", "&", "{", "}", "(", ")",
         ]), 1..12),
     ) {
         let line = pieces.join(" ");
         let runs = Place::new().verdict(&line) == Verdict::Run;
-        // Without its quoted parts and remarks, what runs has nothing of these.
+        // Without quoted parts and comments, a line that may run contains none of these.
         let dash = std::process::Command::new("sh").args(["-n", "-c", &line]).output().unwrap().status.success();
         let harmless = ["rm", "out", "`", "$(", "<("].iter().all(|piece| !line.contains(piece));
         let quotes = line.contains(['\'', '"', '#']);
@@ -284,15 +284,15 @@ proptest! {
     }
 
     #[test]
-    fn words_are_what_shells_make_of_them(line in r#"[a-c'"\\ $#~=*?{},.\[\]é-]{1,16}"#) {
+    fn words_are_split_as_by_shells(line in r#"[a-c'"\\ $#~=*?{},.\[\]é-]{1,16}"#) {
         let place = Place::new();
-        let Some(words) = judge(&format!("echo {line}"), &place.scope()).words else { return Ok(()) };
-        // A pattern that matches nothing stays as it is, and nothing is there.
+        let Some(words) = classify(&format!("echo {line}"), &place.scope()).words else { return Ok(()) };
+        // A pattern without matches stays as it is, and the directory is empty.
         for shell in ["sh", "bash"] {
             let Some(said) = shell_words(shell, &line, &place.root.join("docs")) else { continue };
             let words: Vec<_> = words[1..].to_vec();
             let said = if words.is_empty() && said == [""] { vec![] } else { said };
-            // A home is put in later, and so is what patterns for hidden files match: . and ..
+            // The home directory and the matches of `.*` are inserted later.
             let other = |word: &String| word.starts_with(['~', '.']);
             prop_assert!(words.iter().any(other) || said == words, "{}: {:?} in {}, but {:?}", line, said, shell, words);
         }

@@ -1,9 +1,9 @@
 //! `examples`: the training examples of the pages named on standard input, for `training/train.py`.
 //!
-//! A line in is the path of an HTML file, a tab, and the page's address or nothing. Out, for every page: how many
-//! blocks it has, features a block, elements around a block, and features of the page; the text of each block with
-//! its length; the hashes of words; the features; the reach of the elements; the sibling groups; the
-//! probabilities. All numbers are 32 bits wide, little-endian.
+//! A line of input is the path of an HTML file, a tab, and the URL of the page or nothing. The output for each
+//! page: the numbers of blocks, of features per block, of ancestors per block and of page features; the text of
+//! each block with its length; the hashes of words; the features; the extent of the ancestors; the sibling
+//! groups; the probabilities. All numbers are 32 bits wide, little-endian.
 
 use std::io::{BufRead, Write, stdin, stdout};
 

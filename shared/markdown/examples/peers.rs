@@ -1,7 +1,7 @@
 //! `peers`: pages converted by this crate and by others, for `cargo xtask bench markdown`.
 //!
-//! A line in is a way to convert, a tab, the path of an HTML file, a tab, and the page's address; a
-//! line out is JSON: the seconds it took and the Markdown.
+//! A line of input is the name of a converter, a tab, the path of an HTML file, a tab, and the URL of the page.
+//! A line of output is JSON: the time in seconds and the Markdown.
 
 use std::{
     io::{BufRead, Write, stdin, stdout},

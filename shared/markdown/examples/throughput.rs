@@ -10,7 +10,7 @@ use ragmaker_markdown::{Options, Scope, convert, decode};
 
 const ROUNDS: usize = 3;
 
-type Way<'w> = (&'w str, &'w dyn Fn(&str), Vec<Duration>);
+type Converter<'w> = (&'w str, &'w dyn Fn(&str), Vec<Duration>);
 
 fn main() -> std::io::Result<()> {
     let pages = std::env::args().skip(1).map(std::fs::read).collect::<Result<Vec<_>, _>>()?;
@@ -28,7 +28,7 @@ fn main() -> std::io::Result<()> {
         drop(black_box(page.and_then(|mut page| page.parse())));
     };
     let (main, whole) = (with(Scope::Main), with(Scope::Whole));
-    let mut ways: [Way<'_>; 6] = [
+    let mut ways: [Converter<'_>; 6] = [
         ("lol_html, no-op", &no_op, vec![]),
         ("html5ever, parse", &html5ever, vec![]),
         ("htmd, convert", &htmd, vec![]),
@@ -36,7 +36,7 @@ fn main() -> std::io::Result<()> {
         ("ragmaker-markdown, whole", &whole, vec![]),
         ("ragmaker-markdown, main content", &main, vec![]),
     ];
-    // The ways take turns, so that a busy machine is busy for all of them.
+    // The converters take turns, so that other load on the machine affects all of them.
     for _ in 0..ROUNDS {
         for (_, way, took) in &mut ways {
             let start = Instant::now();

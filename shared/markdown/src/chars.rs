@@ -6,7 +6,7 @@ pub(crate) fn is_ideograph(c: char) -> bool {
         | '\u{FF00}'..='\u{FFEF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// How many words `text` has: what white space separates, and each ideograph.
+/// The number of words in `text`: separated by white space, and each ideograph.
 pub fn count_words(text: &str) -> usize {
     let mut words = 0;
     let mut in_word = false;

@@ -29,7 +29,7 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>,
     if memchr::memchr2(0x1B, 0, bytes).is_none() {
         match std::str::from_utf8(bytes) {
             Ok(text) => return (Cow::Borrowed(text), UTF_8),
-            // Cut off in the middle of a character.
+            // The end of the input is inside a character.
             Err(error) if error.error_len().is_none() => return (String::from_utf8_lossy(bytes), UTF_8),
             Err(_) => {}
         }
@@ -74,9 +74,9 @@ fn plausible(encoding: &'static Encoding, bytes: &[u8]) -> bool {
     errors * 10 <= high || errors <= 2
 }
 
-/// The charset that the bytes look like, as `ragmaker-text` detects it for every text.
+/// The charset detected by `ragmaker-text`.
 fn guess(bytes: &[u8]) -> &'static Encoding {
-    // No prior: the locale of this machine says nothing about a page of the web.
+    // No prior, because the locale of this machine is unrelated to web pages.
     let sample = &bytes[..bytes.len().min(GUESS)];
     match identify_bytes(sample, &Prior::default()).map(|identified| identified.encoding) {
         Some(Identity::Legacy(encoding)) => encoding,

@@ -17,8 +17,8 @@ const LONGEST: usize = 32;
 /// The longest name that needs no semicolon.
 const LONGEST_OPEN: usize = 6;
 
-/// Appends `text` to `out` with its character references replaced; NULs are dropped and line
-/// ends become `\n`. In an attribute, a name without a semicolon before `=` or a letter or digit stays as it is.
+/// Appends `text` to `out` with its character references replaced. NULs are removed and line endings become `
+/// `. In an attribute, a name without a semicolon before `=`, a letter or a digit stays as it is.
 pub(crate) fn decode(text: &str, in_attribute: bool, out: &mut String) {
     let mut rest = text;
     while let Some(at) = memchr::memchr3(b'&', 0, b'\r', rest.as_bytes()) {
@@ -39,7 +39,7 @@ pub(crate) fn decode(text: &str, in_attribute: bool, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Decodes the reference that follows an ampersand; what is left after it.
+/// Decodes the reference after an ampersand, and returns the rest of the text.
 fn reference<'t>(tail: &'t str, in_attribute: bool, out: &mut String) -> Option<&'t str> {
     if let Some(number) = tail.strip_prefix('#') {
         return numeric(number, out);
@@ -67,7 +67,7 @@ fn reference<'t>(tail: &'t str, in_attribute: bool, out: &mut String) -> Option<
     Some(rest)
 }
 
-/// The characters that `name` stands for, by binary search over the lines.
+/// The characters of the reference `name`, by binary search over the lines.
 fn named(name: &str) -> Option<impl Iterator<Item = char> + use<>> {
     let (mut from, mut to) = (0, NAMES.len());
     while from < to {
@@ -97,7 +97,7 @@ fn numeric<'t>(number: &'t str, out: &mut String) -> Option<&'t str> {
     }
     let code = u32::from_str_radix(digits[..length].trim_start_matches('0'), radix).unwrap_or(u32::MAX);
     let c = match code {
-        // What is no character of Unicode's was meant as one of Windows.
+        // Numbers that are not Unicode characters are interpreted as windows-1252.
         0x80..=0x9F => WINDOWS_1252.decode(&[code as u8]).0.chars().next(),
         0x0D => Some('\n'),
         _ => char::from_u32(code).filter(|&c| c != '\0'),

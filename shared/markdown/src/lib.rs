@@ -49,16 +49,16 @@ pub use crate::{
     metadata::{Metadata, PageType},
 };
 
-/// How a page is converted.
+/// The options of a conversion.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// The address of the page; relative links are resolved against it, or against the page's own `<base>`.
+    /// The URL of the page; relative links are resolved against it, or against the page's own `<base>`.
     pub base_url: Option<&'a Url>,
-    /// What of the page is converted.
+    /// The part of the page to convert.
     pub scope: Scope<'a>,
 }
 
-/// What of a page is converted.
+/// The part of a page to convert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope<'a> {
     /// The main content, without boilerplate such as navigation and footers.
@@ -66,27 +66,27 @@ pub enum Scope<'a> {
     Main,
     /// All visible content.
     Whole,
-    /// The elements that a CSS selector matches, as far as [`lol_html::Selector`] knows CSS.
+    /// The elements that match a CSS selector, as supported by [`lol_html::Selector`].
     Selector(&'a str),
 }
 
 /// A converted page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// What the page says about itself.
+    /// The metadata of the page.
     pub metadata: Metadata,
-    /// The content as GitHub-flavoured Markdown; it ends with a line end.
+    /// The content as GitHub-flavoured Markdown, with a newline at the end.
     pub markdown: String,
-    /// How many words the Markdown has: what white space separates, and each CJK character.
+    /// The number of words in the Markdown: separated by white space, and each CJK character.
     pub words: usize,
 }
 
-/// Why a page could not be converted.
+/// The reason why a page could not be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no text in what was to be converted, or none that is content.
+    /// The part to convert has no text, or no main content was found.
     EmptyContent,
-    /// The selector is not CSS, or CSS that is not known here; with the reason.
+    /// The selector is invalid or not supported; with the reason.
     BadSelector(String),
     /// The selector matches nothing.
     NothingSelected,
@@ -104,7 +104,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Converts a page, with whatever mistakes its HTML has.
+/// Converts a page; its HTML may have any errors.
 ///
 /// # Errors
 ///
@@ -144,7 +144,7 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
     Ok(Document { metadata, markdown, words })
 }
 
-/// A number rounded to hundredths, so that it is written with two digits.
+/// A number rounded to two decimal places.
 fn hundredths(number: f32) -> f64 {
     (f64::from(number) * 100.0).round() / 100.0
 }
@@ -162,10 +162,10 @@ fn parse_selector(css: &str) -> Result<lol_html::Selector, Error> {
     css.parse().map_err(|error: lol_html::errors::SelectorError| Error::BadSelector(error.to_string()))
 }
 
-/// Converts all visible content of HTML whose tags are nested as they should be, such as a program writes.
+/// Converts all visible content of HTML with correctly nested tags, for example generated HTML.
 ///
-/// It links neither html5ever, which [`convert`] repairs overlapping tags with, nor the model that chooses
-/// the main content: a third of the size of a tool that converts documents of its own.
+/// Does not link html5ever, with which [`convert`] repairs overlapping tags, nor the model that selects the
+/// main content. They are a third of the size of a tool that converts generated documents.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The links and link relations of a page, and the addresses of its scripts.
+//! The links and link relations of a page, and the URLs of its scripts.
 
 use std::cell::RefCell;
 
@@ -7,40 +7,41 @@ use url::Url;
 
 use crate::entities;
 
-/// The most memory that the reader may take beside the page.
+/// The most memory of the parser beyond the page, in bytes.
 const MEMORY: usize = 4 << 20;
 
-/// Where a page leads. Addresses are absolute, in the page's order, with their fragments.
+/// The links of a page. URLs are absolute, in the order of the page, with their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// The targets of its links.
     pub anchors: Vec<Url>,
     /// Its relations to other resources: `<link>` elements.
     pub relations: Vec<Relation>,
-    /// Where it sends its reader by itself.
+    /// The target of a `<meta>` refresh.
     pub refresh: Option<Url>,
-    /// What its scripts are loaded from.
+    /// The URLs of its external scripts.
     pub scripts: Vec<Url>,
-    /// How many scripts it has in itself.
+    /// The number of inline scripts.
     pub inline_scripts: usize,
-    /// How many fields for a password it has.
+    /// The number of password fields.
     pub passwords: usize,
-    /// How many of those are for a password to be chosen.
+    /// The number of password fields for a new password.
     pub new_passwords: usize,
 }
 
 /// A relation to another resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// What the other resource is to the page, in lower case, with blanks between several.
+    /// The types of the relation, in lower case, separated by blanks.
     pub rel: String,
-    /// Its media type, in lower case and without parameters; empty where none is given.
+    /// The media type, in lower case and without parameters; empty if it is not given.
     pub media_type: String,
-    /// Its address.
+    /// The URL.
     pub href: Url,
 }
 
-/// The links of the page at `address`. A page that cannot be read to its end gives those before.
+/// The links of the page at `address`. If the page cannot be read completely, the links before that point are
+/// returned.
 ///
 /// ```
 /// let page = url::Url::parse("https://x.example/docs/").unwrap();
@@ -62,7 +63,7 @@ pub fn links(html: &str, address: &Url) -> Links {
     let handlers = vec![
         element!("base[href]", |base| {
             let mut found = found.borrow_mut();
-            // Only the first counts.
+            // Only the first refresh counts.
             if let (false, Some(to)) = (found.2, target(base, "href", address)) {
                 (found.1, found.2) = (to, true);
             }
@@ -116,7 +117,7 @@ pub fn links(html: &str, address: &Url) -> Links {
         Settings::append_element_content_handler,
     );
     let mut reader = HtmlRewriter::new(settings, |_: &[u8]| ());
-    // Where the page takes too much memory, what was found before counts.
+    // If the memory limit is exceeded, the links found before are returned.
     if reader.write(html.as_bytes()).is_ok() {
         let _ = reader.end();
     }

@@ -11,39 +11,39 @@ use crate::{
     urls,
 };
 
-/// The most bytes of one JSON-LD script that are read: parsed, they can take thirty times as much memory.
+/// The largest JSON-LD script that is parsed, in bytes: the parsed form can take thirty times as much memory.
 pub(crate) const MAX_JSON: usize = 256 << 10;
 
-/// The most characters of a title, a name or another text: lists of pages show them all, and a page may state
-/// anything.
+/// The longest title, name or other text, in characters. Lists of pages show them, and a page can contain any
+/// text.
 const MAX_TEXT: usize = 500;
 
-/// The most bytes of an address that a page states of itself.
+/// The longest URL of a page's metadata, in bytes.
 const MAX_URL: usize = 8000;
 
-/// What kind of page a page is.
+/// The type of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageType {
-    /// One text: news, a post, an essay.
+    /// A single text: news, a post, an essay.
     #[default]
     Article,
     /// Reference, a manual, a wiki.
     Documentation,
     /// A discussion: a thread, questions and answers.
     Forum,
-    /// One thing for sale.
+    /// A product for sale.
     Product,
-    /// Many things for sale.
+    /// Several products for sale.
     Collection,
-    /// Links to many texts.
+    /// Links to several texts.
     Listing,
-    /// What an organisation offers.
+    /// The services of an organisation.
     Service,
 }
 
 impl PageType {
-    /// Every kind, in the order in which the model knows them.
+    /// All types, in the order of the model's classes.
     pub(crate) const ALL: [Self; 7] = [
         Self::Article,
         Self::Documentation,
@@ -55,31 +55,31 @@ impl PageType {
     ];
 }
 
-/// What a page says about itself, and what the model says of it.
+/// The metadata of a page, from the page and from the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Metadata {
     /// The title, without the site's name.
     pub title: String,
-    /// The page's address: the canonical one where it states one.
+    /// The page's URL: the canonical one if the page has it.
     pub url: Option<String>,
     /// The language, as a BCP 47 tag.
     pub lang: Option<String>,
     /// The name of the site.
     pub site_name: Option<String>,
-    /// Who wrote it.
+    /// The author.
     pub author: Option<String>,
-    /// When it was published, as the page writes it.
+    /// The date of publication, as the page writes it.
     pub published: Option<String>,
-    /// A sentence or two about the content.
+    /// A short description of the content.
     pub description: Option<String>,
-    /// What kind of page it is.
+    /// The type of the page.
     pub page_type: PageType,
-    /// How probable it is that the right content was chosen: 0 to 1. Low: look at the whole page.
+    /// The probability that the right content was selected, from 0 to 1. If it is low, convert the whole page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
 }
 
-/// The address that the page's links are relative to.
+/// The base URL of the page's links.
 pub(crate) fn base_url(head: &Head, given: Option<&Url>) -> Option<Url> {
     match (&head.base, given) {
         (Some(base), Some(given)) => given.join(base).ok().or_else(|| Some(given.clone())),
@@ -88,7 +88,7 @@ pub(crate) fn base_url(head: &Head, given: Option<&Url>) -> Option<Url> {
     }
 }
 
-/// The address of the page: the one that is given, else the one that it states.
+/// The URL of the page: `given`, or else the one in its metadata.
 pub(crate) fn address(tree: &Tree, given: Option<&Url>) -> Option<Url> {
     let stated = || {
         tree.head
@@ -99,7 +99,7 @@ pub(crate) fn address(tree: &Tree, given: Option<&Url>) -> Option<Url> {
     given.cloned().or_else(|| Url::parse(stated()?).ok())
 }
 
-/// Reads what a page says about itself.
+/// Reads the metadata of a page.
 pub(crate) fn read(tree: &Tree, base: Option<&Url>) -> Metadata {
     let head = &tree.head;
     let meta = |names: &[&str]| {
@@ -187,7 +187,7 @@ impl JsonLd {
         if source.len() > MAX_JSON {
             return;
         }
-        // serde_json refuses what is nested too deep, so walking the value is bounded.
+        // serde_json limits the nesting depth, so the recursion is bounded.
         if let Ok(value) = serde_json::from_str::<Value>(source.trim()) {
             self.walk(&value);
         }
@@ -229,7 +229,7 @@ pub(crate) fn kinds(value: &Value) -> Vec<&str> {
     }
 }
 
-/// A text, a thing's name, or the names of several.
+/// A text, the name of a thing, or the names of several.
 fn name_of(value: &Value) -> Option<String> {
     let name = match value {
         Value::String(text) => squeeze(text),

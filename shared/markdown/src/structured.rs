@@ -19,14 +19,14 @@ use crate::{
 /// A page with fewer words has no content.
 const MIN_WORDS: usize = 40;
 
-/// The most bytes of a script that are read, and of what is made of all of them.
+/// The most bytes of a script that are read, and of the HTML made of all scripts.
 const MAX_BYTES: usize = 2 << 20;
 
-/// The members with the title of a thing, and those with its text, in order of preference.
+/// The members with the title of a thing, in order of preference.
 const NAMES: [&str; 3] = ["headline", "name", "title"];
 const TEXTS: [&str; 5] = ["articleBody", "text", "reviewBody", "description", "abstract"];
 
-/// Members that are a thing's parts.
+/// Members with the parts of a thing.
 const PARTS: [&str; 13] = [
     "mainEntity",
     "acceptedAnswer",
@@ -43,7 +43,7 @@ const PARTS: [&str; 13] = [
     "@graph",
 ];
 
-/// Things that belong to the site, not to the page.
+/// Types of things that describe the site, not the page.
 const SITE_WIDE: [&str; 8] = [
     "WebSite",
     "Organization",
@@ -75,7 +75,7 @@ pub(crate) fn fallback(head: &Head, page: &str, words: usize, shown: impl FnOnce
     let mut state = Found::default();
     for source in states(page) {
         let mut json = serde_json::Deserializer::from_str(source);
-        // What was read before an error is kept.
+        // The texts before a syntax error are kept.
         let _ = Sentences { found: &mut state, key: "" }.deserialize(&mut json);
     }
     if state.words >= enough {
@@ -114,12 +114,12 @@ fn state<'s>(tag: &str, source: &'s str) -> Option<&'s str> {
     Some(source[assigned..].trim_start()).filter(|json| json.starts_with('{') && !tag.contains("ld+json"))
 }
 
-/// The texts that were found, as HTML.
+/// The collected texts, as HTML.
 #[derive(Default)]
 struct Found {
     html: String,
     words: usize,
-    /// The texts that were taken: the same one often is in several places.
+    /// The texts that were collected already, because the same text is often in several places.
     seen: HashSet<String>,
 }
 
@@ -131,7 +131,7 @@ impl Found {
         format!("<h1>{}</h1>{}", title.replace('<', "&lt;"), self.html)
     }
 
-    /// Takes in a text, which may be HTML itself.
+    /// Adds a text, which may be HTML.
     fn text(&mut self, text: &str) {
         let text = text.trim();
         if text.is_empty() || self.html.len() + text.len() > MAX_BYTES || !self.seen.insert(text.to_owned()) {
@@ -156,7 +156,7 @@ impl Found {
         self.html.insert_str(at, &format!("<h{level}>{title}</h{level}>"));
     }
 
-    /// Takes in what JSON-LD says of a thing and of its parts.
+    /// Adds a JSON-LD thing and its parts.
     fn thing(&mut self, value: &Value, level: usize) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.thing(value, level)),
@@ -195,7 +195,7 @@ fn decoded(text: &str) -> String {
     out
 }
 
-/// Whether a string of an application's state is made of sentences, not code or settings.
+/// Whether a string of an application's state consists of sentences, not code or settings.
 fn is_prose(text: &str) -> bool {
     let words = count_words(text);
     let (mut letters, mut all, mut stops) = (0, 0, 0);
@@ -212,19 +212,19 @@ fn is_prose(text: &str) -> bool {
     }
 }
 
-/// Reads JSON of any shape and takes the strings that are sentences.
+/// Deserializes JSON of any shape and collects the strings that are sentences.
 struct Sentences<'f, 'k> {
     found: &'f mut Found,
-    /// The name of the member that is read.
+    /// The name of the current member.
     key: &'k str,
 }
 
 impl<'de> DeserializeSeed<'de> for Sentences<'_, '_> {
-    /// The text, where it is a title.
+    /// The text, if it is a title.
     type Value = Option<String>;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
-        // Strings of the application itself, in every language that it has.
+        // Texts of the application's user interface, often in several languages.
         const NOT_READ: [&str; 8] = ["i18n", "translation", "locale", "messages", "cookie", "consent", "style", "css"];
         let key = self.key.to_ascii_lowercase();
         if NOT_READ.iter().any(|word| key.contains(word)) {
@@ -298,7 +298,7 @@ mod tests {
     use crate::tree::Tree;
 
     #[test]
-    fn a_description_stands_for_a_page_that_shows_nothing() {
+    fn a_description_replaces_missing_text() {
         let described = "Twice a day the moon and the sun raise the sea, and the land turns through it";
         let head = Tree::parse(&format!("<meta name=description content='{described}'>"), None).head;
         assert_eq!(fallback(&head, "", 0, || 3), Some(format!("<p>{described}</p>")));

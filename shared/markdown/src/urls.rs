@@ -1,10 +1,10 @@
-//! Addresses: made absolute, without tracking parameters, valid in Markdown.
+//! URLs: made absolute, without tracking parameters, valid in Markdown.
 
 use std::borrow::Cow;
 
 use url::Url;
 
-/// Query parameters that only follow a reader around.
+/// Query parameters that only serve to track readers.
 fn is_tracking(name: &str) -> bool {
     name.starts_with("utm_")
         || matches!(
@@ -38,7 +38,7 @@ fn is_tracking(name: &str) -> bool {
         )
 }
 
-/// The address that `href` means on a page at `base`; none for what leads nowhere: scripts, inlined data.
+/// The absolute URL of `href` on a page at `base`; `None` for scripts and inline data.
 pub(crate) fn resolve<'h>(href: &'h str, base: Option<&Url>) -> Option<Cow<'h, str>> {
     let href = href.trim_matches(|c: char| c <= ' ');
     let scheme = href.split(':').next().unwrap_or_default();
@@ -52,14 +52,14 @@ pub(crate) fn resolve<'h>(href: &'h str, base: Option<&Url>) -> Option<Cow<'h, s
         Some(base) if !absolute => base.join(href).map_or(Cow::Borrowed(href), |url| Cow::Owned(url.into())),
         _ => Cow::Borrowed(href),
     };
-    Some(match untracked(&href) {
+    Some(match without_tracking(&href) {
         Some(clean) => Cow::Owned(clean),
         None => href,
     })
 }
 
-/// The address without its tracking parameters, where it has any.
-fn untracked(url: &str) -> Option<String> {
+/// The URL without tracking parameters; `None` if it has none.
+fn without_tracking(url: &str) -> Option<String> {
     let (path, rest) = url.split_once('?')?;
     let (query, fragment) = match rest.split_once('#') {
         Some((query, fragment)) => (query, Some(fragment)),
@@ -82,7 +82,7 @@ fn untracked(url: &str) -> Option<String> {
     Some(clean)
 }
 
-/// The best of a `srcset`: the widest, or the densest.
+/// The best candidate of a `srcset`: the widest, or the densest.
 pub(crate) fn widest(srcset: &str) -> Option<&str> {
     let mut best: Option<(f32, &str)> = None;
     let mut rest = srcset;
@@ -111,7 +111,7 @@ pub(crate) fn write_destination(url: &str, in_cell: bool, out: &mut String) {
     if !bare {
         out.push('<');
     }
-    // Most addresses have nothing in them that Markdown would read otherwise.
+    // Most URLs contain no characters with a meaning in Markdown.
     if bare && memchr::memchr3(b'\\', b'|', b'&', url.as_bytes()).is_none() {
         return out.push_str(url);
     }

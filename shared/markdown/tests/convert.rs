@@ -1,4 +1,4 @@
-//! What a page becomes: one test for each rule.
+//! Conversion rules: one test for each.
 
 use ragmaker_markdown::{Error, Options, PageType, Scope, convert};
 use url::Url;
@@ -24,7 +24,7 @@ fn inline_markup() {
 }
 
 #[test]
-fn words_that_only_looks_part_stay_apart() {
+fn words_in_different_styles_are_separated() {
     check(
         "<body><p><a href=/a>Survival</a><a href=/b>Co-op</a> <a href=/c>B</a><a href=/c>asil</a>",
         "[Survival](/a) [Co-op](/b) [B](/c)[asil](/c)\n",
@@ -40,14 +40,14 @@ fn words_that_only_looks_part_stay_apart() {
 }
 
 #[test]
-fn a_link_said_twice_is_text_though_screen_readers_are_spared_it() {
+fn a_repeated_link_hidden_from_screen_readers_is_text() {
     check("<p><a href=/a aria-hidden=true>High water twice a day</a></p>", "[High water twice a day](/a)\n");
     check("<h2>High water twice a day<a href=#a aria-hidden=true>Link to this</a></h2>", "## High water twice a day\n");
     check("<p>High water twice <a href=/a aria-hidden=true>open_in_new</a></p>", "High water twice\n");
 }
 
 #[test]
-fn text_stays_text() {
+fn text_is_escaped() {
     check(
         "<p># a</p><p>1. b</p><p>- c</p><p>+ d</p><p>&gt; e</p><p>===</p>",
         "\\# a\n\n1\\. b\n\n\\- c\n\n\\+ d\n\n\\> e\n\n===\n",
@@ -60,7 +60,7 @@ fn text_stays_text() {
     check("<p>wow!<a href=/x>y</a></p>", "wow\\![y](/x)\n");
 }
 
-/// A no-break space is white space in Markdown: what follows it would begin a list.
+/// A no-break space is white space in Markdown, so the text after it could begin a list.
 #[test]
 fn text_after_a_no_break_space_begins_no_list() {
     for (text, escaped) in
@@ -76,9 +76,9 @@ fn text_after_a_no_break_space_begins_no_list() {
     }
 }
 
-/// What is no markup where it stands alone is not made one by what is written behind it.
+/// Text that is not markup by itself must not become markup together with the text after it.
 #[test]
-fn no_text_joins_what_comes_after_it_to_markup() {
+fn text_does_not_form_markup_with_the_text_after_it() {
     check("<p>[<code>]: x</code></p>", "[<code>\\]: x</code>\n");
     check("<p>a [<code>]: x</code></p>", "a [`]: x`\n");
     check("<p>a<br><br>[<code>]: x</code></p>", "a\n\n[<code>\\]: x</code>\n");
@@ -105,9 +105,9 @@ fn a_long_list_of_links_is_a_list_to_its_end() {
     assert!(markdown.lines().all(|line| line.starts_with("- [b](https://example.com/a/")));
 }
 
-/// Each of these once became something else when it was read again.
+/// Each of these was once converted to Markdown that is parsed as something else.
 #[test]
-fn nothing_turns_into_another_block() {
+fn no_block_is_parsed_as_another_block() {
     check("<ul><li>a<ul><li></li><li>b</ul></ul>", "- a\n\n  -\n  - b\n");
     check("<p>a</p><ol start=7><li><ul><li>b</ul></ol>", "a\n\n7. - b\n");
     check("<ul><li>a</ul><ul><li><hr></ul>", "- a\n\n* ___\n");
@@ -197,10 +197,10 @@ fn footnotes_are_paired() {
         <ol class=references><li id=note-a><span><b><a href='#ref-a'>^</a></b></span> <span>One.</span></li>\
         <li id=note-b><a href='#ref-b'>^</a> Two.</li></ol>";
     check(wiki, "a[^3] b[^4]\n\n[^3]: One.\n\n[^4]: Two.\n");
-    // Marks that are no label, and a paragraph as the note.
+    // A mark that is not a label, and a paragraph as the note.
     check("<p>x<a href='#n' id=r>*</a> y</p><p id=n><a href='#r'>*</a> Note.</p>", "x[^1] y\n\n[^1]: Note.\n");
     check("<p>x<a href='#n' id=r>1</a>é y</p><p id=n><a href='#r'>1</a> Note.</p>", "x[^1]é y\n\n[^1]: Note.\n");
-    // A link that nothing leads back from is a link.
+    // A link without a link back stays a link.
     check("<p>x<a href='#n'>1</a></p><ul><li id=n>Note.</ul>", "x[1](#n)\n\n- Note.\n");
 }
 
@@ -218,15 +218,15 @@ fn definitions_and_details() {
     check("<del><p>a</p><p>b</p></del>c", "<del>\n\na\n\nb\n\n</del>\n\nc\n");
 }
 
-/// A page's own elements are its layout; a fragment's are what its author wrote.
+/// Unknown elements of a page are layout; those of a fragment are content.
 #[test]
-fn what_markdown_can_not_say_of_a_fragment_stays_html() {
+fn elements_of_a_fragment_that_markdown_lacks_stay_html() {
     check("<p>see <my-map at='1 | 2'>the <b>map</b></my-map>", "see <my-map at=\"1 | 2\">the **map**</my-map>\n");
     check("<Warning>\n*bar* &lt;b\n</Warning>", "<Warning>\n*bar* &lt;b\n</Warning>\n");
     check("<p>foo <a href='/a?b&amp;c' title='d\ne'></a>", "foo <a href=\"/a?b&amp;c\" title=\"d&#10;e\"></a>\n");
     check("<p><a href='a\\b'>c</a>", "<a href=\"a\\b\">c</a>\n");
     check("<p><a href=b title='c\nd'>e</a>", "[e](b \"c&#10;d\")\n");
-    // Nothing that runs, and nothing that Markdown reads as the start of a block.
+    // No scripts, and nothing that Markdown parses as the start of a block.
     check("<p>a <x-y onclick=z()>b</x-y> <x-y style=c>d</x-y> <x-y #source='<script>'>e</x-y>", "a b d e\n");
     check("<param>a</param>", "a\n");
     let page = "<html><body><p>see <my-map>the map</my-map> <a href=/x></a></p><x-card>a</x-card></body></html>";
@@ -236,15 +236,15 @@ fn what_markdown_can_not_say_of_a_fragment_stays_html() {
 }
 
 #[test]
-fn what_nobody_sees_is_left_out() {
+fn invisible_content_is_omitted() {
     check(
         "<p>a</p><p hidden>b</p><p style='color:red; display : none'>c</p><template>d</template><svg><text>e</text></svg><script>f</script><style>g</style><p>and a line more</p>",
         "a\n\nand a line more\n",
     );
     check("<noscript><p>needs script</p></noscript>", "needs script\n");
-    // Only the frame of a page with scripts ends here, for the standard it never does.
+    // In a page with scripts, the frame ends here; in the standard, it never ends.
     check("<noscript><iframe src=a /></noscript><p>a</p><noscript><iframe>b</iframe>c</noscript><p>d", "a\n\nd\n");
-    // What a script shows as soon as it has put it in place.
+    // Content that a script shows after moving it into place.
     check("<p>a and b</p><div hidden id=S:0>c</div><div hidden id=0>d</div>", "a and b\n\nc\n");
     check(
         "<p>a<SCRIPT>'</b>' <x></ScRiPt >b<style>c</ style>d</style>e<script><!-- <script></script> f --></script>g",
@@ -255,7 +255,7 @@ fn what_nobody_sees_is_left_out() {
 }
 
 #[test]
-fn what_a_page_says_about_itself() {
+fn metadata_is_read() {
     let html = r#"<html lang="de-AT"><head><title>Ebbe | Meer</title><meta property="og:site_name" content="Meer">
         <link rel="canonical" href="/ebbe"><meta name="description" content=" Über  Ebbe ">
         <script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","author":[{"name":"A"},{"name":"B"}],"datePublished":"2026-01-02"}]}</script></head><body><p>Text</p></body></html>"#;
@@ -271,7 +271,7 @@ fn what_a_page_says_about_itself() {
     assert_eq!(page.words, 1);
 }
 
-/// A page that waits for a script to fill it.
+/// A page whose content is loaded by a script.
 fn shell(head: &str) -> String {
     format!("<html><head><title>Tides</title>{head}</head><body><div id=app>Loading</div></body></html>")
 }
@@ -280,7 +280,7 @@ const ANSWER: &str = "The moon pulls at the water on its side of the earth and a
     rises on both sides. As the earth turns, most coasts pass through both rises once a day, and the sun adds its share.";
 
 #[test]
-fn what_a_page_tells_only_machines_is_found() {
+fn structured_data_is_used_for_a_page_without_text() {
     let main = |html: &str| convert(html, &Options::default()).map(|page| page.markdown);
     let forum = shell(&format!(
         r#"<script type="application/ld+json">{{"@graph":[{{"@type":"WebSite","name":"Sea","description":"{ANSWER}"}},
@@ -301,7 +301,7 @@ fn what_a_page_tells_only_machines_is_found() {
         r#"<meta property="og:title" content="Why"><meta property="og:description" content="{ANSWER}">"#
     ));
     assert_eq!(main(&described).unwrap(), format!("# Why\n\n{ANSWER}\n"));
-    // Settings and code are no text, and what is there is not replaced.
+    // Settings and code are not text, and existing content is not replaced.
     let settings = r#"<script type=application/json>{"a":"function() { return a.b.c.d(); } var x = 1; y();","b":["x-y.z"]}</script>"#;
     assert_eq!(main(&shell(settings)).unwrap(), "Loading\n");
     assert!(
@@ -319,7 +319,7 @@ const MANUAL: &str = "<html><head><title>Gauges - Manual</title></head><body><he
     <footer><p>© 2026 The Example Company. All rights reserved.</p><a href=/privacy>Privacy</a></footer></body></html>";
 
 #[test]
-fn what_a_page_says_about_itself_is_bounded() {
+fn metadata_is_bounded() {
     let long = "語".repeat(80_000);
     let meta = |name: &str| format!("<meta property=\"{name}\" content=\"{long}\">");
     let names = ["og:title", "og:site_name", "author", "date", "description", "og:locale"].map(meta).join("");
@@ -354,7 +354,7 @@ fn the_main_content_is_found() {
 }
 
 #[test]
-fn failures_are_told_apart() {
+fn each_failure_has_its_error() {
     let with = |html: &str, scope| convert(html, &Options { base_url: None, scope }).map(|page| page.markdown);
     assert_eq!(with("<script>x</script>", Scope::Whole), Err(Error::EmptyContent));
     assert_eq!(with("<p>x", Scope::Selector("b")), Err(Error::NothingSelected));
@@ -364,11 +364,10 @@ fn failures_are_told_apart() {
     assert_eq!(PageType::default(), PageType::Article);
 }
 
-/// Deep, wide and broken pages; the deep ones overflow the stack of a test where anything recurses
-/// with the page's depth.
+/// Deep, wide and broken pages. Any recursion over the depth of the page would overflow the stack of a test.
 #[test]
-fn nasty_pages_are_just_pages() {
-    // Browsers stop at 512; this is what a hostile page can do.
+fn deep_wide_and_broken_pages_are_converted() {
+    // Browsers stop at depth 512, but a hostile page can be deeper.
     let deep = format!("{}x", "<div>".repeat(100_000));
     assert!(whole(&deep).contains('x') && convert(&deep, &Options::default()).is_ok());
     for (open, close) in [
@@ -387,9 +386,9 @@ fn nasty_pages_are_just_pages() {
     }
 }
 
-/// The tokenizer starts anew where thousands of elements are open: nothing may show of that.
+/// The tokenizer restarts when thousands of elements are open, which must not change the result.
 #[test]
-fn elements_that_nobody_closes_change_nothing_around_them() {
+fn unclosed_elements_do_not_change_the_text_around_them() {
     let many = "<i>".repeat(20_000);
     let page = format!("<div class=a><noscript><ul><li>{many}x<td>y</ul><p>z</noscript></div><p>after <b>it</b>");
     assert_eq!(whole(&page), "after **it**\n");

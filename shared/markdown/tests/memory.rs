@@ -7,7 +7,7 @@ use ragmaker_markdown::{Options, Scope, convert};
 /// The size of every page here.
 const SIZE: usize = 600_000;
 
-/// The memory beyond ten times the page, less that of the executable itself.
+/// The allowed memory beyond ten times the page, without that of the executable.
 const BESIDE: usize = 6_000_000;
 
 /// The most memory that this process has held so far, in bytes.
@@ -18,8 +18,8 @@ fn peak() -> usize {
 }
 
 #[test]
-fn no_page_takes_more_than_its_size_allows() {
-    // The program itself, and what it has learned, are no part of a page.
+fn memory_is_bounded_by_the_size_of_the_page() {
+    // Memory of the program and of the model does not belong to a page.
     let _ = convert("<h1>a</h1><p>b <i>c</i><table><tr><td>d<td>e</table>", &Options::default());
     let start = peak();
     for part in [

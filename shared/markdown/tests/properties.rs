@@ -1,4 +1,4 @@
-//! What holds for any page: properties over generated ones.
+//! Properties of the conversion, tested with generated pages.
 
 use proptest::prelude::*;
 use ragmaker_markdown::{Options, Scope, convert, decode};
@@ -60,7 +60,7 @@ fn line() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 1..6).prop_map(|parts| parts.concat())
 }
 
-/// A page as somebody would write it, but for its text.
+/// A page with valid HTML and any text.
 fn sound_page() -> impl Strategy<Value = String> {
     let block = prop_oneof![
         4 => line().prop_map(|line| format!("<p>{line}</p>")),
@@ -162,14 +162,14 @@ fn letters(html: &str) -> String {
     text.filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Whether a script after this may be raw text of another element.
+/// Whether a following script could become raw text of another element.
 fn has_raw_text(html: &str) -> bool {
     ["<title>", "<textarea>", "<!--", "<noscript"].iter().any(|raw| html.contains(raw))
 }
 
 proptest! {
     #[test]
-    fn what_is_written_says_what_the_page_said(html in sound_page()) {
+    fn markdown_has_the_text_of_the_page(html in sound_page()) {
         prop_assert_eq!(letters(&rendered(&whole(&html))), letters(&html));
     }
 
@@ -194,7 +194,7 @@ proptest! {
     }
 
     #[test]
-    fn scripts_and_styles_never_show(before in page().prop_filter("raw text", |page| !has_raw_text(page)), after in page()) {
+    fn scripts_and_styles_are_never_in_the_markdown(before in page().prop_filter("raw text", |page| !has_raw_text(page)), after in page()) {
         let html = format!("{before}<p><script>xyzzy</script><style>xyzzy</style></p>{after}");
         prop_assert!(!whole(&html).contains("xyzzy"));
         prop_assert!(!convert(&html, &Options::default()).is_ok_and(|page| page.markdown.contains("xyzzy")));

@@ -10,10 +10,10 @@ use line::{Style, attribute, bullet, delimiter, heading, is_specifier, item, spl
 
 use crate::lines::{Blocks, DEEPEST, LONGEST, expanded, prefixed, start};
 
-/// What the `AsciiDoc` in `text` says, as Markdown.
+/// Converts the `AsciiDoc` in `text` to Markdown.
 ///
-/// Sections, lists, tables, code, links and admonitions become those of Markdown. Nothing is included, and
-/// conditions are left out: what they hold stays.
+/// Sections, lists, tables, code, links and admonitions are converted. Include directives are ignored.
+/// Conditional directives are removed; their content stays.
 pub fn asciidoc(text: &str) -> String {
     let text = expanded(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -23,11 +23,11 @@ pub fn asciidoc(text: &str) -> String {
 }
 
 struct Reader {
-    /// What names in braces stand for.
+    /// The values of attributes, which `{name}` refers to.
     attributes: HashMap<String, String>,
 }
 
-/// The words of admonitions.
+/// The labels of admonitions.
 const ADMONITIONS: [(&str, &str); 5] =
     [("NOTE", "Note"), ("TIP", "Tip"), ("IMPORTANT", "Important"), ("WARNING", "Warning"), ("CAUTION", "Caution")];
 
@@ -69,7 +69,7 @@ impl Reader {
             .filter(|title| title.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '_' | '*' | '"')))
         {
             out.push(&format!("**{}**", self.inline(title).replace("**", "")));
-            // The style of a block may stand above its title, too.
+            // The style line of a block may also precede its title.
             return match lines.get(at + 1) {
                 Some(next) if !next.is_empty() && style_of(next).is_none() => {
                     self.block(lines, at + 1, style, depth, out)
@@ -112,7 +112,7 @@ impl Reader {
         }
         let kept: Vec<&str> = part.iter().copied().filter(|line| !line.starts_with("//")).collect();
         let text = self.inline(&kept.join("\n"));
-        // A line that ends with a plus breaks there.
+        // A space and a plus sign at the end of a line are a line break.
         let text = text.replace(" +\n", "\\\n");
         let said =
             ADMONITIONS.iter().find_map(|(mark, word)| Some((word, text.strip_prefix(mark)?.strip_prefix(": ")?)));
@@ -126,7 +126,7 @@ impl Reader {
         end
     }
 
-    /// What says nothing: comments, attributes, anchors, conditions, includes. Where it ends.
+    /// Lines without output: comments, attributes, anchors, conditions, includes. Returns where they end.
     fn silent(&mut self, lines: &[&str], at: usize) -> Option<usize> {
         let line = lines[at];
         if line.len() > 3 && line.chars().all(|c| c == '/') {
@@ -176,16 +176,16 @@ impl Reader {
         }
     }
 
-    /// A list, with the lists in it.
+    /// Converts a list with its nested lists.
     fn list(&mut self, lines: &[&str], start: usize, depth: usize, out: &mut Blocks) -> Option<usize> {
         item(lines[start])?;
         let mut markdown = String::new();
-        // The marks of the lists that are open, the outermost first.
+        // The markers of the open lists, the outermost first.
         let mut open: Vec<(&str, usize)> = vec![];
         let mut at = start;
         while at < lines.len() {
             let Some((mark, text)) = item(lines[at]) else {
-                // Blank lines part items, and end the list where none follows.
+                // Blank lines separate items; they end the list if no item follows.
                 let next = lines[at..].iter().position(|line| !line.is_empty()).map(|blank| at + blank);
                 match next.filter(|next| *next > at && item(lines[*next]).is_some()) {
                     Some(next) => at = next,
@@ -214,7 +214,7 @@ impl Reader {
             }
             let mut body = Blocks::default();
             body.push(&self.inline(&said.join("\n")));
-            // Blocks that a plus attaches.
+            // Blocks that are attached with a plus sign.
             while lines.get(at) == Some(&"+") {
                 let mut style = Style::default();
                 at += 1;
@@ -247,7 +247,7 @@ impl Reader {
         let mut at = at + 1;
         let mut body = Blocks::default();
         if rest.is_empty() {
-            // Its text may be below, after a blank line.
+            // The definition may follow below, after a blank line.
             while lines.get(at).is_some_and(|line| line.is_empty()) {
                 at += 1;
             }
@@ -281,7 +281,8 @@ impl Reader {
         at
     }
 
-    /// The rows of a table: each cell starts with a bar; a row is a line, or as many cells as there are columns.
+    /// The rows of a table. Each cell starts with a bar. A row is one line, or as many cells as there are
+    /// columns.
     fn table(&mut self, lines: &[&str], style: &Style) -> Vec<Vec<String>> {
         let columns = style.words.iter().find_map(|word| word.strip_prefix("cols=")).map(|columns| {
             let columns = columns.trim_matches('"');
@@ -296,7 +297,7 @@ impl Reader {
                 continue;
             }
             let mut parts = split_cells(line).into_iter();
-            // What is before the first bar goes on with the cell before; or it says how the cell looks.
+            // Text before the first bar continues the previous cell, or is the format of the next one.
             if let (Some(more), Some(last)) = (parts.next(), cells.last_mut())
                 && !more.trim().is_empty()
                 && !is_specifier(&more)
@@ -315,11 +316,11 @@ impl Reader {
         cells.chunks(columns).map(<[String]>::to_vec).collect()
     }
 
-    /// `text` with names in braces as what they stand for.
+    /// Replaces attribute references in `text` by their values.
     fn attribute(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;
-        // A short name may stand for a long text, often.
+        // A limit, because a short reference to a long value can be repeated often.
         let most = text.len() * 4 + LONGEST;
         while let Some(at) = rest.find('{') {
             out.push_str(&rest[..at]);
@@ -350,7 +351,7 @@ impl Reader {
         })
     }
 
-    /// `text` with its inline markup as that of Markdown.
+    /// Converts the inline markup of `text` to Markdown.
     fn inline(&mut self, text: &str) -> String {
         let text = self.attribute(text);
         let mut out = String::with_capacity(text.len());
@@ -385,7 +386,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_document() {
+    fn asciidoc_documents_are_converted() {
         let text = "= Tides\nAda <ada@x.example>\n:version: 3\n// comment\n\n[[high]]\n== High water {version}\n\nTwo *a* _day_, `code` and https://x.example[a link^].\nSee <<low,low water>> or xref:a.adoc[A].\n\n[source,rust]\n----\nfn a() {}\n----\n\n....\nplain\n....\n\nNOTE: Take care.\n\n[WARNING]\n====\nTwice.\n====\n\ninclude::/etc/passwd[]\n\nimage::a.png[A tide,300]\n";
         let expected = "# Tides\n\nAda <ada@x.example>\n\n## High water 3\n\nTwo **a** *day*, `code` and [a link](https://x.example).\nSee low water or [A](a.adoc).\n\n```rust\nfn a() {}\n```\n\n```\nplain\n```\n\n> **Note:** Take care.\n\n> **Warning:** Twice.\n\n![A tide](a.png)\n";
         assert_eq!(read(text), expected);
@@ -417,7 +418,7 @@ mod tests {
         }
 
         #[test]
-        fn words_are_kept(words in proptest::collection::vec("[b-z]{1,8}", 1..20), width in 1_usize..6) {
+        fn no_word_is_lost(words in proptest::collection::vec("[b-z]{1,8}", 1..20), width in 1_usize..6) {
             let text = words.chunks(width).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n\n");
             let markdown = read(&text);
             prop_assert_eq!(markdown.split_whitespace().collect::<Vec<_>>(), words);

@@ -1,31 +1,31 @@
 //! Lines and their indentation, and the output of Markdown lines.
 
-/// How deep blocks are read in each other; what is deeper is taken as text.
+/// The maximum nesting depth of blocks; deeper blocks are text.
 pub(crate) const DEEPEST: usize = 40;
 
-/// The longest piece of inline markup in bytes. What is longer is text: else a text of nothing but openings would
-/// take time that grows with its square.
+/// The longest inline markup in bytes; longer markup is text. Without a limit, a text of opening markers alone
+/// would take quadratic time.
 pub(crate) const LONGEST: usize = 1000;
 
-/// The start of `text`, of at most `most` bytes.
+/// The first bytes of `text`, at most `most`, cut at a character boundary.
 pub(crate) fn start(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most.min(text.len()))]
 }
 
-/// The columns that a line is indented by; `None` for a blank one.
+/// The indentation of a line in columns; `None` for a blank line.
 pub(crate) fn indent(line: &str) -> Option<usize> {
     let text = line.trim_start();
     (!text.is_empty()).then(|| line.len() - text.len())
 }
 
-/// `lines` without the indentation that all of them have.
+/// `lines` without their common indentation.
 pub(crate) fn dedented<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     let least = lines.iter().filter_map(|line| indent(line)).min().unwrap_or_default();
     lines.iter().map(|line| line.get(least..).unwrap_or_default()).collect()
 }
 
-/// The lines from `start` on that are blank or indented by more than `than` columns, without blank ones at the
-/// end; and where they end.
+/// The lines from `start` on that are blank or indented by more than `than` columns, without blank lines at the
+/// end, and the index of the next line.
 pub(crate) fn indented<'l, 'a>(lines: &'l [&'a str], start: usize, than: usize) -> (&'l [&'a str], usize) {
     let mut end = start;
     for (at, line) in lines.iter().enumerate().skip(start) {
@@ -38,7 +38,7 @@ pub(crate) fn indented<'l, 'a>(lines: &'l [&'a str], start: usize, than: usize) 
     (&lines[start..end.max(start)], end.max(start))
 }
 
-/// A text with tabs as the spaces that they stand for, in lines.
+/// The lines of `text` with tabs expanded to spaces.
 pub(crate) fn expanded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.trim_start_matches('\u{feff}').lines() {
@@ -58,19 +58,19 @@ pub(crate) fn expanded(text: &str) -> String {
     out
 }
 
-/// Markdown that is being written, block by block.
+/// The Markdown output, block by block.
 #[derive(Default)]
 pub(crate) struct Blocks {
     out: String,
 }
 
 impl Blocks {
-    /// Adds a block, parted from the one before by a blank line.
+    /// Adds a block after a blank line.
     pub(crate) fn push(&mut self, block: &str) {
         self.add(block, true);
     }
 
-    /// Adds a block right below the one before where it is not `apart`.
+    /// Adds a block, after a blank line only if `apart`.
     pub(crate) fn add(&mut self, block: &str, apart: bool) {
         let block = block.trim_end();
         if block.trim().is_empty() {
@@ -98,7 +98,7 @@ impl Blocks {
         self.push(&format!("{fence}{language}\n{text}\n{fence}"));
     }
 
-    /// Adds what `markdown` says, with `first` before its first line and `rest` before the others.
+    /// Adds the lines of `markdown`, with `first` before the first line and `rest` before the others.
     pub(crate) fn prefixed(&mut self, first: &str, rest: &str, markdown: &str) {
         self.push(&prefixed(first, rest, markdown));
     }

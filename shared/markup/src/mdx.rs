@@ -2,16 +2,16 @@
 
 use crate::lines::{LONGEST, start};
 
-/// What the MDX in `text` says, as Markdown.
+/// Converts the MDX in `text` to Markdown.
 ///
-/// Imports, exports, comments and the tags of components go; what stands between tags stays. The title that a
-/// component is given stays as a line in bold.
+/// Imports, exports, comments and component tags are removed. Text between tags stays. The `title` of a
+/// component becomes a line in bold.
 pub fn mdx(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut fence, mut blank, mut statement) = (None::<String>, true, 0_i32);
     let mut lines = text.trim_start_matches('\u{feff}').lines().peekable();
     let mut comment = false;
-    // What a tag that goes over several lines has said so far.
+    // The beginning of a tag that spans several lines.
     let mut tag = String::new();
     while let Some(line) = lines.next() {
         let trimmed = line.trim();
@@ -77,7 +77,7 @@ pub fn mdx(text: &str) -> String {
     out
 }
 
-/// Adds a line, and no second blank one after another.
+/// Adds a line, but no two blank lines in a row.
 fn push(out: &mut String, line: &str, blank: &mut bool) {
     let is_blank = line.trim().is_empty();
     if !(is_blank && *blank) {
@@ -87,7 +87,7 @@ fn push(out: &mut String, line: &str, blank: &mut bool) {
     *blank = is_blank;
 }
 
-/// How many brackets a line of JavaScript opens and does not close.
+/// The number of brackets that a line of JavaScript opens, minus those that it closes.
 fn balance(line: &str) -> i32 {
     let text = outside_quotes(line);
     let count = |brackets: [char; 3]| i32::try_from(text.matches(brackets).count()).unwrap_or(i32::MAX);
@@ -113,13 +113,13 @@ fn outside_quotes(text: &str) -> String {
         .collect()
 }
 
-/// Whether a line starts with the tag of a component: one with a capital, which no element of HTML has.
+/// Whether a line starts with a component tag: its name is capitalised, unlike those of HTML elements.
 fn starts_tag(line: &str) -> bool {
     let name = line.strip_prefix("</").or_else(|| line.strip_prefix('<'));
     name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_uppercase() || c == '>'))
 }
 
-/// `line` without tags of components. What is in backticks stays.
+/// `line` without component tags, except inside backticks.
 fn without_tags(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let (mut rest, mut in_code) = (line, false);
@@ -140,7 +140,7 @@ fn without_tags(line: &str) -> String {
     out
 }
 
-/// Where the tag that `text` starts with ends.
+/// The end of the tag that `text` starts with.
 fn tag_end(text: &str) -> Option<usize> {
     let (mut quote, mut depth, mut before) = (None, 0_usize, ' ');
     for (at, c) in start(text, LONGEST).char_indices() {
@@ -163,7 +163,7 @@ fn tag_end(text: &str) -> Option<usize> {
     None
 }
 
-/// What a tag has as its title.
+/// The `title` attribute of a tag.
 fn title(tag: &str) -> Option<&str> {
     let tag = tag.trim();
     let tag = &tag[..tag_end(tag)?];
@@ -182,7 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_for_programs_goes() {
+    fn imports_exports_and_tags_are_removed() {
         let text = "import Tabs from '@theme/Tabs';\nimport {\n  A,\n  B,\n} from 'x';\nexport const meta = {\n  a: 1\n};\n\n# Tides\n\n{/* a\n comment */}\n<Tabs>\n  <TabItem value=\"a\" label=\"High water\">\n\n  Two a day, <Term>see</Term> `<B>`.\n\n  </TabItem>\n</Tabs>\n\n```jsx\nimport X from 'y'\n<A/>\n```\n<Note\n  title='Spring'\n  onClick={() => go(1 > 0)}\n>\nA tide.\n</Note>\nexports are left\n";
         let expected = "# Tides\n\n**High water**\n\n  Two a day, see `<B>`.\n\n```jsx\nimport X from 'y'\n<A/>\n```\n**Spring**\n\nA tide.\nexports are left\n";
         assert_eq!(mdx(text), expected);

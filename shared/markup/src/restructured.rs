@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use crate::lines::{Blocks, DEEPEST, dedented, expanded, indent, indented, prefixed};
 
-/// What the reStructuredText in `text` says, as Markdown.
+/// Converts the reStructuredText in `text` to Markdown.
 ///
-/// Sections, lists, tables, code, links, notes and signatures become those of Markdown. Directives that include
-/// or compute something are left out; of an unknown one, what is written in it stays.
+/// Sections, lists, tables, code, links, notes and signatures are converted. Directives that include or compute
+/// something are removed. The content of an unknown directive stays.
 pub fn restructured_text(text: &str) -> String {
     let text = expanded(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -22,23 +22,23 @@ pub fn restructured_text(text: &str) -> String {
     out.finish()
 }
 
-/// What is known of the whole text.
+/// The state for the whole text.
 #[derive(Default)]
 pub(crate) struct Reader {
-    /// Where names lead, in lower case.
+    /// The targets of references, by their names in lower case.
     targets: HashMap<String, String>,
-    /// Where references without a name lead, in order.
+    /// The targets of anonymous references, in order.
     anonymous: Vec<String>,
-    /// What stands for a name.
+    /// The values of substitutions.
     substitutions: HashMap<String, String>,
-    /// The ways that headings are adorned, the outermost first.
+    /// The adornment styles of headings, the outermost first.
     levels: Vec<(char, bool)>,
-    /// How many bytes may still come from names: a short name may stand for a long text, often.
+    /// How many bytes substitutions may still add: a short reference to a long value can be repeated often.
     left: usize,
 }
 
 impl Reader {
-    /// Notes what may be used before it is defined.
+    /// Collects definitions, because references may precede them.
     fn collect(&mut self, lines: &[&str]) {
         for line in lines {
             let line = line.trim();
@@ -61,11 +61,11 @@ impl Reader {
                 self.substitutions.insert(name.to_owned(), text.trim().to_owned());
             }
         }
-        // The last is taken first.
+        // `pop` takes the last one, which must be the first.
         self.anonymous.reverse();
     }
 
-    /// Reads `lines`, which are `depth` blocks deep in others.
+    /// Converts `lines`, which are nested `depth` blocks deep.
     pub(crate) fn blocks(&mut self, lines: &[&str], depth: usize, out: &mut Blocks) {
         if depth > DEEPEST {
             return out.code(lines, "");
@@ -82,7 +82,7 @@ impl Reader {
         out.finish()
     }
 
-    /// Reads the block that starts at `at`, and says where it ends.
+    /// Converts the block at line `at`, and returns the line after it.
     fn block(&mut self, lines: &[&str], at: usize, depth: usize, out: &mut Blocks) -> usize {
         let line = lines[at];
         let Some(columns) = indent(line) else { return at + 1 };
@@ -140,7 +140,7 @@ impl Reader {
         self.paragraph(lines, at, depth, out)
     }
 
-    /// `lines` of which the first is not indented as the others are.
+    /// Converts `lines`, whose first line is indented differently.
     fn markdown_of(&mut self, lines: &[&str], depth: usize) -> String {
         let mut out = Blocks::default();
         self.blocks(lines, depth + 1, &mut out);
@@ -163,13 +163,13 @@ impl Reader {
             format!("{}. ", mark.trim_end().trim_end_matches('.'))
         };
         let rest = " ".repeat(mark.len());
-        // As they stand: items without a blank line between them are one list without one.
+        // Like the source: items without blank lines between them form a tight list.
         let apart = at == 0 || indent(lines[at - 1]).is_none();
         out.add(&prefixed(&mark, &rest, &said), apart);
         end
     }
 
-    /// A paragraph, with the code or the definition that it introduces.
+    /// Converts a paragraph with the code block or definition that it introduces.
     fn paragraph(&mut self, lines: &[&str], at: usize, depth: usize, out: &mut Blocks) -> usize {
         let is_definition = lines.get(at + 1).is_some_and(|next| indent(next).is_some_and(|columns| columns > 0));
         if is_definition && !lines[at].ends_with("::") {
@@ -188,7 +188,7 @@ impl Reader {
             out.push(&self.inline(&text));
             return end;
         };
-        // The code that follows, without the colon that stands for none.
+        // The code block that follows. Of `::`, one colon is text.
         let text = text.trim_end();
         if !text.is_empty() {
             out.push(&(self.inline(text) + ":"));
@@ -198,7 +198,7 @@ impl Reader {
         end
     }
 
-    /// A heading with a line below it, and perhaps one above.
+    /// Converts a heading with an underline and an optional overline.
     fn heading(&mut self, lines: &[&str], at: usize, out: &mut Blocks) -> Option<usize> {
         let next = lines.get(at + 1)?;
         let (text, mark, over, end) = match (adornment(lines[at]), adornment(next)) {
@@ -224,13 +224,13 @@ impl Reader {
     }
 }
 
-/// The character that a line is nothing but.
+/// The only character of an adornment line.
 fn adornment(line: &str) -> Option<char> {
     let first = line.chars().next().filter(char::is_ascii_punctuation)?;
     (line.len() > 1 && line.chars().all(|c| c == first)).then_some(first)
 }
 
-/// The mark of a list's item, and where what it says begins.
+/// The marker of a list item, and the column of its text.
 fn item<'a>(line: &'a str, next: Option<&&str>) -> Option<(&'a str, usize)> {
     let (mark, rest) = line.split_once(' ').unwrap_or((line, ""));
     let content = line.len() - rest.trim_start().len();
@@ -240,7 +240,7 @@ fn item<'a>(line: &'a str, next: Option<&&str>) -> Option<(&'a str, usize)> {
     let inner = mark.strip_prefix('(').unwrap_or(mark);
     let name = inner.strip_suffix('.').or_else(|| inner.strip_suffix(')'))?;
     let is_number = !name.is_empty() && name.len() < 5 && name.bytes().all(|byte| byte.is_ascii_digit());
-    // A letter may be somebody's initial.
+    // A letter may be an initial.
     let is_letter = name.len() == 1
         && name.bytes().all(|byte| byte.is_ascii_alphabetic())
         && next.is_none_or(|next| {
@@ -250,7 +250,7 @@ fn item<'a>(line: &'a str, next: Option<&&str>) -> Option<(&'a str, usize)> {
     (!rest.is_empty() && (name == "#" || is_number || is_letter)).then_some((mark, content))
 }
 
-/// A field's name and the start of its value.
+/// The name of a field, and the start of its value.
 pub(crate) fn field(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix(':').filter(|rest| !rest.starts_with([':', ' ']))?;
     let end = rest
@@ -266,7 +266,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn sections_nest_by_the_order_of_their_marks() {
+    fn sections_nest_by_the_order_of_their_adornments() {
         let text = "=====\nTides\n=====\n\nOne\n===\n\nTwo\n---\n\nThree\n===\n\n----\n\nText.\n";
         assert_eq!(read(text), "# Tides\n\n## One\n\n### Two\n\n## Three\n\nText.\n");
     }
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn code_in_each_of_its_forms() {
+    fn every_form_of_code_is_converted() {
         let text =
             "Run::\n\n    a\n      b\n\n.. code-block:: python\n   :linenos:\n\n   x = 1\n\n>>> 1\n1\n\n::\n\n  c\n";
         assert_eq!(
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_in_each_of_their_forms() {
+    fn every_form_of_table_is_converted() {
         let grid = "+-----+-----+\n| a   | b|c |\n+=====+=====+\n| 1   | x   |\n|     | y   |\n+-----+-----+\n";
         let simple = "===  ===\na    b|c\n===  ===\n1    x\n     y\n===  ===\n";
         let list = ".. list-table::\n   :header-rows: 1\n\n   * - a\n     - b|c\n   * - 1\n     - x\n       y\n";
@@ -332,7 +332,7 @@ mod tests {
         }
 
         #[test]
-        fn words_are_kept(words in proptest::collection::vec("[a-z]{1,8}", 1..20), width in 1_usize..6) {
+        fn no_word_is_lost(words in proptest::collection::vec("[a-z]{1,8}", 1..20), width in 1_usize..6) {
             let text = words.chunks(width).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n\n");
             let markdown = read(&text);
             prop_assert_eq!(markdown.split_whitespace().collect::<Vec<_>>(), words);

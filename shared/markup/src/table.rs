@@ -1,6 +1,6 @@
 //! Markdown tables.
 
-/// Rows as a table, the first of which is its header; no table where there is no cell.
+/// Writes rows as a Markdown table with the first row as its header; nothing if there are no cells.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let mut out = String::new();
@@ -24,7 +24,7 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// A cell on one line, with no bar that would end it.
+/// Escapes a cell and joins its lines.
 fn escaped(cell: &str) -> String {
     let lines: Vec<&str> = cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut out = String::new();

@@ -27,13 +27,13 @@ const SIGNATURES: [(&[u8], &str); 22] = [
     (b"wOF2", "font/woff2"),
 ];
 
-/// The MIME type of a file that starts with `head` as no text does, by a signature of its format. A short
-/// signature of letters may be the start of a text as well: see [`is_binary`].
+/// The MIME type of a binary file that starts with `head`, by the signature of its format. A text can also
+/// start with a short signature of letters; see [`is_binary`].
 pub fn binary_type(head: &[u8]) -> Option<&'static str> {
     found(head).map(|(_, mime_type)| mime_type)
 }
 
-/// Whether a file that starts with `head` is not text, whatever follows.
+/// Whether a file that starts with `head` is certainly not text.
 pub fn is_binary(head: &[u8]) -> bool {
     found(head).is_some_and(|(signature, _)| {
         let may_start_text = signature.len() < 4 && signature.iter().all(u8::is_ascii_alphanumeric);
@@ -42,7 +42,7 @@ pub fn is_binary(head: &[u8]) -> bool {
 }
 
 fn found(head: &[u8]) -> Option<(&'static [u8], &'static str)> {
-    // What a container in the Resource Interchange File Format holds comes after its length.
+    // In the Resource Interchange File Format, the type of the content follows the length.
     let contained = head.starts_with(b"RIFF").then(|| head.get(8..12)).flatten().and_then(|kind| match kind {
         b"WAVE" => Some("audio/wav"),
         b"AVI " => Some("video/x-msvideo"),
@@ -53,7 +53,7 @@ fn found(head: &[u8]) -> Option<(&'static [u8], &'static str)> {
         return Some((b"RIFF", mime_type));
     }
     let known = SIGNATURES.into_iter().find(|(signature, _)| head.starts_with(signature));
-    // A film or a picture of the ISO base media format (ISO/IEC 14496-12): first the length of its first box.
+    // Video or image in the ISO base media format (ISO/IEC 14496-12): the length of the first box comes first.
     known.or_else(|| (head.get(4..8) == Some(b"ftyp")).then_some((b"\0\0\0\0ftyp", "video/mp4")))
 }
 
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signatures_decide() {
+    fn binary_files_are_recognised_by_their_signature() {
         for (head, mime_type) in [
             (&b"%PDF-1.7\n"[..], Some("application/pdf")),
             (b"\x1F\x8B\x08", Some("application/gzip")),
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_may_start_like_a_program() {
+    fn text_may_start_with_a_short_signature() {
         for (head, is) in [(&b"MZ is short for"[..], false), (b"MZ\x90\0\x03", true), (b"BZh", false), (b"%PDF-", true)]
         {
             assert_eq!(is_binary(head), is, "{head:?}");

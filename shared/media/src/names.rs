@@ -6,10 +6,10 @@ use std::path::Path;
 
 /// A kind of text file.
 struct Kind {
-    /// The language, as people call it.
+    /// The usual name of the language.
     language: &'static str,
     mime_type: &'static str,
-    /// Extensions in lower case, and whole names as they are written.
+    /// File name extensions in lower case, and complete file names.
     names: &'static [&'static str],
 }
 
@@ -93,12 +93,12 @@ fn of(path: &Path) -> Option<&'static Kind> {
     by(name).or_else(|| by(&path.extension()?.to_str()?.to_ascii_lowercase()))
 }
 
-/// The MIME type that the name of a text file stands for.
+/// The MIME type for the name of a text file.
 pub(crate) fn mime_type(path: &Path) -> Option<&'static str> {
     of(path).map(|kind| kind.mime_type)
 }
 
-/// The language that the name of a file stands for; data and markup count as well.
+/// The language for the name of a file, including data and markup languages.
 pub fn language(path: &Path) -> Option<&'static str> {
     of(path).map(|kind| kind.language)
 }
@@ -109,7 +109,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn each_name_stands_for_one_kind() {
+    fn no_name_is_listed_twice() {
         let names: Vec<_> = KINDS.iter().flat_map(|kind| kind.names).collect();
         let unique: BTreeSet<_> = names.iter().collect();
         assert_eq!(unique.len(), names.len());

@@ -6,15 +6,15 @@ use serde::de::IgnoredAny;
 
 use crate::names;
 
-/// The type of text of which nothing more is known.
+/// The type of text without further information.
 const PLAIN: &str = "text/plain";
 
-/// Names of files that embed other languages: how they start says nothing.
+/// Extensions of files that embed other languages, so their first characters do not determine the type.
 const EMBEDDING: [&str; 12] =
     ["md", "markdown", "mdx", "php", "vue", "svelte", "astro", "erb", "ejs", "hbs", "j2", "jinja"];
 
-/// The MIME type of a text that starts with `head`, which is all of it where `is_whole`, in a file that is
-/// called `path`. Text in UTF-16 and UTF-32 has a type by its name alone.
+/// The MIME type of a text that starts with `head`, in a file named `path`. `is_whole` says that `head` is the
+/// complete text. For UTF-16 and UTF-32, only the name determines the type.
 pub fn text_type(head: &[u8], is_whole: bool, path: &Path) -> &'static str {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
     let named = names::mime_type(path);
@@ -29,7 +29,7 @@ pub fn text_type(head: &[u8], is_whole: bool, path: &Path) -> &'static str {
         .unwrap_or(PLAIN)
 }
 
-/// The type of a text that starts as HTML or XML does.
+/// The type of a text that starts like HTML or XML.
 fn markup(text: &[u8], named: Option<&'static str>) -> Option<&'static str> {
     let start = text[..text.len().min(2048)].to_ascii_lowercase();
     if !start.starts_with(b"<") {
@@ -57,7 +57,7 @@ fn markup(text: &[u8], named: Option<&'static str>) -> Option<&'static str> {
     Some(known.map(|(_, mime_type)| mime_type).or(by_name).unwrap_or("application/xml"))
 }
 
-/// From the first tag on: before it are declarations and comments.
+/// The text from the first tag on, without the declarations and comments before it.
 fn root_tag(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text;
     loop {
@@ -92,7 +92,7 @@ fn interpreter(text: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Whether `text` is an object or a list in JSON, or starts as one where it is not whole.
+/// Whether `text` is a JSON object or array, or the start of one if it is not whole.
 fn is_json(text: &[u8], is_whole: bool) -> bool {
     let Some((first @ (b'{' | b'['), rest)) = text.split_first() else { return false };
     if is_whole {
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_comes_before_the_name() {
+    fn content_has_precedence_over_the_name() {
         for (name, content, mime_type) in [
             ("a.json", "{\"a\": 1}", "application/json"),
             ("a", "{\"a\": 1}\n", "application/json"),

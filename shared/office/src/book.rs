@@ -8,13 +8,13 @@ use quick_xml::events::Event;
 use crate::{
     Damage,
     package::Package,
-    word::{attribute, events},
+    word::{attribute, for_each_event},
 };
 
-/// The book as Markdown.
+/// Converts the book to Markdown.
 pub(crate) fn markdown(package: &mut Package) -> Result<String, Damage> {
     let mut root = None;
-    events(&package.needed("META-INF/container.xml")?, |event| {
+    for_each_event(&package.needed("META-INF/container.xml")?, |event| {
         if let Event::Start(element) = event
             && element.local_name().as_ref() == "rootfile"
         {
@@ -23,7 +23,7 @@ pub(crate) fn markdown(package: &mut Package) -> Result<String, Damage> {
     })?;
     let root = root.ok_or(Damage::NoBook)?;
     let (mut files, mut order) = (HashMap::new(), vec![]);
-    events(&package.needed(&root)?, |event| {
+    for_each_event(&package.needed(&root)?, |event| {
         let Event::Start(element) = event else { return };
         match element.local_name().as_ref() {
             "item" => {
@@ -41,7 +41,7 @@ pub(crate) fn markdown(package: &mut Package) -> Result<String, Damage> {
         let Some(path) = files.get(&id) else { continue };
         let path = folder.clone() + &percent_decode_str(path).decode_utf8_lossy();
         let bytes = package.bytes(&path)?.ok_or_else(|| Damage::Missing { part: path.clone() })?;
-        chapters.push(crate::markdown::of_html(&ragmaker_markdown::decode(&bytes, None).0)?);
+        chapters.push(crate::markdown::from_html(&ragmaker_markdown::decode(&bytes, None).0)?);
     }
     chapters.retain(|chapter| !chapter.trim().is_empty());
     Ok(chapters.join("\n"))

@@ -4,13 +4,13 @@ use csv::{ReaderBuilder, Trim};
 
 use crate::{
     Damage,
-    grid::{Grid, TooMany, escaped},
+    grid::{Grid, LimitExceeded, escaped},
 };
 
-/// What may stand between fields, the likeliest first.
+/// The possible delimiters, the most likely first.
 const DELIMITERS: [u8; 4] = *b",;\t|";
 
-/// The rows of `text` as one table, whose first row is the header. The delimiter is found out.
+/// Converts delimited rows to one Markdown table whose first row is the header. The delimiter is detected.
 ///
 /// # Errors
 ///
@@ -23,11 +23,11 @@ pub fn delimited(text: &str) -> Result<String, Damage> {
         .delimiter(delimiter(text))
         .from_reader(text.as_bytes());
     let mut grid = Grid::default();
-    // Reading from memory fails for nothing but what is not UTF-8, and that is a text.
+    // Reading from memory fails only for invalid UTF-8, and the input is a string.
     for (row, record) in reader.records().filter_map(Result::ok).enumerate() {
         for (column, field) in record.iter().enumerate() {
             let set = grid.set(row as u32, column as u32, escaped(field));
-            set.map_err(|TooMany| Damage::TooManyCells { sheet: "the table".to_owned() })?;
+            set.map_err(|LimitExceeded| Damage::TooManyCells { sheet: "the table".to_owned() })?;
         }
     }
     let mut out = String::new();
@@ -35,7 +35,8 @@ pub fn delimited(text: &str) -> Result<String, Damage> {
     Ok(out)
 }
 
-/// The one that stands equally often on the first lines, or most often on the first.
+/// The delimiter with the same count in each of the first lines, or else the most frequent one in the first
+/// line.
 fn delimiter(text: &str) -> u8 {
     let count = |line: &str, delimiter: u8| {
         let mut quoted = false;
@@ -51,7 +52,7 @@ fn delimiter(text: &str) -> u8 {
     let agrees =
         |delimiter: &u8| first(*delimiter) > 0 && lines.iter().all(|line| count(line, *delimiter) == first(*delimiter));
     let chosen = DELIMITERS.into_iter().filter(agrees).max_by_key(|delimiter| first(*delimiter));
-    // Of several, the last that is the most; so the likeliest comes last.
+    // For equal counts, `max_by_key` takes the last one, so the most likely delimiter is last.
     chosen.or_else(|| DELIMITERS.into_iter().rev().max_by_key(|delimiter| first(*delimiter))).unwrap_or(b',')
 }
 
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_delimiter_is_found_out() {
+    fn the_delimiter_is_detected() {
         let expected = "| a | b |\n| --- | --- |\n| 1,5 | x\\|y |\n\n";
         assert_eq!(delimited("a;b\n1,5;x|y\n").unwrap(), expected);
         assert_eq!(delimited("a,b\n\"1,5\",\"x|y\"\n").unwrap(), expected);

@@ -1,4 +1,4 @@
-//! The kinds of documents, and their conversion.
+//! Document formats, and the conversion of documents.
 
 use std::io;
 
@@ -6,36 +6,36 @@ use ragmaker_text::Source;
 
 use crate::{
     Failure, book,
-    markdown::of_html,
+    markdown::from_html,
     odf,
     package::Package,
     pdf::{self, Pages},
     sheets, slides, word,
 };
 
-/// A kind of document.
+/// A document format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// The Portable Document Format.
     Pdf,
-    /// A Word document.
+    /// Word document.
     Docx,
-    /// A presentation.
+    /// Microsoft presentation.
     Pptx,
-    /// A workbook.
+    /// Excel workbook.
     Xlsx,
-    /// A book.
+    /// Electronic book.
     Epub,
-    /// A text of OpenDocument.
+    /// OpenDocument text.
     Odt,
-    /// A presentation of OpenDocument.
+    /// OpenDocument presentation.
     Odp,
-    /// A spreadsheet of OpenDocument.
+    /// OpenDocument spreadsheet.
     Ods,
 }
 
 impl Format {
-    /// Its MIME type, as IANA registers it.
+    /// The MIME type registered with IANA.
     pub const fn mime_type(self) -> &'static str {
         match self {
             Self::Pdf => "application/pdf",
@@ -49,7 +49,7 @@ impl Format {
         }
     }
 
-    /// Its name.
+    /// The name of the format.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pdf => "PDF",
@@ -64,7 +64,7 @@ impl Format {
     }
 }
 
-/// The kinds of archives, each with the part that makes it one.
+/// The archive formats, each with the part that identifies it.
 const ARCHIVES: [(Format, &str); 4] = [
     (Format::Docx, "word/document.xml"),
     (Format::Pptx, "ppt/presentation.xml"),
@@ -72,7 +72,7 @@ const ARCHIVES: [(Format, &str); 4] = [
     (Format::Epub, "META-INF/container.xml"),
 ];
 
-/// The kind of OpenDocument that an archive is, by its part `mimetype`; templates are documents, too.
+/// The OpenDocument format of an archive by its part `mimetype`. Templates count as documents.
 fn open_document(package: &mut Package) -> Option<Format> {
     let named = package.text("mimetype").ok()??;
     let named = named.trim();
@@ -83,21 +83,21 @@ fn open_document(package: &mut Package) -> Option<Format> {
 /// A document that can be converted.
 pub struct Document {
     format: Format,
-    /// The parts of it; none of a PDF.
+    /// The archive; `None` for a PDF.
     package: Option<Package>,
 }
 
 impl Document {
-    /// Whether a file that starts with `head` can be a document at all: so that a caller which has the
-    /// start of each file of a tree opens no other.
+    /// Whether a file that starts with `head` can be a document. A caller that has the first bytes of many
+    /// files need not open the others.
     pub fn may_start_with(head: &[u8]) -> bool {
         head.starts_with(pdf::SIGNATURE) || head.starts_with(Package::SIGNATURE)
     }
 
-    /// The document that `source` is; `None` if it is something else.
+    /// Opens the document in `source`; `None` if it has another format.
     ///
     /// # Errors
-    /// What the system says where `source` cannot be read.
+    /// An I/O error if `source` cannot be read.
     pub fn open(source: &Source) -> io::Result<Option<Self>> {
         if pdf::is_pdf(source)? {
             return Ok(Some(Self { format: Format::Pdf, package: None }));
@@ -108,23 +108,23 @@ impl Document {
         Ok(format.map(|format| Self { format, package: Some(package) }))
     }
 
-    /// Its kind.
+    /// The format.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// What the document says, as UTF-8: Markdown, or the plain text of a PDF with a form feed at the end
-    /// of each page. `source` is what it was opened from; `pages` are those of a PDF that are wanted.
+    /// Converts the document to UTF-8: Markdown, or for a PDF plain text with a form feed at the end of each
+    /// page. `source` is the source that it was opened from; `pages` selects pages of a PDF.
     ///
     /// # Errors
-    /// Why it cannot be converted; see [`Failure::at`].
+    /// The reason why it cannot be converted; see [`Failure::at`].
     pub fn convert(self, source: &Source, pages: Option<Pages>) -> Result<Source, Failure> {
         let Some(mut package) = self.package else { return pdf::text(source, pages) };
         let markdown = match self.format {
-            Format::Docx => word::html(&mut package).and_then(|html| of_html(&html)),
-            Format::Pptx => slides::html(&mut package).and_then(|html| of_html(&html)),
+            Format::Docx => word::html(&mut package).and_then(|html| from_html(&html)),
+            Format::Pptx => slides::html(&mut package).and_then(|html| from_html(&html)),
             Format::Xlsx => sheets::markdown(package),
-            Format::Odt | Format::Odp => odf::html(&mut package).and_then(|html| of_html(&html)),
+            Format::Odt | Format::Odp => odf::html(&mut package).and_then(|html| from_html(&html)),
             Format::Ods => odf::sheets(&mut package),
             Format::Epub | Format::Pdf => book::markdown(&mut package),
         };

@@ -9,43 +9,43 @@ pub const PDF_READER_MISSING: Code = Code::new(
     "PDF_READER_MISSING",
     "Install pdftotext (package poppler-utils or poppler), or let ragmaker-read-file give the bytes as base64.",
 );
-/// The PDF asks for a password.
+/// The PDF is encrypted with a password.
 pub const PDF_ENCRYPTED: Code = Code::new("PDF_ENCRYPTED", "Ask the user for a copy without a password.");
-/// The PDF is damaged, or is none.
+/// The PDF is damaged or invalid.
 pub const PDF_UNREADABLE: Code =
     Code::new("PDF_UNREADABLE", "The file may be damaged; ragmaker-read-file can give its bytes as base64.");
-/// The document is damaged, or unpacks to more than is taken.
+/// The document is damaged, or exceeds the limit on its unpacked size.
 pub const DOCUMENT_UNREADABLE: Code =
     Code::new("DOCUMENT_UNREADABLE", "The file may be damaged; ragmaker-read-file can give its bytes as base64.");
 
 /// Why a document was not converted.
 #[derive(Debug)]
 pub enum Failure {
-    /// `pdftotext` does not start.
+    /// `pdftotext` cannot be started.
     PdfReaderMissing(io::Error),
-    /// The PDF asks for a password.
+    /// The PDF is encrypted with a password.
     PdfEncrypted,
-    /// `pdftotext` gave up; the last line that it printed.
+    /// `pdftotext` failed; the last line of its error output.
     PdfDamaged(String),
-    /// `pdftotext` took longer than it may.
+    /// The conversion exceeded the time limit.
     PdfTooSlow,
-    /// The PDF gives more text than is taken.
+    /// The text of the PDF exceeds the size limit.
     PdfTooLarge,
-    /// The first page that is wanted is after the last one.
+    /// The first requested page is after the last one.
     PageBeyondEnd {
-        /// The page that is wanted, counted from 1.
+        /// The requested page, counted from 1.
         page: u32,
         /// The number of pages of the PDF.
         total: u32,
     },
-    /// The archive or the XML of an office document or a book is not what it has to be.
+    /// The archive or the XML of an office document or a book is invalid.
     Damaged(Damage),
-    /// The system failed.
+    /// An I/O error.
     Io(io::Error),
 }
 
 impl Failure {
-    /// The error of a tool for the document called `path`.
+    /// The tool's error for the document called `path`.
     pub fn at(self, path: &str) -> Error {
         let unreadable = |what: &str| PDF_UNREADABLE.error(format!("{path}: {what}"));
         let error = match self {
@@ -82,7 +82,7 @@ impl From<io::Error> for Failure {
 /// What is wrong with an office document or a book.
 #[derive(Debug)]
 pub enum Damage {
-    /// A part that has to be there is not.
+    /// A required part is missing.
     Missing {
         /// The name of the part.
         part: String,
@@ -91,38 +91,38 @@ pub enum Damage {
     Packed {
         /// The name of the part.
         part: String,
-        /// What the archive says.
+        /// The error of the archive.
         error: zip::result::ZipError,
     },
-    /// A part that has to be text is not.
+    /// A part with text is not valid UTF-8.
     NotText {
         /// The name of the part.
         part: String,
     },
-    /// The parts unpack to more bytes than are taken.
+    /// The unpacked size exceeds the limit.
     TooLarge {
-        /// The most that is taken.
+        /// The limit in bytes.
         most: u64,
     },
     /// A part is not well-formed XML.
     Xml {
-        /// Where, in bytes.
+        /// The position in bytes.
         position: u64,
-        /// What is wrong there.
+        /// The error of the parser.
         error: quick_xml::Error,
     },
-    /// It declares entities of its own, which may stand for other files.
+    /// It declares its own entities, which may refer to other files.
     Entities,
     /// The book does not name its contents.
     NoBook,
     /// The workbook cannot be read.
     Workbook(Box<calamine::XlsxError>),
-    /// A sheet has more cells than are shown.
+    /// A sheet exceeds the limit on its table.
     TooManyCells {
         /// The name of the sheet.
         sheet: String,
     },
-    /// The page that was made of the document cannot be converted.
+    /// The intermediate HTML cannot be converted.
     Markdown(ragmaker_markdown::Error),
 }
 

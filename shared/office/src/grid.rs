@@ -1,15 +1,15 @@
-//! A table of cells at positions, as Markdown: for workbooks and delimited texts.
+//! A sparse table of cells, written as Markdown, for workbooks and delimited text.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
 };
 
-/// The most characters that a document's tables may take (64 MiB).
+/// The most bytes of a document's tables (64 MiB).
 const MAX: usize = 64 << 20;
 
-/// The cells of one table, in the order of their rows. Cell by cell: a sheet with one in each corner would be
-/// memory for all between them.
+/// The cells of one table, row by row. Only cells with content are stored, because a sheet can have one cell in
+/// each corner.
 #[derive(Default)]
 pub(crate) struct Grid {
     rows: BTreeMap<u32, Vec<(u32, String)>>,
@@ -17,17 +17,17 @@ pub(crate) struct Grid {
     taken: usize,
 }
 
-/// There are more cells than are shown.
-pub(crate) struct TooMany;
+/// The table exceeds the limit.
+pub(crate) struct LimitExceeded;
 
 impl Grid {
-    /// A table after as much text as `out` has, which counts too.
+    /// A table that is written after `out`, whose size counts towards the limit.
     pub(crate) fn after(out: &str) -> Self {
         Self { taken: out.len(), ..Self::default() }
     }
 
-    /// Sets a cell; of one row, from left to right. An empty one is none.
-    pub(crate) fn set(&mut self, row: u32, column: u32, text: String) -> Result<(), TooMany> {
+    /// Sets a cell. The cells of a row must be set from left to right. An empty text is ignored.
+    pub(crate) fn set(&mut self, row: u32, column: u32, text: String) -> Result<(), LimitExceeded> {
         if text.is_empty() {
             return Ok(());
         }
@@ -35,12 +35,12 @@ impl Grid {
         self.columns.insert(column);
         self.rows.entry(row).or_default().push((column, text));
         if self.taken > MAX || self.columns.len().saturating_mul(self.rows.len()) > MAX / 4 {
-            return Err(TooMany);
+            return Err(LimitExceeded);
         }
         Ok(())
     }
 
-    /// Writes the table, the first row as its header. Rows and columns with nothing in them are left out.
+    /// Writes the table with the first row as its header. Empty rows and columns are omitted.
     pub(crate) fn write(self, out: &mut String) {
         for (index, cells) in self.rows.into_values().enumerate() {
             let mut cells = cells.into_iter().peekable();
@@ -61,12 +61,12 @@ impl Grid {
     }
 }
 
-/// The heading above the table of a sheet.
+/// Writes the heading above the table of a sheet.
 pub(crate) fn heading(name: &str, out: &mut String) {
     _ = write!(out, "## {}\n\n", escaped(name));
 }
 
-/// `text` as it stands within a cell of a table.
+/// Escapes `text` for a table cell.
 pub(crate) fn escaped(text: &str) -> String {
     let text = text.trim().replace('\\', "\\\\").replace('|', "\\|");
     text.split(['\r', '\n']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("<br>")
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_empty_is_left_out() {
+    fn empty_rows_and_columns_are_omitted() {
         let mut grid = Grid::default();
         for (row, column, text) in [(0, 3, "a"), (0, 9, "b|c"), (4, 3, "x\ny"), (5, 1_000_000, "")] {
             assert!(grid.set(row, column, escaped(text)).is_ok());
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_made_to_fill_memory_is_refused() {
+    fn a_table_over_the_limit_is_refused() {
         let mut grid = Grid::default();
         let refused = (0..10_000).any(|at| grid.set(at, at, "x".into()).is_err());
         assert!(refused);

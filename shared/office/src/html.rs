@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, mem};
 
-/// A page, with the lists that are open at its end.
+/// An HTML page that is being written.
 #[derive(Default)]
 pub(crate) struct Html {
     out: String,
@@ -12,13 +12,13 @@ pub(crate) struct Html {
 }
 
 impl Html {
-    /// Adds what stands as it is.
+    /// Adds HTML unchanged.
     pub(crate) fn raw(&mut self, html: &str) {
         self.close_lists(0);
         self.out.push_str(html);
     }
 
-    /// Adds a block; an empty one says nothing.
+    /// Adds a block element; an empty one is ignored.
     pub(crate) fn block(&mut self, tag: &str, html: &str) {
         self.close_lists(0);
         if !html.trim().is_empty() {
@@ -26,7 +26,7 @@ impl Html {
         }
     }
 
-    /// Adds an item of a list, `level` lists deep in others.
+    /// Adds a list item at nesting depth `level`.
     pub(crate) fn item(&mut self, level: usize, ordered: bool, html: &str) {
         let tag = if ordered { "ol" } else { "ul" };
         let depth = level.min(8) + 1;
@@ -44,7 +44,7 @@ impl Html {
         self.out.push_str(html);
     }
 
-    /// Adds to the item before; without one, a paragraph.
+    /// Continues the previous item, or adds a paragraph if there is none.
     pub(crate) fn more(&mut self, html: &str) {
         if self.lists.is_empty() {
             return self.block("p", html);
@@ -52,7 +52,7 @@ impl Html {
         _ = write!(self.out, "<p>{html}</p>");
     }
 
-    /// Adds a line of code; lines that follow each other are one block.
+    /// Adds a line of code; consecutive lines form one block.
     pub(crate) fn code(&mut self, line: &str) {
         if !self.in_code {
             self.close_lists(0);

@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use mail_parser::{Address, Message, MessageParser, MimeHeaders};
 
-use crate::{Damage, grid::escaped, markdown::of_html};
+use crate::{Damage, grid::escaped, markdown::from_html};
 
-/// The most bytes of a message (64 MiB).
+/// The largest message in bytes (64 MiB).
 const MAX: usize = 64 << 20;
 
-/// The message in `bytes` as Markdown; `None` where it has neither headers nor text.
+/// Converts the message in `bytes` to Markdown; `None` if it has neither headers nor text.
 ///
-/// Of a text in several forms the plain one is taken. What is attached is named and not converted.
+/// If the text exists in several formats, plain text is preferred. Attachments are named, not converted.
 ///
 /// # Errors
 ///
@@ -46,15 +46,16 @@ pub fn mail(bytes: &[u8]) -> Result<Option<String>, Damage> {
     Ok(Some(out))
 }
 
-/// The text: of each part that is one, in order.
+/// The text parts in order.
 fn body(message: &Message<'_>) -> Result<String, Damage> {
     let mut texts = vec![];
     for at in 0..message.text_body_count() {
-        // A part that there is only as HTML is among these, and would be stripped of its tags.
+        // This list also contains HTML parts without a plain alternative. `body_text` would only strip their
+        // tags.
         let is_html = message.text_part(at as u32).is_some_and(mail_parser::MessagePart::is_text_html);
         if is_html {
             let html = message.text_part(at as u32).and_then(mail_parser::MessagePart::text_contents);
-            texts.push(of_html(html.unwrap_or_default())?);
+            texts.push(from_html(html.unwrap_or_default())?);
         } else if let Some(text) = message.body_text(at) {
             texts.push(text.replace("\r\n", "\n"));
         }
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused() {
+    fn other_input_is_refused() {
         for other in [&b""[..], b"\0\x01\x02", b"only a text\n\nwith lines"] {
             assert_eq!(mail(other).unwrap(), None, "{other:?}");
         }

@@ -2,8 +2,8 @@
 
 use crate::Damage;
 
-/// A page as Markdown; an empty one is an empty text.
-pub(crate) fn of_html(html: &str) -> Result<String, Damage> {
+/// Converts a page to Markdown; an empty page becomes an empty text.
+pub(crate) fn from_html(html: &str) -> Result<String, Damage> {
     match ragmaker_markdown::convert_generated(html) {
         Ok(markdown) => Ok(markdown),
         Err(ragmaker_markdown::Error::EmptyContent) => Ok(String::new()),

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-/// The notebook in `json` as Markdown; `None` where it is not one.
+/// Converts the notebook in `json` to Markdown; `None` if it is not a notebook.
 ///
-/// Of what a cell shows in several forms, Markdown is taken before plain text. Pictures are left out.
+/// If an output has several formats, Markdown is preferred to plain text. Images are omitted.
 pub fn notebook(json: &str) -> Option<String> {
     let notebook: Value = serde_json::from_str(json).ok()?;
     let cells = notebook["cells"].as_array().or_else(|| notebook["worksheets"][0]["cells"].as_array())?;
@@ -28,14 +28,14 @@ pub fn notebook(json: &str) -> Option<String> {
                     add(&mut out, &shown(output));
                 }
             }
-            // What other programs are to convert.
+            // Raw cells are input for other programs.
             _ => add(&mut out, &fenced(&source, "text")),
         }
     }
     Some(out)
 }
 
-/// A text, which is written as one or as its lines.
+/// A text, stored as a string or as an array of lines.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -64,7 +64,7 @@ fn fenced(text: &str, language: &str) -> String {
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
-/// What a cell printed.
+/// The text of an output.
 fn shown(output: &Value) -> String {
     let data = &output["data"];
     if let Some(markdown) = text(&data["text/markdown"]) {
@@ -78,7 +78,7 @@ fn shown(output: &Value) -> String {
     fenced(&without_colours(&plain.or_else(failed).unwrap_or_default()), "text")
 }
 
-/// `text` without the sequences that colour a terminal (ECMA-48, 5.4).
+/// `text` without terminal escape sequences (ECMA-48, 5.4).
 fn without_colours(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_and_what_they_printed_in_order() {
+    fn cells_and_their_output_are_in_order() {
         let json = r##"{"metadata": {"kernelspec": {"language": "python"}}, "cells": [
             {"cell_type": "markdown", "source": ["# Tides\n", "\n", "Two a day."]},
             {"cell_type": "code", "source": "print('```')", "outputs": [
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused() {
+    fn other_input_is_refused() {
         for other in ["", "{}", "[]", "{\"cells\": 7}", "{\"cells\": ["] {
             assert_eq!(notebook(other), None, "{other}");
         }

@@ -8,27 +8,27 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::{
     Damage,
-    grid::{Grid, TooMany, escaped, heading},
+    grid::{Grid, LimitExceeded, escaped, heading},
     html::Html,
     package::Package,
-    word::{attribute, events, is_monospaced},
+    word::{attribute, for_each_event, is_monospaced},
 };
 
 /// The part that holds the document.
 const CONTENT: &str = "content.xml";
 
-/// The most cells of a spreadsheet: one that is written once may stand for billions.
+/// The most cells of a spreadsheet: a repeated cell can stand for billions.
 const MAX_CELLS: u32 = 4_000_000;
 
-/// What styles say, of the document's own and of the common ones.
+/// The styles of the document and the common ones.
 #[derive(Default)]
 struct Styles {
     named: HashMap<String, Style>,
-    /// Whether a list counts, by its style and level (from 1).
+    /// Whether a list is ordered, by its style and level (from 1).
     ordered: HashMap<(String, usize), bool>,
 }
 
-/// A style of paragraphs or of text.
+/// A style of paragraphs or text.
 #[derive(Default)]
 struct Style {
     parent: Option<String>,
@@ -38,7 +38,7 @@ struct Style {
     monospaced: Option<bool>,
 }
 
-/// The marks of a piece of text.
+/// The character formatting of a piece of text.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is one of the marks that a text has or not")]
 struct Marks {
@@ -61,7 +61,7 @@ impl Styles {
 
     fn add(&mut self, xml: &str) -> Result<(), Damage> {
         let (mut style, mut list) = (String::new(), String::new());
-        events(xml, |event| {
+        for_each_event(xml, |event| {
             let Event::Start(element) = event else { return };
             match element.local_name().as_ref() {
                 "style" => {
@@ -87,10 +87,10 @@ impl Styles {
         })
     }
 
-    /// The style `name` and those that it is based on.
+    /// The style `name` and its ancestors.
     fn chain<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, Option<&'a Style>)> {
         let first = Some((name, self.named.get(name)));
-        // Styles may be based on each other in a circle.
+        // Inheritance may be circular.
         std::iter::successors(first, |(_, style)| {
             let parent = style.as_ref()?.parent.as_deref()?;
             Some((parent, self.named.get(parent)))
@@ -113,26 +113,26 @@ impl Styles {
     }
 }
 
-/// The level of a heading or of a list, from 1.
+/// The level of a heading or list, from 1.
 fn level(element: &BytesStart<'_>) -> usize {
     let level = attribute(element, "outline-level").or_else(|| attribute(element, "level"));
     level.and_then(|level| level.parse().ok()).unwrap_or(1)
 }
 
-/// How often an element stands for itself.
+/// The repetition count of an element.
 fn times(element: &BytesStart<'_>, name: &str) -> u32 {
     attribute(element, name).and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
-/// A paragraph that is being read.
+/// The paragraph that is being read.
 #[derive(Default)]
 struct Paragraph {
     html: String,
     heading: Option<usize>,
     code: bool,
-    /// The marks of each span that is open, the innermost last.
+    /// The formatting of each open span, the innermost last.
     marks: Vec<Marks>,
-    /// Whether white space has just been written: it counts once.
+    /// Whether the last character was white space, which is written once.
     spaced: bool,
 }
 
@@ -153,7 +153,7 @@ impl Paragraph {
         marks.rev().for_each(|(_, tag)| _ = write!(self.html, "</{tag}>"));
     }
 
-    /// `text` with each run of white space as one space, as OpenDocument has it (part 3, 6.1.2).
+    /// `text` with each run of white space replaced by one space, as in OpenDocument (part 3, 6.1.2).
     fn collapsed(&mut self, text: &str) -> String {
         let mut kept = String::with_capacity(text.len());
         for c in text.chars() {
@@ -167,29 +167,29 @@ impl Paragraph {
     }
 }
 
-/// What is being read of a text or a presentation.
+/// The state of reading a text or a presentation.
 struct Reader<'a> {
     styles: &'a Styles,
     html: Html,
     paragraph: Paragraph,
-    /// Those around it: a text box holds paragraphs in a paragraph.
+    /// The enclosing paragraphs: a text box contains paragraphs inside a paragraph.
     around: Vec<Paragraph>,
-    /// The style of each list that is open; an inner one without a style has that of the outer one.
+    /// The style of each open list; an inner list without a style inherits that of the outer one.
     lists: Vec<String>,
-    /// Whether the next paragraph begins an item; otherwise it goes on in the one before.
+    /// Whether the next paragraph starts a list item; otherwise it continues the previous item.
     begins_item: bool,
-    /// How deep what is not part of the text is open.
+    /// The number of open elements that are not part of the text.
     hidden: usize,
-    /// The class of each frame of a slide that is open.
+    /// The presentation class of each open frame.
     frames: Vec<String>,
     in_cell: usize,
-    /// The number of the note that is being read, and the notes before it.
+    /// The number of the note that is being read.
     note: Option<String>,
     in_citation: bool,
     notes: Vec<String>,
 }
 
-/// What stands in a text and is no part of it: deleted words, comments, generated indexes, fields of forms.
+/// Elements that are not part of the text: deleted text, comments, generated indexes, form fields.
 const HIDDEN: [&str; 8] = [
     "tracked-changes",
     "annotation",
@@ -201,7 +201,7 @@ const HIDDEN: [&str; 8] = [
     "desc",
 ];
 
-/// The text or the presentation as a page.
+/// Converts the text or the presentation to HTML.
 pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
     let styles = Styles::read(package)?;
     let mut reader = Reader {
@@ -219,7 +219,7 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
         notes: vec![],
     };
     let mut in_body = false;
-    events(&package.needed(CONTENT)?, |event| match event {
+    for_each_event(&package.needed(CONTENT)?, |event| match event {
         Event::Start(element) => {
             let name = element.local_name();
             let name = name.as_ref();
@@ -239,7 +239,7 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
                 reader.end(name);
             }
         }
-        // It is escaped for XML, and so for a page.
+        // The text is escaped for XML, which is valid in HTML.
         Event::Text(text) if in_body => reader.text(&text),
         Event::GeneralRef(reference) if in_body => reader.text(&format!("&{};", &*reference)),
         _ => {}
@@ -280,7 +280,7 @@ impl Reader<'_> {
             "line-break" => self.paragraph.html.push_str(if self.paragraph.code { "\n" } else { "<br>" }),
             "a" => {
                 let target = attribute(element, "href").unwrap_or_default();
-                // A name can hold no quotation mark that is not escaped, and XML allows both kinds.
+                // Quotation marks are valid in XML attributes with single quotes, so they are escaped.
                 _ = write!(self.paragraph.html, "<a href=\"{}\">", target.replace('"', "%22"));
             }
             "list" => {
@@ -292,7 +292,7 @@ impl Reader<'_> {
             "note" => self.note = Some(String::new()),
             "frame" | "custom-shape" => self.frames.push(attribute(element, "class").unwrap_or_default()),
             "notes" => self.html.block("h3", "Notes"),
-            // A table in a table is read as one.
+            // Nested tables are read as one table.
             "table" => self.html.raw("<table>"),
             "table-row" => self.html.raw("<tr>"),
             "table-cell" => {
@@ -330,7 +330,7 @@ impl Reader<'_> {
 
     fn end_paragraph(&mut self) {
         let ended = mem::replace(&mut self.paragraph, self.around.pop().unwrap_or_default());
-        // Of a slide's margin only: the number, the date, a footer.
+        // Slide number, date or footer.
         if self
             .frames
             .last()
@@ -370,16 +370,16 @@ impl Reader<'_> {
     }
 }
 
-/// The spreadsheet as Markdown: each sheet that has something in it as a table.
+/// Converts the spreadsheet to Markdown: one table for each sheet with content.
 pub(crate) fn sheets(package: &mut Package) -> Result<String, Damage> {
     let xml = package.needed(CONTENT)?;
     let (mut out, mut grid, mut name) = (String::new(), Grid::default(), String::new());
     let (mut row, mut column, mut rows, mut columns) = (0_u32, 0_u32, 1_u32, 1_u32);
     let (mut cell, mut value, mut in_text, mut hidden) = (String::new(), None, false, 0_usize);
-    // The cells of a row, which may stand for many rows.
+    // The cells of the current row, which may be repeated.
     let mut cells: Vec<(u32, String)> = vec![];
     let (mut refused, mut shown) = (None, 0_u32);
-    events(&xml, |event| match event {
+    for_each_event(&xml, |event| match event {
         Event::Start(element) => match element.local_name().as_ref() {
             "annotation" | "shapes" | "forms" | "tracked-changes" => hidden += 1,
             _ if hidden > 0 => {}
@@ -432,7 +432,7 @@ pub(crate) fn sheets(package: &mut Package) -> Result<String, Damage> {
                     let mut set =
                         cells.iter().map(|(column, text)| grid.set(row.saturating_add(at), *column, text.clone()));
                     shown = shown.saturating_add(u32::try_from(cells.len()).unwrap_or(u32::MAX));
-                    if shown > MAX_CELLS || set.any(|set| matches!(set, Err(TooMany))) {
+                    if shown > MAX_CELLS || set.any(|set| matches!(set, Err(LimitExceeded))) {
                         refused = refused.take().or(Some(name.clone()));
                         break;
                     }
@@ -455,7 +455,7 @@ pub(crate) fn sheets(package: &mut Package) -> Result<String, Damage> {
     }
 }
 
-/// The text that `xml` stands for; what is not an entity of XML stays as it is.
+/// Resolves the predefined XML entities in `xml`; all other text stays as it is.
 fn unescaped(xml: &str) -> String {
     quick_xml::escape::unescape(xml).map_or_else(|_| xml.to_owned(), Into::into)
 }

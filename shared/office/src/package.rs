@@ -10,24 +10,24 @@ use zip::{ZipArchive, result::ZipError};
 
 use crate::Damage;
 
-/// The largest archive that is looked into (64 MiB).
+/// The largest archive that is opened (64 MiB).
 const MAX_SIZE: u64 = 64 << 20;
 
-/// The most bytes that are unpacked of one document (64 MiB); an archive of a few kilobytes may hold
+/// The most bytes that are unpacked of one document (64 MiB). An archive of a few kilobytes can contain
 /// terabytes.
 const MAX_UNPACKED: u64 = 64 << 20;
 
-/// An archive of parts.
+/// The archive of a document.
 pub(crate) struct Package {
     archive: ZipArchive<BufReader<File>>,
     left: u64,
 }
 
 impl Package {
-    /// How an archive starts.
+    /// The first bytes of an archive.
     pub(crate) const SIGNATURE: &[u8] = b"PK\x03\x04";
 
-    /// The archive that `source` is; `None` if it is none, or too large.
+    /// Opens the archive in `source`; `None` if it is not an archive or too large.
     pub(crate) fn open(source: &Source) -> io::Result<Option<Self>> {
         let mut head = [0; 4];
         if source.size() > MAX_SIZE || source.read_at(0, &mut head)? < 4 || head != Self::SIGNATURE {
@@ -44,7 +44,7 @@ impl Package {
         self.archive.index_for_name(name).is_some()
     }
 
-    /// The bytes of a part; `None` if there is none of that name.
+    /// The bytes of a part; `None` if it does not exist.
     pub(crate) fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>, Damage> {
         let part = match self.archive.by_name(name) {
             Err(ZipError::FileNotFound) => return Ok(None),
@@ -67,17 +67,17 @@ impl Package {
         Text::decode(bytes).map(|text| Some(text.text)).map_err(|_| Damage::NotText { part: name.to_owned() })
     }
 
-    /// The text of a part that has to be there.
+    /// The text of a required part.
     pub(crate) fn needed(&mut self, name: &str) -> Result<String, Damage> {
         self.text(name)?.ok_or_else(|| Damage::Missing { part: name.to_owned() })
     }
 
-    /// The whole archive, unpacked once to see that it is not more than is taken.
+    /// Unpacks the whole archive once to check the limit, and returns the archive.
     pub(crate) fn checked(mut self) -> Result<BufReader<File>, Damage> {
         for index in 0..self.archive.len() {
             let Some(Ok(name)) = self.archive.name_for_index(index) else { continue };
             let name = name.into_owned();
-            // Pictures are not looked at.
+            // Images are not read.
             if name.rsplit('.').next().is_some_and(|kind| matches!(kind, "xml" | "rels")) {
                 self.bytes(&name)?;
             }
@@ -86,8 +86,7 @@ impl Package {
     }
 }
 
-/// Whether the archive says that it has fewer entries than take more than a few megabytes to list; a
-/// document has hundreds.
+/// Whether the archive's directory has fewer entries than take megabytes to list. A document has hundreds.
 fn has_few_entries(source: &Source) -> io::Result<bool> {
     const LAST: usize = 22;
     let mut tail = vec![0; usize::try_from(source.size()).unwrap_or(usize::MAX).min(LAST + 0xFFFF)];
@@ -96,7 +95,7 @@ fn has_few_entries(source: &Source) -> io::Result<bool> {
     Ok(record.is_some_and(|bytes| u16::from_le_bytes([bytes[10], bytes[11]]) < 20_000))
 }
 
-/// `source` as a file at its start: an archive, or another program's standard input.
+/// `source` as a file positioned at its start, for an archive reader or as standard input of a program.
 pub(crate) fn input_of(source: &Source) -> io::Result<File> {
     let mut file = match source {
         Source::File(file, _) => file.try_clone()?,

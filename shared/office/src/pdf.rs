@@ -18,22 +18,22 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{Failure, package::input_of};
 
-/// How a PDF starts.
+/// The first bytes of a PDF.
 pub(crate) const SIGNATURE: &[u8] = b"%PDF-";
 
-/// The longest that a PDF may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long the conversion of a PDF may take.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The most text that a PDF may give (256 MiB): what gives more was made to fill the disk.
+/// The most bytes of text of a PDF (256 MiB). More text is assumed to be an attack on the disk.
 const MAX: u64 = 256 << 20;
 
-/// Whether `source` begins as a PDF does.
+/// Whether `source` starts with the signature of a PDF.
 pub(crate) fn is_pdf(source: &Source) -> io::Result<bool> {
     let mut head = [0; 5];
     Ok(source.read_at(0, &mut head)? == head.len() && head == SIGNATURE)
 }
 
-/// Pages, counted from 1, both included.
+/// A range of pages, counted from 1, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pages {
     first: u32,
@@ -41,10 +41,10 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Reads `3`, `2-5` or `4-`.
+    /// Parses `3`, `2-5` or `4-`.
     ///
     /// # Errors
-    /// `ARGUMENT_ERROR` for `--pages`, where it is none of these.
+    /// `ARGUMENT_ERROR` for `--pages` with any other text.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let number = |text: &str| text.trim().parse::<u32>().ok().filter(|page| *page > 0);
         let pages = match text.split_once('-') {
@@ -64,12 +64,12 @@ impl Pages {
     }
 }
 
-/// The text of the PDF `source`; a form feed ends each page.
+/// Extracts the text of the PDF `source`, with a form feed at the end of each page.
 pub(crate) fn text(source: &Source, pages: Option<Pages>) -> Result<Source, Failure> {
     let input = input_of(source)?;
     let text = tempfile::tempfile()?;
     let mut command = Command::new("pdftotext");
-    // Not -q: it would not even say that a password is missing.
+    // Not `-q`, which also hides the message about a missing password.
     command.args(["-enc", "UTF-8"]);
     if let Some(Pages { first, last }) = pages {
         command.args(["-f", &first.to_string()]);
@@ -85,28 +85,28 @@ pub(crate) fn text(source: &Source, pages: Option<Pages>) -> Result<Source, Fail
         .spawn()
         .map_err(Failure::PdfReaderMissing)?;
     match wait(&mut child, &text)? {
-        Ended::Well => Ok(Source::file(text)?),
-        Ended::Badly(said) => Err(failure(&said, pages)),
-        Ended::Late => Err(Failure::PdfTooSlow),
-        Ended::Large => Err(Failure::PdfTooLarge),
+        Outcome::Success => Ok(Source::file(text)?),
+        Outcome::Failed(stderr) => Err(failure(&stderr, pages)),
+        Outcome::TimedOut => Err(Failure::PdfTooSlow),
+        Outcome::TooLarge => Err(Failure::PdfTooLarge),
     }
 }
 
-/// What `pdftotext` failed with, by what it printed.
-fn failure(said: &str, pages: Option<Pages>) -> Failure {
-    if said.contains("password") {
+/// The failure for the error output of `pdftotext`.
+fn failure(stderr: &str, pages: Option<Pages>) -> Failure {
+    if stderr.contains("password") {
         return Failure::PdfEncrypted;
     }
     // "… the first page (99) cannot be after the last page (2)."
-    let total = said.split_once("last page (").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+    let total = stderr.split_once("last page (").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
     match (total, pages) {
         (Some(total), Some(Pages { first: page, .. })) if page > total => Failure::PageBeyondEnd { page, total },
-        _ => Failure::PdfDamaged(said.lines().next_back().unwrap_or("pdftotext gave up").to_owned()),
+        _ => Failure::PdfDamaged(stderr.lines().next_back().unwrap_or("pdftotext gave up").to_owned()),
     }
 }
 
-/// The text of a PDF, in which a form feed ends each page, as Markdown: a heading for each page, its lines as
-/// they are. Only what Markdown would take for its own marks is escaped, so no character is lost.
+/// Converts the text of a PDF, in which a form feed ends each page, to Markdown: a heading for each page, then
+/// its lines. Only characters with a meaning in Markdown are escaped, so no character is lost.
 pub fn pages_as_markdown(text: &str) -> String {
     let pages: Vec<&str> = text.split('\u{c}').collect();
     let (mut out, many) = (String::new(), pages.iter().filter(|page| !page.trim().is_empty()).count() > 1);
@@ -133,38 +133,38 @@ pub fn pages_as_markdown(text: &str) -> String {
     out
 }
 
-enum Ended {
-    Well,
-    /// With what it said.
-    Badly(String),
-    Late,
-    Large,
+enum Outcome {
+    Success,
+    /// With the error output of the program.
+    Failed(String),
+    TimedOut,
+    TooLarge,
 }
 
-/// Waits for the end of `child`, which writes to `text`.
-fn wait(child: &mut Child, text: &File) -> io::Result<Ended> {
+/// Waits for `child`, which writes to `text`, and kills it at a limit.
+fn wait(child: &mut Child, text: &File) -> io::Result<Outcome> {
     let mut errors = child.stderr.take();
-    // Read in a thread of its own, so that a full pipe does not block the program.
-    let said = thread::spawn(move || {
-        let mut said = vec![];
+    // Read in a separate thread, so that a full pipe does not block the program.
+    let stderr = thread::spawn(move || {
+        let mut stderr = vec![];
         if let Some(errors) = &mut errors {
-            let _ = errors.take(64 * 1024).read_to_end(&mut said);
+            let _ = errors.take(64 * 1024).read_to_end(&mut stderr);
             let _ = io::copy(errors, &mut io::sink());
         }
-        String::from_utf8_lossy(&said).into_owned()
+        String::from_utf8_lossy(&stderr).into_owned()
     });
     let started = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait()? {
-            let said = said.join().unwrap_or_default();
-            return Ok(if status.success() { Ended::Well } else { Ended::Badly(said) });
+            let stderr = stderr.join().unwrap_or_default();
+            return Ok(if status.success() { Outcome::Success } else { Outcome::Failed(stderr) });
         }
         let large = text.metadata()?.len() > MAX;
-        if large || started.elapsed() > PATIENCE {
+        if large || started.elapsed() > TIMEOUT {
             child.kill()?;
             child.wait()?;
-            return Ok(if large { Ended::Large } else { Ended::Late });
+            return Ok(if large { Outcome::TooLarge } else { Outcome::TimedOut });
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
@@ -176,11 +176,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reason_is_in_what_was_printed() {
+    fn the_failure_is_recognised_by_the_error_output() {
         let pages = Pages::parse("9").ok();
-        let said =
+        let stderr =
             "Command Line Error: Wrong page range given: the first page (9) cannot be after the last page (2).\n";
-        assert!(matches!(failure(said, pages), Failure::PageBeyondEnd { page: 9, total: 2 }));
+        assert!(matches!(failure(stderr, pages), Failure::PageBeyondEnd { page: 9, total: 2 }));
         assert!(matches!(failure("Command Line Error: Incorrect password\n", pages), Failure::PdfEncrypted));
         assert!(
             matches!(failure("a\nSyntax Error: x\n", None), Failure::PdfDamaged(line) if line == "Syntax Error: x")
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn no_character_of_a_page_is_lost() {
+    fn no_character_of_a_pdf_page_is_lost() {
         let text = "# not a heading\n  two\n\n\n----\n- item\n\u{c}\n<b>\n\u{c}";
         let markdown = pages_as_markdown(text);
         assert_eq!(markdown, "## Page 1\n\n\\# not a heading\ntwo\n\n\\----\n- item\n\n## Page 2\n\n\\<b>\n\n");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_one_or_some_or_the_rest() {
+    fn page_ranges_are_parsed() {
         let pages = |text: &str| Pages::parse(text).ok().map(|pages| (pages.first, pages.last));
         assert_eq!(pages("3"), Some((3, Some(3))));
         assert_eq!(pages("2-5"), Some((2, Some(5))));

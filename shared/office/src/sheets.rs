@@ -4,11 +4,11 @@ use calamine::{DataRef, Reader, Xlsx};
 
 use crate::{
     Damage,
-    grid::{Grid, TooMany, escaped, heading},
+    grid::{Grid, LimitExceeded, escaped, heading},
     package::Package,
 };
 
-/// The workbook as Markdown. Rows and columns with nothing in them are left out.
+/// Converts the workbook to Markdown. Empty rows and columns are omitted.
 pub(crate) fn markdown(package: Package) -> Result<String, Damage> {
     let mut book: Xlsx<_> = Xlsx::new(package.checked()?).map_err(damaged)?;
     let mut out = String::new();
@@ -19,7 +19,7 @@ pub(crate) fn markdown(package: Package) -> Result<String, Damage> {
         while let Some(cell) = cells.next_cell().map_err(damaged)? {
             let (row, column) = cell.get_position();
             let set = grid.set(row, column, shown(cell.get_value()));
-            set.map_err(|TooMany| Damage::TooManyCells { sheet: name.clone() })?;
+            set.map_err(|LimitExceeded| Damage::TooManyCells { sheet: name.clone() })?;
         }
         heading(&name, &mut out);
         grid.write(&mut out);

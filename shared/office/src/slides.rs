@@ -8,19 +8,19 @@ use crate::{
     Damage,
     html::Html,
     package::Package,
-    word::{attribute, events, targets},
+    word::{attribute, for_each_event, targets},
 };
 
-/// The presentation as a page.
+/// Converts the presentation to HTML.
 pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
     let relations = package.needed("ppt/_rels/presentation.xml.rels")?;
     let targets = targets(&relations)?;
     let mut order = vec![];
-    events(&package.needed("ppt/presentation.xml")?, |event| {
+    for_each_event(&package.needed("ppt/presentation.xml")?, |event| {
         if let Event::Start(element) = event
             && element.local_name().as_ref() == "sldId"
         {
-            // It has an id of its own beside the one that is meant.
+            // Each slide has a relationship id beside its own id.
             let ids = element.attributes().filter_map(Result::ok).map(|attribute| attribute.value.as_ref().to_owned());
             order.extend(ids.filter_map(|id| targets.get(&id).cloned()));
         }
@@ -42,7 +42,7 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
     Ok(html.finish())
 }
 
-/// The part that `target` names, seen from a part in `folder`.
+/// Resolves `target` relative to a part in `folder`.
 fn resolve(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();
@@ -58,17 +58,17 @@ fn resolve(folder: &str, target: &str) -> String {
     names.join("/")
 }
 
-/// What a shape is for.
+/// The role of a shape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Title,
     Points,
-    /// The number of the slide, the date, a header or a footer.
+    /// Slide number, date, header or footer.
     Margin,
     Other,
 }
 
-/// What stands before a paragraph.
+/// The list marker of a paragraph.
 enum Bullet {
     None,
     Number,
@@ -78,7 +78,7 @@ enum Bullet {
 fn slide(xml: &str, links: &HashMap<String, String>, html: &mut Html) -> Result<(), Damage> {
     let (mut shape, mut level, mut in_text, mut in_cell) = (Shape::Other, 0, false, false);
     let (mut paragraph, mut link, mut bullet) = (String::new(), None, None);
-    events(xml, |event| match event {
+    for_each_event(xml, |event| match event {
         Event::Start(element) => match element.local_name().as_ref() {
             "sp" => shape = Shape::Other,
             "ph" => {
@@ -139,7 +139,7 @@ fn slide(xml: &str, links: &HashMap<String, String>, html: &mut Html) -> Result<
             "tbl" => html.raw("</table>\n"),
             _ => {}
         },
-        // It is escaped for XML, and so for a page.
+        // The text is escaped for XML, which is valid in HTML.
         Event::Text(content) if in_text => paragraph.push_str(&content),
         Event::GeneralRef(reference) if in_text => _ = write!(paragraph, "&{};", &*reference),
         _ => {}

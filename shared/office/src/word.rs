@@ -9,39 +9,39 @@ use quick_xml::{
 
 use crate::{Damage, html::Html, package::Package};
 
-/// What the parts beside the text say about it.
+/// Information from the other parts of the document.
 #[derive(Default)]
 struct Context {
     styles: HashMap<String, Style>,
-    /// Whether a list counts, by its number and level.
+    /// Whether a list is ordered, by its number and level.
     ordered: HashMap<(String, usize), bool>,
-    /// Where links lead, by their names.
+    /// Link targets by relationship id.
     links: HashMap<String, String>,
 }
 
-/// A style of paragraphs or of text, with what those that it is based on say.
+/// A style of paragraphs or text, including inherited properties.
 #[derive(Clone, Default)]
 struct Style {
     parent: Option<String>,
-    /// The level of a heading.
+    /// The heading level.
     heading: Option<usize>,
-    /// The number and level of the list that its paragraphs are items of.
+    /// The number of the list that the paragraphs belong to.
     list: Option<String>,
     level: Option<usize>,
     bold: Option<bool>,
     italic: Option<bool>,
     monospaced: Option<bool>,
-    /// Whether it is called code.
+    /// Whether the style's name denotes code.
     code: bool,
 }
 
-/// Whether a font of this name shows code.
+/// Whether a font name denotes a monospaced font.
 pub(crate) fn is_monospaced(font: &str) -> bool {
     let font = font.to_lowercase();
     ["courier", "consolas", "menlo", "monaco", "mono"].iter().any(|known| font.contains(known))
 }
 
-/// The document as a page.
+/// Converts the document to HTML.
 pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
     let mut context = Context::default();
     if let Some(styles) = package.text("word/styles.xml")? {
@@ -63,21 +63,21 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
     Ok(html.finish())
 }
 
-/// The value of an attribute, whatever the prefix of its name; escaped as it is in the document.
+/// The value of an attribute regardless of its namespace prefix, still escaped as in the document.
 pub(crate) fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = element.attributes().filter_map(Result::ok);
     let found = attributes.find(|attribute| attribute.key.local_name().as_ref() == name)?;
     Some(found.value.as_ref().to_owned())
 }
 
-/// Each element of `xml` and its end, the empty ones too, and what is between them.
-pub(crate) fn events(xml: &str, mut each: impl FnMut(Event<'_>)) -> Result<(), Damage> {
+/// Calls `each` for each start, end and empty element of `xml` and the text between them.
+pub(crate) fn for_each_event(xml: &str, mut each: impl FnMut(Event<'_>)) -> Result<(), Damage> {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().expand_empty_elements = true;
     loop {
         match reader.read_event() {
             Ok(Event::Eof) => return Ok(()),
-            // Nothing here resolves them: a document that has some was made to reach other files.
+            // Entities are not resolved here. A document that declares some is an attempt to read other files.
             Ok(Event::DocType(declared)) if declared.contains("<!ENTITY") => return Err(Damage::Entities),
             Ok(event) => each(event),
             Err(error) => return Err(Damage::Xml { position: reader.error_position(), error }),
@@ -85,10 +85,10 @@ pub(crate) fn events(xml: &str, mut each: impl FnMut(Event<'_>)) -> Result<(), D
     }
 }
 
-/// Where relationships lead, by their names (ECMA-376 part 2).
+/// The targets of relationships by id (ECMA-376 part 2).
 pub(crate) fn targets(xml: &str) -> Result<HashMap<String, String>, Damage> {
     let mut found = HashMap::new();
-    events(xml, |event| {
+    for_each_event(xml, |event| {
         if let Event::Start(element) = event
             && element.local_name().as_ref() == "Relationship"
             && let (Some(id), Some(target)) = (attribute(&element, "Id"), attribute(&element, "Target"))
@@ -101,7 +101,7 @@ pub(crate) fn targets(xml: &str) -> Result<HashMap<String, String>, Damage> {
 
 fn styles(xml: &str) -> Result<HashMap<String, Style>, Damage> {
     let (mut own, mut id) = (HashMap::<String, Style>::new(), None);
-    events(xml, |event| {
+    for_each_event(xml, |event| {
         let element = match &event {
             Event::Start(element) => element,
             Event::End(element) if element.local_name().as_ref() == "style" => {
@@ -114,7 +114,7 @@ fn styles(xml: &str) -> Result<HashMap<String, Style>, Damage> {
         if element.local_name().as_ref() == "style" {
             id = attribute(element, "styleId");
         }
-        // What is said outside of a style is said of all text.
+        // Properties outside a style apply to all text.
         let Some(style) = id.as_ref().map(|id| own.entry(id.clone()).or_default()) else { return };
         match element.local_name().as_ref() {
             "name" => {
@@ -140,11 +140,11 @@ fn styles(xml: &str) -> Result<HashMap<String, Style>, Damage> {
     Ok(whole)
 }
 
-/// The style `id` with what it has from others.
+/// The style `id` with its inherited properties.
 fn inherited(own: &HashMap<String, Style>, id: &str) -> Style {
     let mut style = own.get(id).cloned().unwrap_or_default();
     let mut parent = style.parent.clone();
-    // Styles may be based on each other in a circle.
+    // Inheritance may be circular.
     for _ in 0..16 {
         let Some(from) = parent.and_then(|id| own.get(&id)) else { break };
         style.heading = style.heading.or(from.heading);
@@ -159,7 +159,7 @@ fn inherited(own: &HashMap<String, Style>, id: &str) -> Style {
     style
 }
 
-/// Whether a property that is either on or off is on.
+/// Whether a boolean property is on.
 fn is_on(element: &BytesStart<'_>) -> bool {
     !matches!(attribute(element, "val").as_deref(), Some("0" | "false" | "off"))
 }
@@ -168,7 +168,7 @@ fn ordered(xml: &str) -> Result<HashMap<(String, usize), bool>, Damage> {
     let mut formats: HashMap<(String, usize), bool> = HashMap::new();
     let mut found = HashMap::new();
     let (mut kind, mut number, mut level) = (String::new(), String::new(), 0);
-    events(xml, |event| {
+    for_each_event(xml, |event| {
         let Event::Start(element) = event else { return };
         let value = || attribute(&element, "val").unwrap_or_default();
         match element.local_name().as_ref() {
@@ -190,13 +190,13 @@ fn ordered(xml: &str) -> Result<HashMap<(String, usize), bool>, Damage> {
     Ok(found)
 }
 
-/// A paragraph that is being read.
+/// The paragraph that is being read.
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is one of the marks that a text has or not")]
 struct Paragraph {
     html: String,
     style: Style,
-    /// The marks of the current run.
+    /// The formatting of the current run.
     bold: bool,
     italic: bool,
     struck: bool,
@@ -204,7 +204,7 @@ struct Paragraph {
 }
 
 impl Paragraph {
-    /// Sets the marks of a run: what `style` says, else what the paragraph's own says.
+    /// Sets the formatting of a run: from `style`, or else from the paragraph's style.
     fn marked(&mut self, style: &Style) {
         let said = |of: fn(&Style) -> Option<bool>| of(style).or_else(|| of(&self.style)).unwrap_or_default();
         (self.bold, self.italic) = (said(|style| style.bold), said(|style| style.italic));
@@ -228,16 +228,16 @@ impl Paragraph {
 }
 
 fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
-    // A text box holds paragraphs in a paragraph.
+    // A text box contains paragraphs inside a paragraph.
     let mut around: Vec<Paragraph> = vec![];
     let mut paragraph = Paragraph::default();
     let (mut text, mut in_text, mut in_run, mut hidden, mut cells) = (String::new(), false, false, 0_usize, 0_usize);
-    events(xml, |event| match event {
+    for_each_event(xml, |event| match event {
         Event::Start(element) => {
             let value = || attribute(&element, "val").unwrap_or_default();
             let name = element.local_name();
             match name.as_ref() {
-                // What was moved away, and what stands for those who know no newer drawing.
+                // Moved text at its old place, and the alternative for readers without newer drawings.
                 "moveFrom" | "Fallback" => hidden += 1,
                 _ if hidden > 0 => {}
                 "p" => around.push(mem::take(&mut paragraph)),
@@ -281,7 +281,7 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
                 }
                 "footnote" | "endnote" => {
                     let id = attribute(&element, "id").unwrap_or_default();
-                    // Those below 1 are lines and not notes.
+                    // Ids below 1 are separator lines, not notes.
                     if id.parse::<u32>().is_ok_and(|id| id > 0) {
                         html.raw(&format!("<p>[{id}]</p>"));
                     }
@@ -301,7 +301,7 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
             "p" => {
                 let ended = mem::replace(&mut paragraph, around.pop().unwrap_or_default());
                 let Style { heading, list, level, code, .. } = ended.style;
-                // The number 0 takes a paragraph out of the list that its style puts it in.
+                // Number 0 removes a paragraph from the list of its style.
                 match (heading, list.filter(|number| number != "0")) {
                     (Some(level), _) => html.block(&format!("h{}", level.clamp(1, 6)), &ended.html),
                     (None, Some(number)) => {
@@ -327,7 +327,7 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
             }
             _ => {}
         },
-        // It is escaped for XML, and so for a page.
+        // The text is escaped for XML, which is valid in HTML.
         Event::Text(said) if in_text => text.push_str(&said),
         Event::GeneralRef(reference) if in_text => _ = write!(text, "&{};", &*reference),
         _ => {}

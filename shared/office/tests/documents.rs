@@ -77,7 +77,7 @@ fn docx(body: &str) -> String {
 }
 
 #[test]
-fn a_word_document() {
+fn word_documents_are_converted() {
     let run = |text: &str| format!("<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>");
     let paragraph = |properties: &str, text: &str| format!("<w:p><w:pPr>{properties}</w:pPr>{text}</w:p>");
     let item = |level: usize, text: &str| {
@@ -122,7 +122,7 @@ fn a_word_document() {
 }
 
 #[test]
-fn a_presentation() {
+fn presentations_are_converted() {
     let shape = |kind: &str, paragraphs: &str| {
         format!("<p:sp><p:nvSpPr><p:nvPr><p:ph {kind}/></p:nvPr></p:nvSpPr><p:txBody>{paragraphs}</p:txBody></p:sp>")
     };
@@ -212,7 +212,7 @@ fn sheet(rows: &str) -> String {
 }
 
 #[test]
-fn a_workbook() {
+fn workbooks_are_converted() {
     let xlsx = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
     let rows = "<row r=\"2\"><c r=\"B2\" t=\"s\"><v>0</v></c><c r=\"D2\" t=\"inlineStr\"><is><t>date</t></is></c></row>\
                 <row r=\"9\"><c r=\"B9\" t=\"s\"><v>1</v></c><c r=\"D9\" s=\"1\"><v>45000</v></c></row>\
@@ -225,7 +225,7 @@ fn a_workbook() {
 }
 
 #[test]
-fn a_book() {
+fn books_are_converted() {
     let chapter = |text: &str| format!("<html xmlns=\"http://www.w3.org/1999/xhtml\"><body>{text}</body></html>");
     let text = text_of(
         &[
@@ -251,7 +251,7 @@ fn a_book() {
 }
 
 #[test]
-fn what_can_not_be_read() {
+fn damaged_documents_are_errors() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.docx");
     let code = || read(&path).unwrap_err().code();

@@ -7,12 +7,12 @@ use crate::{Decode, Source};
 /// How many bytes are read at a time.
 const BLOCK: usize = 64 * 1024;
 
-/// The text of `start..end` of a source, from the `skip`th character on, in pieces.
+/// Decodes the bytes `start..end` of a source in pieces, without the first `skip` characters.
 pub struct Chunks<'a, D> {
     source: &'a Source,
     at: u64,
     end: u64,
-    /// Characters that are still to be left out.
+    /// The number of characters still to skip.
     skip: u64,
     decoder: D,
     block: Vec<u8>,
@@ -33,7 +33,7 @@ impl<'a, D: Decode> Chunks<'a, D> {
             self.block.resize(wanted, 0);
             let count = self.source.read_at(self.at, &mut self.block)?;
             self.at += count as u64;
-            // A file that has shrunk ends here.
+            // The file was truncated meanwhile.
             let last = self.at >= self.end || count < wanted;
             if last {
                 self.at = self.end;
@@ -48,7 +48,7 @@ impl<'a, D: Decode> Chunks<'a, D> {
         Ok(None)
     }
 
-    /// The offset of the first wanted character in the current piece.
+    /// The offset of the first character after the skipped ones in the current piece.
     fn skipped(&mut self) -> usize {
         if self.skip == 0 {
             return 0;
@@ -62,7 +62,7 @@ impl<'a, D: Decode> Chunks<'a, D> {
         self.text.len()
     }
 
-    /// Whether there were bytes so far that are no text.
+    /// Whether there were invalid bytes so far.
     pub fn lossy(&self) -> bool {
         self.decoder.lossy()
     }

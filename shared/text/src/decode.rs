@@ -2,12 +2,12 @@
 
 use crate::Unicode;
 
-/// A decoder that is fed pieces of a text in order.
+/// A decoder that takes the bytes of a text in pieces.
 pub trait Decode {
-    /// Appends what `bytes` say to `out`; `last` says that no more will come.
+    /// Appends the decoded `bytes` to `out`; `last` says that no more bytes follow.
     fn decode(&mut self, bytes: &[u8], last: bool, out: &mut String);
 
-    /// Whether there were bytes that are not text, which came out as U+FFFD.
+    /// Whether there were invalid bytes, which were decoded as U+FFFD.
     fn lossy(&self) -> bool;
 }
 
@@ -21,17 +21,17 @@ impl<D: Decode + ?Sized> Decode for Box<D> {
     }
 }
 
-/// A decoder of Unicode's own encodings.
+/// A decoder of the Unicode encodings.
 #[derive(Debug)]
 pub struct UnicodeDecoder {
     unicode: Unicode,
-    /// The start of a character whose end has not come yet.
+    /// The first bytes of an incomplete character.
     carry: Vec<u8>,
     lossy: bool,
 }
 
 impl UnicodeDecoder {
-    /// A decoder at the start of a character.
+    /// A decoder that starts at the first byte of a character.
     pub fn new(unicode: Unicode) -> Self {
         Self { unicode, carry: vec![], lossy: false }
     }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_replaced() {
+    fn invalid_bytes_are_replaced() {
         assert_eq!(decode(Unicode::Utf8, &[b"a\xFFb\xE6"]), ("a\u{fffd}b\u{fffd}".into(), true));
         assert_eq!(decode(Unicode::Utf16Le, &[b"a\0\0\xD8b\0x"]), ("a\u{fffd}b\u{fffd}".into(), true));
         assert_eq!(decode(Unicode::Utf32Be, &[b"\0\0\0a\0\x11\0\0"]), ("a\u{fffd}".into(), true));
@@ -145,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_say_what_the_whole_says(bytes: Vec<u8>, cut in 0_usize..64, text in ".*") {
+        fn decoding_in_pieces_gives_the_same_text(bytes: Vec<u8>, cut in 0_usize..64, text in ".*") {
             for bytes in [bytes, text.clone().into_bytes()] {
                 let cut = cut.min(bytes.len());
                 for unicode in Unicode::ALL {

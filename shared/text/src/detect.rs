@@ -11,25 +11,25 @@ mod prior;
 pub use prior::Prior;
 
 use crate::{
-    Encoding, Identified, SAMPLE, Sniffed, Source, Unicode, says_at, sniff, sniff_within,
+    Encoding, Identified, SAMPLE, Sniffed, Source, Unicode, first_decisive_byte, sniff, sniff_within,
     unicode::{LONGEST_ESCAPE, has_iso2022, plain},
 };
 
-/// Finds the encoding of `source`; `None` if it is not text.
+/// Detects the encoding of `source`; `None` if it is not text.
 ///
-/// The sample is the start of the source, or where that says nothing the first part that does.
+/// The sample is the start of the source, or the first part with non-ASCII bytes.
 pub fn identify(source: &Source) -> io::Result<Option<Identified>> {
     let mut sample = vec![0; SAMPLE];
     let read = source.read_at(0, &mut sample)?;
     if decides(&sample[..read], source) {
         return Ok(identify_head(&sample[..read]));
     }
-    let at = says_at(source, 0, source.size())?;
+    let at = first_decisive_byte(source, 0, source.size())?;
     let read = source.read_at(at, &mut sample)?;
     Ok(identify_within(&sample[..read]))
 }
 
-/// The same of a text in memory, such as a page whose server names no charset.
+/// Detects the encoding of a text in memory, such as a page without a declared charset.
 ///
 /// ```
 /// use ragmaker_text::{Prior, identify_bytes};
@@ -48,18 +48,19 @@ pub fn identify_bytes(bytes: &[u8], prior: &Prior) -> Option<Identified> {
     identify_sniffed(sniff_within(part), part, prior)
 }
 
-/// Whether `head`, the start of `source`, says what encoding it is in; a character that it cuts does not.
+/// Whether `head`, the start of `source`, is sufficient to detect the encoding. A character at its end may be
+/// incomplete.
 pub(crate) fn decides(head: &[u8], source: &Source) -> bool {
     let plain = plain(head);
     plain < head.len() && (plain + LONGEST_ESCAPE <= head.len() || head.len() as u64 >= source.size())
 }
 
-/// Finds the encoding of a text that begins with `head`; `None` if it is not text.
+/// Detects the encoding of a text that starts with `head`; `None` if it is not text.
 pub(crate) fn identify_head(head: &[u8]) -> Option<Identified> {
     identify_sniffed(sniff(head), head, Prior::of_process())
 }
 
-/// The same of a text that has `part` in it, after ASCII.
+/// Detects the encoding of a text that contains `part` after ASCII text.
 pub(crate) fn identify_within(part: &[u8]) -> Option<Identified> {
     identify_sniffed(sniff_within(part), part, Prior::of_process())
 }
@@ -74,7 +75,7 @@ fn identify_sniffed(sniffed: Sniffed, sample: &[u8], prior: &Prior) -> Option<Id
         return None;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    // A whole sample may end within a character.
+    // A sample of full length may end inside a character.
     detector.feed(sample, sample.len() < SAMPLE);
     let guess = detector.guess(None, Utf8Detection::Deny);
     let encoding = match plausible::better(guess, sample, prior).unwrap_or(guess) {

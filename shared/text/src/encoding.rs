@@ -2,12 +2,12 @@
 
 use crate::{Decode, Unicode, UnicodeDecoder};
 
-/// How a text is written.
+/// A character encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// One of Unicode's own.
+    /// A Unicode encoding.
     Unicode(Unicode),
-    /// One of those before it.
+    /// A legacy encoding.
     Legacy(&'static encoding_rs::Encoding),
 }
 
@@ -16,12 +16,12 @@ pub enum Encoding {
 pub struct Identified {
     /// The encoding.
     pub encoding: Encoding,
-    /// The length of the mark in bytes.
+    /// The length of the byte order mark in bytes.
     pub mark: usize,
 }
 
 impl Encoding {
-    /// The encoding that `label` names, as the web spells it.
+    /// The encoding for `label`, as defined by the Encoding Standard.
     pub fn named(label: &str) -> Option<Self> {
         let unicode = Unicode::ALL.into_iter().find(|unicode| unicode.name().eq_ignore_ascii_case(label.trim()));
         if let Some(unicode) = unicode {
@@ -36,7 +36,7 @@ impl Encoding {
         }
     }
 
-    /// Its name.
+    /// The name of the encoding.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unicode(unicode) => unicode.name(),
@@ -44,7 +44,7 @@ impl Encoding {
         }
     }
 
-    /// The bytes of a newline, which are nothing else; see [`lines`](crate::lines).
+    /// The bytes of a newline, which never occur inside other characters; see [`lines`](crate::lines).
     pub fn newline(self) -> &'static [u8] {
         match self {
             Self::Unicode(unicode) => unicode.newline(),
@@ -52,8 +52,8 @@ impl Encoding {
         }
     }
 
-    /// Whether a line says the same without those before it. ISO-2022-JP changes between character
-    /// sets, and may do so in one line for the next.
+    /// Whether each line can be decoded independently. In ISO-2022-JP, a line may change the character set of
+    /// the next.
     pub fn has_lines_of_their_own(self) -> bool {
         self != Self::Legacy(encoding_rs::ISO_2022_JP)
     }
@@ -66,8 +66,7 @@ impl Encoding {
         }
     }
 
-    /// What `text` is in this encoding, without a byte order mark; or the first character that can
-    /// not be written in it.
+    /// Encodes `text` without a byte order mark. The error is the first character that the encoding lacks.
     pub fn encode(self, text: &str) -> Result<Vec<u8>, char> {
         Ok(match self {
             Self::Unicode(Unicode::Utf8) => text.as_bytes().to_vec(),
@@ -91,9 +90,9 @@ impl Encoding {
 /// A decoder of any encoding.
 #[derive(Debug)]
 pub enum Decoder {
-    /// Of one of Unicode's own.
+    /// Decodes a Unicode encoding.
     Unicode(UnicodeDecoder),
-    /// Of one before it, and whether it met bytes that are not text.
+    /// Decodes a legacy encoding; the flag says whether there were invalid bytes.
     Legacy(Box<encoding_rs::Decoder>, bool),
 }
 
@@ -134,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_written_is_named() {
+    fn the_first_unencodable_character_is_reported() {
         assert_eq!(legacy("shift_jis").encode("a😀"), Err('😀'));
         assert_eq!(legacy("utf-16le").encode("a😀").unwrap(), b"a\0\x3D\xD8\0\xDE");
     }
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(text in "[ -~\n]{0,20}[ぁ-ん]{0,9}[亜-黑]{0,4}") {
+        fn encoding_and_decoding_are_inverse(text in "[ -~\n]{0,20}[ぁ-ん]{0,9}[亜-黑]{0,4}") {
             for label in ["utf-8", "utf-16le", "utf-16be", "utf-32be", "shift_jis", "euc-jp", "iso-2022-jp", "gb18030", "big5"] {
                 let encoding = legacy(label);
                 let Ok(bytes) = encoding.encode(&text) else { continue };

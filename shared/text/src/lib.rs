@@ -27,7 +27,7 @@ pub use reader::Reader;
 pub use rewrite::{Rewrite, UNENCODABLE, unencodable};
 pub use source::Source;
 pub use text::Text;
-pub use unicode::{Sniffed, Unicode, says_at, sniff, sniff_within};
+pub use unicode::{Sniffed, Unicode, first_decisive_byte, sniff, sniff_within};
 
-/// How much of a text is looked at to find out its encoding.
+/// The number of bytes that are examined to detect an encoding.
 pub const SAMPLE: usize = 64 * 1024;

@@ -10,38 +10,37 @@ use crate::{Source, unicode::plain};
 /// How many bytes are read at a time; a multiple of every code unit.
 const BLOCK: usize = 64 * 1024;
 
-/// Some lines of a text, as bytes.
+/// A range of lines of a text, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Where the first of them begins.
+    /// The start of the first line.
     pub start: u64,
-    /// Where the last of them ends.
+    /// The end of the last line.
     pub end: u64,
-    /// How many lines are before them, where that was counted.
+    /// The number of lines before the range, if counted.
     pub before: Option<u64>,
-    /// How many lines the text has, where that was counted.
+    /// The number of lines of the text, if counted.
     pub total: Option<u64>,
-    /// Up to where the text is plain ASCII, as far as was looked.
+    /// The text up to this offset is known to be ASCII.
     pub ascii: u64,
 }
 
-/// A text in `source` from the byte `begin` on (after its byte order mark), in which a newline is
-/// the bytes `newline`.
+/// A text in `source` that starts at byte `begin` (after its byte order mark), with `newline` as its newline.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<'a> {
     /// The bytes.
     pub source: &'a Source,
-    /// Where the text begins.
+    /// The offset of the start of the text.
     pub begin: u64,
-    /// What U+000A is in its encoding; its length is that of a code unit.
+    /// The bytes of U+000A in the encoding; their length is that of a code unit.
     pub newline: &'static [u8],
 }
 
 impl Lines<'_> {
-    /// The lines from `first` (the first line is 0) on, `count` of them or all that there are.
+    /// `count` lines from line `first` (counted from 0) on, or all lines if `count` is `None`.
     ///
-    /// All lines are counted if the text has at most `count_up_to` bytes; a longer one is read only
-    /// as far as needed. `start` is `None` where the text has fewer than `first` lines.
+    /// All lines are counted if the text has at most `count_up_to` bytes; a longer text is read only as far as
+    /// needed. `start` is `None` if the text has fewer than `first` lines.
     pub fn from_start(&self, first: u64, count: Option<u64>, count_up_to: u64) -> io::Result<(Option<u64>, Span)> {
         let size = self.source.size();
         let last = count.map(|count| first.saturating_add(count));
@@ -50,7 +49,7 @@ impl Lines<'_> {
             end = Some(self.begin);
         }
         let (mut at, mut newlines, mut ascii, mut all_ascii) = (self.begin, 0, self.begin, true);
-        // Where the last newline ends: what follows is a line without one.
+        // The end of the last newline. Text after it is a line without a newline.
         let mut ended = self.begin;
         let mut block = vec![0; BLOCK];
         while at < size {
@@ -85,7 +84,7 @@ impl Lines<'_> {
             at += read as u64;
         }
         let total = (at >= size || at < self.begin).then(|| newlines + u64::from(ended < at));
-        // A line begins after the last newline only if something is there.
+        // A line starts after the last newline only if there is text.
         if start == Some(at) && first > 0 && total.is_some() {
             start = None;
         }
@@ -93,7 +92,7 @@ impl Lines<'_> {
         Ok((start, span))
     }
 
-    /// The last `count` lines, found from the end.
+    /// The last `count` lines, searched from the end.
     ///
     /// All lines are counted if the text has at most `count_up_to` bytes.
     pub fn from_end(&self, count: u64, count_up_to: u64) -> io::Result<Span> {
@@ -103,14 +102,14 @@ impl Lines<'_> {
         let (mut at, mut found) = (size, 0);
         let mut block = vec![0; BLOCK];
         while count > 0 && at > self.begin {
-            // Blocks keep the step of the code units, counted from the start of the text.
+            // Blocks are aligned to code units, counted from the start of the text.
             let from = at.saturating_sub(BLOCK as u64).max(self.begin);
             let from = from + (from - self.begin).next_multiple_of(unit) - (from - self.begin);
             let from = if from >= at { self.begin } else { from };
             let length = usize::try_from(at - from).unwrap_or(BLOCK).min(BLOCK);
             let read = self.source.read_at(from, &mut block[..length])?;
             let ends: Vec<u64> = self.newlines(&block[..read]).map(|offset| from + offset as u64).collect();
-            // The newline at the very end ends the last line; it begins none.
+            // A newline at the end of the text does not start another line.
             let begins = ends.iter().rev().filter(|&&end| end < size);
             let needed = usize::try_from(count - found - 1).unwrap_or(usize::MAX);
             if let Some(&offset) = begins.clone().nth(needed) {
@@ -121,7 +120,7 @@ impl Lines<'_> {
             at = from;
         }
         if size > count_up_to {
-            // Who has met the start has counted all the same.
+            // At the start of the text, all lines are counted.
             let all = (start == self.begin && size > self.begin).then_some(found + 1);
             return Ok(Span { start, end: size, before: all.map(|_| 0), total: all, ascii: self.begin });
         }
@@ -133,7 +132,7 @@ impl Lines<'_> {
         Ok(Span { start, before: Some(before), ..span })
     }
 
-    /// Where the newlines of `bytes`, which begin at a code unit, end.
+    /// The ends of the newlines in `bytes`, which must start at a code unit.
     fn newlines<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = usize> + use<'b> {
         let newline = self.newline;
         let before = newline.iter().position(|&byte| byte == b'\n').unwrap_or_default();
@@ -149,7 +148,7 @@ impl Lines<'_> {
 
     fn count(&self, bytes: &[u8]) -> u64 {
         if self.newline.len() == 1 {
-            // Faster than finding each.
+            // Faster than finding each newline.
             return memchr::memchr_iter(b'\n', bytes).count() as u64;
         }
         self.newlines(bytes).count() as u64
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_as_people_count_them() {
+    fn lines_are_counted_with_and_without_a_final_newline() {
         assert_eq!(span("", 0, None), (Some(String::new()), Some(0)));
         assert_eq!(span("a", 0, None), (Some("a".into()), Some(1)));
         assert_eq!(span("a\n", 0, None), (Some("a\n".into()), Some(1)));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How the lines of a text end.
+/// The line ending of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newline {
     /// U+000A, as on Unix.
@@ -11,14 +11,14 @@ pub enum Newline {
     CrLf,
     /// U+000D, as on old Macs.
     Cr,
-    /// Not all alike.
+    /// Different line endings.
     Mixed,
-    /// There is one line, and it does not end.
+    /// No line ending.
     None,
 }
 
 impl Newline {
-    /// How the lines of `text` end.
+    /// The line ending of `text`.
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let (mut lf, mut crlf, mut cr) = (false, false, false);
@@ -39,7 +39,7 @@ impl Newline {
         }
     }
 
-    /// The name that answers give it.
+    /// The name in answers.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lf => "lf",
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_style() {
+    fn every_line_ending_is_detected() {
         for (text, newline) in [
             ("", Newline::None),
             ("a", Newline::None),

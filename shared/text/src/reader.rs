@@ -11,20 +11,20 @@ use crate::{
 /// How many bytes are decoded at a time.
 const BLOCK: usize = 64 * 1024;
 
-/// Reads a text of any size and encoding as UTF-8. What is UTF-8 passes as it is, bad bytes and all.
+/// Reads a text of any size and encoding as UTF-8. UTF-8 input passes unchanged, including invalid bytes.
 ///
-/// The encoding is found on the way, by the same rule as [`identify`](crate::identify) finds it: what
-/// comes before the first byte that says anything is the same text in all of them.
+/// The encoding is detected while reading, by the same rule as [`identify`](crate::identify). The ASCII text
+/// before the first decisive byte is the same in all encodings.
 pub struct Reader<'a> {
     source: &'a Source,
-    /// The start of the source, which is read already.
+    /// The start of the source, which was read already.
     head: &'a [u8],
     at: u64,
     state: State,
 }
 
 enum State {
-    /// Nothing has said yet what the encoding is.
+    /// Only ASCII so far; the encoding is not known yet.
     Plain,
     /// The rest is UTF-8.
     Utf8,
@@ -36,13 +36,13 @@ struct Decoding {
     decoder: Decoder,
     block: Vec<u8>,
     text: String,
-    /// How much of `text` was given out.
+    /// How many bytes of `text` were returned.
     given: usize,
     last: bool,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `source`, of which `head` is the start: [`SAMPLE`] bytes, or all that it has.
+    /// A reader of `source`, which starts with `head`: [`SAMPLE`] bytes, or the whole source.
     pub fn new(source: &'a Source, head: &'a [u8]) -> Self {
         let mut reader = Self { source, head, at: 0, state: State::Plain };
         if decides(head, source) {
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// The text without any reading, where it is UTF-8 and all of it is in the head.
+    /// The whole text, if it is UTF-8 and complete in the head.
     pub fn at_hand(&self) -> Option<&'a [u8]> {
         let whole = self.source.size() <= self.head.len() as u64;
         let passes = matches!(self.state, State::Plain | State::Utf8);
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         matches!(self.state, State::NotText)
     }
 
-    /// Takes what follows for what was found.
+    /// Sets the encoding of the following bytes.
     fn take_for(&mut self, found: Option<Identified>) {
         self.state = match found {
             None => State::NotText,
@@ -111,7 +111,7 @@ impl Read for Reader<'_> {
                     }
                     let mut sample = vec![0; SAMPLE];
                     let count = self.source.read_at(self.at, &mut sample)?;
-                    // With what follows, an escape may say nothing after all.
+                    // With more bytes, an escape may turn out not to be decisive.
                     let plain = plain_of(&sample[..count]).min(buffer.len());
                     if plain > 0 {
                         buffer[..plain].copy_from_slice(&sample[..plain]);
@@ -150,7 +150,7 @@ mod tests {
     use crate::Text;
     use proptest::prelude::*;
 
-    /// What reading by `step` bytes at a time gives; `None` for no text.
+    /// The result of reading `step` bytes at a time; `None` if it is not text.
     fn read(bytes: &[u8], step: usize) -> Option<Vec<u8>> {
         let source = Source::Memory(bytes.to_vec());
         let mut reader = Reader::new(&source, &bytes[..bytes.len().min(SAMPLE)]);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_turns_out_late_what_it_is() {
+    fn a_late_decisive_byte_determines_the_encoding() {
         let ascii = "ascii first\n".repeat(8000);
         let japanese = "これは日本語の文章です。文字コードを調べるために書きました。\n".repeat(3000);
         for encoding in ["Shift_JIS", "EUC-JP", "ISO-2022-JP", "UTF-8"] {
@@ -181,7 +181,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
         #[test]
-        fn it_says_what_the_whole_text_says(
+        fn reading_in_steps_gives_the_whole_text(
             plain in 0_usize..3, bytes: Vec<u8>, text in "[ぁ-ん亜-黑a-z\n\u{1b}]{0,40}", label in 0_usize..6, step in 500_usize..70_000,
         ) {
             let label = ["utf-8", "utf-16le", "shift_jis", "euc-jp", "iso-2022-jp", "gb18030"][label];

@@ -10,7 +10,7 @@ pub const UNENCODABLE: Code = Code::new(
     "Nothing was changed. Use characters that the encoding has, or write a new file, which is UTF-8.",
 );
 
-/// `c` cannot be written in `encoding`.
+/// The error for a character `c` that `encoding` lacks.
 pub fn unencodable(c: char, encoding: &str) -> Error {
     UNENCODABLE
         .error(format!("{c:?} cannot be written in {encoding}, the encoding of the file"))
@@ -18,19 +18,19 @@ pub fn unencodable(c: char, encoding: &str) -> Error {
         .detail("encoding", encoding)
 }
 
-/// A text file that is about to be written anew, or one that is not there yet.
+/// A text file that is about to be rewritten or created.
 ///
-/// What is written takes after what was there: the encoding, the byte order mark, the newlines,
-/// and whether the last line ends.
+/// The new content keeps the encoding, the byte order mark, the line endings and the final newline of the old
+/// one.
 #[derive(Debug)]
 pub struct Rewrite {
-    /// What was there; `None` for nothing, and for what is not text.
+    /// The old text; `None` if there was no file or it was not text.
     old: Option<Text>,
     bytes: Vec<u8>,
 }
 
 impl Rewrite {
-    /// Takes the bytes of the file as it is; none for a file that is not there.
+    /// Takes the bytes of the old file, which are empty for a new file.
     pub fn of(bytes: Vec<u8>) -> Self {
         match Text::decode(bytes) {
             Ok(text) if text.bytes.is_empty() => Self { old: None, bytes: vec![] },
@@ -39,12 +39,12 @@ impl Rewrite {
         }
     }
 
-    /// The encoding that is written.
+    /// The encoding of the new content.
     pub fn encoding(&self) -> &'static str {
         self.identified().encoding.name()
     }
 
-    /// The bytes of a file that says `content`.
+    /// The bytes of a file with the text `content`.
     pub fn write(&self, content: &str) -> Result<Vec<u8>, Error> {
         let mut content = self.with_newlines(content);
         if let Some(old) = &self.old {
@@ -60,13 +60,13 @@ impl Rewrite {
         Ok([mark, &self.encode(&content)?].concat())
     }
 
-    /// The bytes of the file as it is with `content` after its end.
+    /// The bytes of the old file with `content` appended.
     pub fn append(&self, content: &str) -> Result<Vec<u8>, Error> {
         let old = self.old.as_ref().map_or(&self.bytes, |old| &old.bytes);
         Ok([old.as_slice(), &self.encode(&self.with_newlines(content))?].concat())
     }
 
-    /// How the lines of `bytes`, which were made here, end.
+    /// The line ending of `bytes`, which [`Self::write`] or [`Self::append`] returned.
     pub fn newline_of(&self, bytes: &[u8]) -> Newline {
         let mut text = String::new();
         let mark = self.identified().mark.min(bytes.len());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_takes_after_what_was_there() {
+    fn a_rewrite_keeps_encoding_and_line_endings() {
         let shift_jis = legacy("shift_jis");
         let old = shift_jis.encode("これは日本語の文章です。\r\n二行目もあります。\r\n").unwrap();
         let rewrite = Rewrite::of(old.clone());

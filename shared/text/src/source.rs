@@ -5,14 +5,14 @@ use std::{fs::File, io};
 /// Bytes that are read at offsets and never as a whole.
 #[derive(Debug)]
 pub enum Source {
-    /// An open file and its size when it was opened: what is appended later is not seen.
+    /// An open file and its size at opening; later appended bytes are ignored.
     File(File, u64),
     /// Bytes in memory.
     Memory(Vec<u8>),
 }
 
 impl Source {
-    /// The content of `file` as it is now.
+    /// The current content of `file`.
     pub fn file(file: File) -> io::Result<Self> {
         let size = file.metadata()?.len();
         Ok(Self::File(file, size))
@@ -26,7 +26,7 @@ impl Source {
         }
     }
 
-    /// An error if it is a file that has lost bytes since it was opened.
+    /// Returns an error for a file that was truncated since it was opened.
     pub fn check_whole(&self) -> io::Result<()> {
         match self {
             Self::File(file, size) if file.metadata()?.len() < *size => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -34,8 +34,8 @@ impl Source {
         }
     }
 
-    /// Fills `buffer` with the bytes at `offset`; fewer only at the end, which a file that shrinks
-    /// meanwhile reaches early.
+    /// Fills `buffer` with the bytes at `offset`. Returns fewer bytes only at the end, also of a file that was
+    /// truncated.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.size().saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(left);

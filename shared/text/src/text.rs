@@ -4,21 +4,21 @@ use std::ops::Range;
 
 use crate::{Decode, Encoding, Identified, Source, Unicode, identify};
 
-/// A whole text in memory, with the bytes that it came from.
+/// A whole text in memory, with its original bytes.
 #[derive(Clone, Debug)]
 pub struct Text {
     /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// The encoding, and the mark before the text.
+    /// The encoding and the length of the byte order mark.
     pub identified: Identified,
-    /// What the bytes say.
+    /// The decoded text.
     pub text: String,
-    /// Whether there are bytes that are not text, shown as U+FFFD.
+    /// Whether there are invalid bytes, decoded as U+FFFD.
     pub lossy: bool,
 }
 
 impl Text {
-    /// Decodes `bytes`; gives them back if they are no text.
+    /// Decodes `bytes`; returns them as the error if they are not text.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, Vec<u8>> {
         let source = Source::Memory(bytes);
         let identified = identify(&source);
@@ -30,9 +30,9 @@ impl Text {
         Ok(Self { bytes, identified, text, lossy: decoder.lossy() })
     }
 
-    /// The bytes of the file with `new` in place of the parts `ranges` of the text, which are in
-    /// order and do not overlap; every byte outside them stays. Or the first character of `new`
-    /// that cannot be written in the encoding.
+    /// The bytes of the file with `new` instead of the text ranges `ranges`, which are ordered and do not
+    /// overlap. All other bytes stay unchanged. The error is the first character of `new` that the encoding
+    /// lacks.
     pub fn replace(&self, ranges: &[Range<usize>], new: &str) -> Result<Vec<u8>, char> {
         let encoded = self.identified.encoding.encode(new)?;
         let wanted: Vec<usize> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
@@ -48,7 +48,7 @@ impl Text {
         Ok(out)
     }
 
-    /// Where the text offsets `wanted`, in order, are in the bytes.
+    /// The byte offsets of the text offsets `wanted`, which are in order.
     fn byte_offsets(&self, wanted: &[usize]) -> Vec<usize> {
         let mark = self.identified.mark;
         if self.identified.encoding == Encoding::Unicode(Unicode::Utf8) && !self.lossy {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_found() {
+    fn encodings_are_detected() {
         for (label, text) in [
             ("Shift_JIS", JAPANESE),
             ("EUC-JP", JAPANESE),
@@ -113,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_what_is_replaced_changes(before in "[ぁ-ん a]{0,9}", old in "[ア-ン]{1,4}", after in "[ぁ-ん\n]{0,9}", new in "[ァ-ヶa]{0,6}") {
+        fn bytes_outside_a_replacement_stay(before in "[ぁ-ん a]{0,9}", old in "[ア-ン]{1,4}", after in "[ぁ-ん\n]{0,9}", new in "[ァ-ヶa]{0,6}") {
             for label in ["utf-8", "utf-16le", "utf-16be", "utf-32le", "shift_jis", "euc-jp", "gb18030", "big5", "euc-kr"] {
                 let encoding = legacy(label);
                 let text = format!("{before}{old}{after}");
@@ -126,7 +126,7 @@ mod tests {
         }
 
         #[test]
-        fn bad_bytes_stay_where_they_are(before: Vec<u8>, after: Vec<u8>) {
+        fn invalid_bytes_outside_a_replacement_stay(before: Vec<u8>, after: Vec<u8>) {
             let bytes = [&before, &b" needle "[..], &after].concat();
             let Ok(whole) = Text::decode(bytes) else { return Ok(()) };
             let Some(at) = whole.text.find(" needle ") else { return Ok(()) };

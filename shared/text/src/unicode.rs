@@ -4,26 +4,26 @@ use std::io;
 
 use crate::{SAMPLE, Source};
 
-/// One of Unicode's encodings.
+/// A Unicode encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unicode {
-    /// UTF-8, and so ASCII.
+    /// UTF-8, including ASCII.
     Utf8,
-    /// UTF-16, little end first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, big end first.
+    /// UTF-16, big-endian.
     Utf16Be,
-    /// UTF-32, little end first.
+    /// UTF-32, little-endian.
     Utf32Le,
-    /// UTF-32, big end first.
+    /// UTF-32, big-endian.
     Utf32Be,
 }
 
 impl Unicode {
-    /// Every one of them.
+    /// All encodings.
     pub const ALL: [Self; 5] = [Self::Utf8, Self::Utf16Le, Self::Utf16Be, Self::Utf32Le, Self::Utf32Be];
 
-    /// The name in the registry of the Internet.
+    /// The name registered with IANA.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF-8",
@@ -34,7 +34,7 @@ impl Unicode {
         }
     }
 
-    /// The bytes that U+000A takes, which are the width of a code unit.
+    /// The bytes of U+000A, whose number is the size of a code unit.
     pub const fn newline(self) -> &'static [u8] {
         match self {
             Self::Utf8 => b"\n",
@@ -57,30 +57,30 @@ impl Unicode {
     }
 }
 
-/// What the start of a file says about its encoding.
+/// The result of examining the start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniffed {
-    /// A Unicode text, with the length of its byte order mark.
+    /// A Unicode encoding, with the length of its byte order mark.
     Unicode(Unicode, usize),
-    /// Something else, such as an older encoding.
+    /// Text in another encoding.
     Other,
-    /// More control characters than any text has.
+    /// Binary data: more control characters than text has.
     Binary,
 }
 
-/// Looks at `head`, the start of a file.
+/// Detects a Unicode encoding by `head`, the start of a file.
 ///
-/// A byte order mark decides. Without one, zeros on one side of most pairs are UTF-16; valid
-/// UTF-8 is UTF-8, unless it has other control characters than text has, or the escapes of
-/// ISO-2022; and UTF-8 with few bad bytes among much that is good is UTF-8 with bad bytes.
+/// A byte order mark decides. Without one, zeros on one side of most byte pairs mean UTF-16. Valid UTF-8 is
+/// UTF-8, unless it has unusual control characters or escapes of ISO-2022. Mostly valid UTF-8 with few invalid
+/// bytes is UTF-8 with errors.
 pub fn sniff(head: &[u8]) -> Sniffed {
-    // The mark of UTF-16LE begins that of UTF-32LE, so the longer ones come first.
+    // The mark of UTF-16LE is a prefix of that of UTF-32LE, so longer marks come first.
     for unicode in [Unicode::Utf32Le, Unicode::Utf32Be, Unicode::Utf8, Unicode::Utf16Le, Unicode::Utf16Be] {
         if head.starts_with(unicode.mark()) {
             return Sniffed::Unicode(unicode, unicode.mark().len());
         }
     }
-    // Nearly every file: the tests below look at each byte several times.
+    // A fast path for nearly every file: the tests below examine each byte several times.
     let odd = head.iter().fold(false, |odd, byte| odd | (*byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')));
     if !odd && std::str::from_utf8(head).is_ok() {
         return Sniffed::Unicode(Unicode::Utf8, 0);
@@ -91,8 +91,8 @@ pub fn sniff(head: &[u8]) -> Sniffed {
     sniff_within(head)
 }
 
-/// Looks at a part of a file before which everything was ASCII: it is in no encoding that writes ASCII
-/// otherwise, and has no mark.
+/// The same for a part of a file after ASCII text, so it has no byte order mark, and its encoding is a superset
+/// of ASCII.
 pub fn sniff_within(part: &[u8]) -> Sniffed {
     if is_binary(part) {
         Sniffed::Binary
@@ -103,14 +103,15 @@ pub fn sniff_within(part: &[u8]) -> Sniffed {
     }
 }
 
-/// UTF-16 without a mark: text in it has spaces, newlines or Latin letters, whose high bytes are
-/// zeros, all on the same side; and it decodes.
+/// UTF-16 without a byte order mark: spaces, newlines or Latin letters have zeros as high bytes, all on the
+/// same side, and the bytes are valid.
 fn utf16_by_zeros(head: &[u8]) -> Option<Unicode> {
     let pairs = head.as_chunks::<2>().0;
     if pairs.is_empty() {
         return None;
     }
-    // A plain character: a printable ASCII one or white space. As a number, many are compared at once.
+    // A printable ASCII character or white space, as a number, so that the compiler can vectorise the
+    // comparison.
     let plain = |unit: u16| matches!(unit, 9 | 10 | 13 | 0x20..=0x7E);
     let count = |unit: fn([u8; 2]) -> u16| -> usize {
         let chunks = pairs.chunks(1 << 15);
@@ -119,7 +120,7 @@ fn utf16_by_zeros(head: &[u8]) -> Option<Unicode> {
     let (little, big) = (count(u16::from_le_bytes), count(u16::from_be_bytes));
     let (unicode, hits, misses) =
         if little >= big { (Unicode::Utf16Le, little, big) } else { (Unicode::Utf16Be, big, little) };
-    // One in fifty: a line of Japanese has at least its newline.
+    // At least one in fifty: even Japanese text has newlines.
     if hits == 0 || hits * 50 < pairs.len() || misses * 20 > hits {
         return None;
     }
@@ -136,13 +137,13 @@ fn utf16_by_zeros(head: &[u8]) -> Option<Unicode> {
     (odd * 50 <= pairs.len() + 49).then_some(unicode)
 }
 
-/// Noncharacters and private use: what bytes that are not text look like as UTF-16.
+/// Noncharacters and private use: typical for binary data that is read as UTF-16.
 fn is_unassigned(c: char) -> bool {
     matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{fff8}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Where in `from..to` of `source` the first byte is that says anything of the encoding; `to` if none does.
-pub fn says_at(source: &Source, from: u64, to: u64) -> io::Result<u64> {
+/// The offset in `from..to` of the first byte that is decisive for the encoding, or `to`.
+pub fn first_decisive_byte(source: &Source, from: u64, to: u64) -> io::Result<u64> {
     let mut block = vec![0; SAMPLE];
     let mut at = from;
     while at < to {
@@ -155,14 +156,14 @@ pub fn says_at(source: &Source, from: u64, to: u64) -> io::Result<u64> {
     Ok(at.min(to))
 }
 
-/// The length of an escape of ISO-2022 that is known as one.
+/// The length of the longest ISO-2022 escape sequence.
 pub(crate) const LONGEST_ESCAPE: usize = 3;
 
-/// How many bytes at the start of `bytes` say nothing of the encoding: ASCII, without the zeros of no
-/// text and without the escapes of ISO-2022. An escape that is cut is left to who has the rest of it.
+/// The number of bytes at the start of `bytes` that are not decisive: ASCII without zeros and without escapes
+/// of ISO-2022. An incomplete escape at the end is not included.
 pub(crate) fn plain(bytes: &[u8]) -> usize {
     let odd = |byte: u8| byte >= 0x80 || byte == 0 || byte == 0x1B;
-    // Many at once, of which a processor compares several at a time.
+    // In blocks, which the compiler can vectorise.
     let from =
         bytes.chunks(4096).take_while(|chunk| !chunk.iter().fold(false, |found, &byte| found | odd(byte))).count();
     let from = bytes.len().min(from * 4096);
@@ -173,34 +174,34 @@ pub(crate) fn plain(bytes: &[u8]) -> usize {
     (from..bytes.len()).find(says).unwrap_or(bytes.len())
 }
 
-/// The escapes by which ISO-2022-JP and its like change between character sets.
+/// Whether `head` has the escape sequences of ISO-2022-JP and similar encodings.
 pub(crate) fn has_iso2022(head: &[u8]) -> bool {
     memchr::memchr_iter(0x1B, head).any(|at| is_iso2022(&head[at + 1..]))
 }
 
-/// Whether what is `after` the escape character makes it one of those.
+/// Whether the bytes `after` an escape character form such a sequence.
 fn is_iso2022(after: &[u8]) -> bool {
     matches!(after, [b'$', b'@' | b'B' | b'A' | b')', ..] | [b'(', b'J' | b'I', ..])
 }
 
-/// Whether `head` has more control characters than any text: one in twenty. Escapes of a terminal
-/// are text.
+/// Whether `head` has more control characters than text: one in twenty. Terminal escape sequences count as
+/// text.
 fn is_binary(head: &[u8]) -> bool {
     let odd = |b: u8| matches!(b, 0..=6 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F);
-    // Counted in bytes, of which a processor adds many at once.
+    // Counted in bytes, so that the compiler can vectorise the sum.
     let chunks = head.chunks(usize::from(u8::MAX));
     let count: usize =
         chunks.map(|chunk| usize::from(chunk.iter().fold(0_u8, |count, byte| count + u8::from(odd(*byte))))).sum();
     count * 20 > head.len()
 }
 
-/// Whether `head` is UTF-8, all of it or nearly so.
+/// Whether `head` is UTF-8, completely or with few errors.
 fn is_mostly_utf8(head: &[u8]) -> bool {
     let (mut good, mut bad) = (0_usize, 0_usize);
     let mut chunks = head.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
-        // A character that the sample cuts is not bad.
+        // An incomplete character at the end of the sample is not an error.
         let cut = chunks.peek().is_none() && chunk.invalid().first().is_some_and(|&lead| lead >= 0xC2);
         bad += usize::from(!chunk.invalid().is_empty() && !cut);
         if bad > 64 && bad * 10 > good {
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_zeros_and_validity() {
+    fn unicode_encodings_are_detected() {
         let is = |head: &[u8], unicode, mark| assert_eq!(sniff(head), Sniffed::Unicode(unicode, mark), "{head:?}");
         is(b"", Unicode::Utf8, 0);
         is(b"plain\n", Unicode::Utf8, 0);
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_left_to_others() {
+    fn other_encodings_and_binary_data_are_not_unicode() {
         for other in [&b"\x93\xFA\x96{\x8C\xEA\n"[..], b"\x1B$BF|K\\8l\x1B(B\n", b"caf\xE9\n"] {
             assert_eq!(sniff(other), Sniffed::Other, "{other:?}");
         }
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_the_sample_cuts_is_not_bad() {
+    fn an_incomplete_character_at_the_end_is_no_error() {
         let text = "日".repeat(10);
         for end in 1..text.len() {
             assert_eq!(sniff(&text.as_bytes()[..end]), Sniffed::Unicode(Unicode::Utf8, 0));

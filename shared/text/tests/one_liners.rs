@@ -1,4 +1,4 @@
-//! Texts of one line, which are all that a detector has to go by: comments, sentences, rows, file names.
+//! Detection of the encoding of one-line texts: comments, sentences, table rows, file names.
 
 use ragmaker_text::{Decode, Encoding, Prior, identify_bytes};
 

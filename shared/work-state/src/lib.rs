@@ -38,7 +38,7 @@ pub const STATE_NOT_USABLE: Code =
 /// Another process keeps the state locked.
 pub const STATE_BUSY: Code = Code::new("STATE_BUSY", "Call again; end a process that does not let go of it.");
 
-/// The codes of [`Conversation`] beside those of looking for the project.
+/// The error codes of [`Conversation`], without those of locating the project.
 pub const ERRORS: &[Code] = &[STATE_NOT_USABLE, STATE_BUSY];
 
 /// The folder of the conversations, in the project's cache folder.
@@ -46,29 +46,29 @@ pub const FOLDER: &str = "conversations";
 
 /// The conversation of calls that name none.
 const DEFAULT: &str = "default";
-/// The longest name.
+/// The longest name, in characters.
 const LONGEST_NAME: usize = 64;
-/// How long a change waits for others.
+/// How long a change waits for the lock.
 const WAIT: Duration = Duration::from_secs(10);
-/// A state is at most about this many bytes long; a longer file is none.
+/// The largest state file, in bytes; a longer file is rejected.
 const LARGEST: u64 = 4 << 20;
-/// How many reflections are kept; all are counted.
+/// The number of reflections that are kept; all are counted.
 const KEPT: usize = 20;
 
-/// All that is kept of a conversation.
+/// The stored state of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
     /// Aims, plan, todo list and memos.
     pub work: Work,
-    /// How often was reflected.
+    /// The number of reflections.
     pub reflections: u64,
-    /// The last reflections, the newest at the end.
+    /// The last reflections, the newest last.
     pub latest: Vec<String>,
 }
 
 impl State {
-    /// Adds a reflection, and returns how many there are.
+    /// Adds a reflection, and returns their number.
     pub fn reflect(&mut self, text: String) -> u64 {
         self.latest.push(text);
         let extra = self.latest.len().saturating_sub(KEPT);
@@ -86,10 +86,10 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// The conversation `name`, else that of the environment, else the one of calls that name none.
+    /// The conversation `name`; by default the one of the environment variable, or else `default`.
     ///
     /// # Errors
-    /// [`ARGUMENT_ERROR`] for a name that is no safe name of a file.
+    /// [`ARGUMENT_ERROR`] for a name that is not safe as a file name.
     pub fn named(project: &Project, name: Option<&str>) -> Result<Self, Error> {
         let inherited = env::var(CONVERSATION).ok().filter(|name| !name.is_empty());
         let (named_by, name) = match (name, inherited) {
@@ -115,10 +115,10 @@ impl Conversation {
         &self.name
     }
 
-    /// The state; that of a new conversation is empty.
+    /// Reads the state; a new conversation has an empty one.
     ///
     /// # Errors
-    /// [`STATE_NOT_USABLE`] for a file that cannot be read or is no state.
+    /// [`STATE_NOT_USABLE`] for a file that cannot be read or is invalid.
     pub fn state(&self) -> Result<State, Error> {
         let path = self.path("state.json");
         let file = match fs::File::open(&path) {
@@ -133,10 +133,11 @@ impl Conversation {
         })
     }
 
-    /// Changes the state by `change`, whose error leaves it as it is. Returns the state, and what `change` did.
+    /// Applies `change` to the state and saves it. An error of `change` leaves the state as it is. Returns the
+    /// new state and the result of `change`.
     ///
     /// # Errors
-    /// [`STATE_NOT_USABLE`], [`STATE_BUSY`] and those of `change`.
+    /// [`STATE_NOT_USABLE`], [`STATE_BUSY`] and the errors of `change`.
     pub fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T, Error>) -> Result<(State, T), Error> {
         let folder = self.cache.join(FOLDER);
         ragmaker_project::create_cache_folder(&self.cache)
@@ -156,7 +157,7 @@ impl Conversation {
         let path = self.path("state.json");
         let mut text = serde_json::to_vec(state).map_err(|error| failed(&path, "written", &error))?;
         text.push(b'\n');
-        // The next writer, who holds the lock, removes what one that was killed left.
+        // The temporary file of a killed writer is removed by the next writer, who holds the lock.
         let temporary = format!(".{}.state.tmp", self.name);
         let replace =
             Replace { mode: 0o600, temporary: Some(temporary.as_ref()), sync_directory: false, ..Replace::default() };
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_at_once_are_all_kept() {
+    fn concurrent_changes_are_all_kept() {
         let (_folder, project) = project();
         let conversation = Conversation::named(&project, Some("a")).unwrap();
         thread::scope(|scope| {
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_state_is_an_error_and_stays() {
+    fn an_invalid_state_file_is_an_error_and_is_kept() {
         let (_folder, project) = project();
         let conversation = Conversation::named(&project, Some("a")).unwrap();
         conversation.change(|state| Ok(state.reflect("x".to_owned()))).unwrap();

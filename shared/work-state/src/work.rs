@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, JsonSchema};
 use serde::{Deserialize, Serialize};
 
-/// The most characters of a field.
+/// The longest field, in characters.
 const FIELD: usize = 4_000;
-/// The most characters of the memos.
+/// The longest memos, in characters.
 const MEMOS: usize = 12_000;
 
 macro_rules! work {
     ($($(#[doc = $doc:literal])* $field:ident,)*) => {
-        /// What a model notes about its work: texts, empty where they are not set, and a todo list.
+        /// What a model notes about its work: texts (empty if not set) and a todo list.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(default)]
         pub struct Work {
@@ -44,25 +44,25 @@ macro_rules! work {
 }
 
 work! {
-    /// What holds for all of the work.
+    /// A policy for all of the work.
     overall_policy,
-    /// Whose part the model takes.
+    /// The role of the model.
     worker_role,
-    /// Rules to keep.
+    /// Rules to follow.
     work_rules,
-    /// How it is to be done.
+    /// The plan.
     work_plan,
-    /// What is being done.
+    /// The current activity.
     work_content,
-    /// What it is for.
+    /// The purpose.
     work_purpose,
-    /// What has come out so far.
+    /// The results so far.
     work_results,
-    /// What stands in the way.
+    /// Open problems.
     current_issues,
-    /// What is done about it.
+    /// Measures against the problems.
     issue_countermeasures,
-    /// What comes next.
+    /// The next steps.
     next_steps,
     /// Facts for later steps.
     memos,
@@ -73,34 +73,34 @@ work! {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Todo {
-    /// Unique in the list.
+    /// The identifier, unique in the list.
     pub id: String,
-    /// What is to be done.
+    /// The description of the step.
     pub task: String,
     /// Its status.
     pub status: Status,
 }
 
-/// How far a step is.
+/// The status of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum Status {
-    /// Not begun.
+    /// Not started.
     Pending,
-    /// Being done; one at a time.
+    /// In progress; at most one step at a time.
     InProgress,
     /// Done.
     Done,
-    /// No longer to be done.
+    /// No longer needed.
     Cancelled,
 }
 
 impl Work {
-    /// Sets the text called `name`; an empty one clears it.
+    /// Sets the text called `name`; an empty text clears it.
     ///
     /// # Errors
-    /// [`ARGUMENT_ERROR`] for a text that is too long, and for a name that there is not.
+    /// [`ARGUMENT_ERROR`] for a text that is too long, and for an unknown name.
     pub fn set_text(&mut self, name: &str, text: String) -> Result<(), Error> {
         let option = format!("--{}", name.replace('_', "-"));
         let most = if name == "memos" { MEMOS } else { FIELD };
@@ -110,7 +110,7 @@ impl Work {
         Ok(())
     }
 
-    /// Sets the todo list to the JSON array `text`; an empty one clears it.
+    /// Sets the todo list from the JSON array `text`; an empty text clears it.
     ///
     /// # Errors
     /// [`ARGUMENT_ERROR`] for an invalid todo list.
@@ -120,7 +120,7 @@ impl Work {
         let list: Vec<serde_json::Value> = serde_json::from_str(text).map_err(|error| invalid(&error.to_string()))?;
         let mut todo_list: Vec<Todo> = vec![];
         for (at, mut item) in list.into_iter().enumerate() {
-            // Models number the steps.
+            // Models use numbers as identifiers.
             if let Some(id) = item.get_mut("id").filter(|id| id.is_u64()) {
                 *id = id.to_string().into();
             }
@@ -143,7 +143,7 @@ impl Work {
         Ok(())
     }
 
-    /// Whether there is a todo list and nothing of it is left to do.
+    /// Whether there is a todo list without open steps.
     pub fn is_done(&self) -> bool {
         let is_over = |item: &Todo| matches!(item.status, Status::Done | Status::Cancelled);
         !self.todo_list.is_empty() && self.todo_list.iter().all(is_over)
@@ -170,9 +170,9 @@ fn invalid(reason: &str) -> Error {
         .detail("argument", "--todo-list")
 }
 
-/// The state as a system prompt shows it; empty where nothing is set.
+/// The state as a section of a system prompt; empty if nothing is set.
 ///
-/// A text may quote a page, which could hold the end of a section of the prompt: `</` is written `<\/`.
+/// A text may quote a page that contains the end tag of a section, so `</` is written as `<\/`.
 pub fn rendered(work: &Work) -> String {
     let mut out = String::new();
     for (name, text) in work.texts() {
@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_ends_a_section_of_the_prompt(text in "[<>/a-z_\n]{1,40}") {
+        fn no_text_can_end_a_section_of_the_prompt(text in "[<>/a-z_\n]{1,40}") {
             let mut work = Work::default();
             work.set_text("memos", text.clone()).unwrap();
             let item = serde_json::json!([{"id": "1", "task": format!("x{text}"), "status": "pending"}]);

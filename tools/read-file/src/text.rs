@@ -4,9 +4,9 @@ use std::{io, path::Path};
 
 use ragmaker_files::io_error;
 use ragmaker_text::{
-    Chunks, Decode, Identified, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder,
+    Chunks, Decode, Identified, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, first_decisive_byte,
     lines::{Lines, Span},
-    says_at, sniff, sniff_within,
+    sniff, sniff_within,
 };
 use ragmaker_tool::{Budget, Error, OFFSET_BEYOND_END};
 use serde_json::{Map, Value};
@@ -179,7 +179,7 @@ impl Text {
         let read_to = if span.total.is_some() { self.source.size() } else { span.end };
         let at = match span.before {
             None => span.start,
-            Some(_) => says_at(&self.source, span.ascii, read_to)?,
+            Some(_) => first_decisive_byte(&self.source, span.ascii, read_to)?,
         };
         if at < SAMPLE as u64 || at >= read_to {
             return Ok(false);

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use ragmaker_guard::{Judgement, Verdict};
+use ragmaker_guard::{Classification, Verdict};
 use ragmaker_project::variables::APPROVE;
 use ragmaker_tool::{Approval, Code, DENIED_BY_USER, Error, Invocation, NEEDS_APPROVAL, printable};
 
@@ -19,7 +19,7 @@ pub const COMMAND_BLOCKED: Code =
 pub(crate) struct Request<'a> {
     pub(crate) args: &'a Args,
     pub(crate) cwd: &'a Path,
-    pub(crate) judged: &'a Judgement,
+    pub(crate) classified: &'a Classification,
 }
 
 impl Request<'_> {
@@ -29,13 +29,13 @@ impl Request<'_> {
     ///
     /// [`COMMAND_BLOCKED`], [`DENIED_BY_USER`], [`NEEDS_APPROVAL`].
     pub(crate) fn decide(&self, invocation: &Invocation) -> Result<bool, Error> {
-        if self.judged.verdict == Verdict::Block {
+        if self.classified.verdict == Verdict::Block {
             return Err(self.error(COMMAND_BLOCKED, "the command is blocked", false));
         }
         if let Approval::Denied(words) = &invocation.approval {
             return Err(self.denied(words));
         }
-        if self.judged.verdict == Verdict::Run {
+        if self.classified.verdict == Verdict::Run {
             return Ok(false);
         }
         match &invocation.approval {
@@ -57,16 +57,16 @@ impl Request<'_> {
     }
 
     fn error(&self, code: Code, what: &str, with_confinement: bool) -> Error {
-        let reasons = self.judged.reasons.join("; ");
+        let reasons = self.classified.reasons.join("; ");
         let error = code
             .error(if reasons.is_empty() { what.to_owned() } else { format!("{what}: {reasons}") })
             .detail("command", self.args.command.as_str())
             .detail("cwd", self.cwd.to_string_lossy())
             .detail("network", self.args.network)
-            .detail("verdict", if self.judged.verdict == Verdict::Block { "block" } else { "ask" })
-            .detail("rule", self.judged.rule)
-            .detail("reasons", self.judged.reasons.clone())
-            .detail("words", self.judged.words.clone());
+            .detail("verdict", if self.classified.verdict == Verdict::Block { "block" } else { "ask" })
+            .detail("rule", self.classified.rule)
+            .detail("reasons", self.classified.reasons.clone())
+            .detail("words", self.classified.words.clone());
         if with_confinement { error.detail("unconfined", unconfined()) } else { error }
     }
 
@@ -74,7 +74,7 @@ impl Request<'_> {
     fn ask(&self) -> Result<bool, Error> {
         let mut text =
             format!("Run this command in {}?\n\n    {}\n\n", self.cwd.display(), printable(&self.args.command));
-        for reason in &self.judged.reasons {
+        for reason in &self.classified.reasons {
             text.extend(["  - ", &printable(reason), "\n"]);
         }
         for gap in unconfined() {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{NOT_A_DIRECTORY, Roots, shown};
-use ragmaker_guard::{Scope, Verdict, judge};
+use ragmaker_guard::{Scope, Verdict, classify};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, DENIED_BY_USER, Error, Invocation, Isolation,
     JsonSchema, NEEDS_APPROVAL, Tool, Toolset, choice, host,
@@ -118,13 +118,13 @@ impl Tool for Args {
                 .detail("path", cwd.to_string_lossy()));
         }
         let scope = Scope::new(roots.clone(), cwd.clone());
-        let mut judged = judge(&self.command, &scope);
-        if self.network && judged.verdict == Verdict::Run {
-            judged.verdict = Verdict::Ask;
-            judged.rule = "network";
-            judged.reasons.push("it may use the network".to_owned());
+        let mut classified = classify(&self.command, &scope);
+        if self.network && classified.verdict == Verdict::Run {
+            classified.verdict = Verdict::Ask;
+            classified.rule = "network";
+            classified.reasons.push("it may use the network".to_owned());
         }
-        let request = approval::Request { args: &self, cwd: &cwd, judged: &judged };
+        let request = approval::Request { args: &self, cwd: &cwd, classified: &classified };
         let is_approved = request.decide(invocation)?;
         let place = execute::Place { roots: &roots, cwd: &cwd };
         let ran = execute::run(&self, &place, is_approved)?;
@@ -133,10 +133,10 @@ impl Tool for Args {
             if is_approved {
                 return Err(COMMAND_NOT_STARTED.error(reason).detail("command", self.command.as_str()));
             }
-            judged.verdict = Verdict::Ask;
-            judged.rule = "unconfined";
-            judged.reasons.insert(0, reason);
-            let request = approval::Request { args: &self, cwd: &cwd, judged: &judged };
+            classified.verdict = Verdict::Ask;
+            classified.rule = "unconfined";
+            classified.reasons.insert(0, reason);
+            let request = approval::Request { args: &self, cwd: &cwd, classified: &classified };
             let is_approved = request.decide(invocation)?;
             let ran = execute::run(&self, &place, is_approved)?;
             return answer(self, cwd, ran, &roots);

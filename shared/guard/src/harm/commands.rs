@@ -1,6 +1,6 @@
 //! Commands by their words: wrappers such as `sudo` removed, and the effect of each command on its operands.
 
-use super::{Look, notes, targets::is_disk};
+use super::{Inspector, notes, targets::is_disk};
 
 /// Programs that run the command in their arguments.
 const WRAPPERS: [&str; 26] = [
@@ -30,7 +30,7 @@ const INTERPRETERS: [&str; 14] = [
 
 const FETCHERS: [&str; 9] = ["curl", "wget", "fetch", "http", "https", "aria2c", "lynx", "lwp-request", "nc"];
 
-/// What a wrapper's arguments are looked through for, beside shells, interpreters and wrappers.
+/// Commands that are recognised among a wrapper's arguments, in addition to shells, interpreters and wrappers.
 const HARMFUL: [&str; 34] = [
     "rm",
     "unlink",
@@ -95,7 +95,7 @@ fn unwrapped(words: &[String]) -> &[String] {
     words
 }
 
-/// Programs whose arguments are no commands.
+/// Programs whose arguments are not commands.
 fn plain(name: &str) -> bool {
     ["echo", "printf", "grep", "rg", "cat", "ls", "git", "awk"].contains(&name)
 }
@@ -130,7 +130,7 @@ pub(super) fn fetches(words: &[String]) -> bool {
     unwrapped(words).first().is_some_and(|first| FETCHERS.contains(&base(first)))
 }
 
-/// What a command prints that prints its arguments.
+/// The output of a command that prints its arguments.
 pub(super) fn says(words: &[String]) -> Option<String> {
     let words = unwrapped(words);
     let (first, rest) = words.split_first()?;
@@ -139,8 +139,8 @@ pub(super) fn says(words: &[String]) -> Option<String> {
     ["echo", "printf"].contains(&base(first)).then(|| rest.join(" ").replace("\\n", "\n"))
 }
 
-impl Look<'_> {
-    /// Looks at one command.
+impl Inspector<'_> {
+    /// Checks one command.
     pub(super) fn command(&mut self, words: &[String]) {
         if let Some(first) = words.first() {
             notes::of(base(first)).for_each(|does| self.note(does));
@@ -220,7 +220,7 @@ impl Look<'_> {
         }
     }
 
-    /// Programs for disks, and those that stop the machine.
+    /// Checks programs for disks and programs that stop the machine.
     fn machine(&mut self, name: &str, rest: &[String], operands: &[&String]) {
         let lists = rest.iter().any(|word| ["-l", "--list", "--help", "--version"].contains(&word.as_str()));
         let first = operands.first().map(|word| word.as_str()).unwrap_or_default();
@@ -295,7 +295,7 @@ impl Look<'_> {
         }
     }
 
-    /// Code in an argument.
+    /// Checks code in an argument.
     fn code(&mut self, name: &str, rest: &[String]) {
         for (at, word) in rest.iter().enumerate() {
             let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();

@@ -17,38 +17,38 @@ use crate::{
     syntax::{children, nodes, text},
 };
 
-/// What was found in a line.
+/// The harmful effects of a line.
 #[derive(Debug, Default)]
 pub(crate) struct Harm {
-    /// Why it is refused.
+    /// The reason for blocking it.
     pub(crate) block: Option<Reason>,
-    /// What it does beside.
+    /// Its other effects.
     pub(crate) notes: Vec<String>,
 }
 
-/// How deep lines in lines are read.
+/// The maximum nesting depth of lines in lines.
 const DEEPEST: usize = 4;
 
-/// The most commands of a line that are looked at; a line of 100,000 bytes may have 50,000.
+/// The most commands that are examined; a line of 100,000 bytes can have 50,000.
 const MOST: usize = 2_000;
 
-/// Looks for harm in `line`.
-pub(crate) fn look(line: &str, tree: &Tree, scope: &Scope) -> Harm {
+/// Finds the harmful effects of `line`.
+pub(crate) fn find(line: &str, tree: &Tree, scope: &Scope) -> Harm {
     let mut harm = Harm::default();
-    let mut look = Look { scope, targets: Targets::new(scope), harm: &mut harm, depth: 0 };
-    look.line(line, tree);
+    let mut inspector = Inspector { scope, targets: Targets::new(scope), harm: &mut harm, depth: 0 };
+    inspector.line(line, tree);
     harm
 }
 
-/// A look at one line, which may be in another.
-struct Look<'a> {
+/// The examination of a line, including nested lines.
+struct Inspector<'a> {
     scope: &'a Scope,
     targets: Targets<'a>,
     harm: &'a mut Harm,
     depth: usize,
 }
 
-impl Look<'_> {
+impl Inspector<'_> {
     fn line(&mut self, line: &str, tree: &Tree) {
         let words = Words::of(line, tree, self.scope);
         for node in nodes(tree.root_node()).filter(Node::is_named).take(MOST * 20) {
@@ -89,7 +89,7 @@ impl Look<'_> {
         }
     }
 
-    /// A line that is an argument, or comes through a pipe.
+    /// Examines a line that is an argument or comes through a pipe.
     fn inner(&mut self, line: &str) {
         if self.depth >= DEEPEST {
             return;
@@ -112,7 +112,7 @@ impl Look<'_> {
         }
     }
 
-    /// A pipeline whose end runs what its start says.
+    /// Examines a pipeline whose last command may run the output of the first.
     fn pipeline(&mut self, words: &Words<'_>, node: Node<'_>) {
         let (mut web, mut said): (bool, Option<String>) = (false, None);
         for inner in nodes(node).filter(|node| node.kind() == "command") {
@@ -142,7 +142,7 @@ impl Look<'_> {
         }
     }
 
-    /// A file that is written.
+    /// Examines the target of a write.
     fn writes(&mut self, target: &str) {
         if ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"].contains(&target) || target.parse::<u8>().is_ok() {
             return;
@@ -154,16 +154,16 @@ impl Look<'_> {
     }
 }
 
-/// Whether a fetch from the web is among the arguments of a command.
+/// Whether the arguments of a command contain a download in a substitution.
 fn fetches(words: &Words<'_>, node: Node<'_>) -> bool {
-    // Redirects from a substitution stand beside the command.
+    // Redirects from a substitution are siblings of the command.
     let whole = node.parent().filter(|above| above.kind() == "redirected_statement").unwrap_or(node);
     nodes(whole)
         .filter(|inner| inner.kind() == "command" && inner.id() != node.id())
         .any(|inner| commands::fetches(&words.command(inner)))
 }
 
-/// The text that a command reads from the line itself.
+/// The here-document or here-string of a command.
 fn heredoc(line: &str, node: Node<'_>) -> Option<String> {
     let whole = node.parent().filter(|above| above.kind() == "redirected_statement").unwrap_or(node);
     let redirects = children(whole).into_iter().chain(children(node));

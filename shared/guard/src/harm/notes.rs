@@ -1,6 +1,6 @@
 //! The effects of programs, in words for the person who decides.
 
-/// Programs by what they do.
+/// Effects, and the programs that have them.
 const KINDS: &[(&str, &[&str])] = &[
     ("it deletes files", &["rm", "rmdir", "unlink", "shred", "trash", "srm"]),
     (
@@ -62,7 +62,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What the program `name` does.
+/// The effects of the program `name`.
 pub(super) fn of(name: &str) -> impl Iterator<Item = &'static str> {
     KINDS.iter().filter(move |(_, names)| names.contains(&name)).map(|(does, _)| *does)
 }

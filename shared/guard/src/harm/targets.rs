@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use super::words::UNKNOWN;
 use crate::{Reason, Scope, paths::normal};
 
-/// What is a disaster to lose.
+/// A kind of path that must not be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Loss {
-    /// The system, a home, or what is above the project.
-    All,
-    /// The project, or another root.
+enum Protected {
+    /// The system, a home directory, or a directory above the project.
+    System,
+    /// The project or another root.
     Root,
 }
 
-/// Files in a home that a shell or a session runs when it starts, and folders of them.
+/// Files and folders of a home directory that a shell or a session runs at start.
 const START: [&str; 25] = [
     ".bashrc",
     ".bash_profile",
@@ -43,7 +43,7 @@ const START: [&str; 25] = [
     ".local/share/systemd",
 ];
 
-/// The same of the system, with the files that say who may do what.
+/// Such files of the system, and files that control permissions.
 const SYSTEM_START: [&str; 17] = [
     "/etc/profile",
     "/etc/profile.d",
@@ -64,11 +64,11 @@ const SYSTEM_START: [&str; 17] = [
     "/etc/crontab",
 ];
 
-/// Judges paths as they are written in a line.
+/// The paths of a line, resolved in each possible working directory.
 #[derive(Clone, Debug)]
 pub(super) struct Targets<'a> {
     scope: &'a Scope,
-    /// Where the line may be: `cd` adds to it.
+    /// The possible working directories; `cd` adds to them.
     cwds: Vec<PathBuf>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Targets<'a> {
         Self { scope, cwds: vec![scope.cwd().to_path_buf()] }
     }
 
-    /// The line goes to `path`.
+    /// The line changes to the directory `path`.
     pub(super) fn enter(&mut self, path: &str) {
         let led: Vec<_> = self.cwds.iter().map(|cwd| normal(&cwd.join(path))).collect();
         for path in led {
@@ -87,22 +87,22 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Why `text` may not be deleted, or moved away.
+    /// The reason why `text` must not be deleted or moved.
     pub(super) fn delete(&self, text: &str) -> Option<Reason> {
         let lost = |what: &str| Some(Reason::new("delete-root", format!("it deletes {what}: {text}")));
-        match self.loss(text) {
-            Some(Loss::All) => lost("the system, a home or what is above the project"),
-            Some(Loss::Root) => lost("the project or another root"),
+        match self.protected(text) {
+            Some(Protected::System) => lost("the system, a home or what is above the project"),
+            Some(Protected::Root) => lost("the project or another root"),
             None => self.guarded(text),
         }
     }
 
-    /// Whether `text` is the system, a home or above the project.
+    /// Whether `text` is the system, a home directory or above the project.
     pub(super) fn is_everything(&self, text: &str) -> bool {
-        self.loss(text) == Some(Loss::All)
+        self.protected(text) == Some(Protected::System)
     }
 
-    /// Why `text` may not be written.
+    /// The reason why `text` must not be written.
     pub(super) fn write(&self, text: &str) -> Option<Reason> {
         if is_disk(text) {
             return Some(Reason::new("write-disk", format!("it overwrites a disk: {text}")));
@@ -117,8 +117,8 @@ impl<'a> Targets<'a> {
         self.cwds.iter().map(|cwd| normal(&cwd.join(text))).collect()
     }
 
-    fn loss(&self, text: &str) -> Option<Loss> {
-        // What a variable leaves out may be nothing, but that is not known.
+    fn protected(&self, text: &str) -> Option<Protected> {
+        // A variable may be empty, but its value is unknown.
         if text.contains(UNKNOWN) || text.is_empty() {
             return None;
         }
@@ -132,7 +132,7 @@ impl<'a> Targets<'a> {
         };
         let roots = self.scope.roots().all();
         let home = self.scope.home();
-        let mut loss = None;
+        let mut protected = None;
         for path in self.resolved(path) {
             let depth = path.components().count() - 1;
             let is_user = depth == 2 && (path.starts_with("/home") || path.starts_with("/Users"));
@@ -140,16 +140,16 @@ impl<'a> Targets<'a> {
             let above = roots.iter().any(|root| root.path.starts_with(&path)) && !is_root;
             let is_home = home.is_some_and(|home| home.starts_with(&path));
             if (depth <= 1 || is_user || above || is_home) && !(is_root && is_content) {
-                return Some(Loss::All);
+                return Some(Protected::System);
             }
             if is_root && !is_content {
-                loss = Some(Loss::Root);
+                protected = Some(Protected::Root);
             }
         }
-        loss
+        protected
     }
 
-    /// Why a file of keys or one that a shell starts with may not be changed.
+    /// The reason why a key file or a start-up file must not be changed.
     fn guarded(&self, text: &str) -> Option<Reason> {
         for path in self.resolved(text) {
             if SYSTEM_START.iter().any(|start| path.starts_with(start)) {
@@ -166,7 +166,7 @@ impl<'a> Targets<'a> {
         None
     }
 
-    /// `path` relative to the home that it is in.
+    /// `path` relative to the home directory that contains it.
     fn in_home<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         let own = self.scope.home().and_then(|home| path.strip_prefix(home).ok());
         own.or_else(|| path.strip_prefix("/root").ok()).or_else(|| {
@@ -177,7 +177,7 @@ impl<'a> Targets<'a> {
     }
 }
 
-/// Whether a path is a disk, or the memory of the machine.
+/// Whether a path is a disk or the machine's memory.
 pub(super) fn is_disk(text: &str) -> bool {
     let path = normal(Path::new(text));
     let Ok(name) = path.strip_prefix("/dev") else { return false };

@@ -9,17 +9,17 @@ use crate::{
     syntax::{children, nodes, text},
 };
 
-/// Stands for what is not known.
+/// A placeholder for an unknown value.
 pub(super) const UNKNOWN: char = '\u{1}';
 
-/// Reads the words of a line.
+/// The words of a line, with known variables substituted.
 pub(super) struct Words<'l> {
     line: &'l str,
     variables: BTreeMap<String, String>,
 }
 
 impl<'l> Words<'l> {
-    /// Of `line`, with the variables that it sets.
+    /// The words of `line`, with the variables that it sets.
     pub(super) fn of(line: &'l str, tree: &Tree, scope: &Scope) -> Self {
         let mut words = Self { line, variables: BTreeMap::new() };
         if let Some(home) = scope.home() {
@@ -40,12 +40,12 @@ impl<'l> Words<'l> {
         text(self.line, node)
     }
 
-    /// The words of a command, its name first; redirects and assignments before it left out.
+    /// The words of a command, its name first, without redirects and assignments.
     pub(super) fn command(&self, node: Node<'_>) -> Vec<String> {
         let skipped = ["variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"];
         let parts = children(node).into_iter().filter(|child| child.is_named() && !skipped.contains(&child.kind()));
         let words: Vec<String> = parts.flat_map(|child| self.word(self.text(child))).collect();
-        // A variable that holds several words is split where it is not quoted.
+        // An unquoted variable is split into words.
         match words.split_first() {
             Some((first, rest)) if first.contains(' ') => {
                 first.split(' ').map(str::to_owned).chain(rest.iter().cloned()).collect()
@@ -54,7 +54,7 @@ impl<'l> Words<'l> {
         }
     }
 
-    /// What one word may say; a list in braces says several things.
+    /// The possible values of one word; a brace list has several.
     pub(super) fn word(&self, raw: &str) -> Vec<String> {
         let says = self.expanded(raw);
         let Some((open, close)) = says.find('{').zip(says.find('}')) else { return vec![says] };
@@ -133,7 +133,7 @@ impl<'l> Words<'l> {
         if open == '(' {
             self.printed(inner, says);
         } else {
-            // `${HOME:-x}` and the like are the variable.
+            // `${HOME:-x}` and similar expansions are treated as the variable.
             let name = inner.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
             match self.variables.get(name) {
                 Some(value) => says.push_str(value),
@@ -143,7 +143,7 @@ impl<'l> Words<'l> {
         after.get(end + 1..).unwrap_or_default()
     }
 
-    /// What a command in a word prints.
+    /// Appends the output of a command substitution.
     fn printed(&self, inner: &str, says: &mut String) {
         let mut words = inner.split_ascii_whitespace();
         match (words.next(), self.variables.get("PWD")) {
@@ -156,7 +156,7 @@ impl<'l> Words<'l> {
     }
 }
 
-/// The escapes of `$'…'`.
+/// Decodes the escapes of `$'…'`.
 fn escapes(text: &str) -> String {
     let (mut says, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('\\') {

@@ -13,7 +13,7 @@ use crate::{Reason, word::Word};
 
 const OPTIONS: Entry = Entry { options: "-F: -v: --field-separator: --assign:", operands: Operands::Text };
 
-/// What runs, reads or writes something; `@` calls functions by the name in a variable.
+/// Words and signs that run, read or write something; `@` calls a function by name.
 const REFUSED: [&str; 9] = ["system", "getline", "ARGV", "ARGC", "@", "close", "extension", "PROCINFO", "nextfile"];
 
 pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
@@ -25,7 +25,7 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
         return Err(Reason::new("option", "an awk program that may run commands or write files"));
     }
     files.iter().filter(|word| word.text != "-").try_for_each(|word| {
-        // `x=1` among the files sets a variable.
+        // An operand `x=1` sets a variable.
         if word.text.contains('=') && !word.text.contains('/') && word.globs.is_empty() {
             let is_assignment = word.text.split('=').next().is_some_and(|name| {
                 !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -41,7 +41,7 @@ fn only_prints(program: &str) -> bool {
         return false;
     }
     let rest = program.replace("||", "").replace(">=", "");
-    // A comparison with `>` is a redirect only in what prints.
+    // `>` is a redirect only in a program that prints; otherwise, it is a comparison.
     !rest.contains('|') && (!rest.contains('>') || !program.contains("print"))
 }
 
@@ -50,7 +50,7 @@ mod tests {
     use super::only_prints;
 
     #[test]
-    fn a_program_that_could_do_more_is_refused() {
+    fn an_awk_program_that_may_run_or_write_is_refused() {
         for program in ["{print $1}", "NR>=5 && NR<10 || $1==\"a\"", "$3 > 5", "BEGIN{for(i=0;i<3;i++)print i}"] {
             assert!(only_prints(program), "{program}");
         }

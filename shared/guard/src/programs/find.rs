@@ -39,7 +39,7 @@ const ALONE: &[&str] = &[
     "-xdev",
 ];
 
-/// Those that take a text.
+/// Options and tests with a text argument.
 const WITH_TEXT: &[&str] = &[
     "-amin",
     "-atime",
@@ -76,7 +76,7 @@ const WITH_TEXT: &[&str] = &[
     "-xtype",
 ];
 
-/// Those that take a path.
+/// Tests with a path argument.
 const WITH_PATH: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile"];
 
 pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{Reason, git, word::Word};
 
-/// What diffs take. Left out: `--output`, which writes, `--ext-diff`, `--textconv` and `--show-signature`, which
-/// run programs.
+/// Options of diffs. Not listed: `--output`, which writes, and `--ext-diff`, `--textconv` and
+/// `--show-signature`, which run programs.
 const DIFF: &str = "-# -pusabBCDMRWwz -U: -G: -S: -l: --patch --no-patch --stat? --numstat --shortstat \
     --dirstat? --summary --name-only --name-status --unified: --raw --minimal --patience --histogram \
     --diff-algorithm: --color? --no-color --color-words? --color-moved? --word-diff? --word-diff-regex: --check --full-index \
@@ -28,7 +28,7 @@ const LOG: &str = "-# -pusabBCDMRWwzgitEF -U: -G: -S: -l: -n: -L: --oneline --gr
     --word-diff? --ignore-submodules? --no-notes --show-pulls --pickaxe-all --pickaxe-regex --abbrev? --ignore-all-space \
     --ignore-space-change --text --compact-summary --dirstat?";
 
-/// The commands, with their options. Operands are checked as paths: a revision is a path that does not exist.
+/// The commands with their options. Operands are checked as paths; a revision is a path that does not exist.
 const COMMANDS: &[(&str, &str)] = &[
     (
         "status",
@@ -133,7 +133,7 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
     let parsed = options::parse("git", &entry, rest, place)?;
     let mut operands = parsed.operands.as_slice();
     match name {
-        // A name would be a branch, a tag or a remote that is made.
+        // An operand would create a branch, a tag or a remote.
         "branch"
             if !parsed.has(&["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"]) =>
         {
@@ -161,14 +161,14 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
             [show, ..] if show.text == "show" => {}
             [other, ..] => return Err(refused("git reflog", other)),
         },
-        // The pattern is no path.
+        // The pattern is not a path.
         "grep" if !parsed.has(&["-e"]) => operands = operands.get(1..).unwrap_or_default(),
         _ => {}
     }
     operands.iter().try_for_each(|word| place.path(word))
 }
 
-/// Commands with commands of their own.
+/// Commands with subcommands.
 fn special(name: &str, rest: &[Word]) -> Result<bool, Reason> {
     let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
     let refuse = || Reason::new("option", format!("git {name} {}", texts.join(" ")));
@@ -180,7 +180,7 @@ fn special(name: &str, rest: &[Word]) -> Result<bool, Reason> {
         | ("symbolic-ref", ["HEAD"] | ["--short" | "-q", "HEAD"]) => true,
         ("stash", ["show", stash]) => plain(stash),
         ("config", ["--get" | "--get-all" | "--get-regexp" | "get", key]) => plain(key),
-        // One word is read, two are written.
+        // One word reads the key, two words set it.
         ("config", [key]) => plain(key) && key.contains('.'),
         ("stash" | "worktree" | "config" | "symbolic-ref", _) => false,
         _ => return Ok(false),

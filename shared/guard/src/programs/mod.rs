@@ -15,19 +15,20 @@ use std::path::PathBuf;
 
 use crate::{Reason, Scope, paths, word::Word};
 
-/// Where a command runs.
+/// The context of a command.
 pub(crate) struct Place<'a> {
-    /// The directories in which the line may be.
+    /// The possible working directories.
     pub(crate) cwds: &'a [PathBuf],
     pub(crate) scope: &'a Scope,
 }
 
-/// A command that only reads what it may.
+/// The result of checking a command that only reads permitted paths.
 #[derive(Debug)]
-pub(crate) enum Read<'w> {
-    /// After it, the line is in one of these directories.
-    Then(Vec<PathBuf>),
-    /// It is a shell which runs this line, that has to be checked as well, and changes no directory.
+pub(crate) enum Allowed<'w> {
+    /// The possible working directories after the command.
+    Directories(Vec<PathBuf>),
+    /// The command is a shell that runs this line, which must be checked as well. It does not change the
+    /// directory.
     Line(&'w str),
 }
 
@@ -37,12 +38,12 @@ impl Place<'_> {
     }
 }
 
-/// Where the system keeps its programs: a path there means the same as the name.
+/// The folders of system programs: a path in them is equivalent to the name.
 const SYSTEM: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
 
-/// Checks that a command only reads what it may.
-pub(crate) fn check<'w>(words: &'w [Word], place: &Place<'_>) -> Result<Read<'w>, Reason> {
-    let stays = || Read::Then(place.cwds.to_vec());
+/// Checks that a command only reads permitted paths.
+pub(crate) fn check<'w>(words: &'w [Word], place: &Place<'_>) -> Result<Allowed<'w>, Reason> {
+    let stays = || Allowed::Directories(place.cwds.to_vec());
     let Some((first, arguments)) = words.split_first() else {
         return Err(Reason::new("syntax", "there is no command in it"));
     };
@@ -55,10 +56,10 @@ pub(crate) fn check<'w>(words: &'w [Word], place: &Place<'_>) -> Result<Read<'w>
         return check(rest, place);
     }
     if let Some(line) = special::shell_line(name, arguments) {
-        return Ok(Read::Line(line));
+        return Ok(Allowed::Line(line));
     }
     if name == "cd" && first.text == "cd" {
-        return special::cd(arguments, place).map(Read::Then);
+        return special::cd(arguments, place).map(Allowed::Directories);
     }
     if special::asks_for_version(name, arguments, place)? {
         return Ok(stays());
@@ -78,7 +79,7 @@ pub(crate) fn check<'w>(words: &'w [Word], place: &Place<'_>) -> Result<Read<'w>
     Ok(stays())
 }
 
-/// The refusal of an argument.
+/// The reason for refusing an argument.
 fn refused(program: &str, word: &Word) -> Reason {
     Reason::new("option", format!("{program} with {:?}", word.text))
 }

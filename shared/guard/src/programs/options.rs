@@ -4,35 +4,35 @@
 use super::{Place, refused};
 use crate::{Reason, paths, word::Word};
 
-/// What a program takes.
+/// The arguments that a program accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// The options, with blanks between: `-abc` are switches, `-n:` and `--name:` take a value, `-f@` and
-    /// `--name@` a path to read, `-w?` and `--name?` a value that is written without a blank or not at all; `-#`
-    /// is a number, such as `-20`.
+    /// The options, separated by blanks. `-abc` are switches. `-n:` and `--name:` take a value. `-f@` and
+    /// `--name@` take a path to read. `-w?` and `--name?` take an optional value without a blank. `-#` is a
+    /// number, such as `-20`.
     pub(super) options: &'static str,
-    /// The rest.
+    /// The operands.
     pub(super) operands: Operands,
 }
 
-/// What the words are that are no options.
+/// The meaning of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operands {
-    /// There are none.
+    /// No operands.
     None,
     /// Paths to read.
     Paths,
-    /// At most one path to read, since a second one would be written.
+    /// At most one path to read, because the program writes a second one.
     OnePath,
-    /// A text, unless one of these options gave it; then paths.
+    /// A text, unless one of these options was given; then paths.
     TextThenPaths(&'static [&'static str]),
     /// Texts.
     Text,
-    /// Everything is text, what looks like an option as well.
+    /// Everything is text, including words that look like options.
     Any,
 }
 
-/// How an option is written.
+/// The kind of value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     None,
@@ -41,12 +41,12 @@ enum Value {
     Attached,
 }
 
-/// What was read of a program's arguments.
+/// The parsed arguments of a program.
 #[derive(Debug, Default)]
 pub(super) struct Parsed<'w> {
-    /// The options, as `-n` or `--name`.
+    /// The options, as `-n` or `--name`, with their values.
     pub(super) options: Vec<(String, Option<Word>)>,
-    /// The rest, in order.
+    /// The operands, in order.
     pub(super) operands: Vec<&'w Word>,
 }
 
@@ -112,7 +112,8 @@ pub(super) fn check(program: &str, entry: &Entry, arguments: &[Word], place: &Pl
                 let paths = if paths.is_empty() { &[&here] } else { paths };
                 paths.iter().try_for_each(|word| paths::check_links(word, place.cwds, place.scope))?;
             }
-            // A pattern of names in place of the text may match any number of files, all below here.
+            // If the text is an unquoted pattern, it can expand to any number of files, so it is checked as a
+            // path.
             match parsed.operands.first() {
                 Some(word) if first == 1 && !word.globs.is_empty() => place.path(word),
                 _ => Ok(()),
@@ -125,7 +126,7 @@ fn all(words: &[&Word], place: &Place<'_>) -> Result<(), Reason> {
     words.iter().filter(|word| word.text != "-").try_for_each(|word| place.path(word))
 }
 
-/// Reads the arguments of `program`, and checks the paths among the values of its options.
+/// Parses the arguments of `program`, and checks the paths among the values of its options.
 pub(super) fn parse<'w>(
     program: &str,
     entry: &Entry,

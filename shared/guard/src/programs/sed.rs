@@ -30,7 +30,7 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
     files.iter().filter(|word| word.text != "-").try_for_each(|word| place.path(word))
 }
 
-/// Reads a script, and gives `None` where it has a command that is not known to print only.
+/// Parses a script; `None` if it has a command that is not known to only print.
 fn only_prints(script: &str) -> Option<()> {
     let mut rest = Script { text: script };
     loop {
@@ -82,7 +82,7 @@ impl Script<'_> {
         Some(c)
     }
 
-    /// The lines that a command is for: `1`, `$`, `/a/`, `1,5`, `/a/,/b/`, `1~2`, `/a/,+3`.
+    /// Parses the address of a command: `1`, `$`, `/a/`, `1,5`, `/a/,/b/`, `1~2`, `/a/,+3`.
     fn address(&mut self) -> Option<()> {
         self.one_address()?;
         self.skip(|c| c == ' ');
@@ -106,9 +106,9 @@ impl Script<'_> {
         Some(())
     }
 
-    /// Goes over a part that ends with an unescaped `sign`.
+    /// Skips a part that ends with an unescaped `sign`.
     ///
-    /// Where a bracket is open at its end, implementations differ on where it ends.
+    /// If a bracket expression is open at the end, implementations disagree on where the part ends.
     fn part(&mut self, sign: char) -> Option<()> {
         if sign == '\\' || sign == '\n' || sign.is_alphanumeric() {
             return None;
@@ -133,7 +133,7 @@ mod tests {
     use super::only_prints;
 
     #[test]
-    fn a_script_that_could_do_more_is_refused() {
+    fn a_sed_script_that_may_run_or_write_is_refused() {
         for script in [
             "1,20p",
             "$p",

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{Reason, paths, word::Word};
 
-/// The command that a wrapper runs as it is, where `name` is such a wrapper.
+/// The command that the wrapper `name` runs; `None` if it is not a wrapper.
 pub(super) fn unwrapped<'w>(name: &str, arguments: &'w [Word]) -> Result<Option<&'w [Word]>, Reason> {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let mut rest = arguments;
@@ -49,7 +49,7 @@ pub(super) fn unwrapped<'w>(name: &str, arguments: &'w [Word]) -> Result<Option<
     }
 }
 
-/// The line that a shell is called with: `sh -c 'ls'`.
+/// The line that a shell runs: `sh -c 'ls'`.
 pub(super) fn shell_line<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w str> {
     match arguments {
         [option, line] if ["sh", "bash", "dash"].contains(&name) && option.text == "-c" && line.globs.is_empty() => {
@@ -59,7 +59,7 @@ pub(super) fn shell_line<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w st
     }
 }
 
-/// Where `cd` leads.
+/// The possible working directories after `cd`.
 pub(super) fn cd(arguments: &[Word], place: &Place<'_>) -> Result<Vec<PathBuf>, Reason> {
     let [to] = arguments else { return Err(Reason::new("path", "cd without one directory leads out of the project")) };
     if to.text.starts_with('-') || !to.globs.is_empty() || to.text.is_empty() {
@@ -67,7 +67,7 @@ pub(super) fn cd(arguments: &[Word], place: &Place<'_>) -> Result<Vec<PathBuf>, 
     }
     place.path(to)?;
     let path = to.path(place.scope.home()).unwrap_or_default();
-    // The shell resolves .. as text, programs by the directories that are really there: both have to be allowed.
+    // The shell resolves `..` lexically, programs physically, so both results must be permitted.
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let mut led = vec![];
     for cwd in place.cwds {
@@ -84,7 +84,7 @@ pub(super) fn cd(arguments: &[Word], place: &Place<'_>) -> Result<Vec<PathBuf>, 
 
 const VERSION: [&str; 2] = ["--version", "--help"];
 
-/// Programs that may be asked for their version and nothing else, with other spellings of the question.
+/// Programs that may be run to query their version only, with alternative spellings of the option.
 const VERSIONS: &[(&str, &[&str])] = &[
     ("ansible", &[]),
     ("bash", &[]),
@@ -137,14 +137,14 @@ const VERSIONS: &[(&str, &[&str])] = &[
     ("zsh", &[]),
 ];
 
-/// Whether the command only asks a program for its version.
+/// Whether the command only queries the version of a program.
 pub(super) fn asks_for_version(name: &str, arguments: &[Word], place: &Place<'_>) -> Result<bool, Reason> {
     let [question] = arguments else { return Ok(false) };
     let text = question.text.as_str();
     let listed = VERSIONS.iter().find(|(program, _)| *program == name);
     let is_asked = match listed {
         Some((_, spellings)) => text == "--version" || spellings.contains(&text),
-        // A program of the table prints both itself.
+        // A program of the table prints its version and help itself.
         None => VERSION.contains(&text) && (table::entry(name).is_some() || ["awk", "sed", "find"].contains(&name)),
     };
     if is_asked && ["cargo", "rustc", "rustfmt", "rustup"].contains(&name) {
@@ -153,7 +153,7 @@ pub(super) fn asks_for_version(name: &str, arguments: &[Word], place: &Place<'_>
     Ok(is_asked)
 }
 
-/// Rustup runs the programs of a folder that a file in the project names.
+/// Checks that rustup does not run a toolchain that a file in the project names.
 fn no_toolchain_of_the_project(place: &Place<'_>) -> Result<(), Reason> {
     let files = place.cwds.iter().flat_map(|cwd| cwd.ancestors());
     let mut files = files.flat_map(|folder| ["rust-toolchain", "rust-toolchain.toml"].map(|name| folder.join(name)));
@@ -165,7 +165,7 @@ fn no_toolchain_of_the_project(place: &Place<'_>) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Checks a program that is described here and not in the table; false where it is not.
+/// Checks a program that is handled here and not in the table; false if it is not.
 pub(super) fn check(name: &str, arguments: &[Word], place: &Place<'_>) -> Result<bool, Reason> {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     let refuse = || Reason::new("option", format!("{name} {}", texts.join(" ")));
@@ -182,7 +182,7 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &Place<'_>) -> Result
                 let letters = mode.text.strip_prefix('-').unwrap_or(&mode.text);
                 let lists = letters.contains('t') && letters.ends_with('f');
                 let known = letters.chars().all(|letter| "tvfzjJ".contains(letter));
-                // A colon would be a host, which is reached by a program.
+                // A colon denotes a remote host, which tar accesses with a program.
                 let is_file = archive.globs.is_empty() && !archive.text.contains(':');
                 let plain = members.iter().all(|word| !word.text.starts_with('-'));
                 place.path(archive)?;
@@ -198,7 +198,7 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &Place<'_>) -> Result
             _ => false,
         },
         "xxd" => {
-            // Its options are words, not letters: -ps is one.
+            // Its options are words, not letters: `-ps` is one option.
             let (mut files, mut rest, mut known) = (0, arguments.iter(), !has_patterns);
             while let Some(word) = rest.next() {
                 match word.text.as_str() {
@@ -216,7 +216,7 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &Place<'_>) -> Result
         }
         "ps" => match texts.as_slice() {
             [] => true,
-            // Letters that may mean the environment of processes are not among them.
+            // Options that may print the environment of processes are not listed.
             [one] => ["aux", "ax", "axu", "a", "-ef", "-e", "-f", "-A", "-a", "-x", "-ax"].contains(one),
             _ => false,
         },
@@ -268,9 +268,9 @@ const JQ: &str = "-cnrRsSaCMej --compact-output --null-input --raw-output --raw-
     --color-output --monochrome-output --exit-status --join-output --raw-output0 --tab --indent: --unbuffered --seq \
     --stream --stream-errors";
 
-/// `jq`, whose filter can read modules and nothing else.
+/// Checks `jq`, whose filter can read modules and nothing else.
 fn jq(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
-    // The options with two values are taken out first.
+    // The options with two values are removed first.
     let (mut rest, mut plain) = (arguments.iter(), vec![]);
     while let Some(word) = rest.next() {
         match word.text.as_str() {

@@ -201,7 +201,7 @@ const PROGRAMS: &[Line] = &[
     ("type", "-aPpt", Operands::Text),
     ("command", "-vV", Operands::Text),
     ("hash", "", Operands::None),
-    // What only computes.
+    // Programs without access to files.
     ("echo printf test [ expr true false :", "", Operands::Any),
     ("seq", "-# -w -s: -f: --equal-width --separator: --format:", Operands::Text),
     ("factor", "", Operands::Text),
@@ -213,7 +213,7 @@ const PROGRAMS: &[Line] = &[
     ),
 ];
 
-/// What the program `name` takes, where it is listed.
+/// The accepted arguments of the program `name`, if it is listed.
 pub(super) fn entry(name: &str) -> Option<&'static Entry> {
     use std::sync::LazyLock;
     static ENTRIES: LazyLock<Vec<(&str, Entry)>> = LazyLock::new(|| {

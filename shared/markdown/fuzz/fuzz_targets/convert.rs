@@ -1,4 +1,5 @@
-//! Fuzz target: any bytes are converted or refused, and the Markdown is in proportion to them.
+//! Fuzz target: any bytes are converted or refused, and the size of the Markdown is bounded by that of the
+//! input.
 //!
 //! Needs a nightly toolchain and `cargo install cargo-fuzz`. In `shared/markdown`:
 //!

@@ -11,14 +11,14 @@ use crate::{
     tree::{Id, ROOT, Tree},
 };
 
-/// What can be counted about a block.
+/// The counts of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     /// Words, an ideograph counting half.
     pub(super) words: f32,
     /// Words inside links.
     pub(super) linked: f32,
-    /// Words, if it is running text: long, hardly linked.
+    /// Words, if the block is running text: long, with few links.
     pub(super) prose: f32,
     /// Sentence ends and commas, in any script.
     pub(super) stops: f32,
@@ -31,11 +31,11 @@ pub(super) struct Counts {
     pub(super) links: f32,
     pub(super) images: f32,
     pub(super) headings: f32,
-    /// Signs of money.
+    /// Currency signs.
     pub(super) money: f32,
 }
 
-/// What is summed over the blocks in a node; there is one for every node of a page, so that these are small.
+/// The counts of all blocks in a node. Every node of a page has them, so they are small.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
     pub(super) blocks: f32,
@@ -66,7 +66,7 @@ impl Sums {
 
 impl Counts {
     fn count(&mut self, text: &str, linked: bool) {
-        // Whole numbers first: a sum of floats waits for each of its parts.
+        // Integers first, because float additions depend on each other and cannot run in parallel.
         let (mut words, mut ideographs, mut stops, mut digits, mut chars, mut capitals, mut money) =
             (0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
         let mut in_word = false;
@@ -175,7 +175,7 @@ fn trim_start(text: &str) -> &str {
     if trimmed.starts_with(|c: char| c.is_ascii_graphic()) { trimmed } else { trimmed.trim_start() }
 }
 
-/// Elements that are one block whatever is inside.
+/// Elements that are one block, whatever they contain.
 fn is_atomic(tag: Tag) -> bool {
     tag.heading_level().is_some() || matches!(tag, Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext)
 }
@@ -190,7 +190,7 @@ impl Blocks {
             sums: vec![Sums::default(); tree.len()],
             alike: alike(tree),
         };
-        // The block elements and links that are open, by where they end.
+        // The open block elements and links, by their ends.
         let mut open: Vec<(Id, Id)> = vec![];
         let (mut link_end, mut strong_end, mut atomic_end, mut code_end) = (0, 0, 0, 0);
         let mut current = NO_BLOCK;
@@ -249,7 +249,7 @@ impl Blocks {
                 }
                 Tag::A if tree.attr(id, Attr::Href).is_some() => {
                     link_end = end;
-                    // One that a block begins with is not counted: there is none yet.
+                    // An element at the start of a block is not counted, because the block does not exist yet.
                     if let Some(block) = blocks.list.get_mut(current as usize) {
                         block.counts.links += 1.0;
                     }
@@ -352,7 +352,7 @@ pub(super) fn sibling_groups(tree: &Tree, blocks: &Blocks) -> Vec<u32> {
 /// For every element, how many of its siblings have the same tag and first class.
 fn alike(tree: &Tree) -> Vec<u16> {
     let mut counts: Vec<u16> = vec![0];
-    // Which count is each element's; the first is nobody's.
+    // The index of each element's count; index 0 is unused.
     let mut group = vec![0_u32; tree.len()];
     let mut groups: HashMap<(u32, u8, &str), u32> = HashMap::default();
     for (id, group) in group.iter_mut().enumerate().skip(1) {

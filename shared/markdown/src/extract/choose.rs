@@ -11,24 +11,24 @@ use super::{
 };
 use crate::{metadata::PageType, tag::Tag, tree::Tree};
 
-/// Nothing is chosen of a page whose best choice has a smaller expected F1: it is more often than not a template
-/// whose content is missing.
+/// If the best selection has a smaller expected F1, nothing is selected, because the page is probably a
+/// template without its content.
 const MIN_EXPECTED_F1: f32 = 0.25;
 
-/// A page of fewer words is not taken for a template.
+/// A page with fewer words is not assumed to be a template.
 const TEMPLATE_WORDS: f32 = 40.0;
 
-/// How many blocks are predicted at once.
+/// The number of blocks that are predicted at once.
 const CHUNK: usize = 512;
 
-/// What the model predicts of a page.
+/// The model's prediction for a page.
 pub(super) struct Prediction {
-    /// The probability of every block to be content.
+    /// For each block, the probability that it is content.
     pub(super) probabilities: Vec<f32>,
     pub(super) kind: PageType,
 }
 
-/// What kind of page it is.
+/// The kind of the page.
 pub(super) fn kind(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> PageType {
     kinds(&Features::new(tree, blocks, address)).0
 }

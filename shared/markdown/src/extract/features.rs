@@ -17,7 +17,7 @@ use crate::{
     tree::{Id, ROOT, Tree},
 };
 
-/// How many elements around a block are looked at.
+/// The number of ancestors of a block that are examined.
 pub(super) const AROUND: usize = 6;
 
 /// The features of a page's blocks, each row made when it is asked for: all of them would take far
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_most_of_a_page_is_does_not_count_as_hidden() {
+    fn hiding_most_of_a_page_is_not_a_hint() {
         let hidden = |page: &str| {
             let tree = Tree::parse(page, None);
             let blocks = Blocks::new(&tree);

@@ -141,8 +141,8 @@ pub(super) fn of_text(text: &str) -> u16 {
 /// How many features an address has.
 const ADDRESS: usize = PATH_KINDS + 4;
 
-/// The kinds of words in an address, then its depth, the hyphens and the digits of its last part, and whether it
-/// has a query. All are -1 without an address.
+/// The features of a URL: its kinds of words, its depth, the hyphens and digits of its last part, and whether
+/// it has a query. All are -1 without a URL.
 pub(super) fn of_address(address: Option<&url::Url>) -> [f32; ADDRESS] {
     let Some(address) = address else { return [-1.0; ADDRESS] };
     let mut numbers = [0.0; ADDRESS];

@@ -13,7 +13,7 @@ use crate::{
     tree::{ROOT, Tree},
 };
 
-/// What every block of a page shares.
+/// The features that all blocks of a page share.
 pub(super) struct Page {
     /// The sums over all blocks.
     pub(super) total: Sums,

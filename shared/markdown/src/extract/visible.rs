@@ -11,7 +11,7 @@ pub(crate) fn visible(tree: &Tree) -> Vec<bool> {
     let shown = shown(tree);
     let length = |ids: &mut dyn Iterator<Item = Id>| ids.map(|id| tree.text(id).trim().len()).sum::<usize>();
     let everything = length(&mut (0..tree.len()));
-    // A page that hides most of itself is shown by a script.
+    // If a page hides most of its content, a script will show it.
     if length(&mut (0..tree.len()).filter(|&id| shown[id])) * 2 < everything { vec![true; tree.len()] } else { shown }
 }
 

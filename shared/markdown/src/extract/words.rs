@@ -20,7 +20,7 @@ use crate::{
     tree::{Id, Tree},
 };
 
-/// Where a word stands.
+/// The position of a word.
 #[derive(Clone, Copy)]
 enum Place {
     Text,
@@ -40,8 +40,7 @@ const PAIRED: usize = 12;
 /// Where the marks of short texts begin; no word has a hash that small but by chance.
 const SHORT: u32 = 0x1000;
 
-/// The most words of one element's names, so that one with endless names, around everything, is not read
-/// endlessly.
+/// The most words in one element's names, as a limit for elements with very long names around everything.
 const NAMED: usize = 64;
 
 /// How many elements around a block are near to it.
@@ -52,7 +51,7 @@ fn placed(word: u32, place: Place) -> u32 {
     mixed(word ^ (place as u32 + 1).wrapping_mul(0x9E37_79B9))
 }
 
-/// The hashes of what a text begins with: its words, with what it is besides them, and its pairs of words.
+/// The hashes of the first words of a text: single words with marks for their position, and pairs.
 fn of_text(text: &str) -> (Vec<u32>, Vec<u32>) {
     let mut hashes = Vec::with_capacity(READ + 2);
     hashes.extend(words(text, START, |hash, c| hashed(hash, u32::from(c))).take(READ));
@@ -83,10 +82,10 @@ struct Names {
 impl Names {
     fn new(tree: &Tree, blocks: &Blocks) -> Self {
         let mut names = Self { words: vec![], ends: Vec::with_capacity(tree.len()) };
-        let mut met = HashMap::default();
+        let mut seen = HashMap::default();
         for id in 0..tree.len() {
             if blocks.are_in(id) {
-                names.add(tree, id, &mut met);
+                names.add(tree, id, &mut seen);
             }
             names.ends.push(names.words.len() as u32);
         }
@@ -94,12 +93,12 @@ impl Names {
     }
 
     /// Adds the words of an element; those of names that were seen before are copied.
-    fn add<'t>(&mut self, tree: &'t Tree, id: Id, met: &mut HashMap<&'t str, Range<usize>>) {
+    fn add<'t>(&mut self, tree: &'t Tree, id: Id, seen: &mut HashMap<&'t str, Range<usize>>) {
         let most = self.words.len() + NAMED;
         self.words.push(tree.tag(id) as u32);
         for name in [Attr::Class, Attr::Id, Attr::Itemprop, Attr::DataTestid, Attr::Role] {
             let Some(value) = tree.attr(id, name) else { continue };
-            if let Some(known) = met.get(value) {
+            if let Some(known) = seen.get(value) {
                 self.words.extend_from_within(known.clone());
                 continue;
             }
@@ -113,11 +112,11 @@ impl Names {
                     before = Some(word);
                 });
             }
-            met.insert(value, start..self.words.len());
+            seen.insert(value, start..self.words.len());
         }
         if self.words.len() > most {
             self.words.truncate(most);
-            met.clear();
+            seen.clear();
         }
     }
 
@@ -136,7 +135,7 @@ impl Names {
     }
 }
 
-/// An element and those around it, from inside out.
+/// An element and its ancestors, from inside out.
 fn within(tree: &Tree, id: Id) -> impl Iterator<Item = Id> + '_ {
     std::iter::once(id).chain(tree.ancestors(id))
 }
@@ -199,14 +198,14 @@ fn far(tree: &Tree, blocks: &Blocks, names: &Names, weight: impl Fn(u32) -> f32)
     }
     // The elements that are open: where they end, and the sum and the number of words outside of each.
     let mut open: Vec<(Id, f32, usize)> = vec![];
-    // The words of the open elements, each where it was met first.
+    // The words of the open elements, each where it was seen first.
     let mut words: Vec<u32> = vec![];
-    let mut met: HashSet<u32> = HashSet::default();
+    let mut seen: HashSet<u32> = HashSet::default();
     let mut sum = 0.0;
     for (id, mean) in means.iter_mut().enumerate() {
         while let Some((_, before, count)) = open.pop_if(|(end, ..)| *end <= id) {
             for word in words.drain(count..) {
-                met.remove(&word);
+                seen.remove(&word);
             }
             sum = before;
         }
@@ -215,7 +214,7 @@ fn far(tree: &Tree, blocks: &Blocks, names: &Names, weight: impl Fn(u32) -> f32)
         }
         open.push((tree.subtree(id).end, sum, words.len()));
         for &word in names.of(id) {
-            if met.insert(word) {
+            if seen.insert(word) {
                 words.push(word);
                 sum += weight(word);
             }

@@ -90,7 +90,8 @@ impl Renderer<'_> {
     /// The language that the code's classes, or those right around it, name.
     pub(super) fn language(&self, id: Id) -> String {
         let code = self.children(id).find(|&child| self.tree.tag(child) == Tag::Code);
-        let around = self.tree.ancestors(id).take(3).filter(|&ancestor| ancestor != ROOT && self.hugs(ancestor, id));
+        let around =
+            self.tree.ancestors(id).take(3).filter(|&ancestor| ancestor != ROOT && self.is_nearly_all_of(ancestor, id));
         code.into_iter()
             .chain([id])
             .chain(around)
@@ -113,7 +114,7 @@ impl Renderer<'_> {
     }
 
     /// Whether `outer` has hardly more content than `inner`.
-    fn hugs(&self, outer: Id, inner: Id) -> bool {
+    fn is_nearly_all_of(&self, outer: Id, inner: Id) -> bool {
         self.tree.subtree(outer).len() <= self.tree.subtree(inner).len() + 64
             && self.tree.descendants(outer).filter(|&id| self.tree.tag(id) == Tag::Pre).count() <= 2
     }

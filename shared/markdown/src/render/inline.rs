@@ -61,7 +61,7 @@ impl Inline {
     }
 
     /// Adds the white space and the marks that wait, before a piece that begins with `next`.
-    fn settle(&mut self, next: Option<char>) {
+    fn write_pending(&mut self, next: Option<char>) {
         let last = self.last;
         let spaced = match (self.space, last, next) {
             (Space::None, ..) | (_, None, _) => false,
@@ -110,7 +110,7 @@ impl Inline {
             if end == 0 {
                 return;
             }
-            self.settle(word.chars().next());
+            self.write_pending(word.chars().next());
             self.put_text(&word[..end]);
             rest = &word[end..];
         }
@@ -122,7 +122,7 @@ impl Inline {
         if source.is_empty() || (!blank && source.trim_matches(is_space).is_empty()) {
             return self.text(source);
         }
-        self.settle(Some(if lead { ' ' } else { 'x' }));
+        self.write_pending(Some(if lead { ' ' } else { 'x' }));
         self.last = Some('x');
         let part = self.store(source);
         match self.pieces.last_mut() {
@@ -133,7 +133,7 @@ impl Inline {
 
     /// Adds finished Markdown.
     pub(super) fn done(&mut self, markdown: &str) {
-        self.settle(Some('x'));
+        self.write_pending(Some('x'));
         self.last = Some('x');
         let part = self.store(markdown);
         self.pieces.push(Piece::Done(part));
@@ -142,7 +142,7 @@ impl Inline {
     /// Opens the marks that wait for content, although there is none.
     pub(super) fn begin_marks(&mut self) {
         if !self.waiting.is_empty() {
-            self.settle(Some('x'));
+            self.write_pending(Some('x'));
         }
     }
 

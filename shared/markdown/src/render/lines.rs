@@ -27,7 +27,7 @@ pub(super) struct Lines {
     gap: Option<(Gap, usize)>,
     open: Vec<Open>,
     /// How many open containers have no prefix.
-    unshown: usize,
+    without_prefix: usize,
 }
 
 /// An open container.
@@ -68,7 +68,7 @@ impl Lines {
 
     pub(super) fn open(&mut self, container: &Container<'_>) {
         if self.open.len() >= MAX_PREFIXES || self.is_long() {
-            self.unshown += 1;
+            self.without_prefix += 1;
             return;
         }
         self.open.push(Open { prefix: self.prefix.len(), written: self.out.len(), spread: false });
@@ -91,8 +91,8 @@ impl Lines {
 
     /// Ends a container; whether blank lines stand between the blocks right in it.
     pub(super) fn close(&mut self) -> bool {
-        if self.unshown > 0 {
-            self.unshown -= 1;
+        if self.without_prefix > 0 {
+            self.without_prefix -= 1;
             return true;
         }
         let Some(Open { prefix, written, spread }) = self.open.pop() else { return false };

@@ -73,7 +73,7 @@ impl Columns {
 impl<'t> Renderer<'t> {
     pub(super) fn table(&mut self, id: Id) {
         // Content outside of cells is written before the table, as browsers show it.
-        self.strays(id);
+        self.stray_content(id);
         let Some(first) = self.rows(id).next() else { return };
         if self.is_listing(id) {
             return self.listing(id);
@@ -135,7 +135,7 @@ impl<'t> Renderer<'t> {
         }
     }
 
-    fn strays(&mut self, id: Id) {
+    fn stray_content(&mut self, id: Id) {
         let mut at = id + 1;
         while at < self.tree.subtree(id).end {
             let outer = self.tree.subtree(at);

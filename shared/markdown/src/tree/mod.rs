@@ -70,7 +70,7 @@ impl Tree {
     }
 }
 
-/// Reads a page as it is; whether it has to be repaired, and can be.
+/// Reads a page as it is. The second result says whether it must and can be repaired.
 fn read(html: &str, selector: Option<&Selector>) -> (Tree, bool) {
     let html = &html[..html.floor_char_boundary(MAX_PAGE)];
     let builder = Rc::new(RefCell::new(Builder::new(html.len())));
@@ -81,7 +81,8 @@ fn read(html: &str, selector: Option<&Selector>) -> (Tree, bool) {
         from = builder.borrow_mut().restart.take();
     }
     let mut builder = builder.take();
-    // Selectors speak of siblings, which overlapping tags do not have where the standard puts them.
+    // Selectors depend on siblings, which only the standard's tree construction places correctly for
+    // overlapping tags.
     let is_broken = (builder.overlaps || selector.is_some())
         && builder.lost_formatting <= repair::MAX_LOST_FORMATTING
         && !builder.too_deep
@@ -90,8 +91,8 @@ fn read(html: &str, selector: Option<&Selector>) -> (Tree, bool) {
     (builder.tree, is_broken)
 }
 
-/// Reads the page from `from` on, inside of the elements that are open. Where it stops before the end, the
-/// builder has the position to restart from.
+/// Reads the page from `from` on, inside the open elements. If reading stops before the end, the builder has
+/// the position to restart from.
 fn read_from(html: &str, from: usize, renames: &[Rename], selector: Option<&Selector>, builder: &Rc<RefCell<Builder>>) {
     let before: String = builder.borrow_mut().reopen(html, from);
     let (on_element, on_text, on_match) = (Rc::clone(builder), Rc::clone(builder), Rc::clone(builder));
@@ -123,7 +124,8 @@ fn read_from(html: &str, from: usize, renames: &[Rename], selector: Option<&Sele
     }
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
     let mut write = |part: &str| rewriter.write(part.as_bytes());
-    // The only errors are the builder's own, to restart, and the memory limit: what was read before stands.
+    // The only errors are the builder's requests to restart and the memory limit. The nodes read before stay
+    // valid.
     let mut read = || {
         write(&before)?;
         let mut at = from;

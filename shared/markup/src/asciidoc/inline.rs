@@ -19,7 +19,7 @@ pub(super) fn code(text: &str, mark: char, out: &mut String) -> Option<usize> {
     if mark == '+' {
         out.push_str(inner);
     } else {
-        // Within code, plus signs keep what is in them as it is.
+        // Within code, plus signs mark literal text.
         let inner = inner.strip_prefix('+').and_then(|inner| inner.strip_suffix('+')).unwrap_or(inner);
         let fence = "`".repeat(inner.split(|c| c != '`').map(str::len).max().unwrap_or_default() + 1);
         _ = write!(out, "{fence}{inner}{fence}");
@@ -56,7 +56,7 @@ pub(super) fn reference(text: &str, out: &mut String) -> Option<usize> {
     Some(inner.len() + 4)
 }
 
-/// `[[id]]`, and the class that stands before a marked text.
+/// `[[id]]`, and a role before marked text.
 pub(super) fn anchor(text: &str) -> Option<usize> {
     if text.starts_with("[[") {
         return text.find("]]").filter(|end| !text[..*end].contains(['\n', ' '])).map(|end| end + 2);
@@ -65,7 +65,7 @@ pub(super) fn anchor(text: &str) -> Option<usize> {
     text[end + 1..].starts_with(['#', '*', '_', '`']).then_some(end + 1)
 }
 
-/// Macros and addresses, each with its text in brackets.
+/// Macros and URLs, each with its text in brackets.
 pub(super) fn link(text: &str, out: &mut String) -> Option<usize> {
     let word = text.find(|c: char| c.is_whitespace() || matches!(c, '[' | '<' | '>' | '"' | '`')).unwrap_or(text.len());
     let target = &text[..word];

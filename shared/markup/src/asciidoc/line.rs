@@ -1,6 +1,6 @@
 //! The kinds of lines of `AsciiDoc`.
 
-/// What stands above a block, in brackets.
+/// The attribute list above a block, in brackets.
 #[derive(Default)]
 pub(super) struct Style {
     pub(super) words: Vec<String>,
@@ -19,7 +19,7 @@ impl Style {
     }
 }
 
-/// The name of an attribute that a line sets, and its value.
+/// The name and value of an attribute entry.
 pub(super) fn attribute(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.strip_prefix(':')?.split_once(':')?;
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'!'));
@@ -29,7 +29,7 @@ pub(super) fn attribute(line: &str) -> Option<(&str, &str)> {
 pub(super) fn style_of(line: &str) -> Option<Style> {
     let inner = line.strip_prefix('[')?.strip_suffix(']')?;
     if inner.starts_with('[') {
-        // An anchor says nothing, and takes no style away.
+        // An anchor has no output and keeps the style.
         return Some(Style::default());
     }
     let (mut words, mut word, mut quoted) = (vec![], String::new(), false);
@@ -51,7 +51,7 @@ pub(super) fn heading(line: &str) -> Option<(usize, &str)> {
     (level < 7 && !text.is_empty()).then(|| (level, text.trim_end_matches(mark).trim()))
 }
 
-/// The line that opens a block and closes it, and the language that it names.
+/// The line that delimits a block, and the language that it names.
 pub(super) fn delimiter(line: &str) -> Option<(&str, &str)> {
     if let Some(language) = line.strip_prefix("```") {
         return Some(("```", language.trim()));
@@ -61,7 +61,7 @@ pub(super) fn delimiter(line: &str) -> Option<(&str, &str)> {
     (is_whole && (line.len() > 3 || line == "--")).then_some((line, ""))
 }
 
-/// The mark of a list's item and its text.
+/// The marker of a list item, and its text.
 pub(super) fn item(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
     let (mark, text) = line.split_once(' ')?;
@@ -79,7 +79,7 @@ pub(super) fn item(line: &str) -> Option<(&str, &str)> {
         }
         _ => false,
     };
-    // Numbers that are written out are of one list.
+    // Explicit numbers belong to one list.
     let mark = if first.is_ascii_digit() {
         "1."
     } else if first == '<' {
@@ -94,19 +94,19 @@ pub(super) fn bullet(mark: &str) -> &'static str {
     if mark.starts_with(['*', '-']) { "- " } else { "1. " }
 }
 
-/// The term of a definition, and what stands behind it.
+/// The term of a definition, and the text after it.
 pub(super) fn term(line: &str) -> Option<(&str, &str)> {
     let marks = line.match_indices("::").map(|(at, _)| at);
     let found = marks.into_iter().find(|at| matches!(line.as_bytes().get(at + 2), None | Some(b' ')))?;
     (found > 0).then(|| (line[..found].trim_end_matches(':'), line[found + 2..].trim()))
 }
 
-/// The parts of a line of a table that bars part; one after a backslash is a bar.
+/// The cells of a table row, separated by bars; `\|` is a literal bar.
 pub(super) fn split_cells(line: &str) -> Vec<String> {
     let (mut cells, mut cell, mut before) = (vec![], String::new(), ' ');
     for c in line.chars() {
         if c == '|' && before != '\\' {
-            // How the next cell looks stands before its bar, after a blank.
+            // The format of the next cell is before its bar, after a blank.
             let end = cell.trim_end().len();
             let word = cell[..end].rfind(' ').map_or(0, |at| at + 1);
             if cell.len() == end && is_specifier(&cell[word..end]) && (word > 0 || cells.is_empty()) {
@@ -125,7 +125,7 @@ pub(super) fn split_cells(line: &str) -> Vec<String> {
     cells
 }
 
-/// Whether `text` says how a cell looks: `2+`, `.3+`, `a`, `h`, `^.^s`.
+/// Whether `text` is a cell format: `2+`, `.3+`, `a`, `h`, `^.^s`.
 pub(super) fn is_specifier(text: &str) -> bool {
     !text.is_empty()
         && text.len() < 8

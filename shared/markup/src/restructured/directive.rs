@@ -3,7 +3,7 @@
 use super::{Reader, field, tables};
 use crate::lines::{Blocks, dedented, indented, prefixed};
 
-/// Directives that include, compute or arrange something, and say nothing themselves.
+/// Directives that include, compute or arrange content and have no text of their own.
 const SILENT: [&str; 38] = [
     "toctree",
     "contents",
@@ -45,7 +45,7 @@ const SILENT: [&str; 38] = [
     "mermaid",
 ];
 
-/// Directives that hold code, with the language of those that name none.
+/// Directives that contain code, with the default language.
 const CODE: [(&str, &str); 14] = [
     ("code-block", ""),
     ("code", ""),
@@ -63,7 +63,7 @@ const CODE: [(&str, &str); 14] = [
     ("literal", ""),
 ];
 
-/// Directives that draw attention, with their word.
+/// Admonitions, with their labels.
 const NOTES: [(&str, &str); 17] = [
     ("note", "Note:"),
     ("warning", "Warning:"),
@@ -84,7 +84,7 @@ const NOTES: [(&str, &str); 17] = [
     ("deprecated-removed", "Deprecated since version"),
 ];
 
-/// Directives whose argument is the signature of something, beside those with a domain.
+/// Directives whose argument is a signature, in addition to those with a domain prefix.
 const OBJECTS: [&str; 20] = [
     "function",
     "class",
@@ -109,7 +109,7 @@ const OBJECTS: [&str; 20] = [
 ];
 
 impl Reader {
-    /// Reads what starts with two dots, and says where it ends.
+    /// Converts explicit markup, which starts with two dots, and returns the line after it.
     pub(crate) fn explicit(&mut self, lines: &[&str], at: usize, depth: usize, out: &mut Blocks) -> usize {
         let rest = lines[at].strip_prefix("..").unwrap_or_default().trim_start();
         let (body, end) = indented(lines, at + 1, 0);
@@ -121,7 +121,7 @@ impl Reader {
             out.push(&prefixed(&format!("[^{label}]: "), "    ", &said));
             return end;
         }
-        // Targets and substitutions are known already; what has no name is a comment.
+        // Targets and substitutions were collected before. Markup without a name is a comment.
         let Some((name, argument)) = directive(rest) else { return end };
         self.directive(name, argument, &body, depth, out);
         end
@@ -219,7 +219,7 @@ impl Reader {
             first = format!("**{word}** ");
             said.push_str(&self.inline(argument));
         } else {
-            // A version, and what is said of it.
+            // A version, and the text about it.
             let (version, text) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
             let (version, text) = match (name, text.trim().split_once(char::is_whitespace)) {
                 ("deprecated-removed", Some((removed, text))) => {
@@ -238,7 +238,7 @@ impl Reader {
         let body = body.finish();
         let whole = match (said.is_empty(), body.is_empty()) {
             (_, true) => format!("{first}{said}"),
-            // The word stands before the first paragraph.
+            // The label precedes the first paragraph.
             (true, false)
                 if first.ends_with(' ')
                     && body.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '*' | '[' | '`'))
@@ -252,17 +252,17 @@ impl Reader {
     }
 }
 
-/// The name of a directive and what stands behind it.
+/// The name of a directive and its argument.
 fn directive(text: &str) -> Option<(&str, &str)> {
     let (name, argument) = text.split_once("::")?;
-    // A substitution is a directive with a name of its own.
+    // A substitution definition contains a directive.
     let name = name.trim();
     let is_name = !name.is_empty()
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.' | b'+'));
     (is_name && !argument.starts_with(':')).then(|| (name, argument.trim()))
 }
 
-/// The whole argument of a directive, its options, and its content.
+/// The complete argument of a directive, its options, and its content.
 fn parts<'l, 'a>(argument: &'a str, body: &'l [&'a str]) -> (String, Vec<(&'a str, &'a str)>, &'l [&'a str]) {
     let mut whole = argument.to_owned();
     let (mut options, mut at) = (vec![], 0);

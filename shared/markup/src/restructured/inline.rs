@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Reader;
 use crate::lines::{LONGEST, start};
 
-/// Roles whose text is code: what is named in a program.
+/// Roles whose text is code.
 const CODE: [&str; 34] = [
     "class",
     "func",
@@ -44,7 +44,7 @@ const CODE: [&str; 34] = [
 ];
 
 impl Reader {
-    /// `text` with its inline markup as that of Markdown.
+    /// Converts the inline markup of `text` to Markdown.
     pub(crate) fn inline(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -68,11 +68,11 @@ impl Reader {
         out
     }
 
-    /// Code, a link, or a text in the default role.
+    /// Inline code, a link, or text in the default role.
     fn quoted(&mut self, text: &str, out: &mut String) -> Option<usize> {
         if let Some(rest) = text.strip_prefix("``") {
             let end = rest.find("``").filter(|end| *end > 0)?;
-            // Of three, the last two end it.
+            // With three backticks, the last two are the end.
             let end = end + usize::from(rest[end..].starts_with("```"));
             out.push_str(&code(&rest[..end]));
             return Some(end + 4);
@@ -92,7 +92,7 @@ impl Reader {
         Some(end + 2 + underscores.min(2))
     }
 
-    /// A reference to `content`, which may be a text and where it leads.
+    /// A reference to `content`: a name, or a text with a target.
     fn link(&mut self, content: &str, is_anonymous: bool) -> String {
         let content = content.split_whitespace().collect::<Vec<_>>().join(" ");
         let (text, target) = match content.strip_suffix('>').and_then(|rest| rest.rsplit_once('<')) {
@@ -109,13 +109,13 @@ impl Reader {
         url.map_or_else(|| text.to_owned(), |url| format!("[{text}]({})", url.replace(' ', "%20")))
     }
 
-    /// Takes so many bytes of what names may stand for in all; `None` where none are left.
+    /// Reserves `bytes` of the limit for substitutions; `None` if the limit is exceeded.
     fn spend(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
-    /// Where a name leads, through names that lead to names.
+    /// The URL of a target, also through targets that refer to other targets.
     fn target(&self, name: &str) -> Option<String> {
         let mut url = self.targets.get(&name.to_lowercase())?;
         for _ in 0..8 {
@@ -134,7 +134,7 @@ impl Reader {
         Some(end + 2 + (after.len() - after.trim_start_matches('_').len()).min(2))
     }
 
-    /// The underscore after a word that is the name of a target.
+    /// A reference of one word, marked by an underscore.
     fn reference(&mut self, text: &str, out: &mut String) -> Option<usize> {
         let underscores = text.len() - text.trim_start_matches('_').len();
         if text[underscores..].starts_with(|c: char| c.is_alphanumeric()) || underscores > 2 {
@@ -175,7 +175,7 @@ fn role(text: &str, out: &mut String) -> Option<usize> {
         _ => (content, None),
     };
     let shown = said.trim_start_matches('!');
-    // Of a whole name, the last part.
+    // With `~`, only the last part of a qualified name is shown.
     let short = shown.strip_prefix('~').map_or(shown, |whole| whole.rsplit('.').next().unwrap_or(whole));
     let said = match name {
         "math" => format!("${said}$"),
@@ -194,7 +194,7 @@ fn role(text: &str, out: &mut String) -> Option<usize> {
     Some(start + content.len() + 1)
 }
 
-/// `text` as code, whatever backticks it has.
+/// `text` as inline code, whatever backticks it contains.
 fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
@@ -213,7 +213,8 @@ fn footnote(text: &str, out: &mut String) -> Option<usize> {
     Some(end + 2)
 }
 
-/// A backslash: before a blank it parts words without one, elsewhere it takes what follows as it is.
+/// A backslash: before white space, it is removed together with it; otherwise, it makes the next character
+/// literal.
 fn escape(text: &str, out: &mut String) -> Option<usize> {
     let next = text[1..].chars().next()?;
     if next.is_whitespace() {

@@ -2,10 +2,10 @@
 
 use crate::lines::{dedented, indent, indented};
 
-/// The most lines of a table without lines around its cells.
+/// The most lines of a simple table.
 const MOST_LINES: usize = 5000;
 
-/// The cells of a table that starts at `at`, and where it ends.
+/// The cells of the table at line `at`, and the line after it.
 pub(crate) fn table(lines: &[&str], at: usize) -> Option<(Vec<Vec<String>>, usize)> {
     let line = lines[at];
     if line.starts_with("+-") || line.starts_with("+=") {
@@ -16,11 +16,11 @@ pub(crate) fn table(lines: &[&str], at: usize) -> Option<(Vec<Vec<String>>, usiz
     if is_border(line) { simple(lines, at, is_border) } else { None }
 }
 
-/// A table with lines around each cell. A cell over several columns is that of the first of them.
+/// A grid table. A cell that spans several columns is put into the first of them.
 fn grid(lines: &[&str], at: usize) -> Option<(Vec<Vec<String>>, usize)> {
     let count = lines[at..].iter().take_while(|line| line.starts_with(['+', '|'])).count();
     let part = &lines[at..at + count];
-    // Columns as characters: a border has no others.
+    // Columns are counted in characters, and a border line is ASCII.
     let edges: Vec<usize> = part[0].chars().enumerate().filter(|(_, c)| *c == '+').map(|(at, _)| at).collect();
     if count < 3 || edges.len() < 2 {
         return None;
@@ -41,7 +41,7 @@ fn grid(lines: &[&str], at: usize) -> Option<(Vec<Vec<String>>, usize)> {
         let mut column = 0;
         let Some(row) = rows.last_mut() else { continue };
         while column + 1 < edges.len() {
-            // To the next edge that has a line in this row.
+            // Up to the next edge that has a vertical line in this row.
             let end = (column + 1..edges.len())
                 .find(|end| characters.get(edges[*end]).is_none_or(|c| matches!(c, '|' | '+')));
             let end = end.unwrap_or(edges.len() - 1);
@@ -56,12 +56,12 @@ fn grid(lines: &[&str], at: usize) -> Option<(Vec<Vec<String>>, usize)> {
     (!rows.is_empty()).then_some((rows, at + count))
 }
 
-/// A table with lines above, below its header and at its end.
+/// A simple table: lines above, below the header and at the end.
 fn simple(lines: &[&str], at: usize, is_border: impl Fn(&str) -> bool) -> Option<(Vec<Vec<String>>, usize)> {
     let border: Vec<char> = lines[at].chars().collect();
     let starts: Vec<usize> =
         (0..border.len()).filter(|at| border[*at] == '=' && (*at == 0 || border[at - 1] == ' ')).collect();
-    // The last border is the end: the one that a blank line or nothing follows.
+    // The last border is the one that is followed by a blank line or the end.
     let ends = |line: usize| lines.get(line + 1).is_none_or(|next| next.trim().is_empty());
     let end = (at + 1..lines.len().min(at + MOST_LINES)).find(|line| is_border(lines[*line]) && ends(*line))?;
     let mut rows: Vec<Vec<String>> = vec![];
@@ -79,7 +79,7 @@ fn simple(lines: &[&str], at: usize, is_border: impl Fn(&str) -> bool) -> Option
                 characters.iter().skip(*start).take(end - start).collect::<String>().trim().to_owned()
             })
             .collect();
-        // A row whose first cell is empty goes on with the one before.
+        // A row with an empty first cell continues the previous row.
         match rows.last_mut().filter(|_| cells[0].is_empty()) {
             Some(row) => {
                 for (cell, more) in row.iter_mut().zip(cells).filter(|(_, more)| !more.is_empty()) {
@@ -93,7 +93,7 @@ fn simple(lines: &[&str], at: usize, is_border: impl Fn(&str) -> bool) -> Option
     (!rows.is_empty()).then_some((rows, end + 1))
 }
 
-/// The rows of a list of lists.
+/// The rows of a list table.
 pub(crate) fn list(lines: &[&str]) -> Vec<Vec<String>> {
     items(lines)
         .into_iter()
@@ -107,7 +107,7 @@ pub(crate) fn list(lines: &[&str]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The items of a list, each as its lines without their indentation.
+/// The items of a list, each as its dedented lines.
 fn items(lines: &[&str]) -> Vec<Vec<String>> {
     let mut found = vec![];
     let mut at = 0;
@@ -134,7 +134,7 @@ fn items(lines: &[&str]) -> Vec<Vec<String>> {
     found
 }
 
-/// The fields of a line that commas part, some in quotes.
+/// The comma-separated fields of a line, some in quotes.
 pub(crate) fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut field, mut quoted) = (vec![], String::new(), false);
     for c in line.trim().chars() {

@@ -14,16 +14,16 @@ use encoding_rs::{
 
 use super::{Prior, frequent};
 
-/// The most bytes outside ASCII of a text that is short. Beyond them `chardetng` is right by itself.
+/// The most non-ASCII bytes of a short text. For longer texts, `chardetng` alone is right.
 const SHORT: usize = 160;
 
-/// By how many bits another reading has to be cheaper than that of `chardetng`.
+/// How many bits cheaper another reading must be than that of `chardetng`.
 const MARGIN: u32 = 6;
 
-/// How many bits the reading in a likely encoding is ahead.
+/// The advantage, in bits, of an encoding that the prior favours.
 const LIKELY: u32 = 8;
 
-/// What bytes that are not text cost.
+/// The cost of invalid bytes, in bits.
 const NOT_TEXT: u32 = 40;
 
 /// The encodings that are tried.
@@ -62,25 +62,25 @@ pub(crate) fn better(guess: &'static Encoding, sample: &[u8], prior: &Prior) -> 
     is_clear.then_some(best)
 }
 
-/// The bytes outside ASCII of `sample` with what is around them, and a newline for what is left out.
+/// The non-ASCII bytes of `sample` with their neighbours; omitted parts are replaced by a newline.
 fn relevant(sample: &[u8]) -> Vec<u8> {
-    const AROUND: usize = 8;
+    const CONTEXT: usize = 8;
     let mut parts = vec![];
     let mut taken = 0;
     for (at, _) in sample.iter().enumerate().filter(|(_, byte)| !byte.is_ascii()) {
-        if taken + AROUND < at {
+        if taken + CONTEXT < at {
             parts.push(b'\n');
-            taken = at - AROUND;
+            taken = at - CONTEXT;
         }
-        let end = sample.len().min(at + AROUND);
+        let end = sample.len().min(at + CONTEXT);
         parts.extend_from_slice(sample.get(taken..end).unwrap_or_default());
         taken = taken.max(end);
     }
     parts
 }
 
-/// How many bits `sample` costs in `encoding`; `None` if it is not text in it. A character that the end of the
-/// sample cuts does not count.
+/// The cost of `sample` in `encoding` in bits; `None` if it is invalid in that encoding. An incomplete
+/// character at the end of the sample is ignored.
 fn cost(encoding: &'static Encoding, sample: &[u8]) -> Option<u32> {
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut text = String::with_capacity(decoder.max_utf8_buffer_length(sample.len())?);
@@ -88,7 +88,7 @@ fn cost(encoding: &'static Encoding, sample: &[u8]) -> Option<u32> {
     if has_errors {
         return None;
     }
-    let many = Many::of(encoding);
+    let many = MultiByte::of(encoding);
     let text: Vec<char> = text.chars().collect();
     let at = |index: Option<usize>| index.and_then(|index| text.get(index)).copied().unwrap_or('\n');
     let outside_ascii = text.iter().enumerate().filter(|(_, c)| !c.is_ascii());
@@ -103,8 +103,8 @@ fn cost(encoding: &'static Encoding, sample: &[u8]) -> Option<u32> {
     Some(total + words(&text))
 }
 
-/// An encoding with many characters, most of which take two bytes.
-struct Many {
+/// A multi-byte encoding of an East Asian language.
+struct MultiByte {
     encoding: &'static Encoding,
     frequent: &'static [char],
 }
@@ -115,7 +115,7 @@ fn sorted(text: &str) -> Vec<char> {
     chars
 }
 
-impl Many {
+impl MultiByte {
     fn of(encoding: &'static Encoding) -> Option<Self> {
         static FREQUENT: LazyLock<[Vec<char>; 4]> = LazyLock::new(|| {
             [frequent::JAPANESE, frequent::SIMPLIFIED, frequent::TRADITIONAL, frequent::KOREAN].map(sorted)
@@ -135,7 +135,7 @@ impl Many {
         let own = match c {
             '\u{3041}'..='\u{3093}' if is_japanese => 6,
             '\u{30a1}'..='\u{30f6}' | 'ー' if is_japanese => 7,
-            // One byte each, in runs.
+            // Half-width katakana: one byte each, usually in runs.
             '\u{ff61}'..='\u{ff9f}' => {
                 let is_half_width = |c| matches!(c, '\u{ff61}'..='\u{ff9f}');
                 if is_half_width(before) || is_half_width(after) { 6 } else { 14 }
@@ -156,8 +156,8 @@ impl Many {
         own + beside * if is_alone { 5 } else { 1 }
     }
 
-    /// The cost of an ideograph or a syllable that is not frequent, by where its character set has it: the
-    /// sets begin with a level of those in common use.
+    /// The cost of an ideograph or syllable that is not frequent, by its position in its character set. Each
+    /// set starts with the characters in common use.
     fn rarity(&self, c: char) -> u32 {
         let mut buffer = [0; 4];
         let (bytes, _, _) = self.encoding.encode(c.encode_utf8(&mut buffer));
@@ -182,7 +182,7 @@ impl Many {
     }
 }
 
-/// How many bits characters of alphabets and the signs beside them cost.
+/// The costs, in bits, of letters and of signs beside them.
 const FREQUENCIES: [(u32, &str); 9] = [
     (4, "оеаинтсрвлαοιετσνηυρ\u{627}\u{644}\u{64a}\u{645}\u{648}\u{646}\u{631}\u{629}"),
     (5, "кмдпуяыьгзбπκμλςωάέήίόύώγδ"),
@@ -195,7 +195,7 @@ const FREQUENCIES: [(u32, &str); 9] = [
     (12, "¼¾³¹¶÷"),
 ];
 
-/// The cost of a character that takes one byte.
+/// The cost of a character of a single-byte encoding.
 fn single_byte(c: char, before: char, after: char, before_that: char) -> u32 {
     let script = Script::of(c);
     let listed = FREQUENCIES.iter().find(|(_, chars)| chars.contains(c)).map(|(bits, _)| *bits);
@@ -246,7 +246,7 @@ fn single_byte(c: char, before: char, after: char, before_that: char) -> u32 {
     bits
 }
 
-/// The cost of words as a whole: runs of letters that nobody can say, and Greek without its accent.
+/// The cost of whole words: unpronounceable runs of letters, and Greek without accents.
 fn words(text: &[char]) -> u32 {
     const VOWELS: &str = "аеёиоуыэюяіїєАЕИОУЫЭЮЯІЇЄαεηιουωάέήίόύώΑΕΗΙΟΥΩ";
     let mut bits = 0;
@@ -307,7 +307,7 @@ mod tests {
             |bytes: &[u8], locale: &str| identify_bytes(bytes, &Prior::of_locale(locale)).unwrap().encoding.name();
         let bytes = GBK.encode("SELECT * FROM 客户\n").0;
         assert_eq!((name(&bytes, "zh_CN.UTF-8"), name(&bytes, "ja_JP.UTF-8")), ("GBK", "EUC-JP"));
-        // It does not decide against what is plain.
+        // The locale does not outweigh clear evidence.
         let bytes = SHIFT_JIS.encode("これはテストです\n").0;
         assert_eq!(name(&bytes, "ru_RU.UTF-8"), "Shift_JIS");
         let prior = Prior::default().with(crate::Encoding::Legacy(GBK));

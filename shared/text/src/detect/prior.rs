@@ -9,15 +9,15 @@ use encoding_rs::{
 
 use crate::Encoding;
 
-/// The encodings that are likely before a text is looked at: those of the user's language, and those that
-/// other files of a project are in. It decides between readings that are about as plausible.
+/// The encodings that are likely before a text is examined: those of the user's language and those of other
+/// files in the project. The prior decides between about equally plausible readings.
 #[derive(Clone, Debug, Default)]
 pub struct Prior {
     likely: Vec<&'static encoding_rs::Encoding>,
 }
 
 impl Prior {
-    /// The prior of a locale, such as `ja_JP.UTF-8`.
+    /// The prior for a locale such as `ja_JP.UTF-8`.
     pub fn of_locale(locale: &str) -> Self {
         let likely: &[&'static encoding_rs::Encoding] = match locale.split(['_', '.', '@']).next().unwrap_or_default() {
             "ja" => &[SHIFT_JIS, EUC_JP],
@@ -36,7 +36,7 @@ impl Prior {
         Self { likely: likely.to_vec() }
     }
 
-    /// The same prior with one more encoding that is likely, as that of another file in the folder.
+    /// This prior with another likely encoding, for example that of another file in the folder.
     #[must_use]
     pub fn with(mut self, encoding: Encoding) -> Self {
         if let Encoding::Legacy(encoding) = encoding {
@@ -45,7 +45,7 @@ impl Prior {
         self
     }
 
-    /// The prior of this process's locale.
+    /// The prior for the locale of this process.
     pub(crate) fn of_process() -> &'static Self {
         static PRIOR: LazyLock<Prior> = LazyLock::new(|| {
             let set = |name| env::var(name).ok().filter(|value| !value.is_empty());

@@ -1,13 +1,13 @@
-//! Any text is judged, and what runs is a line that shells can parse.
+//! Fuzz target: every text is classified, and every line that may run is valid for shells.
 //!
-//!     cd shared/guard && cargo +nightly fuzz run judge -- -max_len=4096 -dict=fuzz/shell.dict
+//!     cd shared/guard && cargo +nightly fuzz run classify -- -max_len=4096 -dict=fuzz/shell.dict
 #![no_main]
 
 use std::{process::Command, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use ragmaker_files::Roots;
-use ragmaker_guard::{Scope, Verdict, judge};
+use ragmaker_guard::{Scope, Verdict, classify};
 use ragmaker_tool::HostOptions;
 
 static SCOPE: LazyLock<Scope> = LazyLock::new(|| {
@@ -18,12 +18,12 @@ static SCOPE: LazyLock<Scope> = LazyLock::new(|| {
 });
 
 fuzz_target!(|line: &str| {
-    let judged = judge(line, &SCOPE);
-    if judged.verdict != Verdict::Run {
-        assert!(!judged.reasons.is_empty());
+    let classified = classify(line, &SCOPE);
+    if classified.verdict != Verdict::Run {
+        assert!(!classified.reasons.is_empty());
         return;
     }
-    // Neither shell has anything to run before the words that were judged.
+    // Neither shell runs anything before the words of the line.
     for shell in ["sh", "bash"] {
         assert!(Command::new(shell).args(["-n", "-c", line]).output().unwrap().status.success(), "{line:?} in {shell}");
     }
