@@ -3,7 +3,9 @@
 //! Configuration files are checked against [`KEYS`], defaults come from it, and the reference in docs/configuration.md
 //! is generated from it.
 
-use ragmaker_project::variables::{API_KEY_ENV, APPROVE, BASE_URL, DEBUG, MODEL, PROVIDER};
+use ragmaker_project::variables::{
+    API_KEY_ENV, APPROVE, BASE_URL, DEBUG, EMBED_API_KEY_ENV, EMBED_MODEL, EMBED_URL, MODEL, PROVIDER,
+};
 
 use crate::{Language, Protocol, Provider, SearchEngine, value::Kind};
 
@@ -158,6 +160,31 @@ pub const KEYS: &[Key] = &[
     )
     .widens(),
     Key::new("search.google_engine_id", Kind::Text, "\"\"", "The id (cx) of the Google search engine. Google needs it."),
+    Key::new(
+        "search.embed_url",
+        Kind::Url,
+        "\"\"",
+        "An endpoint of embeddings in OpenAI's format, such as `http://127.0.0.1:11434/v1`. With it, `search-knowledge-base` also ranks by meaning, and sends it the texts of documents and queries. From the files of a project, it counts only after a person confirmed it in `ragmaker-agent`.",
+    )
+    .variables(&[EMBED_URL])
+    .widens(),
+    Key::new("search.embed_model", Kind::Text, "\"\"", "The name of its model.").variables(&[EMBED_MODEL]),
+    Key::new(
+        "search.embed_api_key_env",
+        Kind::Variable,
+        "\"\"",
+        "The name of the environment variable that holds its key; without it, no key is sent.",
+    )
+    .variables(&[EMBED_API_KEY_ENV])
+    .widens(),
+    Key::new("search.embed_query_prefix", Kind::Text, "\"\"", "The text that its model needs before a query, such as `query: `."),
+    Key::new("search.embed_document_prefix", Kind::Text, "\"\"", "The text that its model needs before a document, such as `passage: `."),
+    Key::new(
+        "search.embed_budget_s",
+        Kind::Whole { least: 0, most: 86_400 },
+        "10",
+        "How many seconds one search may take to embed parts of documents that have no vector yet; later searches embed the rest.",
+    ),
     Key::new(
         "command.allow",
         Kind::Texts,

@@ -27,6 +27,7 @@ mod secret;
 mod service;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod value;
 
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ pub use environment::Environment;
 pub use keys::{KEY_VARIABLES, KEYS, Key as ConfigKey};
 pub use load::{Config, Options, user_folder};
 pub use secret::{Blanks, Key};
-pub use service::{ModelSettings, SearchSettings};
+pub use service::{EmbedSettings, ModelSettings, SearchSettings};
 pub use value::{Catalog, Kind};
 
 /// The configuration has an unknown key, or a value that the key does not take.

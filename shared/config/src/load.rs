@@ -54,6 +54,8 @@ pub fn user_folder() -> Option<PathBuf> {
 pub struct Config {
     settings: Settings,
     environment: Environment,
+    pub(crate) root: PathBuf,
+    pub(crate) user_folder: Option<PathBuf>,
 }
 
 impl Config {
@@ -97,7 +99,8 @@ impl Config {
             let value = key.kind.of_text(text).ok_or_else(|| not_of_kind(key, name))?;
             settings.insert((*name).to_owned(), Setting { value, origin: Origin::Flag });
         }
-        Ok(Self { settings, environment: options.environment.clone() })
+        let (environment, user_folder) = (options.environment.clone(), options.user_folder.clone());
+        Ok(Self { settings, environment, root: root.to_owned(), user_folder })
     }
 
     /// The keys that the project's own files set and that widen what can be reached, with their origins. Whoever
@@ -115,6 +118,11 @@ impl Config {
         let (_, origin) =
             self.environment.get(AZURE_ENDPOINT).filter(|(_, origin)| counts && origin.is_in_project())?;
         Some(("model.base_url", origin))
+    }
+
+    /// The project root.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The origin of a key's setting.
@@ -186,6 +194,7 @@ impl Config {
     pub fn blanks(&self) -> Blanks {
         let mut blanks = Blanks::default();
         let named = ["model.api_key_env", "search.api_key_env"].map(|key| self.text(key));
+        let named = named.into_iter().chain([self.embeddings_variable()]).collect::<Vec<_>>();
         let own = KEY_VARIABLES.iter().flat_map(|(_, variables)| *variables).copied();
         for variable in own.chain(named.iter().map(String::as_str)) {
             if let Some(value) = self.variable(variable) {

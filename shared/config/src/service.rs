@@ -1,5 +1,7 @@
 //! The configured model and search engine, or an error that names the missing setting.
 
+use std::time::Duration;
+
 use ragmaker_tool::Error;
 
 use crate::{
@@ -49,7 +51,58 @@ pub struct SearchSettings {
     pub google_engine_id: String,
 }
 
+/// An embeddings endpoint and the form of the texts that are sent to it.
+#[derive(Clone, Debug, Default)]
+pub struct EmbedSettings {
+    /// Its address, or its root.
+    pub url: String,
+    /// The model.
+    pub model: String,
+    /// The key.
+    pub key: Key,
+    /// The text before a query.
+    pub query_prefix: String,
+    /// The text before a document.
+    pub document_prefix: String,
+    /// How long one search may embed documents.
+    pub budget: Duration,
+}
+
 impl Config {
+    /// The endpoint of embeddings, if one is configured. It receives documents and a key, so a person has to confirm one
+    /// that the project's own files set.
+    ///
+    /// # Errors
+    /// The reason why the configured one may not be asked.
+    pub fn embeddings(&self) -> Result<Option<EmbedSettings>, String> {
+        let url = self.text("search.embed_url");
+        if url.is_empty() {
+            return Ok(None);
+        }
+        let widening = ["search.embed_url", "search.embed_api_key_env"];
+        if let Some(key) = widening.into_iter().find(|key| self.origin(key).is_in_project())
+            && !self.is_confirmed()
+        {
+            return Err(format!(
+                "{key} is set by the project's own files, which nobody has confirmed: set it in the user's ragmaker.toml, or confirm it in ragmaker-agent"
+            ));
+        }
+        Ok(Some(EmbedSettings {
+            url,
+            model: self.text("search.embed_model"),
+            // Without a value, the endpoint says that it needs one.
+            key: self.variable(&self.embeddings_variable()).map(Key::new).unwrap_or_default(),
+            query_prefix: self.text("search.embed_query_prefix"),
+            document_prefix: self.text("search.embed_document_prefix"),
+            budget: Duration::from_secs(self.whole("search.embed_budget_s")),
+        }))
+    }
+
+    /// The environment variable that holds the key of the embeddings endpoint.
+    pub fn embeddings_variable(&self) -> String {
+        self.text("search.embed_api_key_env")
+    }
+
     /// The model, with its key.
     ///
     /// # Errors

@@ -10,7 +10,7 @@
 //! std::fs::write(&file, "# Tides\n\nThe moon pulls.\n")?;
 //! let catalog = Catalog::at(folder.path().join("catalog.json"))?;
 //! catalog.record(&Entry::new("https://example.com/", "Tides", &file))?;
-//! let found = search(&[catalog], "moon", &Filter::default(), 10)?;
+//! let found = search(&[catalog], "moon", &Filter::default(), None, 10)?;
 //! assert_eq!((found.total, found.hits[0].citation.as_str()), (1, "tides.md#tides"));
 //! # Ok(())
 //! # }
@@ -21,26 +21,33 @@
 //! (Robertson and Zaragoza, 2009) over one field into which titles and headings count with a weight; several
 //! knowledge bases share document frequencies, so that their scores compare.
 
+mod best;
 mod bits;
 mod broken;
 mod build;
 mod chunks;
 mod file;
+mod near;
 mod query;
 mod rank;
 mod read;
 mod rows;
 mod stamp;
 mod store;
+mod texts;
 mod tokens;
+mod vectors;
 
 use std::path::PathBuf;
 
 use ragmaker_catalog::Catalog;
 use ragmaker_tool::{Code, Error};
 
+pub use near::{Embed, Embedded, Embedder, Kind, Nearness};
+
 use broken::Broken;
 use query::Query;
+use rank::Wanted;
 use store::{Index, Look};
 use tokens::Tokenizer;
 
@@ -71,7 +78,7 @@ pub struct Hit {
     pub heading: String,
     /// `path#slug`, with the path as seen from the root of the knowledge base.
     pub citation: String,
-    /// BM25; larger is better.
+    /// BM25, or where vectors rank, too, the reciprocal ranks; larger is better.
     pub score: f32,
     /// Verbatim from the document.
     pub text: String,
@@ -106,23 +113,33 @@ pub struct Found {
     pub coverage: f32,
     /// How many documents were searched.
     pub documents: usize,
+    /// With an [`Embedder`], how much was ranked by vectors, too.
+    pub nearness: Option<Nearness>,
 }
 
-/// The `most` best hits of `query` in the knowledge bases of `catalogs`.
+/// The `most` best hits of `query` in the knowledge bases of `catalogs`: by its words, and with an `embedder` by its
+/// meaning as well. One that fails is no error: the words rank alone.
 ///
 /// # Errors
 ///
 /// [`QUERY_EMPTY`]; the codes of reading a catalog; [`INDEX_NOT_USABLE`].
-pub fn search(catalogs: &[Catalog], query: &str, filter: &Filter<'_>, most: usize) -> Result<Found, Error> {
+pub fn search(
+    catalogs: &[Catalog],
+    query: &str,
+    filter: &Filter<'_>,
+    embedder: Option<&Embedder<'_>>,
+    most: usize,
+) -> Result<Found, Error> {
     let mut tokenizer = Tokenizer::new();
     let query = Query::parse(query, &mut tokenizer);
     if query.terms.is_empty() {
         return Err(QUERY_EMPTY.error("the query has no word to search for"));
     }
+    let wanted = Wanted { query: &query, filter, embedder, most };
     let mut look = Look::Usual;
     for _ in 0..ATTEMPTS {
         let indexes = catalogs.iter().map(|catalog| Index::of(catalog, look)).collect::<Result<Vec<_>, _>>()?;
-        look = match rank::ranked(&indexes, &query, &mut tokenizer, filter, most) {
+        look = match rank::ranked(&indexes, &wanted, &mut tokenizer) {
             Ok(found) => return Ok(found),
             Err(Broken::Damaged) => Look::Rebuild,
             Err(Broken::Changed) => Look::Everywhere,

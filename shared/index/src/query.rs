@@ -8,6 +8,8 @@ const MOST_TERMS: usize = 64;
 /// A query that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Query {
+    /// What is wanted, as it was written.
+    pub(crate) text: String,
     /// What ranks, each term once, with whether all terms that begin with it are meant.
     pub(crate) terms: Vec<(Term, bool)>,
     /// What a hit must hold.
@@ -55,6 +57,7 @@ impl Query {
                 query.without.push(phrase());
                 continue;
             }
+            query.text = [query.text.as_str(), part].join(if query.text.is_empty() { "" } else { " " });
             if quoted.is_some() {
                 query.phrases.push(phrase());
             }

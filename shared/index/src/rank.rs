@@ -1,19 +1,14 @@
 //! Ranking the chunks of several indexes for a query, and reading the text of the best chunks.
 
-use std::{
-    cmp::Ordering,
-    collections::{HashMap, hash_map::Entry},
-    fs,
-    path::{Path, PathBuf},
-};
-
 use crate::{
     Filter, Found, Hit,
+    best::{Best, Candidate},
     broken::Broken,
+    near::{Embedder, MERGED, Near, Nearness, merged},
     query::{Phrase, Query},
     read::Reader,
-    stamp::Stamp,
-    store::{Index, Segment},
+    store::Index,
+    texts::{Part, Texts},
     tokens::{Term, Tokenizer},
 };
 
@@ -25,31 +20,16 @@ const B: f32 = 0.6;
 /// How many of the best hits coverage looks at.
 const BEST: usize = 3;
 
-/// A chunk that holds terms of the query.
-#[derive(Clone, Copy)]
-struct Candidate {
-    score: f32,
-    /// Which of the segments of all indexes.
-    part: u32,
-    chunk: u32,
-    /// One bit for each term of the query.
-    held: u64,
+/// What a query ranks by.
+pub(crate) struct Wanted<'a> {
+    pub(crate) query: &'a Query,
+    pub(crate) filter: &'a Filter<'a>,
+    pub(crate) embedder: Option<&'a Embedder<'a>>,
+    pub(crate) most: usize,
 }
 
-/// A segment with the index it is of.
-struct Part<'a> {
-    number: usize,
-    index: &'a Index,
-    segment: &'a Segment,
-}
-
-pub(crate) fn ranked(
-    indexes: &[Index],
-    query: &Query,
-    tokenizer: &mut Tokenizer,
-    filter: &Filter<'_>,
-    most: usize,
-) -> Result<Found, Broken> {
+pub(crate) fn ranked(indexes: &[Index], wanted: &Wanted<'_>, tokenizer: &mut Tokenizer) -> Result<Found, Broken> {
+    let Wanted { query, filter, embedder, most } = *wanted;
     let parts: Vec<Part<'_>> = indexes
         .iter()
         .enumerate()
@@ -57,34 +37,57 @@ pub(crate) fn ranked(
         .collect();
     let scores = scored(&parts, query, tokenizer)?;
     let mut texts = Texts::default();
-    let mut best = Best::new(most.max(BEST));
+    let mut best = Best::new(most.max(if embedder.is_some() { MERGED } else { BEST }));
     let narrows = filter.matches.is_some() || filter.since.is_some();
     let narrows = narrows || !query.phrases.is_empty() || !query.without.is_empty();
+    let mut narrowed = |mut own: Vec<Candidate>, best: &mut Best, texts: &mut Texts| {
+        narrow(&mut own, &parts, query, tokenizer, filter, texts)?;
+        for one in own {
+            best.add(one);
+        }
+        Ok::<_, Broken>(())
+    };
     for (number, scores) in scores.iter().enumerate() {
         let scores = scores.iter().enumerate().filter(|(_, (_, held))| *held != 0);
         let candidates = scores.map(|(chunk, (score, held))| Candidate {
             score: *score,
-            part: number as u32,
-            chunk: chunk as u32,
             held: *held,
+            ..Candidate::at(number as u32, chunk as u32)
         });
         if narrows {
-            let mut own = candidates.collect();
-            narrow(&mut own, &parts, query, tokenizer, filter, &mut texts)?;
-            for one in own {
-                best.add(one);
-            }
+            narrowed(candidates.collect(), &mut best, &mut texts)?;
         } else {
             candidates.for_each(|one| best.add(one));
         }
     }
-    let total = best.total;
-    let found = best.sorted();
+    let mut total = best.total();
+    let mut found = best.sorted();
+    // Vectors do not say that the words of the query are there.
     let held = found.iter().take(BEST).fold(0, |held, candidate| held | candidate.held);
     let coverage = held.count_ones() as f32 / query.terms.len() as f32;
+    let mut nearness = None;
+    if let Some(embedder) = embedder {
+        nearness = Some(match Near::of(embedder, &query.text, &parts)? {
+            Err(failure) => Nearness { failure: Some(failure), ..Nearness::default() },
+            Ok(mut near) => {
+                let failure = near.complete(&parts, &found, &mut texts)?;
+                let mut best = Best::new(most.max(MERGED));
+                for number in 0..parts.len() {
+                    narrowed(near.candidates(&parts, number), &mut best, &mut texts)?;
+                }
+                let mut nearest = best.sorted();
+                for one in &mut nearest {
+                    one.held = scores[one.part as usize][one.chunk as usize].1;
+                }
+                total += nearest.iter().filter(|one| one.held == 0).count();
+                found = merged([found, nearest], most);
+                near.extent(&parts, failure)
+            }
+        });
+    }
     let hits = found.iter().take(most).map(|one| hit(one, &parts, &mut texts)).collect::<Result<Vec<_>, _>>()?;
     let documents = parts.iter().map(|part| part.segment.documents()).sum();
-    Ok(Found { hits, total, coverage, documents })
+    Ok(Found { hits, total, coverage, documents, nearness })
 }
 
 /// For each part the score of every chunk, and which terms of the query it holds.
@@ -120,45 +123,6 @@ fn scored(parts: &[Part<'_>], query: &Query, tokenizer: &Tokenizer) -> Result<Ve
         }
     }
     Ok(scores)
-}
-
-/// The best of many candidates, which come in the order of parts and chunks.
-struct Best {
-    kept: Vec<Candidate>,
-    most: usize,
-    /// What is not above it is not among the best; what is as good came before.
-    least: f32,
-    /// How many there were.
-    total: usize,
-}
-
-impl Best {
-    fn new(most: usize) -> Self {
-        Self { kept: vec![], most, least: f32::NEG_INFINITY, total: 0 }
-    }
-
-    fn add(&mut self, candidate: Candidate) {
-        self.total += 1;
-        if candidate.score <= self.least {
-            return;
-        }
-        self.kept.push(candidate);
-        if self.kept.len() >= self.most.saturating_mul(2).max(256) {
-            self.kept.select_nth_unstable_by(self.most - 1, better);
-            self.kept.truncate(self.most);
-            self.least = self.kept[self.most - 1].score;
-        }
-    }
-
-    fn sorted(mut self) -> Vec<Candidate> {
-        self.kept.sort_unstable_by(better);
-        self.kept.truncate(self.most);
-        self.kept
-    }
-}
-
-fn better(a: &Candidate, b: &Candidate) -> Ordering {
-    b.score.total_cmp(&a.score).then((a.part, a.chunk).cmp(&(b.part, b.chunk)))
 }
 
 /// The chunks that hold a term, each once, with its weight.
@@ -272,47 +236,6 @@ fn passes(reader: &Reader, chunk: u32, filter: &Filter<'_>) -> Result<bool, Brok
         let Some(matches) = filter.matches else { return Ok(true) };
         Ok(matches(document.path) || matches(document.url) || matches(&document.row(nth)?.heading))
     })
-}
-
-/// Texts of documents that were read.
-#[derive(Default)]
-struct Texts {
-    /// By part and number.
-    texts: HashMap<(usize, usize), String>,
-    /// Folders, and whether no link leads to them.
-    folders: HashMap<PathBuf, bool>,
-}
-
-impl Texts {
-    fn of_chunk(&mut self, one: &Candidate, parts: &[Part<'_>]) -> Result<String, Broken> {
-        let Part { index, segment, .. } = &parts[one.part as usize];
-        segment.reader.chunk(one.chunk as usize, |number, document, nth| {
-            let text = match self.texts.entry((one.part as usize, number)) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(vacant) => {
-                    let path = index.root.join(document.path);
-                    vacant.insert(read(&path, document.stamp, &mut self.folders)?)
-                }
-            };
-            let row = document.row(nth)?;
-            text.get(row.start..row.end).map(ToOwned::to_owned).ok_or(Broken::Damaged)
-        })
-    }
-}
-
-/// The text of the document `path`, which is as it was indexed: a changed one is an error.
-fn read(path: &Path, indexed: Stamp, folders: &mut HashMap<PathBuf, bool>) -> Result<String, Broken> {
-    // A link that was put in its place leads elsewhere. Following every part of every path takes as long as reading.
-    let is_same =
-        || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && Stamp::of(&metadata) == indexed);
-    let folder = path.parent().ok_or(Broken::Changed)?;
-    let is_own =
-        *folders.entry(folder.to_owned()).or_insert_with(|| fs::canonicalize(folder).is_ok_and(|real| real == folder));
-    if !is_own || !is_same() {
-        return Err(Broken::Changed);
-    }
-    let text = fs::read_to_string(path).map_err(|_| Broken::Changed)?;
-    if is_same() { Ok(text) } else { Err(Broken::Changed) }
 }
 
 fn hit(one: &Candidate, parts: &[Part<'_>], texts: &mut Texts) -> Result<Hit, Broken> {

@@ -36,6 +36,8 @@ const FOLDER: &str = ".search";
 const ALL: &str = "index";
 /// The segment of those that changed since.
 const RECENT: &str = "recent";
+/// The vectors of their parts, where an endpoint makes some.
+pub(crate) const VECTORS: &str = "vectors";
 /// Documents above this number are not all looked at in every query.
 const MANY: usize = 2_000;
 /// How long a look at all documents holds for those above [`MANY`]: 100,000 take 0.1 s. What changes meanwhile
@@ -74,6 +76,11 @@ impl Segment {
         self.reader.chunks().saturating_sub(self.dead.iter().map(|dead| dead.chunks).sum())
     }
 
+    /// Whether another segment replaces the document with this number.
+    pub(crate) fn is_dead(&self, document: usize) -> bool {
+        self.dead.binary_search_by_key(&document, |dead| dead.document).is_ok()
+    }
+
     pub(crate) fn documents(&self) -> usize {
         self.reader.documents().saturating_sub(self.dead.len())
     }
@@ -85,6 +92,8 @@ pub(crate) struct Index {
     pub(crate) segments: Vec<Segment>,
     pub(crate) root: PathBuf,
     pub(crate) title: String,
+    /// The folder where it is kept, if it could be.
+    pub(crate) place: Option<PathBuf>,
 }
 
 impl Index {
@@ -96,7 +105,7 @@ impl Index {
         let (Some(folder), Some(root)) = (catalog.folder(), catalog.root()) else {
             // Reading says what is wrong with it.
             catalog.read()?;
-            return Ok(Self { segments: vec![], root: PathBuf::new(), title: String::new() });
+            return Ok(Self { segments: vec![], root: PathBuf::new(), title: String::new(), place: None });
         };
         let places = places(catalog.file());
         let stamp = stamp(catalog.file());
@@ -133,17 +142,15 @@ impl Index {
             source.add_to(&mut builder);
         }
         let bytes = builder.finish(stamp, title, new_id(), 0, &[]);
-        for place in &places {
-            if write(place, ALL, &bytes).is_ok() {
-                // It adds to what is no longer there.
-                let _ = fs::remove_file(place.join(RECENT));
-                break;
-            }
+        let place = places.into_iter().find(|place| write(place, ALL, &bytes).is_ok());
+        if let Some(place) = &place {
+            // It adds to what is no longer there.
+            let _ = fs::remove_file(place.join(RECENT));
         }
         // Where neither place can be written, this call still answers.
         let reader = Reader::open(Source::Memory(bytes)).ok();
         let segments = reader.into_iter().map(|reader| Segment { reader, dead: vec![] }).collect();
-        Ok(Self { segments, root, title: title.to_owned() })
+        Ok(Self { segments, root, title: title.to_owned(), place })
     }
 
     /// What is in the folder `place`.
@@ -151,7 +158,8 @@ impl Index {
         let open = |name| Reader::open(Source::File(fs::File::open(place.join(name))?));
         let all = open(ALL)?;
         let (id, title) = (all.header.id, all.about.title.clone());
-        let mut index = Self { segments: vec![Segment { reader: all, dead: vec![] }], root: root.to_owned(), title };
+        let segments = vec![Segment { reader: all, dead: vec![] }];
+        let mut index = Self { segments, root: root.to_owned(), title, place: Some(place.to_owned()) };
         if let Ok(recent) = open(RECENT)
             && recent.header.on == id
         {
@@ -198,10 +206,10 @@ impl Index {
 
     /// Calls `see` with every document that counts, or with the `nth` share `of` several.
     fn each(&self, (nth, of): (usize, usize), mut see: impl FnMut(&Indexed<'_>)) -> Result<(), Broken> {
-        for Segment { reader, dead } in &self.segments {
-            let blocks = reader.blocks();
-            reader.each(blocks * nth / of..blocks * (nth + 1) / of, |number, _, document| {
-                if dead.binary_search_by_key(&number, |dead| dead.document).is_err() {
+        for segment in &self.segments {
+            let blocks = segment.reader.blocks();
+            segment.reader.each(blocks * nth / of..blocks * (nth + 1) / of, |number, _, document| {
+                if !segment.is_dead(number) {
                     see(document);
                 }
             })?;
@@ -313,15 +321,15 @@ fn places(file: &Path) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = file.parent().map(|folder| folder.join(FOLDER)).into_iter().collect();
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let user = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
-    let name = name(&file.to_string_lossy());
+    let name = format!("{:016x}", hash(file.to_string_lossy().bytes()));
     places.extend(user.map(|user| user.join("ragmaker").join("search").join(name)));
     places
 }
 
-/// 16 hexadecimal digits for `text`: FNV-1a.
-fn name(text: &str) -> String {
-    let byte = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, byte))
+/// A number for `bytes`: FNV-1a.
+pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 fn write(place: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
@@ -344,8 +352,9 @@ fn sweep(place: &Path) {
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_own = name.to_str().is_some_and(|name| {
-            let ours =
-                [ALL, RECENT].into_iter().any(|file| name.strip_prefix('.').is_some_and(|name| name.starts_with(file)));
+            let ours = [ALL, RECENT, VECTORS]
+                .into_iter()
+                .any(|file| name.strip_prefix('.').is_some_and(|name| name.starts_with(file)));
             ours && Path::new(name).extension().is_some_and(|end| end == "tmp")
         });
         let modified = entry.metadata().and_then(|metadata| metadata.modified());

@@ -36,7 +36,7 @@ impl Base {
     }
 
     fn found(&self, query: &str) -> Found {
-        search(std::slice::from_ref(&self.catalog), query, &Filter::default(), 10).unwrap()
+        search(std::slice::from_ref(&self.catalog), query, &Filter::default(), None, 10).unwrap()
     }
 }
 
@@ -65,7 +65,7 @@ fn phrases_and_exclusions_hold() {
     assert_eq!(base.find("\"moon pull\""), ["tides.md#spring-tide"]);
     assert!(base.find("\"pull moon\"").is_empty());
     assert_eq!(base.find("tide -moon"), ["tides.md#neap-tide"]);
-    assert!(search(&[base.catalog], "-moon", &Filter::default(), 1).unwrap_err().is(QUERY_EMPTY));
+    assert!(search(&[base.catalog], "-moon", &Filter::default(), None, 1).unwrap_err().is(QUERY_EMPTY));
 }
 
 #[test]

@@ -41,6 +41,12 @@ pub const MODEL: &str = "RAGMAKER_MODEL";
 pub const BASE_URL: &str = "RAGMAKER_BASE_URL";
 /// The name of the variable that holds the key of the model's provider.
 pub const API_KEY_ENV: &str = "RAGMAKER_API_KEY_ENV";
+/// The endpoint of embeddings.
+pub const EMBED_URL: &str = "RAGMAKER_EMBED_URL";
+/// The name of its model.
+pub const EMBED_MODEL: &str = "RAGMAKER_EMBED_MODEL";
+/// The name of the variable that holds its key.
+pub const EMBED_API_KEY_ENV: &str = "RAGMAKER_EMBED_API_KEY_ENV";
 /// Whether the agent logs what it does.
 pub const DEBUG: &str = "RAGMAKER_DEBUG";
 /// Which calls run without approval.
@@ -113,6 +119,21 @@ pub const VARIABLES: &[Variable] = &[
         name: DEBUG,
         meaning: "1 logs requests, answers and decisions of the agent, without keys.",
         default: "0: no log",
+    },
+    Variable {
+        name: EMBED_API_KEY_ENV,
+        meaning: "The name of the variable that holds the key of the embeddings endpoint.",
+        default: "no key is sent",
+    },
+    Variable {
+        name: EMBED_MODEL,
+        meaning: "The model of the embeddings endpoint.",
+        default: "search.embed_model of ragmaker.toml",
+    },
+    Variable {
+        name: EMBED_URL,
+        meaning: "An embeddings endpoint in OpenAI's format; a search then also ranks by meaning.",
+        default: "search.embed_url of ragmaker.toml, else none: a search ranks by words",
     },
     Variable {
         name: KB_ROOTS,

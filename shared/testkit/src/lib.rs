@@ -33,12 +33,13 @@ pub const LETTER: &[u8] = include_bytes!("letter.docx");
 pub const HANDBOOK: &[u8] = include_bytes!("../../../tests/site/wiki/handbook.pdf");
 
 /// Environment variables of the person who runs the tests that would change what a tool does.
-const VARIABLES: [&str; 5] = [
+const VARIABLES: [&str; 6] = [
     "RAGMAKER_PROJECT_ROOT",
     "RAGMAKER_ALLOWED_ROOTS",
     "RAGMAKER_KB_ROOTS",
     "RAGMAKER_ALLOW_BROAD_ROOTS",
     "RAGMAKER_ASCII_JSON",
+    "RAGMAKER_EMBED_URL",
 ];
 
 /// A new project folder and one tool; the folder is removed when this is dropped.

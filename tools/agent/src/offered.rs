@@ -58,6 +58,8 @@ pub(crate) struct Own {
     pub(crate) commands: Commands,
     /// The environment variables that no tool gets: those of the model's keys.
     pub(crate) without: Vec<String>,
+    /// Of these, the one with the key of the embeddings endpoint, which the search gets.
+    pub(crate) of_embeddings: String,
 }
 
 /// The end of a call.
@@ -243,7 +245,8 @@ impl Offered {
         };
         match tool.isolation {
             Isolation::Subprocess => {
-                let (running, lease) = subprocess::start_approved(tool, arguments, &own.host, approval, &own.without)?;
+                let without = own.without(&tool.name());
+                let (running, lease) = subprocess::start_approved(tool, arguments, &own.host, approval, &without)?;
                 running.wait_while(lease, goes_on)
             }
             Isolation::InProcess => in_process(tool, arguments, Arc::clone(&own.host), approval.clone(), goes_on),
@@ -292,12 +295,20 @@ fn in_process(
     }
 }
 
+impl Own {
+    /// The environment variables that `tool` does not get.
+    fn without(&self, tool: &str) -> Vec<String> {
+        let is_needed = |name: &&String| tool == "search_knowledge_base" && **name == self.of_embeddings;
+        self.without.iter().filter(|name| !is_needed(name)).cloned().collect()
+    }
+}
+
 #[cfg(test)]
 impl Own {
     /// The registry's tools without further configuration.
     pub(crate) fn of(host: HostOptions) -> Self {
         let commands = Commands { allow: vec![], timeout_s: 120, network: false };
-        Self { host: Arc::new(host), commands, without: vec![] }
+        Self { host: Arc::new(host), commands, without: vec![], of_embeddings: String::new() }
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, cancel: Cancel) ->
     let cache = project.cache_folder();
     let mut terminal = Terminal::new(cache.join("conversations").join("history"));
     let config = config(arguments, &project)?;
-    trust::confirm(&config, &project, &mut terminal)?;
+    trust::confirm(&config, &mut terminal)?;
     let settings = config.agent();
     let endpoint = Endpoint::configured(config.model()?);
     let mut blanks = config.blanks();
@@ -125,7 +125,12 @@ fn tools(
     let selection = Selection::new(None, own.as_deref(), arguments.read_only)?.with_commands(true);
     let project_root = project.root().to_str().map(str::to_owned);
     let host = HostOptions { project_root, ..host };
-    let own = Own { host: Arc::new(host), commands: config.commands(), without: config.model_variables() };
+    let own = Own {
+        host: Arc::new(host),
+        commands: config.commands(),
+        without: config.model_variables(),
+        of_embeddings: config.embeddings_variable(),
+    };
     let tools = Tools::new(&selection, further, own);
     if tools.declarations().is_empty() {
         return Err(ARGUMENT_ERROR

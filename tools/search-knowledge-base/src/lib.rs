@@ -1,11 +1,13 @@
 //! `ragmaker-search-knowledge-base`: returns the parts of documents that answer a question best.
 
+mod embeddings;
+
 use std::{cell::RefCell, error::Error as _, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::Catalog;
 use ragmaker_files::shown;
-use ragmaker_index::{Filter, Found, INDEX_NOT_USABLE, QUERY_EMPTY};
+use ragmaker_index::{Embedder, Filter, Found, INDEX_NOT_USABLE, Nearness, QUERY_EMPTY};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
     Next, OFFSET_BEYOND_END, Offset, Tool, Toolset, host,
@@ -13,8 +15,14 @@ use ragmaker_tool::{
 use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
 use serde::Serialize;
 
+use embeddings::Endpoint;
+
 /// The default number of hits.
 const HITS: usize = 10;
+/// The ranking without and with an embeddings endpoint.
+const BY_WORDS: &str = "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1";
+const BY_BOTH: &str =
+    "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1; cosine of embeddings; reciprocal rank fusion, k 10";
 /// The most characters of a query.
 const LONGEST_QUERY: usize = 2_000;
 /// The most memory in bytes that the expression of `--match` may take.
@@ -55,7 +63,7 @@ pub struct Answer {
     pub query: String,
     /// The best parts of documents, best first.
     pub hits: Vec<Hit>,
-    /// The number of parts with a word of the query.
+    /// The number of parts with a word of the query, or near it by meaning.
     pub total: usize,
     /// Whether hits remain after the returned ones.
     pub truncated: bool,
@@ -66,6 +74,9 @@ pub struct Answer {
     /// The figures of the ranking, with --explain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Ranking>,
+    /// How the ranking differs from the configured one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// The advice if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<&'static str>,
@@ -80,6 +91,9 @@ pub struct Ranking {
     pub knowledge_bases: usize,
     /// The number of their documents.
     pub documents: usize,
+    /// The number of their parts that have a vector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embedded: Option<usize>,
 }
 
 /// A part of a document.
@@ -91,7 +105,7 @@ pub struct Hit {
     pub heading: String,
     /// path#slug, as seen from the root of the knowledge base.
     pub citation: String,
-    /// BM25; larger is better.
+    /// BM25, or with embeddings a sum of reciprocal ranks; larger is better.
     pub score: f64,
     /// Verbatim from the document.
     pub text: String,
@@ -156,11 +170,21 @@ impl Tool for Args {
             since: self.since.as_deref(),
         };
         let most = self.offset.index().saturating_add(limit);
-        let Found { hits, total, coverage, documents } = ragmaker_index::search(&catalogs, &self.query, &filter, most)?;
+        let (endpoint, unused) = match Endpoint::configured(invocation) {
+            Ok(endpoint) => (endpoint, None),
+            Err(why) => (None, Some(format!("ranked by words alone: {why}"))),
+        };
+        let embed = endpoint.as_ref().map(|endpoint| |kind, texts: &[&str]| endpoint.embed(kind, texts));
+        let embedder = endpoint.as_ref().zip(embed.as_ref());
+        let embedder =
+            embedder.map(|(endpoint, embed)| Embedder { name: &endpoint.name, budget: endpoint.budget(), embed });
+        let found = ragmaker_index::search(&catalogs, &self.query, &filter, embedder.as_ref(), most)?;
+        let Found { hits, total, coverage, documents, nearness } = found;
         let ranking = self.explain.then_some(Ranking {
-            method: "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1",
+            method: if nearness.is_some() { BY_BOTH } else { BY_WORDS },
             knowledge_bases: catalogs.len(),
             documents,
+            embedded: nearness.as_ref().map(|nearness| nearness.parts),
         });
         let answer = Answer {
             query: self.query,
@@ -170,12 +194,24 @@ impl Tool for Args {
             next: Some(Next::WIDEST),
             coverage: rounded(coverage),
             ranking,
+            warning: unused.or_else(|| warning(nearness.as_ref()?)),
             suggestion: (total == 0).then_some(
                 "Try other words, the language of the documents, or leave out --match, --since and phrases.",
             ),
         };
         let page = Budget::beside(&answer).page_of(hits, total, self.offset, self.limit, |hit| Some(shown_hit(hit)))?;
         Ok(Answer { hits: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
+    }
+}
+
+/// How the ranking differs from the configured one.
+fn warning(nearness: &Nearness) -> Option<String> {
+    let Nearness { parts, of, failure } = nearness;
+    match failure {
+        Some(why) if *parts == 0 => Some(format!("ranked by words alone: the embeddings endpoint failed: {why}")),
+        Some(why) => Some(format!("only {parts} of {of} parts have a vector: the embeddings endpoint failed: {why}")),
+        None if parts < of => Some(format!("only {parts} of {of} parts have a vector; each search adds more")),
+        None => None,
     }
 }
 

@@ -20,7 +20,7 @@ static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
 
 fuzz_target!(|query: &str| {
     let catalog = Catalog::at(FOLDER.path().join("catalog.json")).unwrap();
-    let Ok(found) = search(&[catalog], query, &Filter::default(), 10) else { return };
+    let Ok(found) = search(&[catalog], query, &Filter::default(), None, 10) else { return };
     for hit in found.hits {
         let lines: Vec<&str> = TEXT.lines().collect();
         assert_eq!(hit.text, lines[hit.start_line as usize - 1..hit.end_line as usize].join("\n"));

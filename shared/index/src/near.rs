@@ -1,0 +1,235 @@
+//! The parts of documents whose meaning is near a query's, by the vectors of an embeddings endpoint, and how they
+//! are merged with those that have its words.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    best::{Best, Candidate},
+    broken::Broken,
+    texts::{Part, Texts},
+    vectors::{Vectors, key},
+};
+
+/// Reciprocal rank fusion: a part that is at rank n of a list gets 1 / (K + n) for it (Cormack, Clarke and Büttcher,
+/// 2009).
+const K: f32 = 10.0;
+/// How many parts of each list are merged.
+pub(crate) const MERGED: usize = 100;
+/// The most bytes of a text that is embedded: about 500 tokens, which is all that small models see.
+const LONGEST: usize = 1_800;
+/// How many texts are embedded at once at first and at most; each request is to take about [`REQUEST`].
+const AT_FIRST: usize = 8;
+const AT_MOST: usize = 64;
+const REQUEST: Duration = Duration::from_secs(1);
+
+/// What is embedded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The query.
+    Query,
+    /// A part of a document.
+    Document,
+}
+
+/// A vector for each text, in order; none for one that the endpoint does not take.
+pub type Embedded = Vec<Option<Vec<f32>>>;
+
+/// Makes vectors of texts; the error says why there are none.
+pub type Embed<'a> = dyn Fn(Kind, &[&str]) -> Result<Embedded, String> + 'a;
+
+/// Makes vectors of texts.
+pub struct Embedder<'a> {
+    /// What vectors that can be compared have in common: the endpoint, its model, how texts are put to it.
+    pub name: &'a str,
+    /// How long a search may take to embed what has no vector yet.
+    pub budget: Duration,
+    /// Asks the endpoint.
+    pub embed: &'a Embed<'a>,
+}
+
+/// How much was ranked by its vectors, too.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Nearness {
+    /// How many parts have a vector.
+    pub parts: usize,
+    /// Of how many.
+    pub of: usize,
+    /// Why there are no more.
+    pub failure: Option<String>,
+}
+
+/// The vectors of the indexes of a query.
+pub(crate) struct Near<'a> {
+    embedder: &'a Embedder<'a>,
+    query: Vec<f32>,
+    /// For each part of the index the keys of its chunks; 0 for one that was replaced.
+    keys: Vec<Vec<u64>>,
+    /// By knowledge base.
+    vectors: HashMap<usize, Vectors>,
+}
+
+impl<'a> Near<'a> {
+    /// Embeds `query`.
+    pub(crate) fn of(
+        embedder: &'a Embedder<'a>,
+        query: &str,
+        parts: &[Part<'_>],
+    ) -> Result<Result<Self, String>, Broken> {
+        let query = match (embedder.embed)(Kind::Query, &[query]) {
+            Ok(vectors) => vectors.into_iter().next().flatten().unwrap_or_default(),
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut keys = vec![];
+        let mut vectors = HashMap::new();
+        for part in parts {
+            let reader = &part.segment.reader;
+            let mut own = vec![0; reader.chunks()];
+            reader.each(0..reader.blocks(), |number, first, document| {
+                if !part.segment.is_dead(number) {
+                    for nth in 0..document.chunks {
+                        own[first + nth] = key(document.path, document.stamp, nth);
+                    }
+                }
+            })?;
+            keys.push(own);
+            vectors.entry(part.number).or_insert_with(|| {
+                part.index.place.as_deref().map(|place| Vectors::open(place, embedder.name)).unwrap_or_default()
+            });
+        }
+        Ok(Ok(Self { embedder, query, keys, vectors }))
+    }
+
+    /// Embeds what has no vector, `first` before the rest, as long as time is left, and keeps it.
+    pub(crate) fn complete(
+        &mut self,
+        parts: &[Part<'_>],
+        first: &[Candidate],
+        texts: &mut Texts,
+    ) -> Result<Option<String>, Broken> {
+        let until = Instant::now() + self.embedder.budget;
+        let all = self.keys.iter().enumerate().flat_map(|(part, keys)| {
+            let places = keys.iter().enumerate().filter(|(_, key)| **key != 0);
+            places.map(move |(chunk, _)| Candidate::at(part as u32, chunk as u32))
+        });
+        // The best of the query come once more among all.
+        let mut seen = HashSet::new();
+        let missing: Vec<Candidate> = first
+            .iter()
+            .copied()
+            .chain(all)
+            .filter(|one| {
+                let has = self.vectors[&parts[one.part as usize].number].has(self.key(one));
+                !has && seen.insert((one.part, one.chunk))
+            })
+            .collect();
+        let ended = self.embed(&missing, parts, texts, until);
+        for (number, vectors) in std::mem::take(&mut self.vectors) {
+            let own = parts.iter().zip(&self.keys).filter(|(part, _)| part.number == number);
+            let (mut live, mut place) = (vec![], None);
+            for (part, keys) in own {
+                live.extend(keys.iter().filter(|key| **key != 0));
+                place = part.index.place.as_deref();
+            }
+            // A place that cannot be written has no vectors the next time.
+            let vectors = match place {
+                Some(place) => vectors.save(place, self.embedder.name, &live),
+                None => vectors,
+            };
+            self.vectors.insert(number, vectors);
+        }
+        ended
+    }
+
+    fn key(&self, one: &Candidate) -> u64 {
+        self.keys[one.part as usize][one.chunk as usize]
+    }
+
+    fn embed(
+        &mut self,
+        missing: &[Candidate],
+        parts: &[Part<'_>],
+        texts: &mut Texts,
+        until: Instant,
+    ) -> Result<Option<String>, Broken> {
+        let (mut rest, mut size) = (missing.iter(), AT_FIRST);
+        loop {
+            let mut batch: Vec<(usize, u64, String)> = vec![];
+            for one in rest.by_ref() {
+                let (key, number) = (self.key(one), parts[one.part as usize].number);
+                let vectors = self.vectors.get_mut(&number).ok_or(Broken::Damaged)?;
+                let text = shortened(texts.with_headings(one, parts)?);
+                if !vectors.reuse(key, &text) {
+                    batch.push((number, key, text));
+                }
+                if batch.len() == size {
+                    break;
+                }
+            }
+            if batch.is_empty() || Instant::now() >= until {
+                return Ok(None);
+            }
+            let asked: Vec<&str> = batch.iter().map(|(.., text)| text.as_str()).collect();
+            let started = Instant::now();
+            let vectors = match (self.embedder.embed)(Kind::Document, &asked) {
+                Ok(vectors) => vectors,
+                Err(error) => return Ok(Some(error)),
+            };
+            size = if started.elapsed() > REQUEST { size.div_ceil(2) } else { (size * 2).min(AT_MOST) };
+            for ((number, key, text), vector) in batch.iter().zip(vectors) {
+                if let Some(own) = self.vectors.get_mut(number) {
+                    own.add(*key, text, vector.as_deref());
+                }
+            }
+        }
+    }
+
+    /// The parts with a vector, each with how near it is; for one part of the index.
+    pub(crate) fn candidates(&self, parts: &[Part<'_>], part: usize) -> Vec<Candidate> {
+        let Some(vectors) = self.vectors.get(&parts[part].number) else { return vec![] };
+        let Some(wanted) = vectors.wanted(&self.query) else { return vec![] };
+        let near = |(chunk, key): (usize, &u64)| {
+            Some(Candidate { score: vectors.nearness(*key, &wanted)?, ..Candidate::at(part as u32, chunk as u32) })
+        };
+        self.keys[part].iter().enumerate().filter(|(_, key)| **key != 0).filter_map(near).collect()
+    }
+
+    /// How much has a vector.
+    pub(crate) fn extent(&self, parts: &[Part<'_>], failure: Option<String>) -> Nearness {
+        let mut extent = Nearness { failure, ..Nearness::default() };
+        for (part, keys) in parts.iter().zip(&self.keys) {
+            for key in keys.iter().filter(|key| **key != 0) {
+                extent.of += 1;
+                extent.parts += usize::from(self.vectors.get(&part.number).is_some_and(|vectors| vectors.has(*key)));
+            }
+        }
+        extent
+    }
+}
+
+/// Both lists as one, by reciprocal rank. Scores are those of the fusion, times 100.
+pub(crate) fn merged(lists: [Vec<Candidate>; 2], most: usize) -> Vec<Candidate> {
+    let mut all: HashMap<(u32, u32), Candidate> = HashMap::new();
+    for list in lists {
+        for (rank, one) in list.into_iter().enumerate() {
+            let merged = all.entry((one.part, one.chunk)).or_insert(Candidate { score: 0.0, ..one });
+            merged.score += 100.0 / (K + rank as f32 + 1.0);
+            merged.held |= one.held;
+        }
+    }
+    let mut all: Vec<Candidate> = all.into_values().collect();
+    all.sort_unstable_by_key(|one| (one.part, one.chunk));
+    let mut best = Best::new(most);
+    for one in all {
+        best.add(one);
+    }
+    best.sorted()
+}
+
+/// What of a text is embedded.
+fn shortened(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(LONGEST));
+    text
+}

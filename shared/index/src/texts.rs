@@ -1,0 +1,73 @@
+//! The texts of the chunks of an index, read from the documents.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    best::Candidate,
+    broken::Broken,
+    stamp::Stamp,
+    store::{Index, Segment},
+};
+
+/// A segment with the index it is of.
+pub(crate) struct Part<'a> {
+    /// The number of the index.
+    pub(crate) number: usize,
+    pub(crate) index: &'a Index,
+    pub(crate) segment: &'a Segment,
+}
+
+/// Texts of documents that were read.
+#[derive(Default)]
+pub(crate) struct Texts {
+    /// By part and number.
+    texts: HashMap<(usize, usize), String>,
+    /// Folders, and whether no link leads to them.
+    folders: HashMap<PathBuf, bool>,
+}
+
+impl Texts {
+    pub(crate) fn of_chunk(&mut self, one: &Candidate, parts: &[Part<'_>]) -> Result<String, Broken> {
+        let Part { index, segment, .. } = &parts[one.part as usize];
+        segment.reader.chunk(one.chunk as usize, |number, document, nth| {
+            let text = match self.texts.entry((one.part as usize, number)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(vacant) => {
+                    let path = index.root.join(document.path);
+                    vacant.insert(read(&path, document.stamp, &mut self.folders)?)
+                }
+            };
+            let row = document.row(nth)?;
+            text.get(row.start..row.end).map(ToOwned::to_owned).ok_or(Broken::Damaged)
+        })
+    }
+
+    /// The text of a chunk after its document's title and its headings, as it is embedded.
+    pub(crate) fn with_headings(&mut self, one: &Candidate, parts: &[Part<'_>]) -> Result<String, Broken> {
+        let text = self.of_chunk(one, parts)?;
+        parts[one.part as usize].segment.reader.chunk(one.chunk as usize, |_, document, nth| {
+            let (title, heading) = (document.title, document.row(nth)?.heading);
+            let head = if heading.starts_with(title) { heading } else { format!("{title} > {heading}") };
+            Ok(format!("{head}\n{text}"))
+        })
+    }
+}
+
+/// The text of the document `path`, which is as it was indexed: a changed one is an error.
+fn read(path: &Path, indexed: Stamp, folders: &mut HashMap<PathBuf, bool>) -> Result<String, Broken> {
+    // A link that was put in its place leads elsewhere. Following every part of every path takes as long as reading.
+    let is_same =
+        || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && Stamp::of(&metadata) == indexed);
+    let folder = path.parent().ok_or(Broken::Changed)?;
+    let is_own =
+        *folders.entry(folder.to_owned()).or_insert_with(|| fs::canonicalize(folder).is_ok_and(|real| real == folder));
+    if !is_own || !is_same() {
+        return Err(Broken::Changed);
+    }
+    let text = fs::read_to_string(path).map_err(|_| Broken::Changed)?;
+    if is_same() { Ok(text) } else { Err(Broken::Changed) }
+}

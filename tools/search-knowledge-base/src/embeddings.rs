@@ -1,0 +1,205 @@
+//! The configured embeddings endpoint, which makes vectors of texts. Its format is `OpenAI`'s, which Ollama, llama.cpp,
+//! vLLM and LM Studio serve as well.
+
+use std::time::{Duration, Instant};
+
+use ragmaker_config::{Blanks, Config, EmbedSettings, Options};
+use ragmaker_http::{Client, Limits};
+use ragmaker_index::{Embedded, Kind};
+use ragmaker_project::Project;
+use ragmaker_tool::Invocation;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+/// What one request may take.
+const REQUEST: Duration = Duration::from_secs(20);
+const CONNECT: Duration = Duration::from_secs(3);
+/// How long texts of a request that was refused are tried one by one.
+const ONE_BY_ONE: Duration = Duration::from_secs(20);
+/// The most numbers of a vector.
+const MOST_DIMENSIONS: usize = 1 << 14;
+/// The most characters of what an endpoint says that are passed on.
+const SAID: usize = 200;
+
+/// An endpoint.
+pub(crate) struct Endpoint {
+    settings: EmbedSettings,
+    url: Url,
+    client: Client,
+    blanks: Blanks,
+    /// What vectors that can be compared have in common.
+    pub(crate) name: String,
+}
+
+/// Why there are no vectors.
+enum Failure {
+    /// The endpoint does not take these texts; others it may.
+    Refused(String),
+    /// It answers nothing.
+    Final(String),
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    data: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    index: usize,
+    embedding: Vec<f32>,
+}
+
+impl Endpoint {
+    /// The endpoint of the configuration, if it has one. Without a project there is none.
+    ///
+    /// # Errors
+    /// The reason why it cannot be asked. A search does without it.
+    pub(crate) fn configured(invocation: &Invocation) -> Result<Option<Self>, String> {
+        let Ok(project) = Project::discover(invocation.host.project_root.as_deref()) else { return Ok(None) };
+        let config = Options::of_process(project.root()).and_then(|options| Config::load(project.root(), &options));
+        config.map_err(|error| error.to_string())?.embeddings()?.map(Self::new).transpose()
+    }
+
+    /// How long a search may embed documents.
+    pub(crate) fn budget(&self) -> Duration {
+        self.settings.budget
+    }
+
+    /// # Errors
+    /// The reason why its address is invalid.
+    fn new(settings: EmbedSettings) -> Result<Self, String> {
+        let mut url = Url::parse(&settings.url).map_err(|error| format!("search.embed_url is not a URL: {error}"))?;
+        let path = url.path().trim_end_matches('/').to_owned();
+        // The root, with or without /v1, or the address itself.
+        match path.rsplit('/').next() {
+            Some("embeddings") => {}
+            Some("") | None => url.set_path("/v1/embeddings"),
+            Some(_) => url.set_path(&format!("{path}/embeddings")),
+        }
+        let mut blanks = Blanks::default();
+        blanks.add(settings.key.value());
+        let client = Client::of_service(Limits { connect: CONNECT, whole: REQUEST, ..Limits::default() });
+        let name = [url.as_str(), &settings.model, &settings.document_prefix].join("\n");
+        Ok(Self { settings, url, client, blanks, name })
+    }
+
+    /// The vectors of `texts`.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub(crate) fn embed(&self, kind: Kind, texts: &[&str]) -> Result<Embedded, String> {
+        let prefix = match kind {
+            Kind::Query => &self.settings.query_prefix,
+            Kind::Document => &self.settings.document_prefix,
+        };
+        let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
+        match self.ask(&texts) {
+            Ok(vectors) => Ok(vectors.into_iter().map(Some).collect()),
+            Err(Failure::Refused(_)) if kind == Kind::Document => self.one_by_one(&texts),
+            Err(Failure::Refused(why) | Failure::Final(why)) => Err(why),
+        }
+    }
+
+    /// One of the texts is too long for the model, or is no text for it: it gets half of it, or goes without.
+    fn one_by_one(&self, texts: &[String]) -> Result<Embedded, String> {
+        let until = Instant::now() + ONE_BY_ONE;
+        let mut vectors = vec![];
+        for text in texts {
+            if Instant::now() > until {
+                return Err("it refuses one text after another".to_owned());
+            }
+            let half = &text[..text.floor_char_boundary(text.len() / 2)];
+            let mut vector = None;
+            for part in [text.as_str(), half] {
+                match self.ask(&[part.to_owned()]) {
+                    Ok(own) => vector = own.into_iter().next(),
+                    Err(Failure::Refused(_)) => continue,
+                    Err(Failure::Final(why)) => return Err(why),
+                }
+                break;
+            }
+            vectors.push(vector);
+        }
+        Ok(vectors)
+    }
+
+    fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+        let mut body = json!({"input": texts, "encoding_format": "float"});
+        if !self.settings.model.is_empty() {
+            body["model"] = self.settings.model.as_str().into();
+        }
+        let bearer = format!("Bearer {}", self.settings.key.value());
+        let headers = [("authorization", bearer.as_str())];
+        let headers = if self.settings.key.is_empty() { &[][..] } else { &headers };
+        let answer = self.client.ask(&self.url, headers, Some(body.to_string().as_bytes()));
+        let response = answer.map_err(|error| Failure::Final(self.blanks.blanked(&error.to_string())))?;
+        if response.status != 200 {
+            let why = format!("it answered {}: {}", response.status, self.said(&response.body));
+            // A server of llama.cpp answers 500 where a text is longer than its batch.
+            let is_of_text = matches!(response.status, 400 | 413 | 422 | 500);
+            return Err(if is_of_text { Failure::Refused(why) } else { Failure::Final(why) });
+        }
+        let answer: Answer = serde_json::from_slice(&response.body)
+            .map_err(|error| Failure::Final(format!("its answer is not one of embeddings: {error}")))?;
+        in_order(answer.data, texts.len()).map_err(|why| Failure::Final(why.to_owned()))
+    }
+
+    fn said(&self, body: &[u8]) -> String {
+        let text = String::from_utf8_lossy(body);
+        let parsed: Value = serde_json::from_str(&text).unwrap_or_default();
+        let said = ["/error/message", "/error", "/message"].iter().find_map(|path| parsed.pointer(path)?.as_str());
+        let line = said.unwrap_or(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+        self.blanks.blanked(&line).chars().take(SAID).collect()
+    }
+}
+
+/// The vectors of `count` texts: one each, of one length, of numbers.
+fn in_order(items: Vec<Item>, count: usize) -> Result<Vec<Vec<f32>>, &'static str> {
+    let mut vectors = vec![vec![]; count];
+    for Item { index, embedding } in items {
+        let place = vectors.get_mut(index).filter(|place| place.is_empty());
+        *place.ok_or("its answer has other texts than were asked for")? = embedding;
+    }
+    let length = vectors.first().map_or(0, Vec::len);
+    let fits = |vector: &Vec<f32>| vector.len() == length && vector.iter().all(|number| number.is_finite());
+    if length == 0 || length > MOST_DIMENSIONS || !vectors.iter().all(fits) {
+        return Err("its answer has no vector of numbers for each text");
+    }
+    Ok(vectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_one_vector_for_each_text() {
+        let item = |index, embedding: &[f32]| Item { index, embedding: embedding.to_vec() };
+        assert_eq!(in_order(vec![item(1, &[2.0]), item(0, &[1.0])], 2), Ok(vec![vec![1.0], vec![2.0]]));
+        for items in [
+            vec![],
+            vec![item(0, &[1.0])],
+            vec![item(0, &[1.0]), item(0, &[1.0])],
+            vec![item(0, &[1.0]), item(2, &[1.0])],
+            vec![item(0, &[1.0]), item(1, &[1.0, 2.0])],
+            vec![item(0, &[1.0]), item(1, &[f32::NAN])],
+            vec![item(0, &[]), item(1, &[])],
+        ] {
+            assert!(in_order(items, 2).is_err());
+        }
+    }
+
+    #[test]
+    fn the_address_may_be_a_root() {
+        for (given, asked) in [
+            ("http://127.0.0.1:1", "http://127.0.0.1:1/v1/embeddings"),
+            ("http://h:1/v1/", "http://h:1/v1/embeddings"),
+            ("https://h/api/v1/embeddings?api-version=2", "https://h/api/v1/embeddings?api-version=2"),
+        ] {
+            let settings = EmbedSettings { url: given.to_owned(), ..EmbedSettings::default() };
+            assert_eq!(Endpoint::new(settings).ok().unwrap().url.as_str(), asked);
+        }
+    }
+}
