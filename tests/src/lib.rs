@@ -4,6 +4,9 @@
 pub mod console;
 pub mod discovery;
 pub mod examples;
+#[cfg(target_os = "linux")]
+pub mod grid;
+pub mod json;
 pub mod mcp;
 pub mod model;
 pub mod run;

@@ -1,15 +1,11 @@
 //! The open tabs of a project's browser, over its debugging socket, and one of them used with keys.
 
-use std::{
-    fs,
-    io::{Read, Write},
-    net::TcpStream,
-    path::Path,
-    time::Duration,
-};
+use std::{fs, net::TcpStream, path::Path, time::Duration};
 
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
+
+use crate::json;
 
 /// The addresses in the tabs of the browser of the project in `folder`.
 ///
@@ -28,20 +24,8 @@ fn port(folder: &Path) -> u16 {
 
 /// What the browser says of everything that is open in it.
 fn list(folder: &Path) -> Vec<Value> {
-    let mut connection = TcpStream::connect(("127.0.0.1", port(folder))).unwrap();
-    write!(connection, "GET /json/list HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").unwrap();
-    // The browser keeps the connection open whatever it is asked.
-    connection.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    let (mut answer, mut block) = (vec![], [0; 4096]);
-    loop {
-        let read = connection.read(&mut block).unwrap();
-        assert_ne!(read, 0, "the list of tabs ends early");
-        answer.extend_from_slice(&block[..read]);
-        let body = answer.windows(4).position(|four| four == b"\r\n\r\n").map(|at| &answer[at..]);
-        if let Some(list) = body.and_then(|body| serde_json::from_slice(body).ok()) {
-            return list;
-        }
-    }
+    let list = json::get(port(folder), "/json/list", Duration::from_secs(5)).unwrap();
+    list.as_array().unwrap().clone()
 }
 
 /// A tab of a project's browser, as a person uses it: with keys, and with eyes.

@@ -6,6 +6,7 @@ mod act;
 mod content;
 mod documentation;
 mod kills;
+mod lent;
 mod links;
 mod list;
 mod loading;

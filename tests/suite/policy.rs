@@ -11,7 +11,7 @@ use ragmaker_tests::{
 use serde_json::{Map, Value, json};
 
 /// The options that widen what a tool may reach.
-const HOST_OPTIONS: [&str; 8] = [
+const HOST_OPTIONS: [&str; 9] = [
     "project_root",
     "allow_root",
     "kb_root",
@@ -20,6 +20,7 @@ const HOST_OPTIONS: [&str; 8] = [
     "public_only",
     "conversation",
     "block_list",
+    "webdriver_url",
 ];
 
 const SECRET: &str = "the-secret-outside";

@@ -14,6 +14,11 @@ pub const BROWSER_FAILED: Code = Code::new(
     "BROWSER_FAILED",
     "Check that Chromium and ChromeDriver have the same major version and that Chromium starts by itself.",
 );
+/// The WebDriver endpoint of the host cannot be reached, or lends no browser.
+pub const WEBDRIVER_FAILED: Code = Code::new(
+    "WEBDRIVER_FAILED",
+    "Check the address in --webdriver-url or RAGMAKER_WEBDRIVER_URL, and that the server is up.",
+);
 /// A browser that is not ours holds the profile.
 pub const PROFILE_IN_USE: Code =
     Code::new("PROFILE_IN_USE", "Close the other browser that uses this profile, or choose another --session.");
@@ -47,7 +52,8 @@ pub const ELEMENT_NOT_USABLE: Code = Code::new(
 pub const ACT_ERRORS: &[Code] = &[ELEMENT_NOT_FOUND, ELEMENT_AMBIGUOUS, ELEMENT_NOT_USABLE];
 
 /// The codes of a tool that starts a browser, or reaches the one that runs.
-pub const SESSION_ERRORS: &[Code] = &[BROWSER_NOT_FOUND, BROWSER_FAILED, NO_DISPLAY, PROFILE_IN_USE, BROWSER_BUSY];
+pub const SESSION_ERRORS: &[Code] =
+    &[BROWSER_NOT_FOUND, BROWSER_FAILED, WEBDRIVER_FAILED, NO_DISPLAY, PROFILE_IN_USE, BROWSER_BUSY];
 
 /// The codes of a tool that visits a page, beside those of the session and of addresses.
 pub const VISIT_ERRORS: &[Code] =

@@ -20,21 +20,26 @@ pub(crate) struct Endpoint {
     /// The WebDriver server, such as `http://127.0.0.1:40123/`.
     pub(crate) webdriver: Url,
     /// The browser's DevTools socket, such as `ws://127.0.0.1:40124/devtools/browser/UUID`. The UUID
-    /// distinguishes this browser from another one that has the port by now.
-    pub(crate) devtools: Url,
+    /// distinguishes this browser from another one that has the port by now. None where it has none that could be
+    /// reached: pages are then read by WebDriver commands alone.
+    pub(crate) devtools: Option<Url>,
+    /// Whether another machine has lent the browser: no process of it can be watched here, and its tabs have no
+    /// sockets of their own.
+    #[serde(default)]
+    pub(crate) is_remote: bool,
 }
 
 impl Endpoint {
-    /// The DevTools socket of the tab with `handle`.
-    pub(crate) fn tab(&self, handle: &str) -> Url {
-        let mut url = self.devtools.clone();
+    /// The DevTools socket of the tab with `handle`, where it has one.
+    pub(crate) fn tab(&self, handle: &str) -> Option<Url> {
+        let mut url = self.devtools.clone().filter(|_| !self.is_remote)?;
         url.set_path(&format!("/devtools/page/{handle}"));
-        url
+        Some(url)
     }
 
     /// Whether both servers accept connections.
     pub(crate) fn accepts_connections(&self) -> bool {
-        accepts_connections(&self.webdriver) && accepts_connections(&self.devtools)
+        accepts_connections(&self.webdriver) && self.devtools.as_ref().is_none_or(accepts_connections)
     }
 }
 
@@ -66,13 +71,18 @@ mod tests {
     use std::net::TcpListener;
 
     fn endpoint(webdriver: &str, devtools: &str) -> Endpoint {
-        Endpoint { webdriver: Url::parse(webdriver).unwrap(), devtools: Url::parse(devtools).unwrap() }
+        Endpoint {
+            webdriver: Url::parse(webdriver).unwrap(),
+            devtools: Some(Url::parse(devtools).unwrap()),
+            is_remote: false,
+        }
     }
 
     #[test]
     fn a_tab_has_a_socket_beside_the_browsers() {
         let endpoint = endpoint("http://127.0.0.1:1/", "ws://grid.example:2/devtools/browser/u-1");
-        assert_eq!(endpoint.tab("A1").as_str(), "ws://grid.example:2/devtools/page/A1");
+        assert_eq!(endpoint.tab("A1").unwrap().as_str(), "ws://grid.example:2/devtools/page/A1");
+        assert_eq!(Endpoint { is_remote: true, ..endpoint.clone() }.tab("A1"), None);
         let written = serde_json::to_string(&endpoint).unwrap();
         assert_eq!(serde_json::from_str::<Endpoint>(&written).unwrap(), endpoint);
     }

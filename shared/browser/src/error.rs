@@ -17,6 +17,8 @@ pub(crate) enum CommandError {
     Crashed,
     /// The tab, the session, the driver or the browser is gone.
     Gone,
+    /// The WebDriver server knows no such session any more.
+    Ended,
     /// The page that an earlier call left in the tab does not answer.
     Stale,
     /// The command itself failed, as the browser words it.
@@ -54,6 +56,14 @@ impl Failure {
         };
         let error = error.detail("url", url.as_str());
         if stale { Self::StaleTab(error) } else { Self::Page(error) }
+    }
+}
+
+impl Failure {
+    /// What the caller is told where there is no other tab.
+    pub(crate) fn into_error(self) -> Error {
+        let (Self::StaleTab(error) | Self::Page(error)) = self;
+        error
     }
 }
 

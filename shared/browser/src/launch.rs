@@ -22,7 +22,7 @@ use crate::{
     find::Program,
     process,
     profile::{Profile, Running},
-    webdriver::Driver,
+    webdriver::{Driver, NoSession},
 };
 
 /// How long the driver and the browser may take to start.
@@ -34,6 +34,10 @@ pub(crate) struct Launch {
     pub(crate) headless: bool,
     pub(crate) stays: bool,
     pub(crate) idle_seconds: u64,
+    /// The WebDriver endpoint that is to lend a browser; without one, it is started on this machine.
+    pub(crate) endpoint: Option<Url>,
+    /// Whether Chromium's sandbox is tried.
+    pub(crate) sandbox: bool,
 }
 
 /// Starts a driver and a browser on `profile`, and records them.
@@ -102,10 +106,10 @@ fn driver_url(port: &str) -> Option<Url> {
 fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &StartedDriver) -> Result<Running, Error> {
     let until = Instant::now() + START;
     // Chromium's sandbox does not work for root; elsewhere it is left out only where it must be.
-    let mut sandbox = !is_root();
+    let mut sandbox = launch.sandbox && !is_root();
     let launched = loop {
         let options = options(profile, launch, browser, &driver.version, sandbox);
-        match Driver::launch(&driver.url, &options, until) {
+        match Driver::launch(&driver.url, &options, until).map_err(NoSession::into_error) {
             Err(error) if sandbox && exited(error.message()) => sandbox = false,
             Err(error) if !launch.headless && exited(error.message()) => return Err(error.remedy(NO_WINDOW)),
             result => break result?,
@@ -115,7 +119,7 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &Started
         .ok_or_else(|| BROWSER_FAILED.error("the browser does not say where it can be reached"))?;
     let running = Running {
         profile: profile.folder().to_string_lossy().into_owned(),
-        endpoint: Endpoint { webdriver: driver.url.clone(), devtools },
+        endpoint: Endpoint { webdriver: driver.url.clone(), devtools: Some(devtools), is_remote: false },
         driver_pid: driver.process.id(),
         launch_session: launched.session,
         browser_pid: launched.pid,
@@ -136,7 +140,7 @@ const NO_WINDOW: &str =
 
 /// Whether the driver says that the browser ended as soon as it was started, as one does whose sandbox
 /// cannot work; what it says depends on its version.
-fn exited(message: &str) -> bool {
+pub(crate) fn exited(message: &str) -> bool {
     ["Chrome failed to start", "Chrome instance exited"].iter().any(|sign| message.contains(sign))
 }
 
@@ -163,27 +167,9 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
         format!(
             "--user-agent=Mozilla/5.0 ({platform}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{version}.0.0.0 Safari/537.36"
         ),
-        "--disable-blink-features=AutomationControlled".into(),
-        "--no-first-run".into(),
-        "--no-default-browser-check".into(),
         "--hide-crash-restore-bubble".into(),
-        "--disable-background-networking".into(),
-        "--disable-component-update".into(),
-        "--disable-sync".into(),
-        // Several tabs work at once: none may be slowed down for not being in front.
-        "--disable-backgrounding-occluded-windows".into(),
-        "--disable-renderer-backgrounding".into(),
-        "--disable-background-timer-throttling".into(),
-        // To give every document a frame of its own takes a seventh of a page's time.
-        "--disable-features=RenderDocument".into(),
-        "--window-size=1280,1024".into(),
     ];
-    if launch.headless {
-        args.extend(["--headless=new".into(), "--disable-gpu".into()]);
-    }
-    if !sandbox {
-        args.push("--no-sandbox".into());
-    }
+    args.extend(arguments(launch.headless, sandbox).map(str::to_owned));
     json!({
         "browserName": "chrome",
         "pageLoadStrategy": "none",
@@ -191,7 +177,7 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
         "goog:chromeOptions": {
             "binary": browser,
             "args": args,
-            "excludeSwitches": ["enable-automation", "disable-popup-blocking", "enable-logging"],
+            "excludeSwitches": EXCLUDED,
             "prefs": {
                 // Session cookies are kept over a close only by a browser that opens again what was open.
                 "session.restore_on_startup": 1,
@@ -200,6 +186,30 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
             },
         },
     })
+}
+
+/// What the driver would add to the browser's command line.
+pub(crate) const EXCLUDED: [&str; 3] = ["enable-automation", "disable-popup-blocking", "enable-logging"];
+
+/// The command line that a browser has on any machine.
+pub(crate) fn arguments(headless: bool, sandbox: bool) -> impl Iterator<Item = &'static str> {
+    let always = [
+        "--disable-blink-features=AutomationControlled",
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        // Several tabs work at once: none may be slowed down for not being in front.
+        "--disable-backgrounding-occluded-windows",
+        "--disable-renderer-backgrounding",
+        "--disable-background-timer-throttling",
+        // To give every document a frame of its own takes a seventh of a page's time.
+        "--disable-features=RenderDocument",
+        "--window-size=1280,1024",
+    ];
+    let without_window = ["--headless=new", "--disable-gpu"].into_iter().filter(move |_| headless);
+    always.into_iter().chain(without_window).chain((!sandbox).then_some("--no-sandbox"))
 }
 
 /// Kills what has not ended, and takes its exit status, without which it would stay a zombie.
@@ -267,7 +277,7 @@ mod tests {
     fn a_browser_is_launched_on_its_profile_and_as_was_asked() {
         let profile = Profile::at("x".into(), "/p/profile".into());
         let args = |headless, sandbox| {
-            let launch = Launch { headless, stays: false, idle_seconds: 1 };
+            let launch = Launch { headless, stays: false, idle_seconds: 1, endpoint: None, sandbox: true };
             let options = options(&profile, &launch, Path::new("/usr/bin/chromium"), "156", sandbox);
             options["goog:chromeOptions"]["args"].to_string()
         };

@@ -15,6 +15,8 @@
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`tab`] | lends tabs to calls | `webdriver`, `cdp` |
+//! | [`plain`] | a visit by WebDriver commands alone, where there is no DevTools socket | `webdriver`, `page` |
+//! | [`remote`], [`lending`] | browsers that other machines lend, and how | `session`, `webdriver`, `cdp` |
 //! | [`webdriver`], [`cdp`], [`endpoint`] | the two protocols, and the URLs of their servers | |
 //! | [`profile`], [`process`] | a profile's files and locks; processes | |
 //! | [`codes`], [`error`] | error codes; the errors of failed commands | |
@@ -45,14 +47,17 @@ mod endpoint;
 mod error;
 mod facts;
 mod launch;
+mod lending;
 mod loading;
 mod login;
 mod navigation;
 mod page;
+mod plain;
 mod process;
 mod profile;
 mod reach;
 mod readiness;
+mod remote;
 mod session;
 mod supervisor;
 mod tab;

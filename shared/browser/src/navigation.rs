@@ -263,15 +263,10 @@ impl Navigation<'_> {
             let (url, net_error) = failure.unwrap_or((self.url.as_str(), "net::ERR_FAILED"));
             return Err(navigation_failed(url, net_error).into());
         }
-        ragmaker_address::check(&facts.url)?;
-        self.domains.check(&facts.url)?;
         if let Some(reach) = self.loading.reach() {
             reach.check(&facts.url, self.network.shown().address())?;
         }
-        if facts.media_type == "application/pdf" {
-            let error = "the URL is a PDF, not a page";
-            return Err(not_a_page(error, &self.url, Some(&facts.media_type), facts.status).into());
-        }
+        allowed(&facts, &self.url, self.domains)?;
         let headers = self.network.shown().headers();
         Ok((Page::new(facts, &self.url, &headers, outcome), content))
     }
@@ -311,6 +306,17 @@ impl Navigation<'_> {
     fn failure(&self, error: CommandError) -> Failure {
         Failure::of(error, &self.url)
     }
+}
+
+/// Refuses a page that may not be opened, or is none; `requested` is the URL of the call.
+pub(crate) fn allowed(facts: &Facts, requested: &Url, domains: &Domains) -> Result<(), Error> {
+    ragmaker_address::check(&facts.url)?;
+    domains.check(&facts.url)?;
+    if facts.media_type == "application/pdf" {
+        let error = "the URL is a PDF, not a page";
+        return Err(not_a_page(error, requested, Some(&facts.media_type), facts.status));
+    }
+    Ok(())
 }
 
 /// The error for a load that brought no document.

@@ -8,7 +8,8 @@ use std::{
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
-    time::{Duration, Instant, SystemTime},
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use ragmaker_fs::{LockKind, Replace, lock_within, write_atomically};
@@ -23,6 +24,15 @@ use crate::{
     codes::{BROWSER_BUSY, BROWSER_FAILED},
     endpoint::Endpoint,
 };
+
+/// After how long a folder without locks counts as left behind.
+const NEW: Duration = Duration::from_mins(1);
+
+/// How long a supervisor without a browser may take to end.
+const ENDS: Duration = Duration::from_millis(100);
+
+/// How the names of the folders begin that go with their browser.
+const PASSING: &str = ".lent-";
 
 /// The name of the session that is used when none is named.
 pub const DEFAULT_SESSION: &str = "default";
@@ -83,6 +93,50 @@ impl Profile {
     /// The profile in `folder`, as the supervisor is told it.
     pub(crate) fn at(session: String, folder: PathBuf) -> Self {
         Self { session, folder, cache: None }
+    }
+
+    /// A profile for the browser that one process borrows from another machine; it has a folder for its locks alone,
+    /// which goes with it.
+    pub(crate) fn passing(&self) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{PASSING}{}-{}-{count}", std::process::id(), since.as_nanos());
+        // No session has a name like this.
+        let folder = self.cache.as_deref().unwrap_or(&self.folder).join(BROWSER_PROFILES).join(name);
+        Self { session: self.session.clone(), folder, cache: self.cache.clone() }
+    }
+
+    /// The profiles of this kind that nobody uses any more. One that was just made may not be locked yet.
+    pub(crate) fn abandoned(&self) -> Vec<Self> {
+        let folder = self.cache.as_deref().unwrap_or(&self.folder).join(BROWSER_PROFILES);
+        let profile = |entry: fs::DirEntry| {
+            let age = entry.metadata().ok()?.modified().ok()?.elapsed().ok()?;
+            Some(Self { session: self.session.clone(), folder: entry.path(), cache: None })
+                .filter(|profile| age > NEW && profile.is_passing())
+                .filter(|profile| !profile.is_supervised() && profile.lock_unused().is_some())
+        };
+        fs::read_dir(folder).into_iter().flatten().flatten().filter_map(profile).collect()
+    }
+
+    /// Whether the profile goes with its browser.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PASSING))
+    }
+
+    /// Removes the folder of a profile that goes with its browser, for the caller that uses it, if no supervisor does.
+    pub(crate) fn remove_if_unused(&self) {
+        // A supervisor that has no browser is about to end.
+        if self.is_passing() && self.lock_supervised(Instant::now() + ENDS).is_some() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    /// The same for the supervisor, if no caller uses it.
+    pub(crate) fn remove_if_abandoned(&self) {
+        if self.is_passing() && self.lock_unused().is_some() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
     }
 
     /// The session's name.

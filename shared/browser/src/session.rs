@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use ragmaker_tool::Error;
+use ragmaker_tool::{Error, HostOptions};
 
 use crate::{
-    codes::{BROWSER_BUSY, NO_DISPLAY},
+    codes::{BROWSER_BUSY, BROWSER_LOST, NO_DISPLAY, PAGE_CRASHED, PROFILE_IN_USE, TIMEOUT},
     find::{Program, has_display},
     launch::Launch,
-    process,
+    lending, process,
     profile::{Lock, Profile, Running},
     supervisor,
 };
@@ -31,22 +31,34 @@ pub(crate) struct InUse {
 impl InUse {
     /// Connects to the browser on `profile`, or starts one that closes when its last user leaves.
     pub(crate) fn enter(profile: &Profile, visible: bool, deadline: Instant) -> Result<Self, Error> {
-        let launch = Launch { headless: !visible, stays: false, idle_seconds: IDLE_SECONDS };
+        let idle_seconds = IDLE_SECONDS;
+        let launch = Launch { headless: !visible, stays: false, idle_seconds, endpoint: None, sandbox: true };
         profile.create()?;
         let lock = profile.lock_use(deadline)?;
         if let Some(running) = usable(profile, visible) {
             return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
         }
         drop(lock);
-        Self::start(profile, launch, deadline)
+        Self::start(profile, launch, deadline, &|| false)
     }
 
-    fn start(profile: &Profile, mut launch: Launch, deadline: Instant) -> Result<Self, Error> {
-        // Missing programs are reported before anything is changed.
-        Program::Chromium.find()?;
-        Program::ChromeDriver.find()?;
-        if !launch.headless && !has_display() {
-            return Err(NO_DISPLAY.error("there is no screen to show a window on").remedy(NO_SCREEN));
+    /// Starts a browser, or borrows one; `give_up` tells that nobody waits for it any more.
+    pub(crate) fn start(
+        profile: &Profile,
+        mut launch: Launch,
+        deadline: Instant,
+        give_up: &dyn Fn() -> bool,
+    ) -> Result<Self, Error> {
+        // A browser that another machine lent to the session is replaced by one of that machine.
+        let lent = profile.running().filter(|old| old.endpoint.is_remote && old.stays);
+        launch.endpoint = launch.endpoint.or(lent.map(|old| old.endpoint.webdriver));
+        if launch.endpoint.is_none() {
+            // Missing programs are reported before anything is changed.
+            Program::Chromium.find()?;
+            Program::ChromeDriver.find()?;
+            if !launch.headless && !has_display() {
+                return Err(NO_DISPLAY.error("there is no screen to show a window on").remedy(NO_SCREEN));
+            }
         }
         let start = profile.lock_start(deadline)?;
         // Another call may have started it meanwhile.
@@ -61,7 +73,7 @@ impl InUse {
             if supervisor::is_alive(profile, &old) {
                 if launch.headless || !old.headless {
                     let lock = profile.lock_use(deadline)?;
-                    let running = supervisor::start(profile, None, deadline)?;
+                    let running = supervisor::start(profile, None, deadline, give_up)?;
                     return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
                 }
                 // Other calls may use it: it is not closed before they end.
@@ -78,9 +90,22 @@ impl InUse {
         supervisor::close(profile, None);
         // Taken before the browser starts, so that its supervisor never sees it unused.
         let lock = profile.lock_use(deadline)?;
-        let running = supervisor::start(profile, Some(launch), deadline)?;
+        let running = supervisor::start(profile, Some(launch), deadline, give_up)?;
         drop(start);
         Ok(Self { running, was_open: false, profile: profile.clone(), lock: Some(lock) })
+    }
+
+    /// The session's profile, or that of a browser that was lent.
+    pub(crate) fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Whether the browser may be of no use any more after a visit that ended with `error`: it is gone, or was lent
+    /// and does not answer.
+    pub(crate) fn is_spent(&self, error: &Error) -> bool {
+        let stuck = error.is(TIMEOUT) || error.is(PAGE_CRASHED);
+        let has_no_tabs = self.running.endpoint.devtools.is_none();
+        error.is(BROWSER_LOST) || error.is(BROWSER_BUSY) || (stuck && (has_no_tabs || !lending::answers(&self.running)))
     }
 
     /// Stops using the browser. The last call closes a browser that `browser-open` did not open.
@@ -99,6 +124,7 @@ impl InUse {
             .is_some_and(|running| !running.stays && running.supervisor_pid == self.running.supervisor_pid);
         if ours && let Some(_unused) = self.profile.lock_unused() {
             supervisor::close(&self.profile, None);
+            self.profile.remove_if_unused();
         }
     }
 }
@@ -139,15 +165,26 @@ pub struct Opened {
 }
 
 /// Keeps a browser running on `profile`. It closes after `idle_seconds` without use.
-pub fn open(profile: &Profile, visible: bool, idle_seconds: u64) -> Result<Opened, Error> {
+pub fn open(profile: &Profile, visible: bool, idle_seconds: u64, host: &HostOptions) -> Result<Opened, Error> {
     let deadline = Instant::now() + CLOSE_PATIENCE;
+    let endpoint = lending::endpoint(host)?;
     profile.create()?;
+    if let (Some(endpoint), Some(running)) = (&endpoint, profile.running()) {
+        let is_other = !running.endpoint.is_remote || running.endpoint.webdriver != *endpoint;
+        if is_other && profile.is_supervised() {
+            return Err(PROFILE_IN_USE
+                .error("the session has a browser of another machine than --webdriver-url names")
+                .remedy("Close it with ragmaker-browser-close, or choose another --session.")
+                .detail("session", profile.session()));
+        }
+    }
     let lock = profile.lock_use(deadline)?;
     let in_use = if let Some(running) = usable(profile, visible) {
         InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) }
     } else {
         drop(lock);
-        InUse::start(profile, Launch { headless: !visible, stays: true, idle_seconds }, deadline)?
+        let launch = Launch { headless: !visible, stays: true, idle_seconds, endpoint, sandbox: true };
+        InUse::start(profile, launch, deadline, &|| false)?
     };
     let _start = profile.lock_start(deadline)?;
     if let Some(running) = profile.running().filter(|running| running.supervisor_pid == in_use.running.supervisor_pid) {

@@ -22,8 +22,9 @@ use crate::{
     cdp::{self, BrowserSocket},
     codes::{BROWSER_FAILED, SESSION_ERRORS},
     endpoint::accepts_connections,
+    error::CommandError,
     launch::{self, Launch, Lines, START, end},
-    process,
+    lending, process,
     profile::{Profile, Running},
     tab::{self, Orphans},
     webdriver::{self, Driver},
@@ -37,6 +38,15 @@ const DRIVER_ENDS: Duration = Duration::from_secs(2);
 
 /// How long the browser may take to write its cookies and end.
 const BROWSER_ENDS: Duration = Duration::from_secs(10);
+
+/// How long the supervisor goes on giving a browser back to a machine that does not answer.
+const GIVES_BACK: Duration = Duration::from_mins(2);
+
+/// How many questions in a row a machine that has lent a browser may leave without an answer.
+const UNANSWERED: u32 = 2;
+
+/// How often a tool that waits for a browser looks whether it still wants one.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How often the supervisor looks for orphaned tabs, and has the driver process its events.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
@@ -56,19 +66,43 @@ enum Report {
 }
 
 /// Starts a supervisor with a browser on `profile`, or without `launch` for the one that runs there and has none,
-/// and waits until the browser can be used. The caller holds the start lock, and has made sure which it is.
-pub(crate) fn start(profile: &Profile, launch: Option<Launch>, deadline: Instant) -> Result<Running, Error> {
+/// and waits until the browser can be used, or the caller gives up. The caller holds the start lock, and has made sure
+/// which it is.
+pub(crate) fn start(
+    profile: &Profile,
+    launch: Option<Launch>,
+    deadline: Instant,
+    give_up: &dyn Fn() -> bool,
+) -> Result<Running, Error> {
     let failed = |what: &str| BROWSER_FAILED.error(what).detail("session", profile.session());
     let adopts = launch.is_none();
+    let endpoint = launch.as_ref().and_then(|launch| launch.endpoint.clone());
     let order = json!(Order { session: profile.session().to_owned(), launch });
     let program = env::current_exe().map_err(|error| failed(&format!("cannot find this executable: {error}")))?;
     let mut command = Command::new(program);
-    command.arg(SUPERVISE).arg(order.to_string()).env(process::MARK, profile.folder());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.arg(SUPERVISE).env(process::MARK, profile.folder());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     detach(&mut command);
     let mut supervisor =
         command.spawn().map_err(|error| failed(&format!("cannot start the browser's supervisor: {error}")))?;
+    // By this way, since everybody can read a command line, and the endpoint may have a password.
+    let ordered = supervisor.stdin.take().map(|mut input| input.write_all(order.to_string().as_bytes()));
+    if !matches!(ordered, Some(Ok(()))) {
+        return Err(failed("the browser's supervisor ended before it had its order"));
+    }
     let lines = Lines::of(&mut supervisor);
+    if let Some(endpoint) = endpoint {
+        // It may have to wait in a queue. One that comes too late, the supervisor gives back.
+        let line = loop {
+            match lines.next(deadline.min(Instant::now() + LOOK)) {
+                None if give_up() || Instant::now() >= deadline => break None,
+                None if !process::runs(supervisor.id()) => break lines.next(Instant::now() + LOOK),
+                None => {}
+                line => break line,
+            }
+        };
+        return line.ok_or_else(|| lending::busy(&lending::shown(&endpoint))).and_then(|line| reported(&line, profile));
+    }
     let patience = Instant::now() + START;
     let line = lines.next(deadline.min(patience)).ok_or_else(|| {
         // A start that comes too late would leave a browser that nobody knows of.
@@ -78,10 +112,17 @@ pub(crate) fn start(profile: &Profile, launch: Option<Launch>, deadline: Instant
         let late = failed("the browser did not start in time");
         if deadline < patience { late.remedy("Raise --timeout, or run ragmaker-browser-open first.") } else { late }
     })?;
-    match serde_json::from_str(&line) {
+    reported(&line, profile)
+}
+
+/// What the supervisor's one line says.
+fn reported(line: &str, profile: &Profile) -> Result<Running, Error> {
+    match serde_json::from_str(line) {
         Ok(Report::Running(running)) => Ok(*running),
         Ok(Report::Failed(report)) => Err(received(&report)),
-        Err(_) => Err(failed("the browser's supervisor ended before the browser was up")),
+        Err(_) => Err(BROWSER_FAILED
+            .error("the browser's supervisor ended before the browser was up")
+            .detail("session", profile.session())),
     }
 }
 
@@ -114,7 +155,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
     if arguments.next()? != SUPERVISE {
         return None;
     }
-    let order: Order = serde_json::from_str(arguments.next()?.to_str()?).ok()?;
+    let order: Order = serde_json::from_reader(std::io::stdin().lock()).ok()?;
     let profile = Profile::at(order.session, PathBuf::from(env::var_os(process::MARK)?));
     Some(supervise(&profile, order.launch.as_ref()))
 }
@@ -123,6 +164,9 @@ fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
     // Nobody who only looks at it holds it for long.
     let _alive = profile.lock_supervised(Instant::now() + Duration::from_secs(5));
     let started = match launch {
+        Some(launch @ Launch { endpoint: Some(endpoint), .. }) => {
+            lending::start(profile, launch, endpoint).map(|running| (running, None))
+        }
         Some(launch) => launch::start_browser(profile, launch).map(|(running, driver)| (running, Some(driver))),
         None => take_over(profile).map(|running| (running, None)),
     };
@@ -134,7 +178,10 @@ fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
         // The tool may be gone by now; then nobody uses the browser, and it is closed below.
         let _ = writeln!(std::io::stdout(), "{line}");
     }
-    let Some((running, driver)) = browser else { return ExitCode::FAILURE };
+    let Some((running, driver)) = browser else {
+        profile.remove_if_abandoned();
+        return ExitCode::FAILURE;
+    };
     watch(profile, &running, driver);
     ExitCode::SUCCESS
 }
@@ -166,13 +213,14 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
     // The tool that asked for the browser uses it by now, unless it was killed meanwhile.
     let mut pause = Duration::from_millis(500);
     let (mut orphans, mut looked) = (Orphans::default(), Instant::now());
+    let mut unanswered = 0;
     loop {
         thread::sleep(pause);
         pause = Duration::from_millis(200);
         let Some(running) = profile.running().filter(|running| running.supervisor_pid == started.supervisor_pid) else {
             // Somebody deleted or moved the folder: nobody else knows of this browser any more. A tool that
             // closes it ends us, too.
-            quit(started);
+            quit(started, GIVES_BACK);
             if let Some(pid) =
                 started.browser_pid.filter(|&pid| process::profile_of(pid).as_deref() == Some(profile.folder()))
             {
@@ -186,7 +234,11 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
             || accepts_connections(&running.endpoint.webdriver),
             |driver| matches!(driver.try_wait(), Ok(None)),
         );
-        let broken = !is_driven || !accepts_connections(&running.endpoint.devtools);
+        let broken = if running.endpoint.is_remote {
+            unanswered > UNANSWERED
+        } else {
+            !is_driven || !running.endpoint.devtools.as_ref().is_some_and(accepts_connections)
+        };
         let idle = !running.stays || profile.unused_for() > Duration::from_secs(running.idle_seconds);
         if !broken && !idle {
             tab::close_abandoned(profile, &running);
@@ -195,8 +247,13 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
                 if let Some(_commands) = profile.lock_driver() {
                     let until = Instant::now() + DRIVER_ENDS;
                     let session = Driver::resume(&running.endpoint.webdriver, &running.launch_session, until);
-                    // Where it fails, the driver is gone, which is seen above.
-                    let _ = session.and_then(|session| session.process_events(until));
+                    // Where it fails for a driver of this machine, that is gone, which is seen above. For a grid,
+                    // this is also the sign that the browser is wanted yet.
+                    unanswered = match session.and_then(|session| session.process_events(until)) {
+                        Ok(()) => 0,
+                        Err(CommandError::Ended) => UNANSWERED + 1,
+                        Err(_) => unanswered + 1,
+                    };
                 }
                 looked = Instant::now();
             }
@@ -212,6 +269,8 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
             if broken && running.stays {
                 let _ = profile.record(&running);
             }
+            drop(unused);
+            profile.remove_if_abandoned();
             return;
         }
     }
@@ -233,7 +292,10 @@ fn end_driver(profile: &Profile, running: &Running) {
 
 /// Asks the browser to quit, and waits until it has; tells whether its tabs are empty, and nothing where it
 /// could not be asked.
-fn quit(running: &Running) -> Option<bool> {
+fn quit(running: &Running, patience: Duration) -> Option<bool> {
+    if running.endpoint.is_remote {
+        return lending::give_back(running, Instant::now() + patience).then_some(true);
+    }
     let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).ok()?;
     let emptied = browser.quit().unwrap_or_default();
     // The socket closes early; the process is gone when its cookies are written.
@@ -248,7 +310,16 @@ fn quit(running: &Running) -> Option<bool> {
 /// it but for the process `except`. The caller holds the start lock. Returns whether anything ran.
 pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     let running = profile.running();
-    let emptied = running.as_ref().and_then(quit);
+    let patience = if except.is_some() { GIVES_BACK } else { DRIVER_ENDS };
+    let emptied = running.as_ref().and_then(|running| quit(running, patience));
+    if let Some(running) = running.as_ref().filter(|running| running.endpoint.is_remote)
+        && emptied.is_none()
+        && except.is_none()
+        && profile.is_supervised()
+    {
+        // Its machine does not answer now. The supervisor has more time.
+        return profile.record(&Running { stays: false, ..running.clone() }).is_ok();
+    }
     if let Some(running) = &running {
         end_driver(profile, running);
     }

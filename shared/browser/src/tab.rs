@@ -15,7 +15,6 @@ use std::{
 use ragmaker_address::same_page;
 use ragmaker_tool::Error;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use url::Url;
 
 use crate::{
@@ -25,7 +24,7 @@ use crate::{
     loading::Load,
     page::Outcome,
     profile::{Profile, Running, private},
-    readiness::{SilentHosts, watch_script},
+    readiness::SilentHosts,
     webdriver::Driver,
 };
 
@@ -61,7 +60,7 @@ pub(crate) struct ShownPage {
 }
 
 impl ShownPage {
-    fn is(&self, url: &Url) -> bool {
+    pub(crate) fn is(&self, url: &Url) -> bool {
         same_page(&self.requested, url) || same_page(&self.url, url)
     }
 }
@@ -204,9 +203,7 @@ impl Tab {
         let unused = Unused::own(profile, handle)?;
         let prepare = || {
             driver.switch_to(&unused.handle, deadline)?;
-            let watch = json!({"source": watch_script()});
-            driver.devtools("Page.addScriptToEvaluateOnNewDocument", &watch, deadline)?;
-            driver.devtools("Browser.setDownloadBehavior", &json!({"behavior": "deny"}), deadline)?;
+            driver.prepare_tab(running.endpoint.is_remote, deadline)?;
             TabSocket::connect(&running.endpoint, &unused.handle, deadline)
         };
         match prepare() {

@@ -20,8 +20,10 @@ use crate::{
     loading::{Load, Loading},
     navigation::{Navigation, Target},
     page::{Link, Outcome, Page},
+    plain,
     profile::Profile,
     readiness::{Network, PageScript, Wanted, limits::LIMITS},
+    remote::Remote,
     session::{Held, InUse},
     tab::{ShownPage, Tab, TabPreference},
 };
@@ -40,6 +42,10 @@ pub struct Browsing {
     machines: Machines,
     /// The filter lists that hold for the requests of pages.
     block_list: Option<Rc<BlockList>>,
+    /// The endpoint whose browsers are used instead of those of this machine.
+    remote: Option<Rc<Remote>>,
+    /// Whether the caller asks for another browser where one is lost.
+    reserves: Cell<bool>,
 }
 
 impl Browsing {
@@ -47,13 +53,22 @@ impl Browsing {
     ///
     /// # Errors
     ///
-    /// Those of [`Project::discover`], [`Profile::of`], [`Domains::new`] and [`BlockList::of`].
+    /// Those of [`Project::discover`], [`Profile::of`], [`Domains::new`] and [`BlockList::of`], and an endpoint that
+    /// is none.
     pub fn new(session: Option<&str>, invocation: &Invocation) -> Result<Self, Error> {
         let host = &invocation.host;
         let (domains, machines) = (Domains::new(&host.allow_domain)?, Machines::of_browser(host));
         let cache = Project::discover(host.project_root.as_deref())?.cache_folder();
         let block_list = BlockList::of(&host.block_list, &cache)?.map(Rc::new);
-        Ok(Self { profile: Profile::of(&cache, session)?, domains, machines, block_list })
+        let remote = Remote::of(host)?.map(Rc::new);
+        Ok(Self {
+            profile: Profile::of(&cache, session)?,
+            domains,
+            machines,
+            block_list,
+            remote,
+            reserves: Cell::new(false),
+        })
     }
 
     /// The same, where only `machines` may be reached.
@@ -68,8 +83,42 @@ impl Browsing {
     /// # Errors
     ///
     /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
-    pub fn hold(&self) -> Result<Held, Error> {
-        InUse::enter(&self.profile, false, Instant::now() + LIMITS.call).map(Held::new)
+    pub fn hold(&self) -> Result<Option<Held>, Error> {
+        if self.remote.is_some() {
+            return Ok(None);
+        }
+        InUse::enter(&self.profile, false, Instant::now() + LIMITS.call).map(|in_use| Some(Held::new(in_use)))
+    }
+
+    /// Borrows a browser before the first visit, where browsers are lent: whoever has to wait for one keeps no page
+    /// from those who have one. `give_up` tells that it is not wanted any more.
+    ///
+    /// # Errors
+    ///
+    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
+    pub fn reserve(&self, timeout: Option<Duration>, give_up: &dyn Fn() -> bool) -> Result<(), Error> {
+        let Some(remote) = &self.remote else { return Ok(()) };
+        self.reserves.set(true);
+        let in_use = remote.enter(&self.profile, false, Instant::now() + timeout.unwrap_or(LIMITS.call), give_up)?;
+        self.leave(in_use, None);
+        Ok(())
+    }
+
+    fn enter(&self, visible: bool, deadline: Instant) -> Result<InUse, Error> {
+        match &self.remote {
+            Some(remote) => remote.enter(&self.profile, visible, deadline, &|| false),
+            None => InUse::enter(&self.profile, visible, deadline),
+        }
+    }
+
+    /// Stops using the browser after a visit that ended with `error`. One that was lent is kept for the next visit.
+    fn leave(&self, in_use: InUse, error: Option<&Error>) {
+        match &self.remote {
+            Some(remote) if in_use.profile().is_passing() && !error.is_some_and(|error| in_use.is_spent(error)) => {
+                remote.keep(in_use);
+            }
+            _ => in_use.leave(),
+        }
     }
 
     /// A visit of `target`: no window, text alone, and the time that a call has by default.
@@ -135,8 +184,10 @@ impl Visit<'_> {
     pub fn act(&self, steps: &[Step]) -> Result<Acted, Error> {
         let [before, meanwhile, changes] = [Wanted::Before, Wanted::Nothing, Wanted::Changes].map(PageScript::new);
         let began = Cell::new(false);
-        let (page, (done, side_effects, counted, title, failed)) =
-            self.work(&before, &began, |navigation, (page, _)| {
+        let (page, (done, side_effects, counted, title, failed)) = self.work(
+            &before,
+            &began,
+            |navigation, (page, _)| {
                 if let Some(refusal) = page.challenge.and_then(|_| page.refusal()) {
                     return Err(refusal.into());
                 }
@@ -151,7 +202,9 @@ impl Visit<'_> {
                     }
                 })?;
                 Ok((after, (done, side_effects, counted, page.title, failed)))
-            })?;
+            },
+            |_| Err(no_socket("acting needs")),
+        )?;
         if let Some(error) = failed {
             return Err(error.detail("url", page.url.as_str()));
         }
@@ -163,8 +216,10 @@ impl Visit<'_> {
     /// content and in dialogs, else on the whole page.
     pub fn look(&self, selector: Option<&str>) -> Result<Looked, Error> {
         let script = PageScript::new(Wanted::Nothing);
-        let (page, (elements, within, elsewhere)) =
-            self.work(&script, &Cell::new(false), |navigation, (page, _)| {
+        let (page, (elements, within, elsewhere)) = self.work(
+            &script,
+            &Cell::new(false),
+            |navigation, (page, _)| {
                 let until = navigation.deadline;
                 let (loading, url) = (navigation.loading.clone(), navigation.url.clone());
                 let socket = &mut navigation.tab.socket;
@@ -177,7 +232,9 @@ impl Visit<'_> {
                     ARGUMENT_ERROR.error(message).detail("argument", "--selector")
                 })?;
                 Ok((page, elements::listed(&nodes, selector)))
-            })?;
+            },
+            |_| Err(no_socket("listing what can be acted on needs")),
+        )?;
         if let Some(selector) = selector.filter(|_| within.is_none()) {
             return Err(SELECTOR_NOT_FOUND
                 .error(format!("nothing on the page matches {selector:?}"))
@@ -188,7 +245,7 @@ impl Visit<'_> {
     }
 
     fn take(&self, wanted: Wanted<'_>) -> Result<(Page, Value), Error> {
-        self.work(&PageScript::new(wanted), &Cell::new(false), |_, taken| Ok(taken))
+        self.work(&PageScript::new(wanted), &Cell::new(false), |_, taken| Ok(taken), Ok)
     }
 
     /// Goes to the page, and does something with it there.
@@ -197,6 +254,7 @@ impl Visit<'_> {
         script: &'s PageScript,
         began: &'s Cell<bool>,
         work: impl Fn(&mut Navigation<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
+        plainly: impl Fn((Page, Value)) -> Result<(Page, T), Error>,
     ) -> Result<(Page, T), Error> {
         if let Target::Load(url) | Target::Show(url) | Target::Acted(url) = self.target {
             self.browsing.domains.check(url)?;
@@ -207,16 +265,39 @@ impl Visit<'_> {
         let loading = Rc::new(Loading::new(load, self.browsing.block_list.clone()).within(&self.browsing.machines));
         let mut retried = false;
         loop {
-            let in_use = InUse::enter(&self.browsing.profile, self.visible, deadline)?;
-            let was_open = in_use.was_open;
-            let result = self.in_tab((script, began), &loading, &in_use, deadline, &work);
-            in_use.leave();
+            let in_use = self.browsing.enter(self.visible, deadline)?;
+            // Another machine has other browsers.
+            let was_open = in_use.was_open || in_use.running.endpoint.is_remote;
+            let result = if in_use.running.endpoint.devtools.is_some() {
+                self.in_tab((script, began), &loading, &in_use, deadline, &work)
+            } else {
+                self.plainly(script, &in_use, deadline, &plainly)
+            };
+            self.browsing.leave(in_use, result.as_ref().err());
+            let may_retry = was_open && !retried && !began.get() && !self.browsing.reserves.get();
             match result {
                 // The browser that was open went away: the next one is started at once.
-                Err(error) if error.is(BROWSER_LOST) && was_open && !retried && !began.get() => retried = true,
+                Err(error) if error.is(BROWSER_LOST) && may_retry => retried = true,
                 result => return result,
             }
         }
+    }
+
+    /// Visits the page by WebDriver commands alone.
+    fn plainly<T>(
+        &self,
+        script: &PageScript,
+        in_use: &InUse,
+        deadline: Instant,
+        work: &impl Fn((Page, Value)) -> Result<(Page, T), Error>,
+    ) -> Result<(Page, T), Error> {
+        let Browsing { domains, machines, block_list, .. } = self.browsing;
+        if block_list.is_some() || !machines.is_all() {
+            return Err(no_socket("--public-only and --block-list need"));
+        }
+        let Self { target, visible, timeout, wait_for, load, .. } = *self;
+        let order = plain::Order { target, visible, timeout, wait_for, load, domains, script, deadline };
+        plain::take(&order, in_use.profile(), &in_use.running).and_then(work)
     }
 
     fn in_tab<'s, T>(
@@ -236,8 +317,7 @@ impl Visit<'_> {
         let mut new_tabs = 0;
         loop {
             let no_page = || NO_PAGE.error("this session has no open page");
-            let tab =
-                Tab::borrow(&self.browsing.profile, &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
+            let tab = Tab::borrow(in_use.profile(), &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
             let url = match self.target {
                 Target::Load(url) | Target::Show(url) | Target::Acted(url) => url,
                 Target::Latest => &tab.shown().ok_or_else(no_page)?.requested,
@@ -278,7 +358,7 @@ impl Visit<'_> {
                         load: loading.load(),
                         acted: began.get() || was_acted,
                     });
-                    tab.give_back(shown, &self.browsing.profile);
+                    tab.give_back(shown, in_use.profile());
                     return Ok((page, content));
                 }
                 // What was left behind in a tab is no reason for this call to fail: there are others. In a new
@@ -293,12 +373,12 @@ impl Visit<'_> {
                 Err(Failure::Page(error)) => error,
             };
             if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) {
-                tab.give_back(None, &self.browsing.profile);
+                tab.give_back(None, in_use.profile());
             } else if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) {
                 let (outcome, load) = (Outcome::IDLE, loading.load());
                 let acted = tab.is_acted();
                 let shown = ShownPage { requested: url.clone(), url, outcome, load, acted };
-                tab.give_back(Some(shown), &self.browsing.profile);
+                tab.give_back(Some(shown), in_use.profile());
             } else {
                 // A page that failed to answer may go on failing: its tab is not kept.
                 tab.dispose();
@@ -306,6 +386,14 @@ impl Visit<'_> {
             return Err(error);
         }
     }
+}
+
+/// The error for what WebDriver commands alone cannot do.
+fn no_socket(what: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{what} a browser with a DevTools socket, which this one has not"))
+        .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
+        .detail("argument", "--webdriver-url")
 }
 
 #[cfg(test)]
@@ -318,7 +406,14 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let profile = Profile::of(cache.path(), None).unwrap();
         let domains = Domains::new(&["docs.example.com".to_owned()]).unwrap();
-        let browsing = Browsing { profile, domains, machines: Machines::all(), block_list: None };
+        let browsing = Browsing {
+            profile,
+            domains,
+            machines: Machines::all(),
+            block_list: None,
+            remote: None,
+            reserves: Cell::new(false),
+        };
         let url = ragmaker_address::parse("https://evil.example/docs.example.com").unwrap();
         for target in [Target::Load(&url), Target::Show(&url)] {
             let visit = browsing.visit(target);

@@ -2,8 +2,9 @@
 //!
 //! The client is fantoccini. WebDriver is used for two things: launching the browser with its capabilities, and
 //! preparing each new tab with the script that starts in every document and with the rule for downloads. Both settings
-//! end with the session that made them, and this session outlives the calls. A browser on a remote grid would be
-//! launched in the same way. All other work on pages uses DevTools sockets; [`crate::cdp`] explains why.
+//! end with the session that made them, and this session outlives the calls. A grid lends a browser in the same way. All
+//! other work on pages uses DevTools sockets; [`crate::cdp`] explains why. Without a socket, [`crate::plain`] reads
+//! pages by WebDriver commands alone.
 //!
 //! A WebDriver session has one current window and runs one command at a time. A caller must hold the driver's lock, and
 //! must not send commands that wait for a page. Every command has a deadline. The methods block; only this module uses
@@ -17,7 +18,7 @@ use std::{
 
 use fantoccini::{
     Client, ClientBuilder,
-    error::{CmdError, ErrorStatus},
+    error::{CmdError, ErrorStatus, NewSessionError},
     wd::WebDriverCompatibleCommand,
 };
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -26,7 +27,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use url::Url;
 
-use crate::{codes::BROWSER_FAILED, endpoint, error::CommandError};
+use crate::{codes::BROWSER_FAILED, endpoint, error::CommandError, readiness::watch_script};
 
 /// Asks the driver at `url` to end. It closes what it launched first.
 pub(crate) fn shut_down(url: &Url, timeout: Duration) {
@@ -56,22 +57,49 @@ pub(crate) struct Launched {
     pub(crate) browser: String,
     /// Its main process.
     pub(crate) pid: Option<u32>,
+    /// Its DevTools socket as a grid offers it.
+    pub(crate) devtools: Option<Url>,
+}
+
+/// Why there is no session.
+#[derive(Debug)]
+pub(crate) enum NoSession {
+    /// None was free in time.
+    Late,
+    /// No WebDriver server answers there.
+    Unreachable,
+    /// The server made none, in its words.
+    Refused(String),
+}
+
+impl NoSession {
+    /// The error for a browser of this machine.
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Self::Late => BROWSER_FAILED.error("the browser did not start in time"),
+            Self::Unreachable => BROWSER_FAILED.error("the driver ended before the browser was up"),
+            Self::Refused(words) => did_not_start(&words),
+        }
+    }
 }
 
 impl Driver {
     /// Launches a browser with `capabilities` by the driver at `url`.
-    pub(crate) fn launch(url: &Url, capabilities: &Value, deadline: Instant) -> Result<Launched, Error> {
+    pub(crate) fn launch(url: &Url, capabilities: &Value, deadline: Instant) -> Result<Launched, NoSession> {
         let runtime = runtime();
         let session = new_session(url, capabilities);
-        let session = runtime
-            .block_on(within(deadline, session))
-            .map_err(|_| BROWSER_FAILED.error("the browser did not start in time"))?;
-        let (client, session) = session.map_err(|message| did_not_start(&message))?;
+        let (client, session) = runtime.block_on(within(deadline, session)).map_err(|_| NoSession::Late)??;
         let granted = client.capabilities();
         let text = |name: &str| granted.and_then(|all| all.get(name)?.as_str()).unwrap_or_default().to_owned();
         let pid = granted.and_then(|all| all.get("goog:processID")?.as_u64()?.try_into().ok());
         let browser = format!("{} {}", text("browserName"), text("browserVersion"));
-        Ok(Launched { session, browser, pid })
+        let devtools = Url::parse(&text("se:cdp")).ok();
+        Ok(Launched { session, browser, pid, devtools })
+    }
+
+    /// Ends the session, and with it the browser that it launched.
+    pub(crate) fn end(&self, deadline: Instant) -> Result<(), CommandError> {
+        self.command(http::Method::DELETE, "", None, deadline).map(drop)
     }
 
     /// Continues a session of an earlier call.
@@ -93,6 +121,19 @@ impl Driver {
         self.post("goog/cdp/execute", json!({"cmd": method, "params": params}), deadline)
     }
 
+    /// Prepares the current tab: the script that every document begins with, no downloads, and for a browser that
+    /// could not be told when it was launched, a name that does not say that it has no window.
+    pub(crate) fn prepare_tab(&self, renames: bool, deadline: Instant) -> Result<(), CommandError> {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", &json!({"source": watch_script()}), deadline)?;
+        self.devtools("Browser.setDownloadBehavior", &json!({"behavior": "deny"}), deadline)?;
+        if renames {
+            let version = self.devtools("Browser.getVersion", &json!({}), deadline)?;
+            let name = version["userAgent"].as_str().unwrap_or_default().replace("Headless", "");
+            self.devtools("Emulation.setUserAgentOverride", &json!({"userAgent": name}), deadline)?;
+        }
+        Ok(())
+    }
+
     /// Makes the tab with `handle` the current one.
     pub(crate) fn switch_to(&self, handle: &str, deadline: Instant) -> Result<(), CommandError> {
         self.post("window", json!({"handle": handle}), deadline).map(drop)
@@ -108,8 +149,19 @@ impl Driver {
         self.run(self.client.window(), deadline).map(String::from)
     }
 
-    fn post(&self, path: &str, body: Value, deadline: Instant) -> Result<Value, CommandError> {
-        let command = Extension { path: path.to_owned(), body };
+    /// Sends a command that fantoccini has no name for, or the wrong one.
+    pub(crate) fn post(&self, path: &str, body: Value, deadline: Instant) -> Result<Value, CommandError> {
+        self.command(http::Method::POST, path, Some(body), deadline)
+    }
+
+    fn command(
+        &self,
+        method: http::Method,
+        path: &str,
+        body: Option<Value>,
+        deadline: Instant,
+    ) -> Result<Value, CommandError> {
+        let command = Command { method, path: path.to_owned(), body };
         self.run(self.client.issue_cmd(command), deadline)
     }
 
@@ -124,14 +176,25 @@ fn runtime() -> Runtime {
     runtime.expect("an event loop")
 }
 
-async fn new_session(url: &Url, capabilities: &Value) -> Result<(Client, String), String> {
+async fn new_session(url: &Url, capabilities: &Value) -> Result<(Client, String), NoSession> {
+    let refused = |error: CmdError| NoSession::Refused(error.to_string());
     let capabilities = capabilities.as_object().cloned().unwrap_or_default();
     let mut builder = ClientBuilder::new(HttpConnector::new());
-    let client = builder.capabilities(capabilities).connect(url.as_str()).await.map_err(|error| error.to_string())?;
+    let client = builder.capabilities(capabilities).connect(url.as_str()).await.map_err(no_session)?;
     // Without this, the end of the client would be the end of the browser.
-    client.persist().await.map_err(|error| error.to_string())?;
-    let session = client.session_id().await.map_err(|error| error.to_string())?.unwrap_or_default();
+    client.persist().await.map_err(refused)?;
+    let session = client.session_id().await.map_err(refused)?.unwrap_or_default();
     Ok((client, session))
+}
+
+fn no_session(error: NewSessionError) -> NoSession {
+    match error {
+        NewSessionError::Failed(_) | NewSessionError::FailedC(_) | NewSessionError::Lost(_) => NoSession::Unreachable,
+        NewSessionError::NotW3C(Value::Object(said)) if said.contains_key("message") => {
+            NoSession::Refused(said["message"].as_str().unwrap_or_default().to_owned())
+        }
+        other => NoSession::Refused(other.to_string()),
+    }
 }
 
 /// The error for a browser that the driver could not start, in its words: what failed, and why. A
@@ -156,7 +219,9 @@ fn command_error(error: &CmdError) -> CommandError {
     match error {
         CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => CommandError::Gone,
         CmdError::Standard(standard) => match standard.error {
-            ErrorStatus::InvalidSessionId | ErrorStatus::NoSuchWindow => CommandError::Gone,
+            ErrorStatus::InvalidSessionId => CommandError::Ended,
+            ErrorStatus::NoSuchWindow => CommandError::Gone,
+            ErrorStatus::Timeout | ErrorStatus::ScriptTimeout => CommandError::Late,
             _ => CommandError::Failed(standard.to_string()),
         },
         CmdError::NotW3C(Value::String(name)) => match name.as_str() {
@@ -168,20 +233,22 @@ fn command_error(error: &CmdError) -> CommandError {
     }
 }
 
-/// A WebDriver command that fantoccini has no name for.
+/// A WebDriver command by its method and its path below that of the session.
 #[derive(Debug)]
-struct Extension {
+struct Command {
+    method: http::Method,
     path: String,
-    body: Value,
+    body: Option<Value>,
 }
 
-impl WebDriverCompatibleCommand for Extension {
+impl WebDriverCompatibleCommand for Command {
     fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, url::ParseError> {
-        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+        let path = format!("session/{}/{}", session.unwrap_or_default(), self.path);
+        base.join(path.trim_end_matches('/'))
     }
 
     fn method_and_body(&self, _: &Url) -> (http::Method, Option<String>) {
-        (http::Method::POST, Some(self.body.to_string()))
+        (self.method.clone(), self.body.as_ref().map(Value::to_string))
     }
 }
 
@@ -204,11 +271,11 @@ mod tests {
     fn errors_are_told_apart_by_their_type() {
         let standard = |status| CmdError::Standard(WebDriver::new(status, "no such window, tab crashed"));
         let other = |name: &str| CmdError::NotW3C(name.into());
-        for gone in
-            [standard(ErrorStatus::NoSuchWindow), standard(ErrorStatus::InvalidSessionId), other("disconnected")]
-        {
+        for gone in [standard(ErrorStatus::NoSuchWindow), other("disconnected")] {
             assert!(matches!(command_error(&gone), CommandError::Gone), "{gone:?}");
         }
+        assert!(matches!(command_error(&standard(ErrorStatus::InvalidSessionId)), CommandError::Ended));
+        assert!(matches!(command_error(&standard(ErrorStatus::ScriptTimeout)), CommandError::Late));
         assert!(matches!(command_error(&other("tab crashed")), CommandError::Crashed));
         for failed in [standard(ErrorStatus::UnknownError), other("no such cast device"), CmdError::WaitTimeout] {
             assert!(matches!(command_error(&failed), CommandError::Failed(_)), "{failed:?}");
@@ -217,11 +284,11 @@ mod tests {
 
     #[test]
     fn a_command_goes_to_its_session_below_the_drivers_path() {
-        let command = Extension { path: "window".into(), body: json!({"handle": "T"}) };
         let base = Url::parse("http://grid.example:4444/wd/hub/").unwrap();
-        assert_eq!(
-            command.endpoint(&base, Some("s1")).unwrap().as_str(),
-            "http://grid.example:4444/wd/hub/session/s1/window"
-        );
+        for (path, url) in [("window", "session/s1/window"), ("", "session/s1")] {
+            let command = Command { method: http::Method::POST, path: path.into(), body: None };
+            let there = command.endpoint(&base, Some("s1")).unwrap();
+            assert_eq!(there.as_str(), format!("http://grid.example:4444/wd/hub/{url}"));
+        }
     }
 }

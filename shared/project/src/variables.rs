@@ -27,6 +27,8 @@ pub const ALLOWED_DOMAINS: &str = "RAGMAKER_ALLOWED_DOMAINS";
 pub const BLOCK_LISTS: &str = "RAGMAKER_BLOCK_LISTS";
 /// The Chromium executable.
 pub const CHROMIUM: &str = "RAGMAKER_CHROMIUM";
+/// The WebDriver endpoint whose browsers are used.
+pub const WEBDRIVER_URL: &str = "RAGMAKER_WEBDRIVER_URL";
 /// The `ChromeDriver` executable.
 pub const CHROMEDRIVER: &str = "RAGMAKER_CHROMEDRIVER";
 /// Whether JSON is printed in ASCII.
@@ -155,6 +157,11 @@ pub const VARIABLES: &[Variable] = &[
         name: PROVIDER,
         meaning: "Who serves the model: gemini, openai, azure, anthropic or compatible.",
         default: "model.provider of ragmaker.toml, else gemini",
+    },
+    Variable {
+        name: WEBDRIVER_URL,
+        meaning: "A WebDriver endpoint, such as a Selenium Grid, whose browsers open the pages: http://HOST:PORT, with name and password before the host where it asks for them.",
+        default: "a browser of this machine",
     },
 ];
 

@@ -44,10 +44,15 @@ pub struct HostOptions {
     /// filter list in the syntax of Adblock Plus, whose requests pages do not make; may be repeated
     #[argh(option)]
     pub block_list: Vec<String>,
+    /// server of browsers, such as a Selenium Grid, that opens the pages in place of this machine (default: none)
+    #[argh(option)]
+    pub webdriver_url: Option<String>,
 }
 
 /// The host options of tools that work only in the project's own folders.
 pub const PROJECT: &[&str] = &["--project-root"];
+/// The host options of tools that open and close browsers.
+pub const SESSION: &[&str] = &["--project-root", "--webdriver-url"];
 /// The host options of tools that keep something for a conversation.
 pub const CONVERSATION: &[&str] = &["--project-root", "--conversation"];
 /// The host options of tools that read and write where the caller says.
@@ -55,11 +60,13 @@ pub const SAVING: &[&str] = &["--project-root", "--allow-root"];
 /// The host options of tools that ask services which a person configured.
 pub const SEARCHING: &[&str] = &["--project-root", "--allow-domain"];
 /// The host options of tools that open web pages.
-pub const BROWSING: &[&str] = &["--project-root", "--allow-domain", "--public-only", "--block-list"];
+pub const BROWSING: &[&str] = &["--project-root", "--allow-domain", "--public-only", "--block-list", "--webdriver-url"];
 /// The host options of tools that open web pages and save them.
-pub const GATHERING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--public-only", "--block-list"];
+pub const GATHERING: &[&str] =
+    &["--project-root", "--allow-root", "--allow-domain", "--public-only", "--block-list", "--webdriver-url"];
 /// The host options of tools that fetch pages without a browser.
-pub const FETCHING: &[&str] = &["--project-root", "--allow-root", "--allow-domain", "--allow-private", "--public-only"];
+pub const FETCHING: &[&str] =
+    &["--project-root", "--allow-root", "--allow-domain", "--allow-private", "--public-only", "--webdriver-url"];
 /// Every host option: those of a program that serves the tools.
 pub const ALL: &[&str] = &[
     "--project-root",
@@ -70,6 +77,7 @@ pub const ALL: &[&str] = &[
     "--public-only",
     "--conversation",
     "--block-list",
+    "--webdriver-url",
 ];
 /// The host options of tools that read files: knowledge bases are readable without being writable.
 pub const FILES: &[&str] = &["--project-root", "--allow-root", "--kb-root"];

@@ -32,7 +32,7 @@ impl Tool for Args {
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
-    const HOST_OPTIONS: &'static [&'static str] = host::PROJECT;
+    const HOST_OPTIONS: &'static [&'static str] = host::SESSION;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] =

@@ -11,7 +11,7 @@ use std::{
     path::Path,
     sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use ragmaker_browser::{Browsing, Target};
@@ -37,6 +37,9 @@ use crate::{
 
 /// The most bytes of a list.
 const MAX_BYTES: u64 = 64 << 20;
+
+/// The pause before a browser is asked for again that there was none of.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// What became of many pages.
 #[derive(Serialize, JsonSchema, Debug)]
@@ -121,6 +124,19 @@ impl Shared {
         let browsing = Browsing::new(extraction.session, invocation);
         let mut queue = self.queue();
         loop {
+            // Who has to wait for a browser keeps no page from those who have one.
+            let mut none = None;
+            if let Ok(browsing) = &browsing
+                && queue.is_ready(Instant::now())
+            {
+                drop(queue);
+                none = browsing.reserve(extraction.timeout, &|| !self.queue().is_ready(Instant::now())).err();
+                queue = self.queue();
+                if none.is_some() && queue.is_active() {
+                    queue = self.changed.wait_timeout(queue, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
+                    continue;
+                }
+            }
             let now = Instant::now();
             let (task, taken) = match queue.next(now, memory::has_room()) {
                 WorkItem::End => break,
@@ -138,9 +154,10 @@ impl Shared {
                     drop(queue);
                     let target = if reload { Target::Load(&task.url) } else { Target::Show(&task.url) };
                     // A page that no code of ours expects costs nobody else.
-                    let taken = catch_unwind(AssertUnwindSafe(|| match &browsing {
-                        Ok(browsing) => extraction.take(browsing, target),
-                        Err(error) => Err(error.clone()),
+                    let taken = catch_unwind(AssertUnwindSafe(|| match (&browsing, none) {
+                        (Ok(browsing), None) => extraction.take(browsing, target),
+                        (Err(error), _) => Err(error.clone()),
+                        (_, Some(error)) => Err(error),
                     }));
                     let panicked = |_| Err(INTERNAL_ERROR.error("the page could not be worked on"));
                     let taken = taken.unwrap_or_else(panicked);
@@ -221,8 +238,9 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
 }
 
 fn load_all(list: &List<'_>, tasks: Vec<Task>, output: &mut Output<'_>, invocation: &Invocation) -> Result<(), Error> {
-    let tabs = list.tabs.min(tasks.len());
-    let shared = Shared { queue: Mutex::new(Queue::new(tasks, tabs, list.per_host)), changed: Condvar::new() };
+    let queue = Queue::new(tasks, list.tabs, list.per_host);
+    let tabs = list.tabs.min(queue.most_at_once());
+    let shared = Shared { queue: Mutex::new(queue), changed: Condvar::new() };
     thread::scope(|scope| {
         // As many as there are tabs: what was taken waits in memory until it is saved.
         let (send, receive) = mpsc::sync_channel::<Done>(tabs);

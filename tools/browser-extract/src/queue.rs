@@ -53,6 +53,13 @@ struct Host {
     refuses: Option<Error>,
 }
 
+impl Host {
+    fn may_ask(&self, per_host: usize, now: Instant) -> bool {
+        let rests = self.not_before.is_some_and(|until| until > now);
+        self.refuses.is_some() || (self.active < per_host && !rests)
+    }
+}
+
 /// What a worker does next.
 #[derive(Debug)]
 pub(crate) enum WorkItem {
@@ -93,6 +100,22 @@ impl Queue {
         Self { hosts, active: 0, per_host, tabs, most_tabs: tabs, in_time: 0, late: 0 }
     }
 
+    /// The most pages that are ever loaded at once.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.hosts.iter().map(|host| host.waiting.len().min(self.per_host)).sum()
+    }
+
+    /// Whether there is a page to load now.
+    pub(crate) fn is_ready(&self, now: Instant) -> bool {
+        self.active < self.tabs
+            && self.hosts.iter().any(|host| !host.waiting.is_empty() && host.may_ask(self.per_host, now))
+    }
+
+    /// Whether a page is being loaded.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active > 0
+    }
+
     /// What a worker does next. `has_memory` says whether there is memory for a page beside those that are loaded.
     pub(crate) fn next(&mut self, now: Instant, has_memory: bool) -> WorkItem {
         if self.active >= self.tabs || (self.active > 0 && !has_memory) {
@@ -101,9 +124,8 @@ impl Queue {
         let mut soonest: Option<Instant> = None;
         let mut is_over = self.active == 0;
         for host in &mut self.hosts {
-            let rests_until = host.not_before.filter(|until| *until > now);
-            let may_ask = host.refuses.is_some() || (host.active < self.per_host && rests_until.is_none());
-            if !may_ask {
+            if !host.may_ask(self.per_host, now) {
+                let rests_until = host.not_before.filter(|until| *until > now);
                 is_over &= host.waiting.is_empty();
                 soonest = [soonest, rests_until.filter(|_| !host.waiting.is_empty())].into_iter().flatten().min();
                 continue;
@@ -209,10 +231,11 @@ mod tests {
     fn a_site_is_asked_for_few_pages_at_once() {
         let now = Instant::now();
         let mut queue = queue(&["http://a.example/1", "http://a.example/2", "http://b.example/1"], 1);
+        assert!(queue.most_at_once() == 2 && queue.is_ready(now) && !queue.is_active());
         let first = load(&mut queue, now).unwrap();
         let other = load(&mut queue, now).unwrap();
         assert_eq!((first.requested.as_str(), other.requested.as_str()), ("http://a.example/1", "http://b.example/1"));
-        assert!(matches!(queue.next(now, true), WorkItem::Wait(None)));
+        assert!(matches!(queue.next(now, true), WorkItem::Wait(None)) && !queue.is_ready(now) && queue.is_active());
         assert!(queue.ended(first, None, now).is_some());
         let last = load(&mut queue, now).unwrap();
         assert_eq!(last.requested, "http://a.example/2");

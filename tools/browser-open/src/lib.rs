@@ -47,7 +47,7 @@ impl Tool for Args {
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
-    const HOST_OPTIONS: &'static [&'static str] = host::PROJECT;
+    const HOST_OPTIONS: &'static [&'static str] = host::SESSION;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] = &[codes::SESSION_ERRORS, ragmaker_project::ERRORS];
@@ -55,7 +55,7 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let project = Project::discover(invocation.host.project_root.as_deref())?;
         let profile = Profile::of(&project.cache_folder(), self.session.as_deref())?;
-        let opened = ragmaker_browser::open(&profile, self.no_headless, self.idle_timeout.get())?;
+        let opened = ragmaker_browser::open(&profile, self.no_headless, self.idle_timeout.get(), &invocation.host)?;
         Ok(Answer {
             session: profile.session().to_owned(),
             profile_path: profile.folder().to_string_lossy().into_owned(),

@@ -32,7 +32,8 @@ pub(crate) fn socket_of(folder: &Path) -> Option<Url> {
 impl BrowserSocket {
     /// Connects to the browser.
     pub(crate) fn connect(endpoint: &Endpoint, deadline: Instant) -> Result<Self, CommandError> {
-        Ok(Self { socket: Socket::connect(&endpoint.devtools, deadline)?, deadline })
+        let devtools = endpoint.devtools.as_ref().ok_or(CommandError::Gone)?;
+        Ok(Self { socket: Socket::connect(devtools, deadline)?, deadline })
     }
 
     fn command(&mut self, method: &str, params: &Value) -> Result<Value, CommandError> {
@@ -118,6 +119,12 @@ impl BrowserSocket {
     /// again what was open, which is how it keeps session cookies. Returns whether they are: a page that is
     /// busy does not let its tab go.
     pub(crate) fn quit(mut self) -> Result<bool, CommandError> {
+        let emptied = self.empty()?;
+        self.command("Browser.close", &json!({})).map(|_| emptied)
+    }
+
+    /// Closes every tab but an empty one, which ends what they load; whether that is done.
+    pub(crate) fn empty(&mut self) -> Result<bool, CommandError> {
         let open = self.tabs()?;
         self.open_tab(false)?;
         for handle in open {
@@ -129,7 +136,7 @@ impl BrowserSocket {
             std::thread::sleep(Duration::from_millis(10));
             emptied = self.tabs()?.len() == 1;
         }
-        self.command("Browser.close", &json!({})).map(|_| emptied)
+        Ok(emptied)
     }
 }
 
@@ -166,7 +173,7 @@ mod tests {
                 stream.send(Message::text(json!({"id": command["id"], "result": result}).to_string())).unwrap();
             }
         });
-        let endpoint = Endpoint { webdriver: devtools.clone(), devtools };
+        let endpoint = Endpoint { webdriver: devtools.clone(), devtools: Some(devtools), is_remote: false };
         let mut browser = BrowserSocket::connect(&endpoint, Instant::now() + Duration::from_secs(10)).unwrap();
         browser.close_tab("one").unwrap();
         assert_eq!(

@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use tungstenite::{Error, HandshakeError, Message, WebSocket, protocol::WebSocketConfig};
 use url::Url;
 
-use crate::{endpoint, error::CommandError};
+use crate::{
+    endpoint::{self, Endpoint},
+    error::CommandError,
+};
 
 /// How long the browser process may take for its own commands. It is never busy with pages.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
@@ -76,6 +79,8 @@ struct Ping {
 /// A connection that commands are sent over, one at a time.
 pub(super) struct Socket {
     stream: WebSocket<TcpStream>,
+    /// The session of the tab that the connection was attached to, which commands without one go to.
+    attached: Option<String>,
     /// The id of the last command.
     last: u64,
     /// The liveness ping that is not answered yet.
@@ -105,7 +110,30 @@ impl Socket {
             HandshakeError::Failure(Error::Io(error)) => unreached(&error),
             HandshakeError::Failure(_) => CommandError::Gone,
         })?;
-        Ok(Self { stream, last: 0, ping: None })
+        Ok(Self { stream, attached: None, last: 0, ping: None })
+    }
+
+    /// Connects to the tab with `handle`: by its own socket, or by the browser's where tabs have none.
+    pub(super) fn of_tab(endpoint: &Endpoint, handle: &str, deadline: Instant) -> Result<Self, CommandError> {
+        if let Some(url) = endpoint.tab(handle) {
+            return Self::connect(&url, deadline);
+        }
+        let mut socket = Self::connect(endpoint.devtools.as_ref().ok_or(CommandError::Gone)?, deadline)?;
+        socket.attach(handle, deadline)?;
+        Ok(socket)
+    }
+
+    /// Makes a connection to the browser one to its tab with `handle`: from here on it is used like the tab's own.
+    pub(super) fn attach(&mut self, handle: &str, deadline: Instant) -> Result<(), CommandError> {
+        let id = self.send(None, "Target.attachToTarget", &json!({"targetId": handle, "flatten": true}))?;
+        loop {
+            let incoming = self.read(deadline)?;
+            if incoming.id == Some(id) {
+                let session = incoming.into_result()?["sessionId"].as_str().map(str::to_owned);
+                self.attached = Some(session.ok_or(CommandError::Gone)?);
+                return Ok(());
+            }
+        }
     }
 
     /// Sends a command, to one of the connection's sessions where it has several, and returns its id
@@ -113,7 +141,7 @@ impl Socket {
     pub(super) fn send(&mut self, session: Option<&str>, method: &str, params: &Value) -> Result<u64, CommandError> {
         self.last += 1;
         let mut command = json!({"id": self.last, "method": method, "params": params});
-        if let Some(session) = session {
+        if let Some(session) = session.or(self.attached.as_deref()) {
             command["sessionId"] = session.into();
         }
         self.stream.send(Message::text(command.to_string())).map_err(|_| CommandError::Gone)?;
@@ -161,11 +189,17 @@ impl Socket {
             if text.len() > LONGEST_EVENT && text.starts_with(r#"{"method":"Network."#) {
                 continue;
             }
-            match serde_json::from_str::<Incoming>(text) {
-                Ok(incoming) if incoming.tells_of_a_crash() => return Err(CommandError::Crashed),
-                Ok(incoming) => return Ok(incoming),
-                Err(_) => {}
+            let Ok(mut incoming) = serde_json::from_str::<Incoming>(text) else { continue };
+            if let Some(tab) = &self.attached {
+                if incoming.method == "Target.detachedFromTarget" && incoming.params["sessionId"] == **tab {
+                    return Err(CommandError::Gone);
+                }
+                incoming.session.take_if(|session| session == tab);
             }
+            if incoming.tells_of_a_crash() {
+                return Err(CommandError::Crashed);
+            }
+            return Ok(incoming);
         }
     }
 }

@@ -89,7 +89,7 @@ pub(crate) struct TabSocket {
 impl TabSocket {
     /// Connects to the tab with `handle`.
     pub(crate) fn connect(endpoint: &Endpoint, handle: &str, deadline: Instant) -> Result<Self, CommandError> {
-        let mut socket = Socket::connect(&endpoint.tab(handle), deadline)?;
+        let mut socket = Socket::of_tab(endpoint, handle, deadline)?;
         // To be told of a crash; nobody has to wait for the word that this will be.
         socket.send(None, "Inspector.enable", &json!({}))?;
         socket.send(None, "Page.enable", &json!({}))?;

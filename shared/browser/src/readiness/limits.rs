@@ -43,6 +43,12 @@ pub(crate) const LIMITS: Limits = Limits {
     silent_hosts: 50,
     reloads: 4,
     pending: 10,
+    plain_pause: Duration::from_millis(50),
+    plain_look: Duration::from_secs(2),
+    plain_take: Duration::from_secs(10),
+    plain_dense: Duration::from_millis(300),
+    plain_sparse: Duration::from_millis(1500),
+    plain_stalled: Duration::from_millis(2500),
     same_request: 3,
     same_address: 30,
     page: PageLimits {
@@ -158,6 +164,18 @@ pub(crate) struct Limits {
     pub(crate) reloads: usize,
     /// How many of the hosts that something is still open to are named.
     pub(crate) pending: usize,
+    /// The pause between two looks at a page that only WebDriver commands reach.
+    pub(crate) plain_pause: Duration,
+    /// How long such a page may take to say how far it is; the end of its session would wait for that.
+    pub(crate) plain_look: Duration,
+    /// How long it may take to give its content.
+    pub(crate) plain_take: Duration,
+    /// How long the text of such a page rests before it is taken, where there is something to read.
+    pub(crate) plain_dense: Duration,
+    /// The same, where the page has little text.
+    pub(crate) plain_sparse: Duration,
+    /// The same, where the page never loads to its end.
+    pub(crate) plain_stalled: Duration,
     /// How often a page may make the same request; after that it is polling, and says nothing about its content.
     pub(crate) same_request: u32,
     /// How often it may ask one address for something else each time, as applications do that have one for

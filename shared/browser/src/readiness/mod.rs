@@ -228,12 +228,7 @@ impl Readiness<'_> {
             // A document that broke off never comes to an end that it could report.
             self.check_arrival()?;
             if let Some(selector) = wait_for.filter(|_| Instant::now() + LIMITS.pause >= self.deadline) {
-                return Err(Failure::Page(
-                    SELECTOR_NOT_FOUND
-                        .error(format!("nothing on the page matched {selector:?} in time"))
-                        .remedy("Check the selector, or raise --timeout.")
-                        .detail("selector", selector),
-                ));
+                return Err(selector_not_found(selector).into());
             }
             self.listen(LIMITS.pause)?;
         }
@@ -344,13 +339,7 @@ impl Readiness<'_> {
 
     fn taken(&mut self, ready: Ready, look: Look) -> Result<ReadyPage, Failure> {
         self.check_arrival()?;
-        let facts = serde_json::from_value(look.facts).map_err(|error| {
-            Failure::Page(
-                URL_NOT_ALLOWED
-                    .error(format!("the page's own address cannot be read: {error}"))
-                    .detail("url", self.url.as_str()),
-            )
-        })?;
+        let facts = facts(look.facts, self.url)?;
         let mut pending = if ready == Ready::Idle { vec![] } else { self.network().pending() };
         if pending.is_empty() && ready != Ready::Idle {
             pending = self.earlier.take().map(|earlier| earlier.pending).unwrap_or_default();
@@ -408,7 +397,24 @@ impl Readiness<'_> {
     }
 }
 
-fn not_css(argument: &str, selector: Option<&str>) -> Error {
+/// The facts that the page script returned of the page at `url`.
+pub(crate) fn facts(returned: Value, url: &Url) -> Result<Facts, Failure> {
+    serde_json::from_value(returned).map_err(|error| {
+        let error = URL_NOT_ALLOWED.error(format!("the page's own address cannot be read: {error}"));
+        Failure::Page(error.detail("url", url.as_str()))
+    })
+}
+
+/// The error for an element that did not come in time.
+pub(crate) fn selector_not_found(selector: &str) -> Error {
+    SELECTOR_NOT_FOUND
+        .error(format!("nothing on the page matched {selector:?} in time"))
+        .remedy("Check the selector, or raise --timeout.")
+        .detail("selector", selector)
+}
+
+/// The error for a selector that is none.
+pub(crate) fn not_css(argument: &str, selector: Option<&str>) -> Error {
     let selector = selector.unwrap_or_default();
     ARGUMENT_ERROR
         .error(format!("{argument} cannot be {selector:?}: it is not a CSS selector"))

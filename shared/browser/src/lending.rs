@@ -1,0 +1,237 @@
+//! The WebDriver endpoint that the host of a call names, and the browsers that it lends.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_project::variables::WEBDRIVER_URL;
+use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::{
+    cdp::{self, BrowserSocket},
+    codes::{BROWSER_BUSY, WEBDRIVER_FAILED},
+    endpoint::Endpoint,
+    error::CommandError,
+    launch::{self, EXCLUDED, Launch, arguments, exited},
+    profile::{Profile, Running},
+    webdriver::{Driver, NoSession},
+};
+
+/// How long a request for a browser may wait in the endpoint's queue: longer than a grid keeps one. The call that it
+/// is for may be over by then; whoever asked has to be there to give the browser back.
+const QUEUE: Duration = Duration::from_secs(330);
+
+/// The pause before an endpoint that does not answer is asked again.
+pub(crate) const AGAIN: Duration = Duration::from_millis(500);
+
+/// The reason of [`WEBDRIVER_FAILED`] where nothing answers.
+const UNREACHABLE: &str = "unreachable";
+
+/// Whether nothing answers where the endpoint should be.
+pub(crate) fn is_unreachable(error: &Error) -> bool {
+    error.is(WEBDRIVER_FAILED) && error.details()["reason"] == UNREACHABLE
+}
+
+/// The endpoint that the host names, by its option or in the environment, if it names one.
+pub(crate) fn endpoint(host: &HostOptions) -> Result<Option<Url>, Error> {
+    let named = host.webdriver_url.clone().or_else(|| std::env::var(WEBDRIVER_URL).ok());
+    named.filter(|url| !url.is_empty()).map(|url| parse(&url)).transpose()
+}
+
+fn parse(named: &str) -> Result<Url, Error> {
+    // A password may stand in it: what is wrong is said without it.
+    let refused = |what: &str| {
+        ARGUMENT_ERROR
+            .error(format!("--webdriver-url {what}"))
+            .remedy("Write http://HOST:PORT, as of a Selenium Grid's hub. To one with TLS, make a tunnel.")
+            .detail("argument", "--webdriver-url")
+    };
+    let mut url = Url::parse(named).map_err(|error| refused(&format!("is no URL: {error}")))?;
+    if url.scheme() != "http" {
+        return Err(refused(&format!("begins with {}:, not with http:", url.scheme())));
+    }
+    if !url.has_host() || url.query().is_some() || url.fragment().is_some() {
+        return Err(refused("is not the root of a WebDriver server"));
+    }
+    if !url.path().ends_with('/') {
+        let path = format!("{}/", url.path());
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+/// The endpoint as it may be shown: without name and password.
+pub(crate) fn shown(url: &Url) -> String {
+    let port = url.port_or_known_default().unwrap_or_default();
+    format!("{}:{port}", url.host_str().unwrap_or_default())
+}
+
+/// Borrows a browser from `endpoint`, and records it. This is the supervisor's work.
+pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Result<Running, Error> {
+    let until = Instant::now() + QUEUE;
+    let mut sandbox = launch.sandbox;
+    let launched = loop {
+        match Driver::launch(endpoint, &capabilities(launch, sandbox), until) {
+            // Chromium's sandbox does not work for root, nor in some containers.
+            Err(NoSession::Refused(words)) if sandbox && exited(&words) => sandbox = false,
+            Err(none) => return Err(no_session(none, endpoint)),
+            Ok(launched) => break launched,
+        }
+    };
+    let devtools = launched.devtools.as_ref().and_then(|offered| reachable(offered, endpoint));
+    if devtools.is_none() {
+        let until = Instant::now() + cdp::TIMEOUT;
+        let driver = Driver::resume(endpoint, &launched.session, until);
+        // What a browser does not know of this, it does without.
+        let _ = driver.and_then(|driver| driver.prepare_tab(true, until));
+    }
+    let running = Running {
+        profile: profile.folder().to_string_lossy().into_owned(),
+        endpoint: Endpoint { webdriver: endpoint.clone(), is_remote: true, devtools },
+        driver_pid: 0,
+        launch_session: launched.session,
+        browser_pid: None,
+        browser: format!("{} on {}", launched.browser, shown(endpoint)),
+        headless: launch.headless,
+        sandbox,
+        stays: launch.stays,
+        idle_seconds: launch.idle_seconds,
+        supervisor_pid: std::process::id(),
+    };
+    let recorded = launch::record(profile, &running);
+    if recorded.is_err() {
+        give_back(&running, Instant::now() + QUEUE);
+    }
+    recorded.map(|()| running)
+}
+
+/// The DevTools socket that a grid offers, as it can be reached from here: a grid behind another address does not
+/// know that one.
+fn reachable(offered: &Url, endpoint: &Url) -> Option<Url> {
+    let mut here = offered.clone();
+    let moved = here.set_host(endpoint.host_str()).is_ok() && here.set_port(endpoint.port_or_known_default()).is_ok();
+    let answers = |url: &Url| {
+        let endpoint = Endpoint { webdriver: endpoint.clone(), devtools: Some(url.clone()), is_remote: true };
+        let browser = BrowserSocket::connect(&endpoint, Instant::now() + cdp::TIMEOUT);
+        browser.and_then(|mut browser| browser.tab_urls()).is_ok()
+    };
+    moved.then_some(here).into_iter().chain([offered.clone()]).find(answers)
+}
+
+/// What is asked of the endpoint.
+fn capabilities(launch: &Launch, sandbox: bool) -> Value {
+    json!({
+        "browserName": "chrome",
+        "pageLoadStrategy": "none",
+        "unhandledPromptBehavior": "accept",
+        "goog:chromeOptions": {
+            "args": arguments(launch.headless, sandbox).collect::<Vec<_>>(),
+            "excludeSwitches": EXCLUDED,
+            // Nothing is written to a disk that nobody looks at.
+            "prefs": {"download_restrictions": 3, "credentials_enable_service": false},
+        },
+    })
+}
+
+fn no_session(none: NoSession, endpoint: &Url) -> Error {
+    let at = shown(endpoint);
+    match none {
+        NoSession::Late => busy(&at),
+        NoSession::Unreachable => WEBDRIVER_FAILED
+            .error(format!("no WebDriver server answers at {at}"))
+            .detail("endpoint", at)
+            .detail("reason", UNREACHABLE),
+        // A grid's own limit for its queue.
+        NoSession::Refused(words) if words.contains("timed out") => busy(&at),
+        NoSession::Refused(words) => {
+            let words: String = words.lines().take(2).collect::<Vec<_>>().join(" ").chars().take(300).collect();
+            WEBDRIVER_FAILED
+                .error(format!("the WebDriver server at {at} gives no browser: {words}"))
+                .remedy("Check that it has a node with this browser, and that the browser starts there.")
+                .detail("endpoint", at)
+                .detail("reason", "refused")
+        }
+    }
+}
+
+/// The error where every browser of an endpoint is lent.
+pub(crate) fn busy(at: &str) -> Error {
+    BROWSER_BUSY
+        .error(format!("the WebDriver server at {at} had no free browser in time"))
+        .remedy("Raise --timeout, use fewer --tabs, or give the grid more nodes.")
+        .detail("endpoint", at)
+}
+
+/// Whether the browser that was lent answers.
+pub(crate) fn answers(running: &Running) -> bool {
+    let until = Instant::now() + cdp::TIMEOUT;
+    let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, until);
+    driver.and_then(|driver| driver.process_events(until)).is_ok()
+}
+
+/// Gives the browser back; whether the endpoint says that it has it, or knows nothing of it any more.
+pub(crate) fn give_back(running: &Running, deadline: Instant) -> bool {
+    // The end of a session waits for what a page is loading.
+    if let Ok(mut browser) = BrowserSocket::connect(&running.endpoint, deadline.min(Instant::now() + cdp::TIMEOUT)) {
+        let _ = browser.empty();
+    }
+    loop {
+        let Running { endpoint, launch_session, .. } = running;
+        let ended =
+            Driver::resume(&endpoint.webdriver, launch_session, deadline).and_then(|driver| driver.end(deadline));
+        match ended {
+            Ok(()) | Err(CommandError::Ended) => return true,
+            Err(_) if Instant::now() + AGAIN >= deadline => return false,
+            Err(_) => thread::sleep(AGAIN),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_the_root_of_a_server() {
+        for (named, url) in [
+            ("http://grid.example:4444", "http://grid.example:4444/"),
+            ("http://a:b@grid.example/wd/hub", "http://a:b@grid.example/wd/hub/"),
+        ] {
+            assert_eq!(parse(named).unwrap().as_str(), url);
+        }
+        for bad in
+            ["grid.example:4444", "https://a:secret@grid.example", "http://grid.example/?a:secret", "http://", "x"]
+        {
+            let error = parse(bad).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && !serde_json::to_string(&error).unwrap().contains("secret"), "{error}");
+        }
+        assert_eq!(shown(&parse("http://a:secret@grid.example").unwrap()), "grid.example:80");
+    }
+
+    #[test]
+    fn what_an_endpoint_says_is_told_apart() {
+        let url = parse("http://a:secret@grid.example:4444").unwrap();
+        let error = |none| no_session(none, &url);
+        assert!(error(NoSession::Late).is(BROWSER_BUSY));
+        assert!(error(NoSession::Refused("New session request timed out".into())).is(BROWSER_BUSY));
+        for (none, reason) in [
+            (NoSession::Unreachable, UNREACHABLE),
+            (NoSession::Refused("No nodes support the capabilities".into()), "refused"),
+        ] {
+            let error = error(none);
+            assert!(error.is(WEBDRIVER_FAILED) && error.details()["reason"] == reason, "{error}");
+            assert!(!serde_json::to_string(&error).unwrap().contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_this_machine_is_asked_for() {
+        let launch = Launch { headless: true, stays: false, idle_seconds: 1, endpoint: None, sandbox: true };
+        let asked = capabilities(&launch, false).to_string();
+        assert!(asked.contains("--no-sandbox") && asked.contains("--headless=new"), "{asked}");
+        assert!(!asked.contains("user-data-dir") && !asked.contains("binary"), "{asked}");
+    }
+}

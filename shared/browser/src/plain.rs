@@ -1,0 +1,318 @@
+//! A visit by WebDriver commands alone: for a browser without a DevTools socket, such as Firefox, or one that another
+//! machine's driver lends.
+//!
+//! The page scripts are the same. What the requests of a page do is not seen, so a page is ready when it is loaded and
+//! its text rests. What needs to decide about requests is refused: `--public-only` and filter lists.
+//!
+//! A session does one thing at a time; calls take turns.
+
+use std::{
+    cell::Cell,
+    fs, thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_address::Domains;
+use ragmaker_tool::Error;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::{
+    codes::{BROWSER_BUSY, NO_PAGE},
+    error::{CommandError, Failure, navigation_failed, not_a_page},
+    facts::Facts,
+    loading::Load,
+    navigation::{Target, allowed},
+    page::{Outcome, Page, Ready},
+    profile::{Profile, Running},
+    readiness::{self, PageScript, limits::LIMITS},
+    tab::ShownPage,
+    webdriver::Driver,
+};
+
+const PROBE: &str = include_str!("js/probe.js");
+
+/// The file that says what the session's page is, beside those of tabs.
+const SHOWN: &str = ".plain";
+
+/// How long a call that waits for the session leaves the others alone.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+
+/// What `js/probe.js` says.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Probe {
+    /// The URL of the document, or what the browser shows in its place.
+    at: String,
+    /// The cause that the browser names on its own page for an error.
+    error: Option<String>,
+    parsed: bool,
+    complete: bool,
+    sparse: bool,
+    /// The length of the text, and how many requests were answered.
+    size: (u64, u64),
+    /// Whether an element matches the selector that is waited for; none where that is no selector.
+    matches: Option<bool>,
+}
+
+/// What is asked for.
+pub(crate) struct Order<'a> {
+    pub(crate) target: Target<'a>,
+    /// Whether a person watches.
+    pub(crate) visible: bool,
+    /// The time that the call was given.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) wait_for: Option<&'a str>,
+    pub(crate) load: Load,
+    pub(crate) domains: &'a Domains,
+    pub(crate) script: &'a PageScript,
+    pub(crate) deadline: Instant,
+}
+
+/// A visit under way.
+struct Plain<'a> {
+    order: &'a Order<'a>,
+    driver: Driver,
+    url: Url,
+    deadline: Instant,
+    /// How long the session lets a script run.
+    patience: Cell<Duration>,
+}
+
+/// Goes to the page, and takes it and its wanted content.
+pub(crate) fn take(order: &Order<'_>, profile: &Profile, running: &Running) -> Result<(Page, Value), Error> {
+    let deadline = order.deadline;
+    let _commands = loop {
+        if let Some(lock) = profile.lock_driver() {
+            break lock;
+        }
+        if Instant::now() >= deadline {
+            return Err(BROWSER_BUSY.error("another call works in the session's only tab and has not finished"));
+        }
+        thread::sleep(RETRY_INTERVAL);
+    };
+    let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, deadline);
+    let driver = driver.map_err(CommandError::into_error)?;
+    let memory = profile.tabs_folder().join(SHOWN);
+    let shown: Option<ShownPage> = fs::read(&memory).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let (url, loads) = match (order.target, shown) {
+        (Target::Load(url), _) => (url.clone(), true),
+        (Target::Show(url), shown) => (url.clone(), !shown.is_some_and(|page| page.is(url))),
+        (Target::Acted(url), shown) => (url.clone(), !shown.is_some_and(|page| page.acted && page.is(url))),
+        (Target::Latest, shown) => {
+            (shown.ok_or_else(|| NO_PAGE.error("this session has no open page"))?.requested, false)
+        }
+    };
+    let _ = fs::remove_file(&memory);
+    let plain = Plain { order, driver, url, deadline, patience: Cell::default() };
+    let (page, content) = plain.run(loads).map_err(Failure::into_error)?;
+    let outcome = Outcome { ready: page.ready, pending: vec![] };
+    let shown = ShownPage { requested: plain.url, url: page.url.clone(), outcome, load: order.load, acted: false };
+    // Where it cannot be written, the next call loads the page.
+    let _ = serde_json::to_vec(&shown).map(|text| fs::write(&memory, text));
+    Ok((page, content))
+}
+
+impl Plain<'_> {
+    fn run(&self, loads: bool) -> Result<(Page, Value), Failure> {
+        if loads {
+            self.load()?;
+        }
+        let taken = match self.wait(self.order.wait_for, loads)? {
+            Some(taken) => taken,
+            // A person has gone elsewhere in the meantime.
+            None if !loads => {
+                self.load()?;
+                self.wait(self.order.wait_for, true)?.ok_or_else(|| self.failure(CommandError::Late))?
+            }
+            None => return Err(self.failure(CommandError::Late)),
+        };
+        if taken.0.challenge.is_some() { self.wait_out_challenge(taken) } else { Ok(taken) }
+    }
+
+    fn load(&self) -> Result<(), Failure> {
+        let left = self.deadline.saturating_duration_since(Instant::now()).mul_f32(LIMITS.load_share);
+        self.post("timeouts", json!({"pageLoad": left.as_millis() as u64}))?;
+        // What is asked of the next document cannot be answered by the one before.
+        self.post("url", json!({"url": BLANK}))?;
+        match self.driver.post("url", json!({"url": self.url.as_str()}), self.deadline) {
+            Ok(_) => Ok(()),
+            Err(CommandError::Failed(words)) => match firefox_error(&words) {
+                Some(net_error) => Err(navigation_failed(self.url.as_str(), net_error).into()),
+                None => Err(self.failure(CommandError::Failed(words))),
+            },
+            // What has come by then is looked at.
+            Err(CommandError::Late) if Instant::now() < self.deadline => Ok(()),
+            Err(error) => Err(self.failure(error)),
+        }
+    }
+
+    /// Waits until the page is ready, and takes it; nothing where the tab shows no page. `loads` says that it is loaded
+    /// now.
+    fn wait(&self, wait_for: Option<&str>, loads: bool) -> Result<Option<(Page, Value)>, Failure> {
+        let begun = Instant::now();
+        let share = self.deadline.saturating_duration_since(begun).mul_f32(LIMITS.load_share);
+        let (mut cap, mut came) = (begun + share.min(LIMITS.load), false);
+        let (mut size, mut since) = ((0, 0), begun);
+        loop {
+            let probe = self.probe(wait_for)?;
+            if let Some(error) = &probe.error {
+                return self.without_document(error).map(Some);
+            }
+            let shows = !probe.at.is_empty() && probe.at != BLANK;
+            if shows && !came {
+                // A page has its time from its first answer on.
+                (came, since) = (true, Instant::now());
+                cap = cap.max(since + LIMITS.load).min(begun + share);
+            }
+            if probe.size != size {
+                (size, since) = (probe.size, Instant::now());
+            }
+            let patience = if probe.sparse && loads { LIMITS.plain_sparse } else { LIMITS.plain_dense };
+            let rests = since.elapsed() >= patience;
+            let ready = match wait_for {
+                Some(_) if shows && probe.matches.is_none() => {
+                    return Err(readiness::not_css("--wait-for", wait_for).into());
+                }
+                Some(_) => (probe.matches == Some(true)).then_some(Ready::Selector),
+                None if shows && Instant::now() >= cap => Some(Ready::Cap),
+                None if shows && probe.complete && rests => Some(Ready::Idle),
+                None if shows && probe.parsed && since.elapsed() >= LIMITS.plain_stalled => Some(Ready::Content),
+                None => None,
+            };
+            if let Some(ready) = ready
+                && let Some(taken) = self.taken(ready, wait_for)?
+            {
+                return Ok(Some(taken));
+            }
+            if Instant::now() + LIMITS.plain_pause >= self.deadline {
+                return match wait_for.filter(|_| shows) {
+                    Some(selector) => Err(readiness::selector_not_found(selector).into()),
+                    None => Ok(None),
+                };
+            }
+            thread::sleep(LIMITS.plain_pause);
+        }
+    }
+
+    fn probe(&self, wait_for: Option<&str>) -> Result<Probe, Failure> {
+        match self.execute(PROBE, &json!([wait_for, LIMITS.page]), LIMITS.plain_look) {
+            Ok(answer) => Ok(Probe::deserialize(answer).unwrap_or_default()),
+            // The document is being replaced by another one, or is busy.
+            Err(CommandError::Failed(_) | CommandError::Late)
+                if Instant::now() + LIMITS.plain_pause < self.deadline =>
+            {
+                Ok(Probe::default())
+            }
+            Err(error) => Err(self.failure(error)),
+        }
+    }
+
+    /// The page as it is now; nothing where it says that it is at work yet.
+    fn taken(&self, ready: Ready, wait_for: Option<&str>) -> Result<Option<(Page, Value)>, Failure> {
+        let arguments = self.order.script.arguments(wait_for, ready != Ready::Idle);
+        // An async function, which the command waits for.
+        let body = format!("return (async function () {{\n{}\n}}).apply(null, arguments);", self.order.script.body);
+        let answer = match self.execute(&body, &arguments, LIMITS.plain_take) {
+            Err(CommandError::Failed(_)) => return Ok(None),
+            Err(CommandError::Late) if Instant::now() < self.deadline => return Ok(None),
+            answer => answer.map_err(|error| self.failure(error))?,
+        };
+        if answer[0] == "bad-content-selector" {
+            return Err(readiness::not_css("--selector", self.order.script.selector.as_deref()).into());
+        }
+        let [_, facts, content] = answer.as_array().map(Vec::as_slice).unwrap_or_default() else { return Ok(None) };
+        let facts = readiness::facts(facts.clone(), &self.url)?;
+        allowed(&facts, &self.url, self.order.domains)?;
+        let outcome = Outcome { ready, pending: vec![] };
+        Ok(Some((Page::new(facts, &self.url, &Value::Null, outcome), content.clone())))
+    }
+
+    /// The answer where the browser shows a page of its own, on which it names the cause.
+    fn without_document(&self, error: &str) -> Result<(Page, Value), Failure> {
+        if let Some(status) = error.strip_prefix("HTTP ERROR ").and_then(|status| status.parse().ok()) {
+            let facts = Facts::of_status(self.url.clone(), status);
+            return Ok((Page::new(facts, &self.url, &Value::Null, Outcome::IDLE), Value::Null));
+        }
+        if error == "ERR_ABORTED" {
+            return Err(not_a_page("the browser refused what the server answered", &self.url, None, 0).into());
+        }
+        let net_error = if error.starts_with("ERR_") { error } else { "ERR_FAILED" };
+        Err(navigation_failed(self.url.as_str(), &format!("net::{net_error}")).into())
+    }
+
+    /// Waits for a challenge to go: by itself, or solved by a person.
+    fn wait_out_challenge(&self, mut taken: (Page, Value)) -> Result<(Page, Value), Failure> {
+        let solved = self.order.timeout.unwrap_or(LIMITS.challenge_solved);
+        let time = if self.order.visible { solved } else { LIMITS.challenge_clears };
+        let until = (Instant::now() + time).min(self.deadline);
+        while taken.0.challenge.is_some() && Instant::now() + LIMITS.challenge_pause < until {
+            thread::sleep(LIMITS.challenge_pause);
+            match self.wait(None, false)? {
+                Some(again) => taken = again,
+                None => break,
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Runs a script that may take so long: the end of the session would wait for one that hangs.
+    fn execute(&self, script: &str, arguments: &Value, patience: Duration) -> Result<Value, CommandError> {
+        let left = self.deadline.saturating_duration_since(Instant::now()).min(patience);
+        if self.patience.replace(left) != left {
+            self.driver.post("timeouts", json!({"script": left.as_millis() as u64}), self.deadline)?;
+        }
+        self.driver.post("execute/sync", json!({"script": script, "args": arguments}), self.deadline)
+    }
+
+    fn post(&self, path: &str, body: Value) -> Result<(), Failure> {
+        self.driver.post(path, body, self.deadline).map(drop).map_err(|error| self.failure(error))
+    }
+
+    fn failure(&self, error: CommandError) -> Failure {
+        Failure::of(error, &self.url)
+    }
+}
+
+/// The page that a tab shows before it shows any.
+const BLANK: &str = "about:blank";
+
+/// Chromium's name of the cause for which Firefox says that it shows a page of its own.
+fn firefox_error(words: &str) -> Option<&'static str> {
+    let (_, cause) = words.split_once("about:neterror?e=").or_else(|| words.split_once("about:certerror?e="))?;
+    Some(match cause.split('&').next().unwrap_or_default() {
+        "connectionFailure" => "net::ERR_CONNECTION_REFUSED",
+        "dnsNotFound" => "net::ERR_NAME_NOT_RESOLVED",
+        "netReset" | "netInterrupt" => "net::ERR_CONNECTION_RESET",
+        "netTimeout" => "net::ERR_TIMED_OUT",
+        "redirectLoop" => "net::ERR_TOO_MANY_REDIRECTS",
+        "deniedPortAccess" => "net::ERR_UNSAFE_PORT",
+        "nssBadCert" => "net::ERR_CERT_INVALID",
+        "nssFailure2" => "net::ERR_SSL_PROTOCOL_ERROR",
+        _ => "net::ERR_FAILED",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_firefox_names_has_chromiums_name() {
+        let words = "unknown error: Reached error page: about:neterror?e=dnsNotFound&u=https%3A//x.example/&c=UTF-8";
+        assert_eq!(firefox_error(words), Some("net::ERR_NAME_NOT_RESOLVED"));
+        assert_eq!(firefox_error("about:certerror?e=nssBadCert&u=x"), Some("net::ERR_CERT_INVALID"));
+        assert_eq!(firefox_error("element click intercepted"), None);
+    }
+
+    #[test]
+    fn a_probe_is_what_the_script_returns() {
+        let returned = PROBE.rsplit_once("return {").unwrap().1;
+        for name in ["at", "error", "parsed", "complete", "sparse", "size", "matches"] {
+            assert!(returned.contains(name), "{name}");
+        }
+        let probe = Probe::deserialize(json!({"at": "https://x.example/", "size": [3, 1], "matches": false})).unwrap();
+        assert!(probe.size == (3, 1) && probe.matches == Some(false) && !probe.complete);
+    }
+}

@@ -1,0 +1,115 @@
+//! The browsers that an endpoint has lent to this process.
+//!
+//! A call borrows a browser for itself, and a run of calls in one process keeps it; a session that `browser-open` keeps
+//! is shared as a local one is. In both cases a supervisor holds it, so it is given back when the call ends, in
+//! whatever way: the supervisor is a process of its own. When that is killed as well, the endpoint's own time limit is
+//! what is left.
+
+use std::{
+    cell::RefCell,
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Instant,
+};
+
+use ragmaker_tool::{Error, HostOptions};
+use url::Url;
+
+use crate::{
+    launch::Launch,
+    lending::{AGAIN, endpoint, give_back, is_unreachable, shown},
+    profile::{Profile, Running},
+    session::{IDLE_SECONDS, InUse},
+};
+
+/// Whether an endpoint has lent this process a browser: one that cannot be reached now may be restarting.
+static HAS_LENT: AtomicBool = AtomicBool::new(false);
+
+/// Whether Chromium's sandbox did not work there: each try costs the endpoint the start of a browser.
+static NO_SANDBOX: AtomicBool = AtomicBool::new(false);
+
+/// An endpoint, and the browser that it has lent to this process.
+pub(crate) struct Remote {
+    url: Url,
+    own: RefCell<Option<InUse>>,
+}
+
+impl Remote {
+    /// The endpoint that the host names, if it names one.
+    pub(crate) fn of(host: &HostOptions) -> Result<Option<Self>, Error> {
+        Ok(endpoint(host)?.map(|url| Self { url, own: RefCell::default() }))
+    }
+
+    /// The session's browser where `browser-open` keeps one of this endpoint's, else one of this process's own.
+    pub(crate) fn enter(
+        &self,
+        named: &Profile,
+        visible: bool,
+        deadline: Instant,
+        give_up: &dyn Fn() -> bool,
+    ) -> Result<InUse, Error> {
+        let is_kept =
+            |running: &Running| running.stays && running.endpoint.is_remote && running.endpoint.webdriver == self.url;
+        if named.running().is_some_and(|running| is_kept(&running)) {
+            return InUse::enter(named, visible, deadline);
+        }
+        if let Some(own) = self.own.take() {
+            return Ok(own);
+        }
+        give_back_abandoned(named);
+        let endpoint = Some(self.url.clone());
+        let sandbox = !NO_SANDBOX.load(Ordering::Relaxed);
+        let launch = Launch { headless: !visible, stays: false, idle_seconds: IDLE_SECONDS, endpoint, sandbox };
+        loop {
+            let profile = named.passing();
+            profile.create()?;
+            let error = match InUse::start(&profile, launch.clone(), deadline, give_up) {
+                Ok(in_use) => {
+                    HAS_LENT.store(true, Ordering::Relaxed);
+                    NO_SANDBOX.store(!in_use.running.sandbox, Ordering::Relaxed);
+                    return Ok(in_use);
+                }
+                Err(error) => error,
+            };
+            profile.remove_if_unused();
+            if !is_unreachable(&error)
+                || !HAS_LENT.load(Ordering::Relaxed)
+                || Instant::now() + AGAIN >= deadline
+                || give_up()
+            {
+                return Err(error);
+            }
+            thread::sleep(AGAIN);
+        }
+    }
+
+    /// Keeps the browser for the next call of this process, unless it is of no use any more.
+    pub(crate) fn keep(&self, in_use: InUse) {
+        self.own.replace(Some(in_use));
+    }
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Remote").field(&shown(&self.url)).finish()
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        if let Some(own) = self.own.take() {
+            own.leave();
+        }
+    }
+}
+
+/// Gives back what callers and supervisors have left that were both killed.
+fn give_back_abandoned(named: &Profile) {
+    for left in named.abandoned() {
+        if let Some(running) = left.running() {
+            give_back(&running, Instant::now() + AGAIN);
+        }
+        left.remove_if_unused();
+    }
+}

@@ -1,0 +1,190 @@
+//! Browsers that another machine lends: a `ChromeDriver` here stands for one, since it is reached by its address alone.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tests::{
+    grid::children,
+    json::get,
+    run::Tool,
+    visitor::{Saved, Visitor},
+};
+use serde_json::{Value, json};
+
+/// How long a session may take to end after the call that used it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A `ChromeDriver` of its own.
+struct Server {
+    process: Child,
+    port: u16,
+}
+
+impl Server {
+    fn start() -> Self {
+        let program = std::env::var("RAGMAKER_CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
+        let mut process =
+            Command::new(program).arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let port = lines.find_map(|line| {
+            line.strip_prefix("ChromeDriver was started successfully on port ")?.trim_end_matches('.').parse().ok()
+        });
+        thread::spawn(move || lines.for_each(drop));
+        Self { process, port: port.expect("the driver says its port") }
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// How many sessions it has.
+    fn sessions(&self) -> usize {
+        let list = get(self.port, "/sessions", PATIENCE).unwrap();
+        list["value"].as_array().unwrap().len()
+    }
+
+    /// Waits until it has as many sessions as `expected`.
+    fn has(&self, expected: usize) -> bool {
+        let until = Instant::now() + PATIENCE;
+        while self.sessions() != expected && Instant::now() < until {
+            thread::sleep(Duration::from_millis(100));
+        }
+        self.sessions() == expected
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn lent(tool: Tool, server: &Server) -> Tool {
+    tool.args(["--webdriver-url", &server.url()])
+}
+
+/// Asserts that the calls of `visitor` have left neither sessions, nor processes, nor files of theirs.
+fn assert_given_back(visitor: &Visitor, server: &Server, after: &str) {
+    assert!(server.has(0), "{after}: {} sessions are left", server.sessions());
+    let left: Vec<_> = visitor.project.left_running(PATIENCE).into_iter().map(|process| process.command).collect();
+    assert!(left.is_empty(), "{after}: {left:#?}");
+    let folder = visitor.project.path().join(".tmp/cache/browser_profiles");
+    let folders: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    assert!(folders.is_empty(), "{after}: {folders:?}");
+}
+
+#[test]
+fn a_call_borrows_a_browser_and_gives_it_back() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    let here = visitor.navigate("/links/20").run().answer().clone();
+    let there = lent(visitor.navigate("/links/20"), &server).run().answer().clone();
+    assert_eq!((&there["links"], &there["title"]), (&here["links"], &here["title"]));
+    assert_given_back(&visitor, &server, "a success");
+
+    let saved = lent(visitor.extract("/page/one"), &server).run().answer().clone();
+    let saved = Saved::read(Path::new(saved["file_path"].as_str().unwrap()));
+    assert_eq!(visitor.save("/page/one").markdown, saved.markdown, "the same as of this machine");
+
+    for (page, code) in [
+        ("/status/404", "HTTP_ERROR"),
+        ("/content/crash", "PAGE_CRASHED"),
+        ("/slow/first-byte", "TIMEOUT"),
+        ("http://127.0.0.1:9/", "NAVIGATION_FAILED"),
+        ("http://nowhere.invalid/", "NAVIGATION_FAILED"),
+        ("/members/report", "LOGIN_REQUIRED"),
+    ] {
+        let run = lent(visitor.extract(page), &server).args(["--timeout", "8"]).run();
+        run.error(code);
+        assert_given_back(&visitor, &server, page);
+    }
+}
+
+#[test]
+fn a_browser_is_given_back_however_the_call_ends() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    for signal in ["-INT", "-TERM", "-KILL"] {
+        for page in ["/slow/first-byte", "/slow/loop/0"] {
+            let mut command = lent(visitor.navigate(page), &server).into_command();
+            let mut call = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            assert!(server.has(1), "{signal} {page}: it has a browser");
+            assert!(visitor.site.wait_for(page, PATIENCE), "{page} is asked for");
+            assert!(Command::new("kill").args([signal, &call.id().to_string()]).status().unwrap().success());
+            assert!(!call.wait().unwrap().success(), "{signal} {page}");
+            assert_given_back(&visitor, &server, &format!("{signal} {page}"));
+        }
+    }
+}
+
+#[test]
+fn a_session_is_kept_until_it_is_closed_or_idle() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    let opened = lent(visitor.open(), &server).run().answer().clone();
+    assert!(opened["browser"].as_str().unwrap().ends_with(&format!("on 127.0.0.1:{}", server.port)), "{opened}");
+    assert!(server.sessions() == 1 && opened["pid"].is_null());
+    lent(visitor.open(), &server).run().answer();
+    lent(visitor.navigate("/page/one"), &server).run().answer();
+    // The session's name says where its browser is.
+    let saved = visitor.extract_open().run().answer().clone();
+    assert_eq!((&saved["url"], visitor.site.count("/page/one")), (&json!(visitor.url("/page/one")), 1));
+    assert_eq!(server.sessions(), 1);
+    // A browser of this machine and one of another do not share a session.
+    visitor.open().args(["--session", "here"]).run().answer();
+    lent(visitor.open(), &server).args(["--session", "here"]).run().error("PROFILE_IN_USE");
+    visitor.close().args(["--session", "here"]).run().answer();
+    assert_eq!(visitor.close().run().answer()["closed"], json!(["default"]));
+    assert!(server.has(0));
+
+    lent(visitor.open(), &server).args(["--idle-timeout", "1"]).run().answer();
+    assert!(server.has(0), "it is idle");
+    assert!(visitor.project.left_running(PATIENCE).is_empty());
+}
+
+#[test]
+fn many_pages_share_browsers_and_what_is_lost_is_loaded_by_another() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    let pages: Vec<String> = (0..24).map(|page| visitor.url(&format!("/page/{page}"))).collect();
+    visitor.project.write("list.txt", pages.join("\n"));
+    let tool = visitor.extract_open().args(["--urls-file", "list.txt", "--tabs", "3", "--per-host", "3"]);
+    let mut command = lent(tool, &server).into_command();
+    let call = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    assert!(server.has(3), "{} browsers", server.sessions());
+    // One of the browsers is killed.
+    assert!(visitor.site.wait_for("/page/3", PATIENCE));
+    let browser = children(server.process.id())[0].to_string();
+    assert!(Command::new("kill").args(["-KILL", &browser]).status().unwrap().success());
+    let output = call.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!((&answer["counts"]["added"], &answer["counts"]["failed"]), (&json!(24), &json!(0)), "{answer}");
+    assert_given_back(&visitor, &server, "a list");
+}
+
+#[test]
+fn an_endpoint_that_lends_nothing_is_said_at_once() {
+    let visitor = Visitor::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let with = |url: &str| visitor.navigate("/page/one").args(["--webdriver-url", url]);
+    let error = with(&format!("http://me:secret@127.0.0.1:{free}")).run().error("WEBDRIVER_FAILED").clone();
+    assert_eq!(error["details"]["endpoint"], format!("127.0.0.1:{free}"));
+    assert!(!error.to_string().contains("secret"), "{error}");
+    // A server that is no WebDriver server.
+    let error = with(&visitor.url("/")).run().error("WEBDRIVER_FAILED").clone();
+    assert_eq!(error["details"]["reason"], "refused", "{error}");
+    let error = with("https://me:secret@grid.example").run().error("ARGUMENT_ERROR").clone();
+    assert!(!error.to_string().contains("secret"), "{error}");
+    // In the environment it is a person's choice as well; what cannot be kept there is refused.
+    let server = Server::start();
+    let tool = visitor.navigate("http://1.1.1.1/").arg("--public-only").env("RAGMAKER_WEBDRIVER_URL", server.url());
+    let error = tool.run().error("ARGUMENT_ERROR").clone();
+    assert_eq!(error["details"]["argument"], "--webdriver-url", "{error}");
+    assert_given_back(&visitor, &server, "a refusal");
+}
