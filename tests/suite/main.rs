@@ -15,6 +15,8 @@ mod docs;
 mod engines;
 mod fetch;
 mod files;
+#[cfg(unix)]
+mod grid;
 mod log;
 mod mcp;
 mod pipelines;

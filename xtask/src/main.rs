@@ -9,9 +9,11 @@ mod discovery;
 mod docs;
 mod engines;
 mod generated;
+mod grid;
 mod integrations;
 mod model;
 mod new_tool;
+mod npm;
 mod process;
 mod python;
 mod setup;
@@ -39,6 +41,7 @@ enum Task {
     Docs(docs::Arguments),
     Integrations(integrations::Arguments),
     Bench(bench::Arguments),
+    Grid(grid::Arguments),
     NewTool(new_tool::Arguments),
 }
 
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
             Task::Docs(arguments) => docs::run(&arguments),
             Task::Integrations(arguments) => integrations::run(&arguments),
             Task::Bench(arguments) => bench::run(&arguments),
+            Task::Grid(arguments) => grid::run(&arguments),
             Task::NewTool(arguments) => new_tool::run(&arguments),
         },
         Err(early) if early.status.is_ok() => {

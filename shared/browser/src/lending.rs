@@ -30,9 +30,13 @@ pub(crate) const AGAIN: Duration = Duration::from_millis(500);
 /// The reason of [`WEBDRIVER_FAILED`] where nothing answers.
 const UNREACHABLE: &str = "unreachable";
 
-/// Whether nothing answers where the endpoint should be.
-pub(crate) fn is_unreachable(error: &Error) -> bool {
-    error.is(WEBDRIVER_FAILED) && error.details()["reason"] == UNREACHABLE
+/// Its reason where a grid has no node with such a browser.
+const NO_NODE: &str = "no-node";
+
+/// Whether an endpoint that has lent browsers before may lend some again soon: a hub that restarts does not answer
+/// first, and then has no nodes until they have found it.
+pub(crate) fn may_come_back(error: &Error) -> bool {
+    error.is(WEBDRIVER_FAILED) && [UNREACHABLE, NO_NODE].iter().any(|reason| error.details()["reason"] == *reason)
 }
 
 /// The endpoint that the host names, by its option or in the environment, if it names one.
@@ -147,12 +151,13 @@ fn no_session(none: NoSession, endpoint: &Url) -> Error {
         // A grid's own limit for its queue.
         NoSession::Refused(words) if words.contains("timed out") => busy(&at),
         NoSession::Refused(words) => {
+            let reason = if words.contains("No nodes support") { NO_NODE } else { "refused" };
             let words: String = words.lines().take(2).collect::<Vec<_>>().join(" ").chars().take(300).collect();
             WEBDRIVER_FAILED
                 .error(format!("the WebDriver server at {at} gives no browser: {words}"))
                 .remedy("Check that it has a node with this browser, and that the browser starts there.")
                 .detail("endpoint", at)
-                .detail("reason", "refused")
+                .detail("reason", reason)
         }
     }
 }
@@ -219,7 +224,8 @@ mod tests {
         assert!(error(NoSession::Refused("New session request timed out".into())).is(BROWSER_BUSY));
         for (none, reason) in [
             (NoSession::Unreachable, UNREACHABLE),
-            (NoSession::Refused("No nodes support the capabilities".into()), "refused"),
+            (NoSession::Refused("No nodes support the capabilities".into()), NO_NODE),
+            (NoSession::Refused("session not created: cannot find Chrome binary".into()), "refused"),
         ] {
             let error = error(none);
             assert!(error.is(WEBDRIVER_FAILED) && error.details()["reason"] == reason, "{error}");

@@ -18,7 +18,7 @@ use url::Url;
 
 use crate::{
     launch::Launch,
-    lending::{AGAIN, endpoint, give_back, is_unreachable, shown},
+    lending::{AGAIN, endpoint, give_back, may_come_back, shown},
     profile::{Profile, Running},
     session::{IDLE_SECONDS, InUse},
 };
@@ -73,7 +73,7 @@ impl Remote {
                 Err(error) => error,
             };
             profile.remove_if_unused();
-            if !is_unreachable(&error)
+            if !may_come_back(&error)
                 || !HAS_LENT.load(Ordering::Relaxed)
                 || Instant::now() + AGAIN >= deadline
                 || give_up()
