@@ -22,6 +22,7 @@ mod mcp;
 mod pipelines;
 mod policy;
 mod roots;
+mod search;
 mod secrets;
 mod section;
 mod sources;

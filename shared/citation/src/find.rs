@@ -16,8 +16,10 @@ use serde::Serialize;
 
 use crate::{
     Claim,
-    fold::{Reading, folded, is_cjk, placed},
+    chars::is_cjk,
+    fold::{compared, folded, placed},
     link::text_fragment,
+    source::Reading,
 };
 
 /// The fewest characters of a quotation, folded. Shorter ones stand in documents that they are not from: 3.4 %
@@ -97,9 +99,11 @@ pub fn check(catalogs: &[Catalog], claims: Vec<Claim>) -> Result<Vec<Checked>, E
     }
     let documents: Vec<Document<'_>> = bases.iter().flat_map(Base::documents).collect();
     in_cited(&documents, &mut open, &mut checked);
-    for reading in [Reading::Written, Reading::Shown] {
-        anywhere(&documents, &mut open, &mut checked, reading);
-    }
+    let all: Vec<&Document<'_>> = documents.iter().collect();
+    let differ = anywhere(&all, &mut open, &mut checked, Reading::Written);
+    // Most documents and most quotations are the same in both readings.
+    let left = if open.iter().all(Open::is_same) { differ } else { all };
+    anywhere(&left, &mut open, &mut checked, Reading::Shown);
     Ok(checked)
 }
 
@@ -124,6 +128,11 @@ struct Open {
 impl Open {
     fn quote(&self, reading: Reading) -> &str {
         if reading == Reading::Written { &self.written } else { &self.shown }
+    }
+
+    /// Whether it is the same in every reading.
+    fn is_same(&self) -> bool {
+        self.written == self.shown
     }
 }
 
@@ -233,8 +242,9 @@ impl Text {
         Some(Self { file, markdown, body, url, fetched_at })
     }
 
-    fn folded(&self, reading: Reading) -> String {
-        folded(&self.markdown[self.body..], reading)
+    /// Folded, and whether that certainly is the same in every reading.
+    fn folded(&self, reading: Reading) -> (String, bool) {
+        compared(&self.markdown[self.body..], reading)
     }
 }
 
@@ -335,11 +345,20 @@ fn in_cited(documents: &[Document<'_>], open: &mut Vec<Open>, checked: &mut [Che
     }
     for (document, claims) in wanted {
         let Some(text) = Text::of(&documents[document]) else { continue };
+        let mut is_same = false;
         for reading in [Reading::Written, Reading::Shown] {
-            let left: Vec<usize> =
-                claims.iter().copied().filter(|claim| checked[open[*claim].number].verdict != Verdict::Found).collect();
+            let is_left = |claim: &usize| {
+                checked[open[*claim].number].verdict != Verdict::Found && !(is_same && open[*claim].is_same())
+            };
+            let mut left: Vec<usize> = claims.iter().copied().filter(is_left).collect();
             if left.is_empty() {
                 break;
+            }
+            let (folded, same) = text.folded(reading);
+            is_same = same;
+            left.retain(|claim| standing(&folded, open[*claim].quote(reading)).next().is_some());
+            if left.is_empty() {
+                continue;
             }
             let mapped = Mapped::new(&documents[document], &text, reading);
             for claim in left {
@@ -363,55 +382,73 @@ fn in_cited(documents: &[Document<'_>], open: &mut Vec<Open>, checked: &mut [Che
     open.retain(|one| checked[one.number].place.is_none());
 }
 
-/// Looks for claims in all documents; the first that holds a quotation counts.
-fn anywhere(documents: &[Document<'_>], open: &mut Vec<Open>, checked: &mut [Checked], reading: Reading) {
+/// Looks for claims in `documents`; the first that holds a quotation counts. Returns the documents that may be others in
+/// another reading.
+fn anywhere<'a>(
+    documents: &[&'a Document<'a>],
+    open: &mut Vec<Open>,
+    checked: &mut [Checked],
+    reading: Reading,
+) -> Vec<&'a Document<'a>> {
+    let mut differ = vec![];
     let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
     for batch in documents.chunks(BATCH) {
         if open.is_empty() {
-            return;
+            break;
         }
         let quotes: Vec<&str> = open.iter().map(|one| one.quote(reading)).collect();
         // An answer does not have more quotations than an automaton holds.
-        let Ok(automaton) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&quotes) else { return };
+        let Ok(automaton) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&quotes) else { break };
         let part = batch.len().div_ceil(threads);
-        let search = |part: &[Document<'_>]| -> Vec<(usize, Place)> {
-            part.iter().flat_map(|document| in_document(document, &automaton, &quotes, reading)).collect()
+        let search = |part: &[&'a Document<'a>]| -> (Vec<(usize, Place)>, Vec<&'a Document<'a>>) {
+            let (mut found, mut differ) = (vec![], vec![]);
+            for document in part {
+                let Some(text) = Text::of(document) else { continue };
+                let (folded, is_same) = text.folded(reading);
+                if !is_same {
+                    differ.push(*document);
+                }
+                found.extend(in_document((document, &text, &folded), &automaton, &quotes, reading));
+            }
+            (found, differ)
         };
-        let found: Vec<(usize, Place)> = thread::scope(|scope| {
+        let parts: Vec<_> = thread::scope(|scope| {
             let parts: Vec<_> = batch.chunks(part).map(|part| scope.spawn(|| search(part))).collect();
-            parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
+            parts.into_iter().map(|part| part.join().unwrap_or_default()).collect()
         });
-        for (claim, place) in found {
-            let one = &mut checked[open[claim].number];
-            if one.place.is_none() {
-                one.verdict = if open[claim].cited.is_some() { Verdict::Elsewhere } else { Verdict::Found };
-                one.place = Some(place);
+        for (found, own) in parts {
+            differ.extend(own);
+            for (claim, place) in found {
+                let one = &mut checked[open[claim].number];
+                if one.place.is_none() {
+                    one.verdict = if open[claim].cited.is_some() { Verdict::Elsewhere } else { Verdict::Found };
+                    one.place = Some(place);
+                }
             }
         }
         open.retain(|one| checked[one.number].place.is_none());
     }
+    differ
 }
 
 /// Which of `quotes`, that the automaton looks for, stand in a document, and where first.
 fn in_document(
-    document: &Document<'_>,
+    (document, text, folded): (&Document<'_>, &Text, &str),
     automaton: &AhoCorasick,
     quotes: &[&str],
     reading: Reading,
 ) -> Vec<(usize, Place)> {
-    let Some(text) = Text::of(document) else { return vec![] };
-    let folded = text.folded(reading);
     let mut first: HashMap<usize, usize> = HashMap::new();
-    for hit in automaton.find_overlapping_iter(&folded) {
+    for hit in automaton.find_overlapping_iter(folded) {
         let claim = hit.pattern().as_usize();
-        if !first.contains_key(&claim) && is_whole(&folded, hit.start(), quotes[claim]) {
+        if !first.contains_key(&claim) && is_whole(folded, hit.start(), quotes[claim]) {
             first.insert(claim, hit.start());
         }
     }
     if first.is_empty() {
         return vec![];
     }
-    let mapped = Mapped::new(document, &text, reading);
+    let mapped = Mapped::new(document, text, reading);
     let place = |(claim, at): (usize, usize)| (claim, mapped.place(at, at + quotes[claim].len()).0);
     first.into_iter().map(place).collect()
 }

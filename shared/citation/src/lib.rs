@@ -9,11 +9,13 @@
 //! one pass of an Aho-Corasick automaton over each document (`find`).
 
 mod answer;
+mod chars;
 mod claims;
 mod find;
 mod fold;
 mod link;
 mod report;
+mod source;
 
 pub use answer::{ANSWER_NOT_READABLE, read_answer};
 pub use claims::{Claim, Claims, claims};

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::fold::is_cjk;
+use crate::{chars::is_cjk, fold::visible};
 
 /// What is written as it is; `-`, `,` and `&` have a meaning in a fragment.
 const ESCAPED: &AsciiSet =
@@ -61,7 +61,7 @@ fn ends(text: &str, at_end: bool) -> &str {
 /// A line as a page shows it.
 fn shown(line: &str) -> String {
     let mut out = String::new();
-    crate::fold::visible(line, |c| out.push(c));
+    visible(line, |c| out.push(c));
     out
 }
 

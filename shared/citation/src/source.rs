@@ -1,0 +1,390 @@
+//! Reading Markdown: what of a text is dropped, what is white space, and what is text.
+
+use std::collections::HashSet;
+
+use unicode_normalization::char::is_combining_mark;
+
+use crate::chars::{is_stable, plain};
+
+/// How Markdown is read that a renderer shows in another form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// As it is written: with the numbers of list items, the names of links and the languages of code.
+    Written,
+    /// As a page shows it, where these are no text.
+    Shown,
+    /// The same for a part of a document, which may lack what defines the names of its links.
+    ShownPart,
+}
+
+/// The most bytes of a link's target.
+const LONGEST_TARGET: usize = 2_000;
+/// How deep parentheses in it are nested.
+const DEEPEST: usize = 8;
+/// Elements whose tags are dropped. Others may be code, such as `Vec<T>`.
+const ELEMENTS: [&str; 30] = [
+    "a",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "del",
+    "details",
+    "div",
+    "em",
+    "hr",
+    "i",
+    "img",
+    "ins",
+    "kbd",
+    "li",
+    "mark",
+    "ol",
+    "p",
+    "pre",
+    "s",
+    "small",
+    "span",
+    "strong",
+    "sub",
+    "summary",
+    "sup",
+    "table",
+    "td",
+    "tr",
+    "ul",
+];
+const ENTITIES: [(&str, char); 8] = [
+    ("&amp;", '&'),
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&quot;", '"'),
+    ("&apos;", '\''),
+    ("&#39;", '\''),
+    ("&nbsp;", ' '),
+    ("&#124;", '|'),
+];
+
+/// What comes next in a source, with its length in bytes.
+pub(crate) enum Piece {
+    Dropped(usize),
+    Blank(usize),
+    Char(char, usize),
+    /// A character with its marks, still to be normalized.
+    Composed(usize),
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
+pub(crate) struct Source<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    pub(crate) at: usize,
+    reading: Reading,
+    /// The names that links of the text may have.
+    names: HashSet<String>,
+    /// Whether nothing but marks came before on the line.
+    starts_line: bool,
+    /// Whether an address in angle brackets is open.
+    autolink: bool,
+    /// Whether a comment was found that has no end.
+    unclosed_comment: bool,
+    /// Whether the reading could make a difference so far.
+    pub(crate) depends: bool,
+}
+
+/// A byte that stands for itself wherever it is in a line of ASCII.
+const INERT: u8 = 1;
+/// A byte that does so after an inert one, where no mark of Markdown begins.
+const INERT_WITHIN: u8 = 2;
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => INERT,
+            b'0'..=b'9'
+            | b'.'
+            | b','
+            | b';'
+            | b':'
+            | b'('
+            | b')'
+            | b'\''
+            | b'"'
+            | b'/'
+            | b'='
+            | b'?'
+            | b'%'
+            | b'$'
+            | b'@'
+            | b'^'
+            | b'{'
+            | b'}'
+            | b'+'
+            | b'-'
+            | b'#' => INERT_WITHIN,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(text: &'a str, reading: Reading) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            reading,
+            names: if reading == Reading::Shown { reference_names(text) } else { HashSet::new() },
+            starts_line: true,
+            autolink: false,
+            unclosed_comment: false,
+            depends: false,
+        }
+    }
+
+    /// Goes on behind a run of `length` bytes.
+    pub(crate) fn skip(&mut self, length: usize) {
+        self.at += length;
+        self.starts_line = false;
+    }
+
+    fn byte(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or(b'\n')
+    }
+
+    fn starts_word(&self) -> bool {
+        self.at == 0 || matches!(self.bytes[self.at - 1], b' ' | b'\n' | b'\t' | b'|' | b'\r' | b'\\')
+    }
+
+    pub(crate) fn next(&mut self) -> Piece {
+        let byte = self.bytes[self.at];
+        if self.starts_word()
+            && let Some(length) = self.mark()
+        {
+            return Piece::Dropped(length);
+        }
+        self.starts_line = byte == b'\n' || (self.starts_line && matches!(byte, b' ' | b'\t' | b'\r'));
+        match byte {
+            b' ' | b'\n' | b'\t' | b'\r' | b'|' | 0x0b | 0x0c => Piece::Blank(1),
+            b'*' | b'`' | b'[' => Piece::Dropped(self.footnote().unwrap_or(1)),
+            b']' => Piece::Dropped(1 + self.target()),
+            b'!' if self.byte(1) == b'[' => Piece::Dropped(1),
+            b'~' if self.byte(1) == b'~' => Piece::Dropped(2),
+            b'\\' if self.byte(1).is_ascii_punctuation() || self.byte(1) == b'\n' => Piece::Dropped(1),
+            b'_' if !self.is_within_word() => Piece::Dropped(1),
+            b'<' => self.tag().unwrap_or(Piece::Char('<', 1)),
+            b'>' if self.autolink => {
+                self.autolink = false;
+                Piece::Dropped(1)
+            }
+            b'&' => self.entity().unwrap_or(Piece::Char('&', 1)),
+            _ if byte.is_ascii() && self.byte(1).is_ascii() => Piece::Char(char::from(byte), 1),
+            _ => self.character(),
+        }
+    }
+
+    /// The length of a word that is only Markdown: a bullet, hashes, a rule, a fence, a quotation's mark.
+    fn mark(&mut self) -> Option<usize> {
+        let rest = &self.bytes[self.at..];
+        let first = rest[0];
+        if !matches!(first, b'-' | b'+' | b'*' | b'#' | b'>' | b'=' | b':' | b'_' | b'`' | b'~' | b'{' | b'0'..=b'9') {
+            return None;
+        }
+        let starts_line = self.starts_line;
+        let length = rest.iter().position(|b| matches!(b, b' ' | b'\n' | b'\t' | b'\r' | b'|')).unwrap_or(rest.len());
+        let word = &rest[..length];
+        let only = |set: &[u8]| word.iter().all(|b| set.contains(b));
+        let is_mark = match first {
+            b'-' | b'+' | b'*' | b'>' if length == 1 => true,
+            b'#' => length <= 6 && only(b"#"),
+            b'-' | b'=' | b':' | b'*' | b'_' => length >= 3 && (only(b"-:") || only(b"=") || only(b"*") || only(b"_")),
+            b'{' => {
+                word.starts_with(b"{#")
+                    && word.ends_with(b"}")
+                    && matches!(rest.get(length), None | Some(b'\n' | b'\r'))
+            }
+            b'`' | b'~' if starts_line => {
+                self.depends = true;
+                if self.reading == Reading::Written {
+                    return None;
+                }
+                // The language of a fenced block, too.
+                let line = self.text[self.at..].lines().next().unwrap_or_default();
+                let run = line.len() - line.trim_start_matches(char::from(first)).len();
+                return (run >= 3 && !line[run..].contains('`')).then_some(line.len());
+            }
+            b'0'..=b'9' => {
+                let is_number = starts_line
+                    && (2..=10).contains(&length)
+                    && matches!(word[length - 1], b'.' | b')')
+                    && word[..length - 1].iter().all(u8::is_ascii_digit);
+                self.depends |= is_number;
+                is_number && self.reading != Reading::Written
+            }
+            b'>' if starts_line => return Some(1),
+            _ => false,
+        };
+        is_mark.then_some(length)
+    }
+
+    /// The length of a footnote's mark, such as `[^1]`.
+    fn footnote(&self) -> Option<usize> {
+        if !self.text[self.at..].starts_with("[^") {
+            return None;
+        }
+        let rest = &self.bytes[self.at..self.bytes.len().min(self.at + 100)];
+        let end = rest.iter().position(|b| matches!(b, b']' | b'\n' | b' '))?;
+        (rest[end] == b']').then_some(end + 1)
+    }
+
+    /// The length of what says where a link leads, after its closing bracket: `(target)`, or `[name]`.
+    fn target(&mut self) -> usize {
+        let end = self.bytes.len().min(self.at + LONGEST_TARGET);
+        let rest = &self.bytes[self.at + 1..end];
+        match rest.first() {
+            Some(b'(') => parenthesized(rest).unwrap_or(0),
+            Some(b'[') => {
+                self.depends = true;
+                if self.reading == Reading::Written {
+                    return 0;
+                }
+                let close = rest.iter().position(|b| *b == b']');
+                let name = close.and_then(|close| std::str::from_utf8(&rest[1..close]).ok());
+                let label = || self.text[..self.at].rsplit('[').next().unwrap_or_default();
+                name.filter(|name| {
+                    let name = if name.is_empty() { label() } else { name };
+                    self.reading == Reading::ShownPart || self.names.contains(&name.to_lowercase())
+                })
+                .map_or(0, |name| name.len() + 2)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether the underscore here stands between letters, as in a name of code.
+    fn is_within_word(&self) -> bool {
+        let before = self.text[..self.at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let after = self.text[self.at + 1..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
+        before && after
+    }
+
+    /// A tag of HTML, or an address in angle brackets.
+    fn tag(&mut self) -> Option<Piece> {
+        let rest = &self.text[self.at + 1..];
+        if rest.starts_with("http://") || rest.starts_with("https://") || rest.starts_with("mailto:") {
+            self.autolink = true;
+            return Some(Piece::Dropped(1));
+        }
+        if let Some(comment) = rest.strip_prefix("!--") {
+            let end = if self.unclosed_comment { None } else { comment.find("-->") };
+            self.unclosed_comment = end.is_none();
+            return end.map(|end| Piece::Dropped(end + 7));
+        }
+        let name = rest.trim_start_matches('/');
+        let length = name.find(|c: char| !c.is_ascii_alphanumeric()).filter(|length| *length > 0)?;
+        let is_known = ELEMENTS.contains(&name[..length].to_ascii_lowercase().as_str());
+        if !is_known || !matches!(name.as_bytes()[length], b' ' | b'>' | b'/' | b'\n') {
+            return None;
+        }
+        let end = rest.bytes().take(LONGEST_TARGET).position(|b| matches!(b, b'>' | b'<'))?;
+        if rest.as_bytes()[end] != b'>' {
+            return None;
+        }
+        let end = end + 2;
+        let breaks = matches!(&name[..length], "br" | "hr" | "p" | "li" | "td" | "div");
+        Some(if breaks { Piece::Blank(end) } else { Piece::Dropped(end) })
+    }
+
+    fn entity(&self) -> Option<Piece> {
+        let rest = &self.text[self.at..];
+        let (name, c) = ENTITIES.into_iter().find(|(name, _)| rest.starts_with(name))?;
+        Some(if matches!(c, ' ' | '|') { Piece::Blank(name.len()) } else { Piece::Char(c, name.len()) })
+    }
+
+    /// A character outside ASCII, or with marks.
+    fn character(&self) -> Piece {
+        let rest = &self.text[self.at..];
+        let mut chars = rest.char_indices();
+        let Some((_, first)) = chars.next() else { return Piece::Dropped(1) };
+        // Invisible: soft hyphen, zero-width space and joiner, byte order mark.
+        if matches!(first, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}') {
+            return Piece::Dropped(first.len_utf8());
+        }
+        if first.is_whitespace() {
+            return Piece::Blank(first.len_utf8());
+        }
+        let second = chars.clone().next();
+        if is_stable(first) && second.is_none_or(|(_, second)| second.is_ascii() || is_stable(second)) {
+            return Piece::Char(first, first.len_utf8());
+        }
+        let (same, length) = (plain(first), first.len_utf8());
+        if same != first {
+            // A dash that stands alone goes as a hyphen does there, which is a bullet.
+            let is_alone = self.starts_word() && self.byte(length).is_ascii_whitespace();
+            return if same == '-' && is_alone { Piece::Dropped(length) } else { Piece::Char(same, length) };
+        }
+        let joins = |c: char| is_combining_mark(c) || matches!(c, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}');
+        let end = chars.find(|(_, c)| !joins(*c)).map_or(rest.len(), |(at, _)| at);
+        if first.is_ascii() && end == 1 { Piece::Char(first, 1) } else { Piece::Composed(end) }
+    }
+}
+
+/// How many bytes from here on are text as they stand, with single spaces between words. Most of a text is; what
+/// [`Source::next`] makes of it is the same.
+pub(crate) fn run(source: &Source<'_>) -> usize {
+    let rest = &source.bytes[source.at..];
+    let kind = |at: usize| rest.get(at).map_or(0, |byte| KINDS[usize::from(*byte)]);
+    let mut length = 0;
+    if kind(0) == INERT {
+        loop {
+            if kind(length) != 0 {
+                length += 1;
+            } else if rest.get(length) == Some(&b' ') && kind(length + 1) == INERT {
+                length += 2;
+            } else {
+                break;
+            }
+        }
+        // A mark may follow, which belongs to the last character.
+        if rest.get(length).is_some_and(|byte| !byte.is_ascii()) {
+            length -= 1;
+            length -= usize::from(length > 0 && rest[length - 1] == b' ');
+        }
+    }
+    length
+}
+
+/// The length of a link's target in parentheses at the start of `rest`, if they are closed before an empty line.
+fn parenthesized(rest: &[u8]) -> Option<usize> {
+    let (mut depth, mut quoted, mut before) = (0_usize, false, b' ');
+    for (at, &byte) in rest.iter().enumerate() {
+        match byte {
+            _ if before == b'\\' => {}
+            b'\n' if before == b'\n' => return None,
+            b'"' => quoted ^= quoted || before == b' ' || before == b'\n',
+            b'(' if !quoted && depth == DEEPEST => return None,
+            b'(' if !quoted => depth += 1,
+            b')' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        before = if before == b'\\' && byte == b'\\' { b' ' } else { byte };
+    }
+    None
+}
+
+/// The names that `[name]: target` defines, in lower case.
+fn reference_names(text: &str) -> HashSet<String> {
+    let name = |line: &str| {
+        let (name, _) = line.trim_start().strip_prefix('[')?.split_once("]:")?;
+        Some(name.to_lowercase())
+    };
+    text.lines().filter_map(name).collect()
+}
