@@ -1,5 +1,6 @@
 //! `ragmaker-agent` from outside, with a scripted endpoint in place of a model.
 
+mod asking;
 mod browser;
 mod commands;
 mod endpoint;

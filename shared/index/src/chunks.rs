@@ -4,9 +4,9 @@ use ragmaker_document::sections::{Heading, Headings, enter, joined};
 
 use crate::rows::Row;
 
-/// Sections longer than this are cut at the next empty line outside code.
+/// Sections of more bytes are cut at the next empty line outside code.
 const LONG: usize = 2_000;
-/// Nothing is longer than this, unless one line is.
+/// The most characters of a chunk, unless one line is longer. Code and tables up to this length stay whole.
 const LONGEST: usize = 8_000;
 
 /// The chunks of the file `text`, whose first `body` bytes are front matter.
@@ -17,8 +17,10 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
     let first = text[..body].matches('\n').count() + 1;
     let mut at = body;
     let mut open: Option<Open> = None;
+    let mut before = Line { is_empty: true, is_row: false };
     for (line, piece) in (first..).zip(text[body..].split_inclusive('\n')) {
         let content = piece.trim_end_matches(['\n', '\r']);
+        let was_in_code = headings.in_code();
         let heading = headings.read(content);
         let is_heading = heading.is_some();
         if let Some(heading) = heading {
@@ -31,16 +33,29 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
             }
             enter(&mut path, heading);
         }
-        if let Some(full) = open.take_if(|open| {
-            let length = at - open.start;
-            (length > LONG && content.trim().is_empty() && !headings.in_code()) || length + piece.len() > LONGEST
-        }) {
+        let own = Line { is_empty: content.trim().is_empty(), is_row: content.trim_start().starts_with('|') };
+        let begins_block =
+            !was_in_code && !own.is_empty && (before.is_empty || headings.in_code() || own.is_row && !before.is_row);
+        before = own;
+        let characters = piece.chars().count();
+        let is_full = |open: &mut Open| at - open.start > LONG && own.is_empty && !headings.in_code();
+        if let Some(full) = open.take_if(is_full) {
             chunks.extend(full.close(text, &path));
         }
-        let current = open.get_or_insert(Open { start: at, end: at, line, last: line, has_body: false });
+        while let Some(full) = open.take_if(|open| open.characters + characters > LONGEST) {
+            let (part, rest) = if begins_block { (full, None) } else { full.cut() };
+            chunks.extend(part.close(text, &path));
+            open = rest;
+        }
+        let current = open.get_or_insert_with(|| Open::at(at, line));
+        if begins_block && at > current.start {
+            current.block =
+                Some(Cut { at, line, end: current.end, last: current.last, characters: current.characters });
+        }
         current.has_body |= !is_heading && content.contains(char::is_alphanumeric);
+        current.characters += characters;
         at += piece.len();
-        if !content.trim().is_empty() {
+        if !own.is_empty {
             (current.end, current.last) = (at - (piece.len() - content.len()), line);
         }
     }
@@ -50,15 +65,45 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
     chunks
 }
 
+/// What of a line says whether the next one begins a block.
+#[derive(Clone, Copy)]
+struct Line {
+    is_empty: bool,
+    is_row: bool,
+}
+
+/// The beginning of the last paragraph, code or table of a chunk, with the end of what is before it.
+struct Cut {
+    at: usize,
+    line: usize,
+    end: usize,
+    last: usize,
+    characters: usize,
+}
+
 struct Open {
     start: usize,
     end: usize,
     line: usize,
     last: usize,
+    characters: usize,
     has_body: bool,
+    block: Option<Cut>,
 }
 
 impl Open {
+    fn at(start: usize, line: usize) -> Self {
+        Self { start, end: start, line, last: line, characters: 0, has_body: false, block: None }
+    }
+
+    /// Two parts: the last block goes with what follows.
+    fn cut(self) -> (Self, Option<Self>) {
+        let Some(Cut { at, line, end, last, characters }) = self.block else { return (self, None) };
+        let rest =
+            Self { start: at, line, characters: self.characters - characters, has_body: true, block: None, ..self };
+        (Self { end, last, characters, ..Self::at(self.start, self.line) }, Some(rest))
+    }
+
     fn close(self, text: &str, path: &[Heading]) -> Option<Row> {
         let whole = &text[self.start..self.end];
         if !whole.contains(char::is_alphanumeric) {
@@ -110,6 +155,52 @@ mod tests {
         let found = chunks(&text, 0);
         assert!(found[0].end - found[0].start > 5_400 && text[found[0].start..found[0].end].ends_with("```"));
         assert!(found.len() >= 3 && found.iter().all(|c| c.end - c.start <= LONGEST));
+    }
+
+    #[test]
+    fn no_chunk_is_longer_than_it_may_be() {
+        for text in ["a b\n".repeat(9_000), format!("```\n{}", "コード\n".repeat(9_000)), "| x |\n".repeat(9_000)] {
+            let found = chunks(&text, 0);
+            assert!(found.iter().all(|c| text[c.start..c.end].chars().count() <= LONGEST));
+            assert!(found.len() <= text.chars().count() / (LONGEST - 10) + 1);
+            assert_eq!(found.iter().map(|c| c.last_line - c.first_line + 1).sum::<usize>(), text.lines().count());
+        }
+    }
+
+    fn block(kind: usize, length: usize) -> String {
+        match kind {
+            0 => "word ".repeat(length / 5) + "\n",
+            1 => format!("```\n{}```\n", "code\n\n".repeat(length / 6)),
+            2 => "| 表 | x |\n".repeat(length / 10),
+            _ => "潮が引く。\n".repeat(length / 6),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn code_and_tables_stay_whole(blocks in prop::collection::vec((0..4_usize, 10..7_900_usize, any::<bool>()), 1..6)) {
+            let mut text = "# T\n\n".to_owned();
+            let mut whole = vec![];
+            for (kind, length, is_apart) in blocks {
+                let block = block(kind, length);
+                if matches!(kind, 1 | 2) && (is_apart || kind == 1) {
+                    whole.push(text.len()..text.len() + block.trim_end().len());
+                }
+                text += &block;
+                if is_apart {
+                    text += "\n";
+                }
+            }
+            let found = chunks(&text, 0);
+            for block in whole {
+                let is_whole = found.iter().any(|c| c.start <= block.start && block.end <= c.end);
+                // Two tables without anything between them are one.
+                let is_one = text[..block.start].ends_with("|\n");
+                prop_assert!(is_whole || is_one, "{block:?} {found:?}");
+            }
+        }
     }
 
     proptest! {

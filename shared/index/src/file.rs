@@ -13,7 +13,7 @@ use std::{fs::File, io};
 use crate::{broken::Broken, rows, stamp::Stamp};
 
 /// Changes with the format and with everything that changes terms or chunks.
-pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX03");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX04");
 pub(crate) const HEADER: usize = 24 * 8;
 /// Sections of the file, in order.
 pub(crate) const ROWS: usize = 0;

@@ -64,7 +64,8 @@ fn run(arguments: &Arguments, host: HostOptions) -> Result<ExitCode, Error> {
         return finish(arguments, &agent, answer);
     }
     agent.request = request.unwrap_or_else(|| "(see the message)".to_owned());
-    let answer = step.run(|| agent.say(&text));
+    let is_ask = matches!(&arguments.request[..], [name, _, ..] if name == "ask");
+    let answer = step.run(|| if is_ask { agent.say_checked(&text) } else { agent.say(&text) });
     finish(arguments, &agent, answer)
 }
 
@@ -102,7 +103,7 @@ fn finish(arguments: &Arguments, agent: &Agent, answer: Result<String, Error>) -
         "tool_calls": agent.calls,
         "usage": agent.state.usage,
         "session": agent.session.id(),
-        "citations": crate::citations::found(&answer, agent.state.history.messages()),
+        "citations": agent.sources(&answer),
         "warnings": agent.warnings,
     });
     let mut out = vec![];

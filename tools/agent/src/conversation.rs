@@ -63,7 +63,7 @@ fn take(agent: &mut Agent, step: &Step, text: &str) -> Goes {
     let words = words.trim();
     let mut ask = |request: &str| {
         agent.request = request.to_owned();
-        let answer = step.run(|| agent.say(request));
+        let answer = step.run(|| if command == "/ask" { agent.say_checked(request) } else { agent.say(request) });
         shown(answer);
     };
     match command {

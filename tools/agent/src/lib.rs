@@ -7,6 +7,7 @@
 mod agent;
 mod approve;
 mod arguments;
+mod checked;
 mod citations;
 mod clean;
 mod cli;

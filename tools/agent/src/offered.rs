@@ -94,6 +94,11 @@ impl Tools {
         self.declarations.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
+    /// The host options of the calls.
+    pub(crate) fn host(&self) -> &HostOptions {
+        &self.own.host
+    }
+
     /// Names the conversation whose plan and reflections the calls are about.
     pub(crate) fn name_conversation(&mut self, id: &str) {
         Arc::make_mut(&mut self.own.host).conversation = Some(id.to_owned());

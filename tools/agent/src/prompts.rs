@@ -79,6 +79,16 @@ impl Language {
         format!("<note>{line}</note>")
     }
 
+    /// The text that has the model repair the claims `failed` of its answer.
+    pub(crate) fn repair(self, failed: &str) -> String {
+        format!("<note>{}</note>", self.line("repair").replacen("{{failed}}", failed, 1))
+    }
+
+    /// The line above the claims of an answer that do not hold.
+    pub(crate) fn unverified(self) -> &'static str {
+        self.line("unverified")
+    }
+
     fn line(self, name: &str) -> &'static str {
         let lines = match self {
             Self::Japanese => include_str!("prompts/ja/notes.md"),

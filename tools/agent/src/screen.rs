@@ -170,6 +170,14 @@ impl Screen {
         }
     }
 
+    /// Shows `mark`, which was added to an answer that was shown; `whole` is both.
+    pub(crate) fn marked(&mut self, mark: &str, whole: &str) {
+        self.object(&json!({"type": "answer", "text": whole}));
+        if self.form == Form::Text {
+            print(&clean::clean(mark));
+        }
+    }
+
     /// Shows an error to a person, in words.
     pub(crate) fn error(error: &Error) {
         let error = serde_json::to_value(error).unwrap_or_default();
