@@ -15,6 +15,7 @@ mod docs;
 mod engines;
 mod fetch;
 mod files;
+mod firefox;
 #[cfg(unix)]
 mod grid;
 mod log;

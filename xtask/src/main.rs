@@ -8,6 +8,7 @@ mod deny;
 mod discovery;
 mod docs;
 mod engines;
+mod firefox;
 mod generated;
 mod grid;
 mod integrations;

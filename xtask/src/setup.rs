@@ -32,6 +32,11 @@ pub(crate) fn for_engines() -> anyhow::Result<()> {
     install::beside(&["java", "parallel"])
 }
 
+/// Installs Firefox, where it is missing.
+pub(crate) fn for_firefox() -> anyhow::Result<()> {
+    install::beside(&["firefox"])
+}
+
 /// Installs the Java that a Selenium Grid runs on, where it is missing.
 pub(crate) fn for_grid() -> anyhow::Result<()> {
     install::beside(&["java"])

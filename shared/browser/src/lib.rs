@@ -14,6 +14,7 @@
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
+//! | [`kind`], [`firefox`] | which browser it is; launching Firefox | `webdriver` |
 //! | [`tab`] | lends tabs to calls | `webdriver`, `cdp` |
 //! | [`plain`] | a visit by WebDriver commands alone, where there is no DevTools socket | `webdriver`, `page` |
 //! | [`remote`], [`lending`] | browsers that other machines lend, and how | `session`, `webdriver`, `cdp` |
@@ -46,6 +47,8 @@ mod elements;
 mod endpoint;
 mod error;
 mod facts;
+mod firefox;
+mod kind;
 mod launch;
 mod lending;
 mod loading;

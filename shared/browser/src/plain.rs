@@ -238,8 +238,12 @@ impl Plain<'_> {
         if error == "ERR_ABORTED" {
             return Err(not_a_page("the browser refused what the server answered", &self.url, None, 0).into());
         }
-        let net_error = if error.starts_with("ERR_") { error } else { "ERR_FAILED" };
-        Err(navigation_failed(self.url.as_str(), &format!("net::{net_error}")).into())
+        let net_error = match firefox_error(error) {
+            Some(net_error) => net_error.to_owned(),
+            None if error.starts_with("ERR_") => format!("net::{error}"),
+            None => "net::ERR_FAILED".into(),
+        };
+        Err(navigation_failed(self.url.as_str(), &net_error).into())
     }
 
     /// Waits for a challenge to go: by itself, or solved by a person.
@@ -280,8 +284,12 @@ const BLANK: &str = "about:blank";
 
 /// Chromium's name of the cause for which Firefox says that it shows a page of its own.
 fn firefox_error(words: &str) -> Option<&'static str> {
-    let (_, cause) = words.split_once("about:neterror?e=").or_else(|| words.split_once("about:certerror?e="))?;
-    Some(match cause.split('&').next().unwrap_or_default() {
+    let shown = ["about:neterror?e=", "about:certerror?e="].into_iter().find_map(|page| words.split_once(page));
+    let cause = match shown {
+        Some((_, cause)) => cause.split('&').next().unwrap_or_default(),
+        None => words.split_once("Error: ")?.1.split_whitespace().next()?,
+    };
+    Some(match cause {
         "connectionFailure" => "net::ERR_CONNECTION_REFUSED",
         "dnsNotFound" => "net::ERR_NAME_NOT_RESOLVED",
         "netReset" | "netInterrupt" => "net::ERR_CONNECTION_RESET",
@@ -290,6 +298,7 @@ fn firefox_error(words: &str) -> Option<&'static str> {
         "deniedPortAccess" => "net::ERR_UNSAFE_PORT",
         "nssBadCert" => "net::ERR_CERT_INVALID",
         "nssFailure2" => "net::ERR_SSL_PROTOCOL_ERROR",
+        _ if shown.is_none() => return None,
         _ => "net::ERR_FAILED",
     })
 }
@@ -303,6 +312,8 @@ mod tests {
         let words = "unknown error: Reached error page: about:neterror?e=dnsNotFound&u=https%3A//x.example/&c=UTF-8";
         assert_eq!(firefox_error(words), Some("net::ERR_NAME_NOT_RESOLVED"));
         assert_eq!(firefox_error("about:certerror?e=nssBadCert&u=x"), Some("net::ERR_CERT_INVALID"));
+        assert_eq!(firefox_error("unknown error: Error: deniedPortAccess"), Some("net::ERR_UNSAFE_PORT"));
+        assert_eq!(firefox_error("unknown error: Error: of another kind"), None);
         assert_eq!(firefox_error("element click intercepted"), None);
     }
 

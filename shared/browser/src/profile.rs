@@ -23,6 +23,7 @@ use serde_json::value::RawValue;
 use crate::{
     codes::{BROWSER_BUSY, BROWSER_FAILED},
     endpoint::Endpoint,
+    kind::Kind,
 };
 
 /// After how long a folder without locks counts as left behind.
@@ -34,6 +35,9 @@ const ENDS: Duration = Duration::from_millis(100);
 /// How the names of the folders begin that go with their browser.
 const PASSING: &str = ".lent-";
 
+/// How the names of Firefox's profiles begin.
+const FIREFOX: &str = ".firefox-";
+
 /// The name of the session that is used when none is named.
 pub const DEFAULT_SESSION: &str = "default";
 
@@ -41,15 +45,34 @@ pub const DEFAULT_SESSION: &str = "default";
 #[derive(Clone, Debug)]
 pub struct Profile {
     session: String,
+    kind: Kind,
     folder: PathBuf,
     /// The project's cache folder; a supervisor, which creates nothing, does not know it.
     cache: Option<PathBuf>,
 }
 
 impl Profile {
-    /// The profile of `session` in the project whose cache folder is `cache`: `browser_profile` in it, or
-    /// for a named session `browser_profiles/NAME`.
+    /// The profile of `session` in the project whose cache folder is `cache`, for the browser that the environment
+    /// names: `browser_profile` in it, or for a named session `browser_profiles/NAME`; `browser_profiles/.firefox-NAME`
+    /// for Firefox.
+    ///
+    /// # Errors
+    ///
+    /// `ARGUMENT_ERROR` for a name that no session or no browser has.
     pub fn of(cache: &Path, session: Option<&str>) -> Result<Self, Error> {
+        Self::for_kind(cache, session, Kind::chosen()?)
+    }
+
+    /// The profiles of `session`, for each kind of browser.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::of`].
+    pub fn of_session(cache: &Path, session: Option<&str>) -> Result<Vec<Self>, Error> {
+        [Kind::Chromium, Kind::Firefox].into_iter().map(|kind| Self::for_kind(cache, session, kind)).collect()
+    }
+
+    fn for_kind(cache: &Path, session: Option<&str>, kind: Kind) -> Result<Self, Error> {
         let session = session.unwrap_or(DEFAULT_SESSION);
         let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if session.is_empty() || session.len() > 64 || session.starts_with('.') || !session.chars().all(allowed) {
@@ -65,16 +88,17 @@ impl Profile {
                 .remedy("Rename the folder, or set RAGMAKER_PROJECT_ROOT to another one.")
                 .detail("argument", PROJECT_ROOT));
         }
-        let folder = match session {
-            DEFAULT_SESSION => cache.join(BROWSER_PROFILE),
-            named => cache.join(BROWSER_PROFILES).join(named),
+        let folder = match (kind, session) {
+            (Kind::Firefox, session) => cache.join(BROWSER_PROFILES).join(format!("{FIREFOX}{session}")),
+            (Kind::Chromium, DEFAULT_SESSION) => cache.join(BROWSER_PROFILE),
+            (Kind::Chromium, named) => cache.join(BROWSER_PROFILES).join(named),
         };
-        Ok(Self { session: session.to_owned(), folder, cache: Some(cache.to_owned()) })
+        Ok(Self { session: session.to_owned(), kind, folder, cache: Some(cache.to_owned()) })
     }
 
     /// Every profile of the project whose cache folder is `cache`.
     pub fn all(cache: &Path) -> Result<Vec<Self>, Error> {
-        let default = Self::of(cache, None)?;
+        let default = Self::for_kind(cache, None, Kind::Chromium)?;
         let named = cache.join(BROWSER_PROFILES);
         let mut all: Vec<_> = fs::read_dir(named)
             .into_iter()
@@ -82,7 +106,15 @@ impl Profile {
             .flatten()
             .collect::<Vec<_>>()
             .into_iter()
-            .filter_map(|entry| Self::of(cache, Some(entry.file_name().to_str()?)).ok())
+            .filter_map(|entry| {
+                let name = entry.file_name();
+                let name = name.to_str()?;
+                let (kind, session) = match name.strip_prefix(FIREFOX) {
+                    Some(session) => (Kind::Firefox, session),
+                    None => (Kind::Chromium, name),
+                };
+                Self::for_kind(cache, Some(session), kind).ok()
+            })
             .collect();
         all.sort_by(|a, b| a.session.cmp(&b.session));
         all.insert(0, default);
@@ -92,7 +124,12 @@ impl Profile {
 
     /// The profile in `folder`, as the supervisor is told it.
     pub(crate) fn at(session: String, folder: PathBuf) -> Self {
-        Self { session, folder, cache: None }
+        Self { session, kind: Kind::default(), folder, cache: None }
+    }
+
+    /// The kind of its browser.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// A profile for the browser that one process borrows from another machine; it has a folder for its locks alone,
@@ -104,7 +141,7 @@ impl Profile {
         let name = format!("{PASSING}{}-{}-{count}", std::process::id(), since.as_nanos());
         // No session has a name like this.
         let folder = self.cache.as_deref().unwrap_or(&self.folder).join(BROWSER_PROFILES).join(name);
-        Self { session: self.session.clone(), folder, cache: self.cache.clone() }
+        Self { session: self.session.clone(), kind: self.kind, folder, cache: self.cache.clone() }
     }
 
     /// The profiles of this kind that nobody uses any more. One that was just made may not be locked yet.
@@ -112,7 +149,7 @@ impl Profile {
         let folder = self.cache.as_deref().unwrap_or(&self.folder).join(BROWSER_PROFILES);
         let profile = |entry: fs::DirEntry| {
             let age = entry.metadata().ok()?.modified().ok()?.elapsed().ok()?;
-            Some(Self { session: self.session.clone(), folder: entry.path(), cache: None })
+            Some(Self { folder: entry.path(), cache: None, ..self.clone() })
                 .filter(|profile| age > NEW && profile.is_passing())
                 .filter(|profile| !profile.is_supervised() && profile.lock_unused().is_some())
         };

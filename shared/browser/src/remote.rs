@@ -60,7 +60,9 @@ impl Remote {
         give_back_abandoned(named);
         let endpoint = Some(self.url.clone());
         let sandbox = !NO_SANDBOX.load(Ordering::Relaxed);
-        let launch = Launch { headless: !visible, stays: false, idle_seconds: IDLE_SECONDS, endpoint, sandbox };
+        let browser = named.kind();
+        let launch =
+            Launch { browser, headless: !visible, stays: false, idle_seconds: IDLE_SECONDS, endpoint, sandbox };
         loop {
             let profile = named.passing();
             profile.create()?;

@@ -7,6 +7,8 @@ use ragmaker_tool::{Error, HostOptions};
 use crate::{
     codes::{BROWSER_BUSY, BROWSER_LOST, NO_DISPLAY, PAGE_CRASHED, PROFILE_IN_USE, TIMEOUT},
     find::{Program, has_display},
+    firefox,
+    kind::Kind,
     launch::Launch,
     lending, process,
     profile::{Lock, Profile, Running},
@@ -32,7 +34,8 @@ impl InUse {
     /// Connects to the browser on `profile`, or starts one that closes when its last user leaves.
     pub(crate) fn enter(profile: &Profile, visible: bool, deadline: Instant) -> Result<Self, Error> {
         let idle_seconds = IDLE_SECONDS;
-        let launch = Launch { headless: !visible, stays: false, idle_seconds, endpoint: None, sandbox: true };
+        let browser = profile.kind();
+        let launch = Launch { browser, headless: !visible, stays: false, idle_seconds, endpoint: None, sandbox: true };
         profile.create()?;
         let lock = profile.lock_use(deadline)?;
         if let Some(running) = usable(profile, visible) {
@@ -54,8 +57,11 @@ impl InUse {
         launch.endpoint = launch.endpoint.or(lent.map(|old| old.endpoint.webdriver));
         if launch.endpoint.is_none() {
             // Missing programs are reported before anything is changed.
-            Program::Chromium.find()?;
-            Program::ChromeDriver.find()?;
+            let needed = match launch.browser {
+                Kind::Chromium => [Program::Chromium, Program::ChromeDriver],
+                Kind::Firefox => [Program::Firefox, Program::GeckoDriver],
+            };
+            needed.into_iter().try_for_each(|program| program.find().map(drop))?;
             if !launch.headless && !has_display() {
                 return Err(NO_DISPLAY.error("there is no screen to show a window on").remedy(NO_SCREEN));
             }
@@ -183,7 +189,8 @@ pub fn open(profile: &Profile, visible: bool, idle_seconds: u64, host: &HostOpti
         InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) }
     } else {
         drop(lock);
-        let launch = Launch { headless: !visible, stays: true, idle_seconds, endpoint, sandbox: true };
+        let browser = profile.kind();
+        let launch = Launch { browser, headless: !visible, stays: true, idle_seconds, endpoint, sandbox: true };
         InUse::start(profile, launch, deadline, &|| false)?
     };
     let _start = profile.lock_start(deadline)?;
@@ -214,7 +221,9 @@ const NO_SCREEN: &str = "Leave --no-headless out, or run where a person can see 
 /// port may belong to another program by now, and a browser without a supervisor would never be closed.
 fn usable(profile: &Profile, visible: bool) -> Option<Running> {
     let running = profile.running().filter(|running| !(visible && running.headless))?;
-    (profile.is_supervised() && running.endpoint.accepts_connections()).then_some(running)
+    // A driver outlives a browser that has crashed.
+    let runs = running.endpoint.is_remote || running.endpoint.devtools.is_some() || firefox::runs(&running);
+    (runs && profile.is_supervised() && running.endpoint.accepts_connections()).then_some(running)
 }
 
 #[cfg(test)]

@@ -21,8 +21,10 @@ use serde_json::{Value, json};
 use crate::{
     cdp::{self, BrowserSocket},
     codes::{BROWSER_FAILED, SESSION_ERRORS},
-    endpoint::accepts_connections,
+    endpoint::{Endpoint, accepts_connections},
     error::CommandError,
+    firefox,
+    kind::Kind,
     launch::{self, Launch, Lines, START, end},
     lending, process,
     profile::{Profile, Running},
@@ -167,7 +169,13 @@ fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
         Some(launch @ Launch { endpoint: Some(endpoint), .. }) => {
             lending::start(profile, launch, endpoint).map(|running| (running, None))
         }
-        Some(launch) => launch::start_browser(profile, launch).map(|(running, driver)| (running, Some(driver))),
+        Some(launch) => {
+            let start = match launch.browser {
+                Kind::Chromium => launch::start_browser,
+                Kind::Firefox => firefox::start,
+            };
+            start(profile, launch).map(|(running, driver)| (running, Some(driver)))
+        }
         None => take_over(profile).map(|running| (running, None)),
     };
     let (report, browser) = match started {
@@ -190,7 +198,11 @@ fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
 pub(crate) fn is_alive(profile: &Profile, running: &Running) -> bool {
     process::profile_of(running.driver_pid).as_deref() == Some(profile.folder())
         && accepts_connections(&running.endpoint.webdriver)
-        && BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).is_ok()
+        && if running.endpoint.devtools.is_some() {
+            BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).is_ok()
+        } else {
+            firefox::runs(running) && lending::answers(running)
+        }
 }
 
 /// Takes over from a supervisor that was killed.
@@ -234,10 +246,10 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
             || accepts_connections(&running.endpoint.webdriver),
             |driver| matches!(driver.try_wait(), Ok(None)),
         );
-        let broken = if running.endpoint.is_remote {
-            unanswered > UNANSWERED
-        } else {
-            !is_driven || !running.endpoint.devtools.as_ref().is_some_and(accepts_connections)
+        let broken = match &running.endpoint {
+            Endpoint { is_remote: true, .. } => unanswered > UNANSWERED,
+            Endpoint { devtools: None, .. } => !is_driven || !firefox::runs(&running),
+            Endpoint { devtools: Some(devtools), .. } => !is_driven || !accepts_connections(devtools),
         };
         let idle = !running.stays || profile.unused_for() > Duration::from_secs(running.idle_seconds);
         if !broken && !idle {
@@ -283,6 +295,10 @@ fn end_driver(profile: &Profile, running: &Running) {
     if process::profile_of(running.driver_pid).as_deref() != Some(profile.folder()) {
         return;
     }
+    if running.endpoint.devtools.is_none() {
+        // geckodriver has no such command, and leaves nothing behind.
+        return process::end(running.driver_pid);
+    }
     webdriver::shut_down(&running.endpoint.webdriver, DRIVER_ENDS);
     let until = Instant::now() + DRIVER_ENDS;
     while process::runs(running.driver_pid) && Instant::now() < until {
@@ -293,7 +309,8 @@ fn end_driver(profile: &Profile, running: &Running) {
 /// Asks the browser to quit, and waits until it has; tells whether its tabs are empty, and nothing where it
 /// could not be asked.
 fn quit(running: &Running, patience: Duration) -> Option<bool> {
-    if running.endpoint.is_remote {
+    if running.endpoint.devtools.is_none() || running.endpoint.is_remote {
+        // The end of its session is the end of the browser.
         return lending::give_back(running, Instant::now() + patience).then_some(true);
     }
     let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).ok()?;

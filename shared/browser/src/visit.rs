@@ -7,7 +7,7 @@ use std::{
 };
 
 use ragmaker_address::{Domains, Network as Machines, same_page};
-use ragmaker_project::Project;
+use ragmaker_project::{Project, variables::BROWSER};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use serde_json::{Value, json};
 
@@ -17,6 +17,7 @@ use crate::{
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     elements::{self, Frames, Listed, Within},
     error::{Failure, not_a_page},
+    kind::Kind,
     loading::{Load, Loading},
     navigation::{Navigation, Target},
     page::{Link, Outcome, Page},
@@ -104,6 +105,11 @@ impl Browsing {
         Ok(())
     }
 
+    /// How many pages can be visited at once, where `wanted` are: Firefox has one tab for all.
+    pub fn most_at_once(&self, wanted: usize) -> usize {
+        if self.remote.is_none() && self.profile.kind() == Kind::Firefox { 1 } else { wanted }
+    }
+
     fn enter(&self, visible: bool, deadline: Instant) -> Result<InUse, Error> {
         match &self.remote {
             Some(remote) => remote.enter(&self.profile, visible, deadline, &|| false),
@@ -118,6 +124,17 @@ impl Browsing {
                 remote.keep(in_use);
             }
             _ => in_use.leave(),
+        }
+    }
+
+    /// The error for what WebDriver commands alone cannot do.
+    fn no_socket(&self, what: &str) -> Error {
+        let error = ARGUMENT_ERROR.error(format!("{what} a browser with a DevTools socket, which this one has not"));
+        match self.profile.kind() {
+            Kind::Firefox => error.remedy("Use Chromium: unset RAGMAKER_BROWSER.").detail("argument", BROWSER),
+            Kind::Chromium => error
+                .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
+                .detail("argument", "--webdriver-url"),
         }
     }
 
@@ -203,7 +220,7 @@ impl Visit<'_> {
                 })?;
                 Ok((after, (done, side_effects, counted, page.title, failed)))
             },
-            |_| Err(no_socket("acting needs")),
+            |_| Err(self.browsing.no_socket("acting needs")),
         )?;
         if let Some(error) = failed {
             return Err(error.detail("url", page.url.as_str()));
@@ -233,7 +250,7 @@ impl Visit<'_> {
                 })?;
                 Ok((page, elements::listed(&nodes, selector)))
             },
-            |_| Err(no_socket("listing what can be acted on needs")),
+            |_| Err(self.browsing.no_socket("listing what can be acted on needs")),
         )?;
         if let Some(selector) = selector.filter(|_| within.is_none()) {
             return Err(SELECTOR_NOT_FOUND
@@ -293,7 +310,7 @@ impl Visit<'_> {
     ) -> Result<(Page, T), Error> {
         let Browsing { domains, machines, block_list, .. } = self.browsing;
         if block_list.is_some() || !machines.is_all() {
-            return Err(no_socket("--public-only and --block-list need"));
+            return Err(self.browsing.no_socket("--public-only and --block-list need"));
         }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
         let order = plain::Order { target, visible, timeout, wait_for, load, domains, script, deadline };
@@ -386,14 +403,6 @@ impl Visit<'_> {
             return Err(error);
         }
     }
-}
-
-/// The error for what WebDriver commands alone cannot do.
-fn no_socket(what: &str) -> Error {
-    ARGUMENT_ERROR
-        .error(format!("{what} a browser with a DevTools socket, which this one has not"))
-        .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
-        .detail("argument", "--webdriver-url")
 }
 
 #[cfg(test)]

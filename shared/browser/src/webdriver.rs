@@ -91,7 +91,8 @@ impl Driver {
         let (client, session) = runtime.block_on(within(deadline, session)).map_err(|_| NoSession::Late)??;
         let granted = client.capabilities();
         let text = |name: &str| granted.and_then(|all| all.get(name)?.as_str()).unwrap_or_default().to_owned();
-        let pid = granted.and_then(|all| all.get("goog:processID")?.as_u64()?.try_into().ok());
+        let pid = ["goog:processID", "moz:processID"].into_iter().find_map(|name| granted?.get(name)?.as_u64());
+        let pid = pid.and_then(|pid| pid.try_into().ok());
         let browser = format!("{} {}", text("browserName"), text("browserVersion"));
         let devtools = Url::parse(&text("se:cdp")).ok();
         Ok(Launched { session, browser, pid, devtools })
@@ -222,6 +223,10 @@ fn command_error(error: &CmdError) -> CommandError {
             ErrorStatus::InvalidSessionId => CommandError::Ended,
             ErrorStatus::NoSuchWindow => CommandError::Gone,
             ErrorStatus::Timeout | ErrorStatus::ScriptTimeout => CommandError::Late,
+            // geckodriver's words for a browser that has ended.
+            ErrorStatus::UnknownError if standard.message.contains("Failed to decode response from marionette") => {
+                CommandError::Gone
+            }
             _ => CommandError::Failed(standard.to_string()),
         },
         CmdError::NotW3C(Value::String(name)) => match name.as_str() {

@@ -1,4 +1,4 @@
-//! The executables of Chromium and ChromeDriver: from an environment variable, on PATH, or in the usual places.
+//! The executables of browsers and their drivers: from an environment variable, on PATH, or in the usual places.
 
 use std::{
     env,
@@ -9,7 +9,7 @@ use ragmaker_tool::{Code, Error};
 
 use crate::variables;
 
-/// Chromium or ChromeDriver is not on this machine.
+/// The browser or its driver is not on this machine.
 pub const BROWSER_NOT_FOUND: Code = Code::new(
     "BROWSER_NOT_FOUND",
     "Install Chromium and ChromeDriver (Debian: apt-get install chromium chromium-driver), or name them with RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER.",
@@ -34,6 +34,10 @@ pub enum Program {
     Chromium,
     /// ChromeDriver, of the browser's own version.
     ChromeDriver,
+    /// Firefox.
+    Firefox,
+    /// geckodriver, which drives Firefox.
+    GeckoDriver,
 }
 
 impl Program {
@@ -42,6 +46,8 @@ impl Program {
         match self {
             Self::Chromium => "Chromium",
             Self::ChromeDriver => "ChromeDriver",
+            Self::Firefox => "Firefox",
+            Self::GeckoDriver => "geckodriver",
         }
     }
 
@@ -50,6 +56,8 @@ impl Program {
         match self {
             Self::Chromium => variables::CHROMIUM,
             Self::ChromeDriver => variables::CHROMEDRIVER,
+            Self::Firefox => variables::FIREFOX,
+            Self::GeckoDriver => variables::GECKODRIVER,
         }
     }
 
@@ -60,6 +68,8 @@ impl Program {
                 &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "Chromium"]
             }
             Self::ChromeDriver => &["chromedriver", "chromium.chromedriver"],
+            Self::Firefox => &["firefox", "firefox-esr"],
+            Self::GeckoDriver => &["geckodriver", "firefox.geckodriver"],
         }
     }
 
@@ -87,6 +97,20 @@ impl Program {
                 "/usr/local/bin/chromedriver",
                 r"C:\Program Files\ChromeDriver\chromedriver.exe",
             ],
+            Self::Firefox => &[
+                "/usr/bin/firefox",
+                "/usr/lib/firefox/firefox",
+                "/usr/lib/firefox-esr/firefox-esr",
+                "/snap/bin/firefox",
+                "/Applications/Firefox.app/Contents/MacOS/firefox",
+                r"C:\Program Files\Mozilla Firefox\firefox.exe",
+            ],
+            Self::GeckoDriver => &[
+                "/usr/bin/geckodriver",
+                "/usr/local/bin/geckodriver",
+                "/snap/bin/geckodriver",
+                "/opt/homebrew/bin/geckodriver",
+            ],
         }
     }
 
@@ -111,20 +135,32 @@ impl Program {
         found.ok_or_else(|| self.missing())
     }
 
+    /// What installs it.
+    fn installation(self) -> &'static str {
+        match (self, env::consts::OS) {
+            (Self::Firefox, "macos") => "Install it: brew install --cask firefox.",
+            (Self::Firefox, "linux") => {
+                "Install it: apt-get install firefox-esr (Debian), dnf install firefox (Fedora), pacman -S firefox (Arch)."
+            }
+            (Self::Firefox, _) => "Install it from https://www.mozilla.org/firefox.",
+            (Self::GeckoDriver, "macos") => "Install it: brew install geckodriver.",
+            (Self::GeckoDriver, _) => {
+                "Install it: cargo install geckodriver, or a file of https://github.com/mozilla/geckodriver/releases on PATH."
+            }
+            (_, "macos") => "Install both: brew install --cask chromium chromedriver.",
+            (_, "windows") => "Install Google Chrome and the ChromeDriver of the same version, and put it on PATH.",
+            _ => {
+                "Install both: apt-get install chromium chromium-driver (Debian), dnf install chromium chromedriver (Fedora), pacman -S chromium (Arch)."
+            }
+        }
+    }
+
     /// The error that says what to install.
     fn missing(self) -> Error {
         BROWSER_NOT_FOUND
-                .error(format!("{} was found neither on PATH nor where it is usually installed", self.name()))
-                .remedy(format!(
-                    "{} Or name the executable with {}.",
-                    match env::consts::OS {
-                        "macos" => "Install both: brew install --cask chromium chromedriver.",
-                        "windows" => "Install Google Chrome and the ChromeDriver of the same version, and put it on PATH.",
-                        _ => "Install both: apt-get install chromium chromium-driver (Debian), dnf install chromium chromedriver (Fedora), pacman -S chromium (Arch).",
-                    },
-                    self.variable()
-                ))
-                .detail("missing", self.name())
+            .error(format!("{} was found neither on PATH nor where it is usually installed", self.name()))
+            .remedy(format!("{} Or name the executable with {}.", self.installation(), self.variable()))
+            .detail("missing", self.name())
     }
 }
 
@@ -151,6 +187,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_with_how_to_install_it() {
+        for program in [Program::Firefox, Program::GeckoDriver] {
+            let error = serde_json::to_value(program.missing()).unwrap();
+            let remedy = error["remediation_suggestion"].as_str().unwrap();
+            assert!(remedy.contains("nstall") && remedy.contains(program.variable()), "{remedy}");
+        }
         for program in [Program::Chromium, Program::ChromeDriver] {
             let error = serde_json::to_value(program.missing()).unwrap();
             let remedy = error["remediation_suggestion"].as_str().unwrap();

@@ -29,6 +29,12 @@ pub const BLOCK_LISTS: &str = "RAGMAKER_BLOCK_LISTS";
 pub const CHROMIUM: &str = "RAGMAKER_CHROMIUM";
 /// The WebDriver endpoint whose browsers are used.
 pub const WEBDRIVER_URL: &str = "RAGMAKER_WEBDRIVER_URL";
+/// Which browser is used.
+pub const BROWSER: &str = "RAGMAKER_BROWSER";
+/// The Firefox executable.
+pub const FIREFOX: &str = "RAGMAKER_FIREFOX";
+/// The geckodriver executable.
+pub const GECKODRIVER: &str = "RAGMAKER_GECKODRIVER";
 /// The `ChromeDriver` executable.
 pub const CHROMEDRIVER: &str = "RAGMAKER_CHROMEDRIVER";
 /// Whether JSON is printed in ASCII.
@@ -106,6 +112,11 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "Filter lists in the syntax of Adblock Plus, separated as in PATH; pages do not make the requests that they block.",
         default: "none",
     },
+    Variable {
+        name: BROWSER,
+        meaning: "chromium or firefox: the browser that opens the pages. docs/firefox.md says what Firefox does without.",
+        default: "chromium",
+    },
     Variable { name: CHROMEDRIVER, meaning: "The ChromeDriver executable.", default: "found on PATH" },
     Variable {
         name: CHROMIUM,
@@ -137,6 +148,12 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "An embeddings endpoint in OpenAI's format; a search then also ranks by meaning.",
         default: "search.embed_url of ragmaker.toml, else none: a search ranks by words",
     },
+    Variable {
+        name: FIREFOX,
+        meaning: "The Firefox executable.",
+        default: "found on PATH and where installers put it",
+    },
+    Variable { name: GECKODRIVER, meaning: "The geckodriver executable.", default: "found on PATH" },
     Variable {
         name: KB_ROOTS,
         meaning: "Knowledge bases outside the project that the file tools may read, separated as in PATH.",

@@ -103,7 +103,7 @@ fn a_call_borrows_a_browser_and_gives_it_back() {
         ("http://nowhere.invalid/", "NAVIGATION_FAILED"),
         ("/members/report", "LOGIN_REQUIRED"),
     ] {
-        let run = lent(visitor.extract(page), &server).args(["--timeout", "8"]).run();
+        let run = lent(visitor.extract(page), &server).args(["--timeout", "15"]).run();
         run.error(code);
         assert_given_back(&visitor, &server, page);
     }

@@ -48,7 +48,7 @@ impl Tool for Args {
                     .detail("argument", "--session"));
             }
             (true, None) => Profile::all(&cache)?,
-            (false, session) => vec![Profile::of(&cache, session.as_deref())?],
+            (false, session) => Profile::of_session(&cache, session.as_deref())?,
         };
         let mut closed = vec![];
         for profile in profiles {
@@ -56,6 +56,7 @@ impl Tool for Args {
                 closed.push(profile.session().to_owned());
             }
         }
+        closed.dedup();
         Ok(Answer { closed })
     }
 }

@@ -227,7 +227,9 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
     }
     if !tasks.is_empty() {
         output.run.expect(tasks.len());
-        let _held = Browsing::new(session, invocation)?.hold()?;
+        let browsing = Browsing::new(session, invocation)?;
+        let _held = browsing.hold()?;
+        let list = &List { tabs: browsing.most_at_once(list.tabs), addresses: vec![], ..*list };
         load_all(list, tasks, &mut output, invocation)?;
     }
     let Output { mut store, run, .. } = output;

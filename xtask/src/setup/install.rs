@@ -70,6 +70,7 @@ pub(super) fn beside(programs: &[&'static str]) -> anyhow::Result<()> {
         ("Xvfb", "apt-get" | "apk") => "xvfb",
         ("Xvfb", "dnf") => "xorg-x11-server-Xvfb",
         ("Xvfb", "pacman") => "xorg-server-xvfb",
+        ("firefox", "apt-get") => "firefox-esr",
         ("java", "apt-get") => "default-jre-headless",
         ("java", "dnf") => "java-latest-openjdk-headless",
         ("java", "pacman") => "jre-openjdk-headless",

@@ -8,6 +8,8 @@ const at = String(get("documentURI"));
 if (at.startsWith("chrome-error:")) {
   return { at, error: Document.prototype.querySelector.call(document, ".error-code")?.textContent.trim() ?? "" };
 }
+// Firefox's page for an error names the cause in its address.
+if (/^about:(net|cert)error\?/.test(at)) return { at, error: at };
 let matches = false;
 try {
   matches = selector !== null && Document.prototype.querySelector.call(document, selector) !== null;

@@ -1,0 +1,48 @@
+//! The kinds of browsers: Chromium, and Firefox where the environment says so.
+
+use std::env;
+
+use ragmaker_project::variables::BROWSER;
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use serde::{Deserialize, Serialize};
+
+/// A kind of browser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Kind {
+    /// Chromium or Google Chrome, driven by its DevTools socket.
+    #[default]
+    Chromium,
+    /// Firefox, driven by WebDriver commands alone.
+    Firefox,
+}
+
+impl Kind {
+    /// The one that the environment names.
+    pub(crate) fn chosen() -> Result<Self, Error> {
+        env::var_os(BROWSER).map_or(Ok(Self::default()), |name| Self::named(&name.to_string_lossy()))
+    }
+
+    fn named(name: &str) -> Result<Self, Error> {
+        match name.to_ascii_lowercase().as_str() {
+            "" | "chromium" | "chrome" => Ok(Self::Chromium),
+            "firefox" => Ok(Self::Firefox),
+            _ => Err(ARGUMENT_ERROR
+                .error(format!("{BROWSER} cannot be {name:?}"))
+                .remedy("Set it to chromium or firefox, or unset it.")
+                .detail("argument", BROWSER)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_is_named_or_refused() {
+        for (name, kind) in [("", Kind::Chromium), ("chromium", Kind::Chromium), ("Firefox", Kind::Firefox)] {
+            assert_eq!(Kind::named(name).unwrap(), kind);
+        }
+        assert!(Kind::named("safari").unwrap_err().is(ARGUMENT_ERROR));
+    }
+}
