@@ -61,9 +61,14 @@ impl Loading {
         self.load
     }
 
+    /// Whether every request is checked, and not only those of some kinds.
+    pub(crate) fn checks_all(&self) -> bool {
+        self.block_list.is_some() || self.reach.is_some()
+    }
+
     /// The requests that the browser is to ask about; none where all are made.
     pub(crate) fn patterns(&self) -> Option<Value> {
-        if self.block_list.is_some() || self.reach.is_some() {
+        if self.checks_all() {
             return Some(json!([{"urlPattern": "*"}]));
         }
         let kinds = || WITHOUT_TEXT.map(|kind| json!({"resourceType": kind})).into();
@@ -130,6 +135,7 @@ mod tests {
         std::fs::write(&file, "||ads.example^\n").unwrap();
         let list = BlockList::of(&[file.to_str().unwrap().to_owned()], folder.path()).unwrap().unwrap();
         let loading = Loading::new(Load::Everything, Some(Rc::new(list)));
+        assert!(loading.checks_all() && !Loading::new(Load::Text, None).checks_all());
         assert_eq!(loading.patterns(), Some(json!([{"urlPattern": "*"}])));
         assert_eq!(command(&loading, "Script", "T"), "Fetch.failRequest");
         assert_eq!(command(&loading, "Document", "F"), "Fetch.failRequest");

@@ -1,8 +1,8 @@
 //! The check of each request of a page, when the host of the call refuses private machines.
 //!
 //! The browser pauses each request, including redirects, until this check has resolved the name of its host. The
-//! browser then resolves the name again, so the address of a loaded document is checked once more. Requests of service
-//! workers and `WebSockets` cannot be intercepted and are not checked.
+//! browser then resolves the name again, so the address of a loaded document is checked once more. Requests of
+//! `WebSockets`, and of a service worker that an earlier page installed, cannot be intercepted and are not checked.
 
 use std::{cell::RefCell, collections::HashMap, env, net::IpAddr};
 

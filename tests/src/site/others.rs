@@ -46,6 +46,9 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
         }
         ["inner", "picture"] => return Some(super::wiki::drawing().into()),
         ["inner", "script"] => return Some(Response::new("text/javascript", "1;").into()),
+        ["worker", kind @ ("dedicated" | "shared" | "service")] => (String::new(), worker(kind)),
+        ["worker", kind, "script"] => return Some(Response::new("text/javascript", worker_script(kind)).into()),
+        ["worker", _, part @ ("text" | "tracker")] => return Some(Response::new("text/plain", part).into()),
         ["fetch"] => (String::new(), format!("<script>fetch('{silent}').catch(() => {{}});</script>")),
         ["script"] => (String::new(), format!("<script async src=\"{silent}\"></script>")),
         ["frame"] => (String::new(), format!("<iframe src=\"{silent}\"></iframe><script>1</script>")),
@@ -69,4 +72,37 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     let text = html::prose("other site", 20);
     let body = format!("<main>\n<h1>Other site</h1>\n{text}<p>The end of the page.</p>\n{body}\n</main>");
     Some(Response::html(html::document("Other site", &head, &body)).into())
+}
+
+/// What a page holds that starts a worker of this `kind` and shows what the worker says.
+fn worker(kind: &str) -> String {
+    let start = match kind {
+        "dedicated" => "new Worker(script).onmessage = show;",
+        "shared" => {
+            "if (globalThis.SharedWorker) new SharedWorker(script).port.onmessage = show;\n\
+             else show({data: 'no shared workers'});"
+        }
+        _ => "navigator.serviceWorker.onmessage = show; navigator.serviceWorker.register(script);",
+    };
+    format!(
+        "<p id=\"said\"></p>\n<script>\nconst script = '/other-site/worker/{kind}/script';\n\
+         const show = event => {{ document.getElementById('said').textContent = event.data; }};\n{start}\n</script>"
+    )
+}
+
+/// Its script: it asks for a text and for a tracker, and says what came of that.
+fn worker_script(kind: &str) -> String {
+    let run = match kind {
+        "dedicated" => "ask().then(postMessage);",
+        "shared" => "onconnect = event => ask().then(text => event.ports[0].postMessage(text));",
+        _ => {
+            "oninstall = event => event.waitUntil(Promise.all([ask(), clients.matchAll({includeUncontrolled: true})])\
+             .then(([text, pages]) => pages.forEach(page => page.postMessage(text))));"
+        }
+    };
+    format!(
+        "const get = part => fetch('/other-site/worker/{kind}/' + part, {{cache: 'no-store'}})\
+         .then(answer => answer.text(), () => 'no ' + part);\n\
+         const ask = () => Promise.all(['text', 'tracker'].map(get)).then(said => said.join(', '));\n{run}"
+    )
 }

@@ -67,3 +67,25 @@ fn what_is_left_out_is_left_out_of_the_frames_of_other_sites() {
         assert_eq!((count("picture"), count("script")), asked, "{arguments:?}");
     }
 }
+
+#[test]
+fn a_list_holds_for_the_requests_of_workers() {
+    let visitor = Visitor::with_browser();
+    let list = visitor.project.write("list.txt", "/other-site/worker/*/tracker\n");
+    let blocked = ["--block-list", list.to_str().unwrap()];
+    for (kind, arguments, said, trackers) in [
+        ("dedicated", &blocked[..], "text, no tracker", 0),
+        ("dedicated", &[], "text, tracker", 1),
+        // It is installed once.
+        ("service", &blocked, "text, no tracker", 0),
+        // It belongs to no tab: there is none where every request is checked.
+        ("shared", &blocked, "no shared workers", 0),
+        ("shared", &[], "text, tracker", 1),
+    ] {
+        let page = format!("/other-site/worker/{kind}");
+        let shown = ["--selector", "#said", "--wait-for", "#said:not(:empty)", "--reload"];
+        let run = visitor.extract(&page).args(shown).args(arguments).run();
+        assert!(Saved::by(&run).has_line(said), "{kind} {arguments:?}: {:?}", run.answer());
+        assert_eq!(visitor.site.count(&format!("{page}/tracker")), trackers, "{kind} {arguments:?}");
+    }
+}

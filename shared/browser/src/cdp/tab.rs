@@ -161,6 +161,12 @@ impl TabSocket {
         if let Some(patterns) = &patterns {
             self.socket.send(session, "Fetch.enable", &json!({"patterns": patterns}))?;
         }
+        if self.loading.as_ref().is_some_and(|loading| loading.checks_all()) {
+            // A shared worker belongs to no tab: its requests cannot be paused here. Chrome for Android has none, so
+            // pages do without.
+            let source = json!({"source": "delete globalThis.SharedWorker;"});
+            self.socket.send(session, "Page.addScriptToEvaluateOnNewDocument", &source)?;
+        }
         if patterns.is_some() || self.follows_frames {
             let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
             self.socket.send(session, "Target.setAutoAttach", &attach)?;
