@@ -130,7 +130,10 @@ fn a_person_approves_denies_edits_and_comes_back() {
     person.sees("[y] yes");
     person.types("e\r");
     person.sees("edit: ");
-    // The line is replaced as a whole.
+    // The line is replaced as a whole. What is no JSON is edited again.
+    person.types("\u{5}\u{15}{\"path\": \r");
+    person.sees("not JSON");
+    person.sees("edit: ");
     person.types("\u{5}\u{15}{\"path\": \"edited.md\", \"content\": \"mine\"}\r");
     person.sees("edited.md");
     person.sees("> ");

@@ -25,7 +25,7 @@ use crate::{
     rules::Rules,
     screen::Screen,
     session::Session,
-    terminal::{Reply, Terminal, spelled},
+    terminal::{Reply, Terminal, object, spelled},
 };
 
 /// The turn took too many steps, or the same step again and again.
@@ -307,8 +307,8 @@ impl Agent {
     fn ask(&mut self, tool: &Offered, call: &mut Call, what: &str) -> Result<Result<Approval, Outcome>, Error> {
         let title = format!("{} {what}", tool.name());
         let (shown, together) = (spelled(&call.arguments), kind(tool, &Value::Null).to_string());
-        let reply = self.terminal.ask(&title, &shown, &together, &call.arguments.to_string());
-        self.replied(tool, call, reply, &Value::Null, |text| serde_json::from_str(text).ok().filter(Value::is_object))
+        let reply = self.terminal.ask(&title, &shown, &together, &call.arguments.to_string(), object);
+        self.replied(tool, call, reply, &Value::Null)
     }
 
     /// Asks about what a tool said that it needs approval for.
@@ -323,16 +323,15 @@ impl Agent {
         let (shown, together) = (spelled(details), kind(tool, details).to_string());
         let line = call.arguments["command"].as_str().map(str::to_owned);
         let editable = line.clone().unwrap_or_else(|| call.arguments.to_string());
-        let reply = self.terminal.ask(&title, &shown, &together, &editable);
-        let arguments = call.arguments.clone();
-        self.replied(tool, call, reply, details, |text| match line {
-            Some(_) => {
-                let mut arguments = arguments.clone();
-                arguments["command"] = text.into();
-                Some(arguments)
+        let mut arguments = call.arguments.clone();
+        let reply = self.terminal.ask(&title, &shown, &together, &editable, |text| {
+            if line.is_none() {
+                return object(text);
             }
-            None => serde_json::from_str(text).ok().filter(Value::is_object),
-        })
+            arguments["command"] = text.into();
+            Ok(arguments.clone())
+        });
+        self.replied(tool, call, reply, details)
     }
 
     fn replied(
@@ -341,7 +340,6 @@ impl Agent {
         call: &mut Call,
         reply: Reply,
         details: &Value,
-        edited: impl Fn(&str) -> Option<Value>,
     ) -> Result<Result<Approval, Outcome>, Error> {
         let id = call.id.clone();
         let (decision, reason) = match reply {
@@ -350,13 +348,10 @@ impl Agent {
                 self.approvals.always(tool, details);
                 (Decision::Approved, "always".to_owned())
             }
-            Reply::Edited(text) => match edited(&text) {
-                Some(arguments) => {
-                    call.arguments = arguments;
-                    (Decision::Edited, call.arguments.to_string())
-                }
-                None => (Decision::Denied, "the edited arguments were no JSON object".to_owned()),
-            },
+            Reply::Edited(arguments) => {
+                call.arguments = arguments;
+                (Decision::Edited, call.arguments.to_string())
+            }
             Reply::No(words) => (Decision::Denied, words),
             Reply::Interrupted => {
                 self.cancel.cancel();

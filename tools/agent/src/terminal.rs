@@ -22,7 +22,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("/help", "this list"),
     ("/memos", "what the model keeps in mind for later steps"),
     ("/model", "NAME: use another model of the same provider; without a name, show it"),
-    ("/rag", "SOURCE: gather a knowledge base from a web site"),
+    ("/rag", "SOURCE: gather a knowledge base from a web site, a repository, a folder or a file"),
     ("/reset", "begin a new conversation"),
     ("/save", "FILE: write the conversation as Markdown"),
     ("/state", "the plan, the todo list and the rest of the work state"),
@@ -58,8 +58,8 @@ pub(crate) enum Reply {
     Always,
     /// It may not, with the person's words.
     No(String),
-    /// It may run so.
-    Edited(String),
+    /// It may run with these arguments.
+    Edited(Value),
     /// Ctrl-C.
     Interrupted,
 }
@@ -95,8 +95,16 @@ impl Terminal {
         self.read(question, "")
     }
 
-    /// Asks whether a call may run: what it is, and what it would do. `editable` is what `e` edits.
-    pub(crate) fn ask(&mut self, title: &str, details: &str, kind: &str, editable: &str) -> Reply {
+    /// Asks whether a call may run: what it is, and what it would do. `e` edits the text `editable`, which `parse`
+    /// makes the arguments of the call, or says why it cannot: then the person edits again.
+    pub(crate) fn ask(
+        &mut self,
+        title: &str,
+        details: &str,
+        kind: &str,
+        editable: &str,
+        mut parse: impl FnMut(&str) -> Result<Value, String>,
+    ) -> Reply {
         note(&format!("\n\u{1b}[1m{}\u{1b}[0m", clean::line(title, 300)));
         let details = clean::clean(details);
         for line in details.lines().take(SHOWN) {
@@ -122,11 +130,18 @@ impl Terminal {
                         };
                     }
                     "e" | "edit" => {
-                        return match self.read("edit: ", editable) {
-                            Line::Text(text) => Reply::Edited(text),
-                            Line::Interrupted => Reply::Interrupted,
-                            Line::End => Reply::No(String::new()),
-                        };
+                        let mut text = editable.to_owned();
+                        loop {
+                            text = match self.read("edit: ", &text) {
+                                Line::Text(text) => text,
+                                Line::Interrupted => return Reply::Interrupted,
+                                Line::End => return Reply::No(String::new()),
+                            };
+                            match parse(&text) {
+                                Ok(arguments) => return Reply::Edited(arguments),
+                                Err(why) => note(&why),
+                            }
+                        }
                     }
                     _ => {}
                 },
@@ -156,6 +171,15 @@ impl Terminal {
         // There is none at first.
         let _ = editor.load_history(&self.history);
         Some(editor)
+    }
+}
+
+/// Edited arguments: a JSON object, or why the text is none.
+pub(crate) fn object(text: &str) -> Result<Value, String> {
+    match serde_json::from_str(text) {
+        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        Ok(_) => Err("the arguments have to be a JSON object".to_owned()),
+        Err(error) => Err(format!("this is not JSON: {error}")),
     }
 }
 
