@@ -187,6 +187,14 @@ pub const FIXTURES: &[Fixture] = &[
         "idle",
         &["<style>@keyframes turn { to { rotate: 360deg; } } h1 { animation: turn 2s infinite; }</style>", "1;"],
     ),
+    noise(
+        "turning-sign",
+        "idle",
+        &[
+            "<style>#sign { display: inline-block; transition: rotate 1.5s; } h1 { transition: color 1.5s; }</style><b id=\"sign\">›</b>",
+            "const sign = document.getElementById('sign'); sign.offsetWidth; sign.style.rotate = '90deg'; document.querySelector('h1').style.color = 'navy';",
+        ],
+    ),
     // Both.
     noise("api-and-dead", "content", &["fetch('API/json/700').then(() => show());", "fetch('DEAD').catch(() => {});"]),
     assets("chunk-and-image", &["<img src=\"DEAD\" alt=\"\">", "import('OWN/show.js/500');"]),

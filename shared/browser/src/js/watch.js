@@ -224,8 +224,8 @@
   // What the page has of these tells a bot challenge; its scripts cannot be seen from where look.js runs.
   const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
   const { dispatchEvent } = EventTarget.prototype, { getAnimations } = Document.prototype, { apply } = Reflect, Report = CustomEvent;
-  // What fades in or moves to its place is not there before; what goes on and on is decoration, as are
-  // crowds. They are many to ask: it is done when there is nothing else to wait for.
+  // What fades in or moves to its place is not there before. What goes on and on is decoration, as are crowds. They
+  // are many to ask: it is done when there is nothing else to wait for.
   const timelineOf = Object.getOwnPropertyDescriptor(Document.prototype, "timeline").get;
   // The document does not count what moves in its shadow roots.
   const shadows = new Set(), { getAnimations: within } = ShadowRoot.prototype, { deref } = WeakRef.prototype;
@@ -236,6 +236,10 @@
       return root;
     },
   });
+  // So are transitions of colours, and of the place of a sign without text: in mdBook, an arrow turns for half a second.
+  const COLOURS = /color$|^(box|text)-shadow$|^(fill|stroke)$/, PLACES = /^(transform|rotate|scale|translate)$/;
+  const decorates = ({ transitionProperty, effect: { target } }) => COLOURS.test(transitionProperty)
+    || (PLACES.test(transitionProperty) && target.textContent.trim().length < 3 && target.querySelector("a[href]") === null && !target.matches("a[href] *"));
   let crowded = false;
   const moves = () => {
     if (crowded) return false;
@@ -245,7 +249,7 @@
       const all = [...apply(getAnimations, document, []), ...roots.flatMap((root) => apply(within, root, []))];
       crowded = all.length > limits.animations;
       return !crowded && all.some((animation) => animation.playState === "running" && animation.timeline === timeline && animation.playbackRate > 0
-        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - brought() <= limits.shortTimer);
+        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - brought() <= limits.shortTimer && !decorates(animation));
     } catch { return false; }
   };
   const goesOn = (repeat) => repeat > 0 && repeat <= limits.countdown;
