@@ -51,8 +51,16 @@ fn is_head(tree: &Tree, row: Id) -> bool {
     any
 }
 
+/// Whether the button `id` is all of a heading other than that of the page.
+fn is_heading_of_section(tree: &Tree, id: Id) -> bool {
+    let heading = tree.ancestors(id).find(|&above| tree.tag(above).heading_level().is_some_and(|level| level > 1));
+    let length = |id: Id| tree.subtree(id).map(|part| tree.text(part).trim().len()).sum::<usize>();
+    heading.is_some_and(|heading| length(heading) == length(id))
+}
+
 /// Removes what the author marks as navigation or as a button, unless it is most of what is kept, and keeps the
-/// heading of the page. A button with more words than a label may be a question that unfolds its answer.
+/// heading of the page. A button with more words than a label may be a question that unfolds its answer, and one that is
+/// all of a heading names the section that it unfolds.
 pub(super) fn remove_boilerplate(tree: &Tree, keep: &mut [bool]) {
     // How much text is kept before each node, so that nested elements are not counted again and again.
     let mut before = Vec::with_capacity(tree.len() + 1);
@@ -67,7 +75,7 @@ pub(super) fn remove_boilerplate(tree: &Tree, keep: &mut [bool]) {
     let mut id = 1;
     while id < tree.len() {
         let within = tree.subtree(id);
-        let is_button = tree.tag(id) == Tag::Button && is_label(tree, id);
+        let is_button = tree.tag(id) == Tag::Button && is_label(tree, id) && !is_heading_of_section(tree, id);
         let marked = is_button || tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation");
         if marked && kept(&within) * 2 < all {
             keep[within.clone()].fill(false);
@@ -216,6 +224,23 @@ mod tests {
         let mut chosen = chosen.to_vec();
         choose_headings(&tree, &Blocks::new(&tree), &mut chosen);
         chosen
+    }
+
+    #[test]
+    fn a_button_that_is_all_of_a_heading_stays() {
+        let kept = |heading: &str| {
+            let page = format!(
+                "<main><p>Some text that is long enough.</p>{heading}<p>What it unfolds, at length.</p></main>"
+            );
+            let tree = Tree::parse(&page, None);
+            let mut keep = vec![true; tree.len()];
+            remove_boilerplate(&tree, &mut keep);
+            (0..tree.len()).any(|id| keep[id] && tree.text(id).contains("Fees"))
+        };
+        assert!(kept("<h3><button aria-expanded=false>Fees</button></h3>"));
+        assert!(kept("<h3><span><button>Fees <svg></svg></button></span></h3>"));
+        assert!(!kept("<h3>Prices <button>Fees</button></h3>"));
+        assert!(!kept("<p><button>Fees</button></p>"));
     }
 
     #[test]
