@@ -147,7 +147,14 @@ impl Offer {
     /// The tool in the form that `format` names.
     pub fn to(&self, format: Format) -> Value {
         let Self { entry, .. } = self;
-        let (name, description, parameters) = (&entry["name"], &entry["description"], &entry["parameters"]);
+        let (name, description) = (&entry["name"], &entry["description"]);
+        let mut parameters = entry["parameters"].clone();
+        // Nothing is required where the list is missing, too, and every declaration costs tokens.
+        if let Some(members) = parameters.as_object_mut()
+            && members["required"].as_array().is_some_and(Vec::is_empty)
+        {
+            members.remove("required");
+        }
         match format {
             Format::Gemini => json!({"name": name, "description": description, "parametersJsonSchema": parameters}),
             Format::OpenAi => json!({
@@ -208,8 +215,10 @@ mod tests {
             assert_eq!(anthropic["input_schema"], gemini["parametersJsonSchema"]);
             assert_eq!(mcp["inputSchema"], gemini["parametersJsonSchema"]);
             assert_eq!(offer.output_schema()["type"], "object");
-            let required = gemini["parametersJsonSchema"]["required"].as_array().unwrap();
-            assert!(offer.tool.stdin.is_none_or(|stdin| required.contains(&stdin.argument.into())), "{}", offer.name());
+            let required = gemini["parametersJsonSchema"]["required"].as_array();
+            assert!(required.is_none_or(|names| !names.is_empty()), "{}", offer.name());
+            let has = |name: &str| required.is_some_and(|names| names.contains(&name.into()));
+            assert!(offer.tool.stdin.is_none_or(|stdin| has(stdin.argument)), "{}", offer.name());
             // A call that reaches the web can take for ever.
             assert!(
                 offer.entry["annotations"]["openWorldHint"] == false || offer.tool.isolation == Isolation::Subprocess,

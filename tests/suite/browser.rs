@@ -5,6 +5,7 @@
 mod act;
 mod content;
 mod documentation;
+mod expand;
 mod kills;
 mod lent;
 mod links;

@@ -10,7 +10,7 @@
 //! | [`readiness`] | waits until the page is ready; all time limits | `cdp` |
 //! | [`loading`], [`block_list`] | which requests of a page are made and which are blocked | |
 //! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
-//! | [`act`] | takes steps in a page, as a person would | `elements`, `navigation` |
+//! | [`act`], [`expansion`] | takes steps in a page, as a person would; opens what is folded | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
@@ -46,6 +46,7 @@ pub mod codes;
 mod elements;
 mod endpoint;
 mod error;
+mod expansion;
 mod facts;
 mod firefox;
 mod kind;
@@ -70,6 +71,7 @@ mod webdriver;
 pub use act::{Acted, Changes, Dialog, Download, Step};
 pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
 pub use elements::{Listed, Within};
+pub use expansion::{Expand, Expanded};
 pub use loading::Load;
 pub use navigation::Target;
 pub use page::{Link, Page, Ready};

@@ -9,6 +9,7 @@ use url::Url;
 use crate::{
     challenge,
     codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED},
+    expansion::Expanded,
     facts::Facts,
     login::looks_like_login,
 };
@@ -88,6 +89,8 @@ pub struct Page {
     pub challenge: Option<&'static str>,
     /// Whether its main content is a form to sign in.
     pub is_login: bool,
+    /// How much of it was expanded, if anything was to be.
+    pub expanded: Option<Expanded>,
     /// When the server lets itself be asked again, as its `Retry-After` header says.
     retry_after: Option<String>,
     broken: Option<String>,
@@ -106,6 +109,7 @@ impl Page {
             content_type: facts.media_type,
             ready: outcome.ready,
             pending: outcome.pending,
+            expanded: None,
             retry_after: headers["retry-after"].as_str().map(str::to_owned),
             broken: facts.broken,
         }

@@ -17,6 +17,7 @@ use crate::{
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     elements::{self, Frames, Listed, Within},
     error::{Failure, not_a_page},
+    expansion::Expand,
     kind::Kind,
     loading::{Load, Loading},
     navigation::{Navigation, Target},
@@ -138,9 +139,17 @@ impl Browsing {
         }
     }
 
-    /// A visit of `target`: no window, text alone, and the time that a call has by default.
+    /// A visit of `target`: no window, text alone, nothing expanded, and the time that a call has by default.
     pub fn visit<'a>(&'a self, target: Target<'a>) -> Visit<'a> {
-        Visit { browsing: self, target, visible: false, timeout: None, wait_for: None, load: Load::Text }
+        Visit {
+            browsing: self,
+            target,
+            visible: false,
+            timeout: None,
+            wait_for: None,
+            load: Load::Text,
+            expand: Expand::default(),
+        }
     }
 }
 
@@ -172,6 +181,8 @@ pub struct Visit<'a> {
     pub wait_for: Option<&'a str>,
     /// What is loaded of the page; everything where a person watches.
     pub load: Load,
+    /// What is expanded in the page before its content is taken.
+    pub expand: Expand,
 }
 
 impl Visit<'_> {
@@ -262,7 +273,31 @@ impl Visit<'_> {
     }
 
     fn take(&self, wanted: Wanted<'_>) -> Result<(Page, Value), Error> {
-        self.work(&PageScript::new(wanted), &Cell::new(false), |_, taken| Ok(taken), Ok)
+        let (taking, began) = (PageScript::new(wanted), Cell::new(false));
+        if !self.expand.is_any() {
+            return self.work(&taking, &began, |_, taken| Ok(taken), Ok);
+        }
+        let nothing = PageScript::new(Wanted::Nothing);
+        let (mut page, (content, expanded)) = self.work(
+            &nothing,
+            &began,
+            |navigation, (page, _)| {
+                let expanded = if page.refusal().is_none() {
+                    let mut actor = Actor::new(navigation)?;
+                    let expanded = actor.expand(self.expand)?;
+                    actor.into_side_effects();
+                    Some(expanded)
+                } else {
+                    None
+                };
+                navigation.script = &taking;
+                let (page, content) = navigation.rest()?;
+                Ok((page, (content, expanded)))
+            },
+            |_| Err(self.browsing.no_socket("--expand and --scroll-to-end need")),
+        )?;
+        page.expanded = expanded;
+        Ok((page, content))
     }
 
     /// Goes to the page, and does something with it there.

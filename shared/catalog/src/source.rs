@@ -32,6 +32,12 @@ pub enum Source {
         /// The address that was asked for, where the server redirected it to the document's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
+        /// Whether folded sections were opened.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        expand: bool,
+        /// Whether the page was scrolled to its end.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        scroll: bool,
     },
     /// A file of a Git repository.
     Git {
@@ -82,7 +88,9 @@ mod tests {
             path: "p".into(),
             blob: "b".into(),
         };
-        for source in [http, git, Source::Browser { session: None, selector: None, from: None }] {
+        let browser = |expand| Source::Browser { session: None, selector: None, from: None, expand, scroll: expand };
+        assert_eq!(browser(false).to_json(), json!({"kind": "browser"}));
+        for source in [http, git, browser(false), browser(true)] {
             assert_eq!(serde_json::from_value::<Source>(source.to_json()).unwrap(), source);
         }
         assert!(serde_json::from_value::<Source>(json!({"kind": "wiki"})).is_err());

@@ -168,7 +168,7 @@ mod tests {
             title: "",
             selected: false,
             fetched_at: "2026-01-02T03:04:05Z",
-            source: Some(&Source::Browser { session: None, selector: None, from: None }),
+            source: Some(&Source::Browser { session: None, selector: None, from: None, expand: false, scroll: false }),
         }
     }
 

@@ -224,7 +224,8 @@ fn chosen(
     also: &mut Vec<String>,
 ) -> (Loaded, Source) {
     if loaded.via == Via::Browser {
-        return (loaded, Source::Browser { session: run.session.clone(), selector: None, from: None });
+        let session = run.session.clone();
+        return (loaded, Source::Browser { session, selector: None, from: None, expand: false, scroll: false });
     }
     let by_accept = loaded.content.kind == Kind::Markdown && tries_accept;
     if by_accept && !run.learned().is_sure_of_accept() {

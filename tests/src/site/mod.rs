@@ -23,6 +23,7 @@
 //! | `/links/windows` | opens a window by script, and links with `target=_blank` |
 //! | `/app/` | an app whose links render routes with `pushState` |
 //! | `/act/page` | a control of every kind, rows to load, frames; `/act/links/N` N links and rows to load |
+//! | `/folded` | folded sections, tabs, rows that come on scrolling, and a list that holds only the rows in sight |
 //! | `/act/moves` | a button that never stands still; one or two hostile ones each at `/act/jumps`, `/act/covered`, `/act/uncovers`, `/act/sticky`, `/act/replaced`, `/act/vanishes`, `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`, `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`, `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers` |
 //! | `/hash/` | an app whose routes are in the fragment |
 //! | `/endless` | an app that renders ten more links whenever its end is in sight |
@@ -131,6 +132,7 @@ mod challenges;
 mod contents;
 mod dialogs;
 mod fixtures;
+mod folded;
 mod hostile;
 mod html;
 pub(crate) mod http;
@@ -156,6 +158,7 @@ use self::{
 
 pub use self::{
     fixtures::{END, FIXTURES, Fixture, LATE},
+    folded::folded_sentences,
     http::Request,
     mirror::{Manual, Mirror, toolchain_documentation},
     section::{Changes, PAGES, Section},
@@ -235,6 +238,7 @@ fn page(ask: &Ask<'_>) -> Option<Reply> {
         "page" => Some(html::article(&ask.rest.join("/")).into()),
         "links" => links::reply(ask),
         "act" => acting::reply(ask),
+        "folded" => folded::reply(ask),
         "app" | "hash" | "endless" | "worker" => apps::reply(ask),
         "slow" => slow::reply(ask),
         "dialog" => dialogs::reply(ask),

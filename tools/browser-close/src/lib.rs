@@ -15,7 +15,7 @@ pub struct Args {
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// close the browsers of all of this project's sessions
+    /// close those of all sessions
     #[argh(switch)]
     pub all: bool,
 }

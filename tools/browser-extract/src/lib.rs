@@ -8,7 +8,7 @@ mod queue;
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Browsing, Load, Ready, Target, codes};
+use ragmaker_browser::{Browsing, Expand, Expanded, Load, Ready, Target, codes};
 use ragmaker_knowledge::{EMPTY_CONTENT, Named, now, save_converted};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::{
@@ -27,20 +27,21 @@ use page::Extraction;
 /// error pages, challenges and sign-in forms are errors.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// address of the page (default: the one used last)
     #[argh(option)]
     pub url: Option<String>,
-    /// folder to write the file to (default: cache/documents in --kb-root)
+    /// folder for the file (default: cache/documents in --kb-root)
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
-    /// show the window, for a person to solve a challenge
+    /// show a window, for a person to solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds the call may take (default: 30, or 300 with a window)
+    /// seconds it may take (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
     /// CSS selector to wait for
@@ -49,6 +50,12 @@ pub struct Args {
     /// everything: load pictures, fonts and media, too
     #[argh(option, default = "Load::Text", from_str_fn(choice))]
     pub load: Load,
+    /// open folded parts and tabs first
+    #[argh(switch)]
+    pub expand: bool,
+    /// scroll to the end first
+    #[argh(switch)]
+    pub scroll_to_end: bool,
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
@@ -58,7 +65,7 @@ pub struct Args {
     /// catalog file, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
-    /// address of one of many pages; may be repeated
+    /// address of each of many pages
     #[argh(option)]
     pub urls: Vec<String>,
     /// file of addresses, one a line; - is standard input
@@ -114,6 +121,9 @@ pub struct Saved {
     /// The hosts that had not answered yet; left out where nothing was open.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
+    /// With --expand or --scroll-to-end: how much was expanded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expanded: Option<Expanded>,
 }
 
 impl Tool for Args {
@@ -175,6 +185,7 @@ impl Args {
             selector: self.selector.as_deref(),
             wait_for: self.wait_for.as_deref(),
             load: self.load,
+            expand: Expand { folded: self.expand, scroll: self.scroll_to_end },
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             visible: self.no_headless,
         }
@@ -209,6 +220,7 @@ impl Args {
             confidence: saved.confidence,
             ready: page.ready,
             pending: page.pending,
+            expanded: page.expanded,
         })
     }
 

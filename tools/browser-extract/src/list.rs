@@ -286,12 +286,8 @@ impl Output<'_> {
     fn has(&self, url: &str) -> Option<String> {
         let url = self.redirected.get(url).map_or(url, String::as_str);
         let listed = self.store.known(url)?;
-        let selector = match &listed.source {
-            None => return self.store.file_of(listed).map(|_| url.to_owned()),
-            Some(Source::Browser { selector, .. }) => selector.as_deref(),
-            Some(_) => None,
-        };
-        (selector == self.extraction.selector && self.store.file_of(listed).is_some()).then(|| url.to_owned())
+        let is_same_way = listed.source.as_ref().is_none_or(|source| self.extraction.is_way_of(source));
+        (is_same_way && self.store.file_of(listed).is_some()).then(|| url.to_owned())
     }
 
     fn save(&mut self, task: &Task, taken: Rendered) -> Result<(), Error> {
@@ -308,6 +304,7 @@ impl Output<'_> {
             confidence,
             ready: page.ready,
             pending: page.pending,
+            expanded: page.expanded,
         };
         let record = record(&task.requested, stored.verdict, serde_json::to_value(&saved).unwrap_or_default());
         self.end(Page::stored(url, &stored), record)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ragmaker_browser::{Browsing, Load, Target, Visit};
+use ragmaker_browser::{Browsing, Expand, Load, Target, Visit};
 use ragmaker_knowledge::{EMPTY_CONTENT, Source};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::Error;
@@ -15,6 +15,7 @@ pub(crate) struct Extraction<'a> {
     pub(crate) selector: Option<&'a str>,
     pub(crate) wait_for: Option<&'a str>,
     pub(crate) load: Load,
+    pub(crate) expand: Expand,
     pub(crate) timeout: Option<Duration>,
     pub(crate) visible: bool,
 }
@@ -24,7 +25,19 @@ impl Extraction<'_> {
     pub(crate) fn source(&self, requested: Option<&Url>, url: &str) -> Source {
         let from = requested.map(ragmaker_address::canonical).filter(|from| from != url);
         let selector = self.selector.map(str::to_owned);
-        Source::Browser { session: self.session.map(str::to_owned), selector, from }
+        let Expand { folded: expand, scroll } = self.expand;
+        Source::Browser { session: self.session.map(str::to_owned), selector, from, expand, scroll }
+    }
+
+    /// Whether the document of `source` was taken in the same way: the same part, and as much of it expanded.
+    pub(crate) fn is_way_of(&self, source: &Source) -> bool {
+        let (selector, expand) = match source {
+            Source::Browser { selector, expand, scroll, .. } => {
+                (selector.as_deref(), Expand { folded: *expand, scroll: *scroll })
+            }
+            _ => (None, Expand::default()),
+        };
+        (selector, expand) == (self.selector, self.expand)
     }
 
     /// Goes to the page and converts its content.
@@ -34,6 +47,7 @@ impl Extraction<'_> {
             timeout: self.timeout,
             wait_for: self.wait_for,
             load: self.load,
+            expand: self.expand,
             ..browsing.visit(target)
         };
         Rendered::of(&visit, self.selector)

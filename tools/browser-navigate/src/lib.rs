@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::same_site;
-use ragmaker_browser::{Browsing, Link, Load, Ready, Target, Visit, codes};
+use ragmaker_browser::{Browsing, Expand, Expanded, Link, Load, Ready, Target, Visit, codes};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
     Offset, Tool, Toolset, choice, host,
@@ -22,17 +22,18 @@ use pattern::Pattern;
 /// tells a challenge or a sign-in form.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// address of the page (default: the one used last)
     #[argh(option)]
     pub url: Option<String>,
-    /// show the window, for a person to solve a challenge
+    /// show a window, for a person to solve a challenge
     #[argh(switch)]
     pub no_headless: bool,
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds the call may take (default: 30, or 300 with a window)
+    /// seconds it may take (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
     /// CSS selector to wait for
@@ -41,6 +42,12 @@ pub struct Args {
     /// everything: load pictures, fonts and media, too
     #[argh(option, default = "Load::Text", from_str_fn(choice))]
     pub load: Load,
+    /// open folded parts and tabs first
+    #[argh(switch)]
+    pub expand: bool,
+    /// scroll to the end first
+    #[argh(switch)]
+    pub scroll_to_end: bool,
     /// load it again
     #[argh(switch)]
     pub reload: bool,
@@ -85,6 +92,9 @@ pub struct Answer {
     /// The hosts that had not answered yet; left out where nothing was open.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
+    /// With --expand or --scroll-to-end: how much was expanded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expanded: Option<Expanded>,
 }
 
 impl Tool for Args {
@@ -118,6 +128,7 @@ impl Tool for Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
             load: self.load,
+            expand: Expand { folded: self.expand, scroll: self.scroll_to_end },
             ..browsing.visit(target)
         };
         let (page, mut links) = visit.links()?;
@@ -141,6 +152,7 @@ impl Tool for Args {
             is_bot_detected: page.challenge.is_some(),
             ready: page.ready,
             pending: page.pending,
+            expanded: page.expanded,
         };
         let page = Budget::beside(&frame).page(links, self.offset, self.limit);
         let page = page.map_err(|error| error.detail("url", frame.url.as_str()))?;

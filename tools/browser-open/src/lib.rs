@@ -12,13 +12,13 @@ use serde::Serialize;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// show the window, for a person to log in or solve a challenge
+    /// show a window, for a person to log in
     #[argh(switch)]
     pub no_headless: bool,
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds without use until it closes
+    /// idle seconds until it closes
     #[argh(option, default = "Bounded::new(IDLE_SECONDS)")]
     pub idle_timeout: Bounded<1, 604_800>,
 }

@@ -37,7 +37,7 @@ pub struct Args {
     /// how many claims to leave out, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most claims to return (default: as many as an answer holds)
+    /// most claims to return (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }

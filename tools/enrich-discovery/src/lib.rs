@@ -30,8 +30,8 @@ pub struct Args {
     /// catalog file, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
-    /// JSON array of objects with `path` or `url`, and `title`, `summary` or both; @FILE reads it
-    /// from a file, - from standard input
+    /// JSON array of objects with `path` or `url`, and `title`, `summary` or both; or @FILE, or -
+    /// for standard input
     #[argh(option)]
     pub updates: String,
 }

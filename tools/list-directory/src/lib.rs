@@ -41,7 +41,7 @@ pub struct Args {
     /// how many entries to leave out, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most entries to return (default: as many as an answer holds)
+    /// most entries to return (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }

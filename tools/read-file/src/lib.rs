@@ -59,7 +59,7 @@ pub struct Args {
     /// first line to return, counted from 0
     #[argh(option)]
     pub offset: Option<u64>,
-    /// number of lines to return (default: as many as an answer holds)
+    /// lines to return (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Bounded<1, { u64::MAX }>>,
     /// characters of the first line to leave out, as `next` says
@@ -71,10 +71,10 @@ pub struct Args {
     /// last line to return, counted from 1, instead of --limit
     #[argh(option)]
     pub end_line: Option<Bounded<1, { u64::MAX }>>,
-    /// number of lines to return from the end
+    /// lines to return from the end
     #[argh(option)]
     pub tail: Option<Bounded<1, { u64::MAX }>>,
-    /// encoding of the text, such as Shift-JIS, where detection is wrong
+    /// encoding, such as Shift-JIS, where detection is wrong
     #[argh(option)]
     pub encoding: Option<String>,
     /// pages of a PDF to read, counted from 1, as 3, 2-5 or 4-
@@ -84,7 +84,7 @@ pub struct Args {
     #[argh(option, long = "as", default = "As::Auto", from_str_fn(choice))]
     #[serde(rename = "as")]
     pub shown_as: As,
-    /// read the file even if .gitignore or the like lists it
+    /// read it even if .gitignore or the like lists it
     #[argh(switch)]
     pub no_ignore: bool,
 }

@@ -1,7 +1,7 @@
 //! Documents from a browser: loaded again in the session from which they were saved.
 
 use ragmaker_address::canonical;
-use ragmaker_browser::{Browsing, Target, Visit};
+use ragmaker_browser::{Browsing, Expand, Target, Visit};
 use ragmaker_catalog::Source;
 use ragmaker_ingest::{Page, Run, Spot, Store, Verdict};
 use ragmaker_rendered::Rendered;
@@ -23,8 +23,8 @@ pub(crate) fn refresh(
             continue;
         }
         let source = store.known(url).and_then(|listed| listed.source.clone());
-        let Some(Source::Browser { session, selector, from }) = source else { continue };
-        let known = Known { url, session: session.as_deref(), selector: selector.as_deref(), from: from.as_deref() };
+        let Some(Source::Browser { session, selector, from, expand, scroll }) = source else { continue };
+        let known = Known { url, session, selector, from, expand: Expand { folded: expand, scroll } };
         match one(known, invocation, store) {
             Ok(page) => run.end(page, ())?,
             Err(error) if is_gone(&error) => {
@@ -50,23 +50,24 @@ fn is_gone(error: &Error) -> bool {
 }
 
 /// A document that a browser showed.
-#[derive(Clone, Copy)]
 struct Known<'a> {
     url: &'a str,
-    session: Option<&'a str>,
-    selector: Option<&'a str>,
-    from: Option<&'a str>,
+    session: Option<String>,
+    selector: Option<String>,
+    from: Option<String>,
+    expand: Expand,
 }
 
+/// Takes a document again in the same way, and saves it if it has changed.
 fn one(known: Known<'_>, invocation: &Invocation, store: &mut Store<'_>) -> Result<Page, Error> {
-    let Known { url, session, selector, from } = known;
+    let Known { url, session, selector, from, expand } = known;
     let address = ragmaker_address::parse(url)?;
-    let browsing = Browsing::new(session, invocation)?;
-    let visit = Visit { wait_for: selector, ..browsing.visit(Target::Load(&address)) };
-    let Rendered { url: at, document, .. } = Rendered::of(&visit, selector)?;
+    let browsing = Browsing::new(session.as_deref(), invocation)?;
+    let visit = Visit { wait_for: selector.as_deref(), expand, ..browsing.visit(Target::Load(&address)) };
+    let Rendered { url: at, document, .. } = Rendered::of(&visit, selector.as_deref())?;
     let moved = canonical(&address) != at;
-    let from = from.or(moved.then_some(url)).map(str::to_owned);
-    let source = Source::Browser { session: session.map(str::to_owned), selector: selector.map(str::to_owned), from };
+    let from = from.or(moved.then(|| url.to_owned()));
+    let source = Source::Browser { session, selector, from, expand: expand.folded, scroll: expand.scroll };
     let spot = Spot { url: &at, was: Some(url), named_after: None, moved };
     let stored = store.put(document, spot, &source)?;
     let page = Page::stored(url, &stored).via("browser");

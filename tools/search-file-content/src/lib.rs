@@ -46,7 +46,7 @@ pub struct Args {
     /// how many matches to leave out, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most matches to return (default: as many as an answer holds)
+    /// most matches to return (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
     /// search files that an ignore file lists, too

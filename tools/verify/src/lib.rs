@@ -28,7 +28,7 @@ pub const VERIFICATION_FAILED: Code = Code::new(
 
 /// Check a knowledge base: the catalog, every document's file, front matter and text, duplicates, unlisted
 /// files, pages saved by mistake, missing titles. Run it after gathering. Returns advice, or fails with
-/// findings and what to do about each. With answer, check its citations as `cite` does.
+/// findings and what to do about each.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -38,13 +38,13 @@ pub struct Args {
     /// catalog file, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
-    /// file of an answer to check instead; - is standard input
+    /// file of an answer whose citations to check instead; - is standard input
     #[argh(option)]
     pub answer: Option<PathBuf>,
-    /// how many findings to leave out, as `next` says
+    /// findings to leave out, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most findings to return (default: as many as an answer holds)
+    /// most findings to return (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }

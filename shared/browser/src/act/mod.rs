@@ -6,11 +6,13 @@
 //! | [`input`] | points, clicks and types |
 //! | [`perform`] | takes one step |
 //! | [`changes`] | what is told of it |
+//! | [`expand`] | opens what is folded, and scrolls to the end |
 //!
 //! A step ends when the page rests: nothing is open, due or moving that the step has begun. Where nothing at all
 //! has happened since its last event, that is at once.
 
 mod changes;
+mod expand;
 mod input;
 mod keys;
 mod perform;
@@ -229,20 +231,26 @@ impl<'n, 'a> Actor<'n, 'a> {
         if Instant::now() >= self.until {
             return Err(TIMEOUT.error("the time was up before the step").into());
         }
-        self.navigation.began.set(true);
-        if !matches!(action, Action::Wait(_) | Action::Scroll(_, Scroll::By(_))) {
-            let top = self.top();
-            let (socket, until) = (&mut self.navigation.tab.socket, self.until);
-            match self.frames.ask(socket, &top, "acting", &json!(true), until) {
-                // The document is about to be replaced.
-                Ok(_) | Err(CommandError::Failed(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
+        if matches!(action, Action::Wait(_) | Action::Scroll(_, Scroll::By(_))) {
+            self.navigation.began.set(true);
+        } else {
+            self.begin()?;
         }
         let line = self.act(action, patience)?;
         self.read_frame_notes()?;
         self.settle(Instant::now())?;
         Ok(line)
+    }
+
+    /// Tells the page's documents that a call acts in them: what the page opens is noted.
+    fn begin(&mut self) -> Result<(), StepError> {
+        self.navigation.began.set(true);
+        let (top, until) = (self.top(), self.until);
+        match self.frames.ask(&mut self.navigation.tab.socket, &top, "acting", &json!(true), until) {
+            // The document is about to be replaced.
+            Ok(_) | Err(CommandError::Failed(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Waits until the page rests after what was done at `begun`.

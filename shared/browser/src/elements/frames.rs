@@ -12,8 +12,21 @@ use crate::{
     readiness::limits::LIMITS,
 };
 
-const PAGE: &str =
-    concat!(include_str!("../js/document.js"), include_str!("../js/look.js"), "\n", include_str!("../js/page.js"));
+/// What the scripts that are run in a frame begin with.
+macro_rules! in_frame {
+    ($script:literal) => {
+        concat!(
+            include_str!("../js/document.js"),
+            include_str!("../js/look.js"),
+            include_str!("../js/text.js"),
+            "\n",
+            include_str!($script)
+        )
+    };
+}
+
+const PAGE: &str = in_frame!("../js/page.js");
+const EXPAND: &str = in_frame!("../js/expand.js");
 const ELEMENT: &str = include_str!("../js/element.js");
 
 /// The name of the isolated worlds.
@@ -92,7 +105,19 @@ impl Frames {
         given: &Value,
         until: Instant,
     ) -> Result<Value, CommandError> {
-        let answer = self.evaluate(socket, frame, what, given, true, until)?;
+        let answer = self.evaluate(socket, frame, PAGE, (what, given), true, until)?;
+        returned(answer)
+    }
+
+    /// Asks a frame what `js/expand.js` answers.
+    pub(crate) fn expand(
+        &mut self,
+        socket: &mut TabSocket,
+        frame: &Frame,
+        what: &str,
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let answer = self.evaluate(socket, frame, EXPAND, (what, &Value::Null), true, until)?;
         returned(answer)
     }
 
@@ -105,7 +130,7 @@ impl Frames {
         given: &Value,
         until: Instant,
     ) -> Result<Option<Vec<String>>, CommandError> {
-        let answer = self.evaluate(socket, frame, what, given, false, until)?;
+        let answer = self.evaluate(socket, frame, PAGE, (what, given), false, until)?;
         if let Some(thrown) = answer["exceptionDetails"]["exception"]["description"].as_str() {
             return Err(CommandError::Failed(thrown.to_owned()));
         }
@@ -183,13 +208,13 @@ impl Frames {
         &mut self,
         socket: &mut TabSocket,
         frame: &Frame,
-        what: &str,
-        given: &Value,
+        script: &str,
+        (what, given): (&str, &Value),
         by_value: bool,
         until: Instant,
     ) -> Result<Value, CommandError> {
         let arguments = json!([what, given, LIMITS.page]);
-        let expression = format!("(async function () {{\n{PAGE}\n}})(...{arguments})");
+        let expression = format!("(async function () {{\n{script}\n}})(...{arguments})");
         let mut again = true;
         loop {
             let world = self.world(socket, frame.session.as_ref(), &frame.id, until)?;

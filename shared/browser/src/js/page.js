@@ -1,15 +1,6 @@
-// What is asked of a frame of the page while a call acts in it. Follows document.js and look.js; arguments: what
+// What is asked of a frame of the page while a call acts in it. Follows document.js, look.js and text.js; arguments: what
 // is asked, what belongs to it, and the limits.
 const [what, given, limits] = arguments;
-const squeezed = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
-const roots = (root, found = []) => {
-  found.push(root);
-  for (const element of root.querySelectorAll("*")) {
-    const shadow = shadowOf(element);
-    if (shadow) roots(shadow, found);
-  }
-  return found;
-};
 const shownTexts = () => roots(document).map((root) => squeezed(root === document ? doc.body?.innerText : [...root.children].map((part) => part.innerText).join(" ")));
 switch (what) {
   // Whether the page is at rest after what was done.

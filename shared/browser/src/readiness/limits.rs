@@ -59,6 +59,7 @@ pub(crate) const LIMITS: Limits = Limits {
         load_recheck: 100,
         idle_callback: 200,
         drawn: 1000,
+        redrawn: 5000,
         selector_parsing: 3000,
         stalled_quiet: 200,
         stalled_dense: 300,
@@ -185,7 +186,7 @@ pub(crate) struct Limits {
     pub(crate) page: PageLimits,
 }
 
-/// The numbers that `js/look.js`, `js/collect.js` and `js/watch.js` are given: times in milliseconds,
+/// The numbers that `js/look.js`, `js/collect.js`, `js/watch.js` and `js/expand.js` are given: times in milliseconds,
 /// text in characters, and counts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -204,6 +205,8 @@ pub(crate) struct PageLimits {
     idle_callback: u32,
     /// How long it may take until it is drawn: what it loads when it comes into view, it asks for after that.
     drawn: u32,
+    /// How long a page that a call acts in may take to be drawn again.
+    redrawn: u32,
     /// Until when a document that is still being parsed may lack the element that is waited for.
     selector_parsing: u32,
     /// How long nothing may have happened in a page that is parsed and whose images never end.
@@ -277,7 +280,12 @@ mod tests {
 
     #[test]
     fn the_scripts_use_every_number_and_no_other() {
-        let scripts = [include_str!("../js/look.js"), include_str!("../js/collect.js"), include_str!("../js/watch.js")];
+        let scripts = [
+            include_str!("../js/look.js"),
+            include_str!("../js/collect.js"),
+            include_str!("../js/watch.js"),
+            include_str!("../js/expand.js"),
+        ];
         let given = serde_json::to_value(&LIMITS.page).unwrap();
         for name in given.as_object().unwrap().keys() {
             let used = format!("limits.{name}");

@@ -1,0 +1,105 @@
+//! Expanding a page: opens what is folded, and scrolls to what comes on scrolling, until nothing more comes.
+
+use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Actor, input::StepError};
+use crate::{
+    error::{CommandError, Failure},
+    expansion::{Expand, Expanded},
+};
+
+/// The most rounds of opening: a section may have others in it, and a button may bring the next part many times.
+const MOST_ROUNDS: usize = 250;
+
+/// The most screens that are scrolled.
+const MOST_SCREENS: u64 = 2_000;
+
+/// How often in a row scrolling may bring nothing until that is the end of the page.
+const STILL: usize = 2;
+
+impl Actor<'_, '_> {
+    /// Expands the page.
+    pub(crate) fn expand(&mut self, expand: Expand) -> Result<Expanded, Failure> {
+        self.expanded(expand).map_err(|error| match error {
+            StepError::Step(error) => Failure::Page(error),
+            StepError::Command(error) => Failure::of(error, &self.navigation.url),
+            StepError::Page(failure) => *failure,
+        })
+    }
+
+    fn expanded(&mut self, expand: Expand) -> Result<Expanded, StepError> {
+        self.begin()?;
+        let (mut screens, mut complete) = (0, true);
+        // What comes on scrolling may be folded, and what was folded may be long.
+        for round in 0.. {
+            let opened = if expand.folded { self.open_folded(&mut complete)? } else { 0 };
+            if !expand.scroll || !complete || (round > 0 && opened == 0) {
+                break;
+            }
+            screens += self.scroll_to_end(&mut complete)?;
+            if !expand.folded {
+                break;
+            }
+        }
+        let counted = self.ask_expand("end")?;
+        Ok(Expanded { screens, complete, ..Expanded::deserialize(counted).unwrap_or_default() })
+    }
+
+    /// Opens what is folded until nothing is; how much was opened.
+    fn open_folded(&mut self, complete: &mut bool) -> Result<u64, StepError> {
+        let mut opened = 0;
+        for round in 0.. {
+            let begun = Instant::now();
+            if round >= MOST_ROUNDS || begun >= self.until {
+                *complete = false;
+                break;
+            }
+            let done = self.ask_expand("open")?["done"].as_u64().unwrap_or_default();
+            if done == 0 {
+                break;
+            }
+            self.settle(begun)?;
+            self.ask_expand("copy")?;
+            opened += done;
+        }
+        Ok(opened)
+    }
+
+    /// Scrolls until nothing more comes; how many screens.
+    fn scroll_to_end(&mut self, complete: &mut bool) -> Result<u64, StepError> {
+        let (mut screens, mut still, mut before) = (0, 0, Value::Null);
+        self.ask_expand("top")?;
+        loop {
+            let begun = Instant::now();
+            if screens >= MOST_SCREENS || begun >= self.until {
+                *complete = false;
+                return Ok(screens);
+            }
+            let scrolled = self.ask_expand("scroll")?;
+            self.settle(begun)?;
+            if scrolled["moved"] == true {
+                (screens, still) = (screens + 1, 0);
+                continue;
+            }
+            let size = scrolled["size"].clone();
+            still = if size == before { still + 1 } else { 0 };
+            before = size;
+            if still >= STILL {
+                return Ok(screens);
+            }
+            self.listen(super::GROWTH)?;
+        }
+    }
+
+    fn ask_expand(&mut self, what: &str) -> Result<Value, StepError> {
+        let (top, until) = (self.top(), self.navigation.deadline);
+        match self.frames.expand(&mut self.navigation.tab.socket, &top, what, until) {
+            // It has become another document: nothing of that is expanded.
+            Err(CommandError::Failed(_)) => Ok(json!({})),
+            answer => Ok(answer?),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a page shows only on a click or on scrolling.
+
+use ragmaker_tests::{
+    site::folded_sentences,
+    visitor::{Saved, Visitor},
+};
+use serde_json::json;
+
+/// On a busy machine, a thousand rows take their time.
+const ALL: [&str; 4] = ["--expand", "--scroll-to-end", "--timeout", "120"];
+
+#[test]
+fn every_sentence_is_saved_once_where_all_is_expanded() {
+    let visitor = Visitor::with_browser();
+    let plain = Saved::by(&visitor.extract("/folded").run());
+    // Twice: what is expanded is there, and the page is as it was left.
+    for _ in 0..2 {
+        let run = visitor.extract("/folded").args(ALL).run();
+        let expanded = &run.answer()["expanded"];
+        assert_eq!(expanded["complete"], true, "{expanded}");
+        // Three sections are in another one.
+        assert_eq!((&expanded["sections"], &expanded["tabs"], &expanded["more"]), (&json!(33), &json!(10), &json!(1)));
+        let markdown = Saved::by(&run).markdown;
+        let mut after = 0;
+        for sentence in folded_sentences() {
+            let count = markdown.matches(&sentence).count();
+            assert_eq!(count, 1, "{sentence}");
+            // Tabs and rows come in their order.
+            if !sentence.contains("section") && !sentence.contains("rest") {
+                let at = markdown.find(&sentence).unwrap();
+                assert!(at > after || sentence.contains("row number 0"), "{sentence}");
+                after = at;
+            }
+        }
+        // The button that unfolds a section is its heading.
+        assert!(markdown.contains("\n### Station 1\n") && markdown.contains("\n### Station 2\n"), "{markdown}");
+        assert!(!plain.markdown.contains("row number 100 ") && !plain.markdown.contains("tab number 8 "));
+    }
+}
+
+#[test]
+fn a_refresh_expands_as_the_first_call_did() {
+    let visitor = Visitor::with_browser();
+    // Rows that come on clicks.
+    let url = visitor.site.url("/act/links/20");
+    let page = visitor.project.tool("browser-extract").args(["--url", &url, "--kb-root", "kb", "--selector", "main"]);
+    assert_eq!(page.arg("--expand").run().answer()["expanded"]["more"], 4);
+    let refresh = visitor.project.tool("refresh-knowledge-base").args(["--kb-root", "kb"]);
+    assert_eq!(refresh.run().answer()["counts"]["unchanged"], 1);
+    // For a list, the same page without what is folded is another document.
+    let list =
+        || visitor.project.tool("browser-extract").args(["--urls", &url, "--kb-root", "kb", "--selector", "main"]);
+    assert_eq!(list().arg("--expand").run().answer()["counts"]["unchanged"], 1);
+    assert_eq!(list().arg("--reload").run().answer()["counts"]["changed"], 1);
+}
+
+#[test]
+fn links_that_come_on_a_click_are_listed() {
+    let visitor = Visitor::with_browser();
+    let total = |arguments: &[&str]| {
+        let run = visitor.navigate("/act/links/20").args(arguments).run();
+        run.answer()["total"].as_u64().unwrap()
+    };
+    let plain = total(&[]);
+    assert_eq!(total(&["--expand"]), plain + 12);
+}
+
+#[test]
+fn a_page_without_anything_folded_stays_as_it_is() {
+    let visitor = Visitor::with_browser();
+    let plain = Saved::by(&visitor.extract("/page/amber").run());
+    let run = visitor.extract("/page/amber").args(ALL).arg("--reload").run();
+    let expanded = json!({"sections": 0, "tabs": 0, "more": 0, "rows": 0, "complete": true});
+    let mut counted = run.answer()["expanded"].clone();
+    counted.as_object_mut().unwrap().remove("screens");
+    assert_eq!(counted, expanded);
+    assert_eq!(Saved::by(&run).markdown, plain.markdown);
+}
