@@ -16,6 +16,12 @@ if (selector === null && !now && doc.readyState !== "complete" && !(overdue && l
   });
 }
 let state = look(selector);
+if (selector === null && !now && state === "wait" && restsIn < limits.quiet) {
+  // Waited for here: questions in between would come later than the page rests.
+  await new Promise((go) => AbortSignal.timeout(Math.ceil(restsIn)).addEventListener("abort", () => go()));
+  counts = undefined;
+  state = look(selector);
+}
 if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
   // A page that works in small steps leaves no idle time until it is done.
   const { didTimeout } = await new Promise((go) => requestIdleCallback(go, { timeout: limits.idleCallback }));

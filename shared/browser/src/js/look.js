@@ -49,6 +49,9 @@ const drawn = () => {
   }
   return globalThis.wasDrawn || doc.visibilityState !== "visible";
 };
+// The milliseconds after which a page will have rested for long enough, if nothing else happens in it: known of a page
+// that waits for nothing else.
+let restsIn = Infinity;
 // Is the page's own content there? Answers "wait", "parsing", "idle", "stalled", "selector" or "bad-selector".
 const look = (selector) => {
   const now = performance.now();
@@ -72,5 +75,7 @@ const look = (selector) => {
   if (!scripted) return "idle";
   const shows = drawn();
   if (watch.timers > 0 || (watch.vain + watch.redirects > 0 && sparse()) || (watch.countdowns > 0 && sparse(limits.hardlyAnyText))) return "wait";
-  return shows && watch.quiet >= limits.quiet ? "idle" : "wait";
+  if (!shows) return "wait";
+  restsIn = limits.quiet - watch.quiet;
+  return restsIn <= 0 ? "idle" : "wait";
 };
