@@ -1,7 +1,9 @@
 //! `ragmaker-search-knowledge-base` from outside.
 
+use std::fs;
+
 use ragmaker_testkit::Tree;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The tool's executable.
 const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-search-knowledge-base");
@@ -39,6 +41,34 @@ fn filters_leave_out() {
     assert_eq!((total(&["--since", "2026-03-04"]), total(&["--since", "2026-04"])), (json!(2), json!(0)));
     let second = tree.run(&["--query", "moon 月", "--limit", "1", "--offset", "1"]);
     assert_eq!((second["hits"].as_array().unwrap().len(), &second["next"]), (1, &json!(null)));
+}
+
+#[test]
+fn a_knowledge_base_that_cannot_be_written_is_searched_with_an_index_elsewhere() {
+    let tree = tree();
+    // Not by its permissions: the superuser writes in any folder.
+    tree.write("kb/one/cache/.search", "");
+    let cache = tree.root.join("../user");
+    let search = || {
+        let mut command = tree.command(&["--query", "moon", "--kb-root", "kb/one"]);
+        let output = command.env("XDG_CACHE_HOME", &cache).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"].clone()
+    };
+    let indexes = || -> Vec<_> {
+        let folders = fs::read_dir(cache.join("ragmaker/search")).unwrap();
+        folders.map(|folder| fs::metadata(folder.unwrap().path().join("index")).unwrap().modified().unwrap()).collect()
+    };
+    assert_eq!(search(), 1);
+    let made = indexes();
+    assert_eq!((search(), made.len(), indexes()), (json!(1), 1, made));
+    // It follows changes there, too; and without any place the search succeeds as well.
+    tree.write("kb/one/cache/doc.md", "# Tides\n\nThe sun pulls the sea.\n");
+    assert_eq!(search(), 0);
+    fs::remove_dir_all(&cache).unwrap();
+    fs::write(&cache, "").unwrap();
+    tree.write("kb/one/cache/doc.md", "# Tides\n\nThe moon pulls the sea again.\n");
+    assert_eq!(search(), 1);
 }
 
 #[test]
