@@ -4,6 +4,8 @@
 //! `ragmaker-discover`. The facts that a host needs about a tool are in that tool's [`ragmaker_tool::Tool`]
 //! implementation; this crate reads them.
 
+#[cfg(test)]
+mod advice_tests;
 mod list;
 mod offer;
 pub mod original;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Answered, Approval, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual,
+    ARGUMENT_ERROR, Approval, CallAnswer, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual,
     Stdin, Toolset,
     arguments::{Members, nearest},
 };
@@ -22,7 +22,7 @@ macro_rules! tools {
         }
 
         #[cfg(test)]
-        fn codes_and_options() -> Vec<(&'static str, Vec<ragmaker_tool::Code>, Vec<&'static str>)> {
+        pub(crate) fn codes_and_options() -> Vec<(&'static str, Vec<ragmaker_tool::Code>, Vec<&'static str>)> {
             vec![$({
                 let flags = <$tool::Args as argh::ArgsInfo>::get_args_info().flags;
                 let own = flags.iter().map(|flag| flag.long);
@@ -43,7 +43,7 @@ macro_rules! tools {
             arguments: Members,
             host: &HostOptions,
             approval: &Approval,
-        ) -> Result<Answered, Error> {
+        ) -> Result<CallAnswer, Error> {
             match command {
                 $(<$tool::Args as ragmaker_tool::Tool>::NAME => {
                     ragmaker_tool::call_approved::<$tool::Args>(arguments, host, approval)
@@ -136,7 +136,7 @@ impl Tool {
     /// # Errors
     ///
     /// What the executable would print on standard error.
-    pub fn call(&self, arguments: Members, host: &HostOptions) -> Result<Answered, Error> {
+    pub fn call(&self, arguments: Members, host: &HostOptions) -> Result<CallAnswer, Error> {
         self.call_approved(arguments, host, &Approval::Pending)
     }
 
@@ -150,7 +150,7 @@ impl Tool {
         arguments: Members,
         host: &HostOptions,
         approval: &Approval,
-    ) -> Result<Answered, Error> {
+    ) -> Result<CallAnswer, Error> {
         if let Some(Stdin { argument, dash }) = self.stdin {
             let given = arguments.iter().find(|(key, value)| key == argument && !value.is_null());
             let is_stdin = |value: &Value| dash && value.as_str().is_some_and(|text| text.trim() == "-");
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn called(name: &str, arguments: &Value, host: &HostOptions) -> Result<Answered, Error> {
+    fn called(name: &str, arguments: &Value, host: &HostOptions) -> Result<CallAnswer, Error> {
         find(name).unwrap().call(arguments.as_object().cloned().unwrap().into_iter().collect(), host)
     }
 
@@ -275,48 +275,6 @@ mod tests {
             let error = called(name, &arguments, &HostOptions::default()).unwrap_err();
             assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == argument, "{name}: {error}");
         }
-    }
-
-    /// The options that `text` names which their program lacks: that of the word before, or else one with `options`.
-    fn lacking<'a>(text: &'a str, options: &[&str]) -> Vec<&'a str> {
-        let of_tools = codes_and_options();
-        let mut program = None;
-        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
-        let mut lacking = vec![];
-        for word in words {
-            if !word.starts_with("--") {
-                // `ragmaker-browser-open --no-headless` is an option of that tool, and so is one right after it.
-                program = word.starts_with("ragmaker-").then_some(word);
-                continue;
-            }
-            let known = match program {
-                Some(program) => of_tools.iter().find(|(tool, ..)| *tool == program).map(|(.., options)| &options[..]),
-                None => Some(options),
-            };
-            let is_known = known.is_some_and(|known| known.contains(&word) || QUESTIONS.contains(&word));
-            if !is_known {
-                lacking.push(word);
-            }
-        }
-        lacking
-    }
-
-    /// The options that every program has.
-    const QUESTIONS: [&str; 2] = ["--help", "--describe"];
-
-    #[test]
-    fn errors_advise_no_option_that_a_tool_lacks() {
-        for (tool, codes, options) in codes_and_options() {
-            for code in codes {
-                let lacking = lacking(code.remedy(), &options);
-                assert!(lacking.is_empty(), "{tool}: {} advises {lacking:?}", code.name());
-            }
-        }
-        assert_eq!(
-            lacking("Run ragmaker-browser-open --no-headless --session x, or ragmaker-cite --url.", &[]),
-            ["--url"]
-        );
-        assert_eq!(lacking("ragmaker-nothing --help; with ragmaker-cite, --session", &[]), ["--help", "--session"]);
     }
 
     #[test]

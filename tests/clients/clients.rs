@@ -1,5 +1,5 @@
-//! The clients: each is installed into a home of its own as its page in docs/ says, pointed at a model,
-//! and run.
+//! The clients: each is installed into its own home directory as its page in docs/ says, configured for a
+//! scripted model, and run.
 
 use std::{
     env, fs,
@@ -11,37 +11,37 @@ use std::{
 use ragmaker_tests::{
     discovery::workspace,
     examples::scripts,
-    model::{Heard, Model, Say},
+    model::{Model, ModelReply, ReceivedConversation},
     run::{Project, Tool, executable},
     site::Site,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::scripts::Saw;
+use crate::scripts::VisibleResults;
 
-/// How long a client may take for a whole conversation.
+/// The time limit for a whole conversation.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A 1 by 1 image.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
 
-/// A project, a site to learn from, and a home that no other client has used.
-pub(crate) struct Seat {
+/// A project, a site to gather from, and a home directory for one client.
+pub(crate) struct ClientSetup {
     pub(crate) project: Project,
     pub(crate) site: Site,
-    /// The domains that the person allows, where not every one is.
+    /// The domains that the person allows; all if `None`.
     pub(crate) domains: Option<&'static str>,
     home: TempDir,
 }
 
-impl Seat {
+impl ClientSetup {
     pub(crate) fn new() -> Self {
         let project = Project::new();
         project.write("chart.png", PNG);
-        // By this, Codex takes the folder for a Git repository.
+        // With this file, Codex treats the folder as a Git repository.
         project.write(".git/HEAD", "ref: refs/heads/main\n");
-        // Codex keeps no helpers in a home below the system's temporary folder.
+        // Codex keeps no helpers if its home is below the system's temporary folder.
         let home = tempfile::Builder::new().prefix("home-").tempdir_in(env!("CARGO_TARGET_TMPDIR"));
         let home = home.expect("target/tmp can be written");
         std::os::unix::fs::symlink(project.path(), home.path().join("project")).expect("the home is ours");
@@ -54,8 +54,8 @@ impl Seat {
         fs::write(path, content).expect("the home is ours");
     }
 
-    /// A program in this home, with nothing of the machine's own configuration. The clients of
-    /// `target/clients` and the tools are on its `PATH`.
+    /// A program in this home, without the machine's own configuration. The clients of `target/clients` and the
+    /// tools are on its `PATH`.
     fn command(&self, program: &str, folder: &Path) -> Command {
         let clients = workspace().join("target/clients/node_modules/.bin");
         assert!(clients.exists(), "no client is installed: run `cargo xtask test --clients`");
@@ -76,38 +76,38 @@ impl Seat {
     }
 }
 
-/// A client, installed in one of the ways that the documentation names.
+/// A client, installed in one of the documented ways.
 pub(crate) struct Client {
     /// Its page of the documentation.
     page: &'static str,
-    /// The section and the block of it that are typed to install it, in a clone of the repository.
+    /// The section of the page and the index of the block with the installation commands.
     install: &'static [(&'static str, usize)],
-    /// The section and the block of it that are typed to gather, in the folder of a project.
+    /// The section and the index of the block with the commands that gather.
     gather: (&'static str, usize),
-    /// Points it at a model: the files of a home in which somebody has used it before.
-    configure: fn(&Seat, model: &str),
-    /// Variables that point it at a model.
+    /// Writes a configuration for the model into the home, as of a user who has used the client before.
+    configure: fn(&ClientSetup, model: &str),
+    /// Environment variables that select the model.
     environment: fn(model: &str) -> Vec<(&'static str, String)>,
-    /// What is typed before that which the person says, in a script.
+    /// The command line before the prompt.
     says: &'static [&'static str],
-    /// What reaches the model through it.
-    pub(crate) saw: Saw,
-    /// Whether it asks the discovery command for its tools, and has no server of those of the workflows.
+    /// Which parts of a result reach the model.
+    pub(crate) saw: VisibleResults,
+    /// Whether the client uses the discovery command and has no MCP server.
     pub(crate) is_discovering: bool,
 }
 
-/// What an example gathers from, in the documentation.
+/// The site in the examples of the documentation.
 const SOURCE: &str = "https://doc.rust-lang.org/book/";
 
 impl Client {
-    /// Says `prompt` to the client, whose model follows `script`, and returns what the model has
-    /// heard in the end.
+    /// Sends `prompt` to the client, whose model follows `script`, and returns the last request that the model
+    /// received.
     pub(crate) fn run(
         &self,
-        seat: &Seat,
+        seat: &ClientSetup,
         prompt: &str,
-        script: impl Fn(&Heard) -> Say + Send + Sync + 'static,
-    ) -> Heard {
+        script: impl Fn(&ReceivedConversation) -> ModelReply + Send + Sync + 'static,
+    ) -> ReceivedConversation {
         self.converse(seat, script, |model| {
             let mut command = seat.command(self.says[0], seat.project.path());
             command.envs((self.environment)(model)).args(&self.says[1..]).arg(prompt);
@@ -115,18 +115,21 @@ impl Client {
         })
     }
 
-    /// Types what the documentation types to gather a knowledge base, with the site in the place of
-    /// its example.
-    pub(crate) fn gather(&self, seat: &Seat, script: impl Fn(&Heard) -> Say + Send + Sync + 'static) -> Heard {
+    /// Runs the documented command to gather a knowledge base, with the test site instead of the example.
+    pub(crate) fn gather(
+        &self,
+        seat: &ClientSetup,
+        script: impl Fn(&ReceivedConversation) -> ModelReply + Send + Sync + 'static,
+    ) -> ReceivedConversation {
         let typed = self.typed(self.gather).replace(SOURCE, &seat.site.url("/wiki/"));
         assert!(typed.contains("/wiki/"), "{} gathers from another example: {typed}", self.page);
         self.converse(seat, script, |model| self.shell(seat, seat.project.path(), &typed, model))
     }
 
-    /// Whether its configuration offers the model the tool of this name.
+    /// Whether its configuration offers the tool `tool` to the model.
     pub(crate) fn offers(&self, tool: &str) -> bool {
         if self.is_discovering {
-            // What its discovery command prints is what it has.
+            // The discovery command prints the offered tools.
             let output = Command::new(executable("ragmaker-discover")).output().expect("it runs");
             let tools: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
             return tools.as_array().expect("a list").iter().any(|offered| offered["name"] == tool);
@@ -139,10 +142,10 @@ impl Client {
 
     fn converse(
         &self,
-        seat: &Seat,
-        script: impl Fn(&Heard) -> Say + Send + Sync + 'static,
+        seat: &ClientSetup,
+        script: impl Fn(&ReceivedConversation) -> ModelReply + Send + Sync + 'static,
         command: impl FnOnce(&str) -> Command,
-    ) -> Heard {
+    ) -> ReceivedConversation {
         let model = Model::start(script);
         self.install(seat, &model.url());
         let output = Tool::from(command(&model.url())).within(PATIENCE).run_raw();
@@ -156,7 +159,7 @@ impl Client {
         model.heard()
     }
 
-    fn install(&self, seat: &Seat, model: &str) {
+    fn install(&self, seat: &ClientSetup, model: &str) {
         (self.configure)(seat, model);
         for block in self.install {
             let typed: Vec<String> = self.typed(*block).lines().filter_map(without_a_person).collect();
@@ -173,17 +176,17 @@ impl Client {
         found.unwrap_or_else(|| panic!("{}: {section} has no block {block}", self.page))
     }
 
-    fn shell(&self, seat: &Seat, folder: &Path, script: &str, model: &str) -> Command {
+    fn shell(&self, seat: &ClientSetup, folder: &Path, script: &str, model: &str) -> Command {
         let mut command = seat.command("sh", folder);
         command.envs((self.environment)(model)).args(["-e", "-c", script]);
         command
     }
 }
 
-/// A line of an installation, as it is typed where nobody can be asked.
+/// A line of an installation with the flag that suppresses questions.
 fn without_a_person(line: &str) -> Option<String> {
     if let Some(package) = line.strip_prefix("cargo install --locked --path ") {
-        // What it installs is on `PATH` already: the executables of this build.
+        // The executables of this build are on `PATH` already.
         assert!(workspace().join(package).join("src/main.rs").is_file(), "{line}");
         return None;
     }
@@ -195,7 +198,7 @@ fn said(output: &process::Output) -> String {
     format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-fn gemini_home(seat: &Seat, _: &str) {
+fn gemini_home(seat: &ClientSetup, _: &str) {
     let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": false},
@@ -221,7 +224,7 @@ pub(crate) const GEMINI: Client = Client {
     configure: gemini_home,
     environment: gemini_environment,
     says: &["gemini", "--yolo", "--prompt"],
-    saw: Saw { errors: true, images: true },
+    saw: VisibleResults { errors: true, images: true },
     is_discovering: false,
 };
 
@@ -237,7 +240,7 @@ pub(crate) const GEMINI_DISCOVERY: Client = Client {
         let settings = workspace().join("integrations/gemini-cli/discovery/settings.json");
         seat.project.write(".gemini/settings.json", fs::read(settings).expect("it is rendered"));
     },
-    saw: Saw { errors: true, images: false },
+    saw: VisibleResults { errors: true, images: false },
     is_discovering: true,
     ..GEMINI
 };
@@ -262,7 +265,7 @@ pub(crate) const CLAUDE_PLUGIN: Client = Client {
     configure: |_, _| {},
     environment: claude_environment,
     says: &["claude", "--print"],
-    saw: Saw { errors: true, images: true },
+    saw: VisibleResults { errors: true, images: true },
     is_discovering: false,
 };
 
@@ -297,7 +300,7 @@ pub(crate) const CODEX: Client = Client {
     },
     environment: |_| vec![("MODEL_KEY", "none".to_owned())],
     says: &["codex", "exec"],
-    saw: Saw { errors: false, images: true },
+    saw: VisibleResults { errors: false, images: true },
     is_discovering: false,
 };
 
@@ -319,7 +322,7 @@ pub(crate) const OPENCODE: Client = Client {
         vec![("OPENCODE_DISABLE_AUTOUPDATE", on()), ("OPENCODE_DISABLE_MODELS_FETCH", on())]
     },
     says: &["opencode", "run"],
-    saw: Saw { errors: false, images: true },
+    saw: VisibleResults { errors: false, images: true },
     is_discovering: false,
 };
 

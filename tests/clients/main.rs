@@ -1,33 +1,32 @@
-//! Real agents' clients on this machine, without a network: each is driven by a scripted
-//! model, and the tests check what that model received.
+//! Tests with real agent clients and a scripted model, without a network. They check what the model receives.
 //!
-//! `cargo xtask test --clients` installs the clients under `target/clients` and runs these; without
-//! it they are left out, since they need Node.js and 1 GB.
+//! `cargo xtask test --clients` installs the clients under `target/clients` and runs these tests. A plain
+//! `cargo test` ignores them, because they need Node.js and 1 GB.
 
 mod clients;
 mod scripts;
 
 use ragmaker_tests::{
-    model::{Heard, Say},
+    model::{ModelReply, ReceivedConversation},
     run::Output,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    clients::{Client, Seat},
-    scripts::{Saw, ask, explore, gather},
+    clients::{Client, ClientSetup},
+    scripts::{VisibleResults, ask, explore, gather},
 };
 
-/// The client gets everything that the tools have to give, through the server.
+/// The client can use every tool through the server.
 fn explores(client: &Client) {
-    let seat = Seat::new();
+    let seat = ClientSetup::new();
     let heard = client.run(&seat, "go", explore(&seat));
     offers_its_tools(client, &heard);
     saw_the_site(&seat, &heard, client.saw);
 }
 
 /// The model has the tools that the configuration offers, and no others.
-fn offers_its_tools(client: &Client, heard: &Heard) {
+fn offers_its_tools(client: &Client, heard: &ReceivedConversation) {
     for entry in ragmaker_tests::discovery::entries() {
         let name = entry.json["name"].as_str().unwrap();
         assert_eq!(scripts::ours(heard, name).is_some(), client.offers(name), "{name}: {:?}", heard.tools);
@@ -35,7 +34,7 @@ fn offers_its_tools(client: &Client, heard: &Heard) {
 }
 
 /// What the model received of [`explore`]: links, a saved page, its text, an error, an image.
-fn saw_the_site(seat: &Seat, heard: &Heard, saw: Saw) {
+fn saw_the_site(seat: &ClientSetup, heard: &ReceivedConversation, saw: VisibleResults) {
     let [links, saved, read, missing, image] = &heard.results[..] else { panic!("five results: {heard:#?}") };
     let links: Value = scripts::json(&links.text).unwrap_or_else(|| panic!("{}", links.text));
     assert_eq!(links["links"][0]["href"], seat.site.url("/wiki/"), "{links}");
@@ -50,10 +49,10 @@ fn saw_the_site(seat: &Seat, heard: &Heard, saw: Saw) {
     assert!(image.text.contains("chart.png"), "{}", image.text);
 }
 
-/// A whole `/rag`, typed as the documentation says, and the checked knowledge base that it leaves. The
-/// workflow that the model gets names its source as `source`, where `URL` is the site's.
+/// Runs a complete `/rag` as documented, and checks the knowledge base. The workflow that the model receives
+/// names its source as `source`, where `URL` is replaced by the site's URL.
 fn gathers(client: &Client, source: &str) {
-    let seat = Seat::new();
+    let seat = ClientSetup::new();
     let heard = client.gather(&seat, gather(&seat));
     let asked = format!("Gather a knowledge base from {}:", source.replace("URL", &seat.site.url("/wiki/")));
     assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
@@ -64,13 +63,13 @@ fn gathers(client: &Client, source: &str) {
     assert_eq!(verified.answer()["total"], 0);
 }
 
-/// What the person asks.
+/// The question of the person.
 const QUESTION: &str = "How long from one spring tide to the next?";
 
-/// A whole `/ask`, from the search to the line that answers it; `before` is typed before the question,
-/// and the workflow that the model gets names it as `question`.
+/// Runs a complete `/ask`, up to the answer. `before` precedes the question, and the workflow that the model
+/// receives names the question as `question`.
 fn answers(client: &Client, before: &str, question: &str) {
-    let seat = Seat::new();
+    let seat = ClientSetup::new();
     seat.project.write("kb/tidemark/cache/documents/tides.md", "# Tides\n\nA spring tide comes\nevery 14.77 days.\n");
     let listed = json!({"url": "https://tidemark.example/tides", "title": "Tides", "path": "documents/tides.md"});
     let catalog = json!({"title": "Tidemark", "documents": [listed]});
@@ -86,9 +85,9 @@ fn answers(client: &Client, before: &str, question: &str) {
     assert_eq!(checked["counts"]["found"], 1, "{checked}");
 }
 
-/// The domains that a person allows hold, whatever the model asks for.
+/// The domains that the person allows are enforced for every request of the model.
 fn keeps_to_its_domains(client: &Client) {
-    let mut seat = Seat::new();
+    let mut seat = ClientSetup::new();
     seat.domains = Some("example.org");
     let heard = client.run(&seat, "go", explore(&seat));
     assert!(heard.results[0].text.contains("DOMAIN_NOT_ALLOWED"), "{:?}", heard.results);
@@ -135,8 +134,8 @@ with_clients! {
     }
 
     fn claude_code_only_reads_by_the_server_alone() {
-        let seat = Seat::new();
-        let heard = clients::CLAUDE_READ_ONLY.run(&seat, "go", |_| Say::Text("done".to_owned()));
+        let seat = ClientSetup::new();
+        let heard = clients::CLAUDE_READ_ONLY.run(&seat, "go", |_| ModelReply::Text("done".to_owned()));
         assert!(scripts::ours(&heard, "read_file").is_some(), "{:?}", heard.tools);
         assert!(scripts::ours(&heard, "write_file").is_none(), "{:?}", heard.tools);
     }
@@ -163,7 +162,7 @@ with_clients! {
     }
 
     fn opencode_answers_by_its_command() {
-        // It puts quotes around what is more than one word.
+        // opencode quotes arguments of several words.
         answers(&clients::OPENCODE_ASK, "", &format!("\"{QUESTION}\""));
     }
 

@@ -1,21 +1,21 @@
-//! The scripts of the model: its next call, from the results it has received.
+//! The scripts of the model: each returns the next call for the results so far.
 
-use ragmaker_tests::model::{Heard, Offered, Say};
+use ragmaker_tests::model::{ModelReply, Offered, ReceivedConversation};
 use serde_json::{Value, json};
 
-use crate::clients::Seat;
+use crate::clients::ClientSetup;
 
-/// What of a result reaches the model through a client.
+/// The parts of a result that reach the model through a client.
 #[derive(Clone, Copy)]
-pub(crate) struct Saw {
-    /// Whether a failure is marked as one.
+pub(crate) struct VisibleResults {
+    /// Whether an error is marked as one.
     pub(crate) errors: bool,
-    /// Whether an image comes through.
+    /// Whether an image is passed on.
     pub(crate) images: bool,
 }
 
-/// One of our tools, by the name that the client gives it.
-pub(crate) fn ours(heard: &Heard, tool: &str) -> Option<Offered> {
+/// One of our tools, by the client's name for it.
+pub(crate) fn ours(heard: &ReceivedConversation, tool: &str) -> Option<Offered> {
     let is_ours = |offered: &&Offered| {
         let whole = format!("{}__{}", offered.namespace.as_deref().unwrap_or_default(), offered.name);
         let prefix = whole.strip_suffix(tool).unwrap_or_default();
@@ -24,26 +24,26 @@ pub(crate) fn ours(heard: &Heard, tool: &str) -> Option<Offered> {
     heard.tools.iter().find(is_ours).cloned()
 }
 
-fn call(heard: &Heard, tool: &str, arguments: Value) -> Say {
+fn call(heard: &ReceivedConversation, tool: &str, arguments: Value) -> ModelReply {
     match ours(heard, tool) {
-        Some(offered) => Say::Call(offered, arguments),
-        None => Say::Text(format!("there is no {tool}")),
+        Some(offered) => ModelReply::Call(offered, arguments),
+        None => ModelReply::Text(format!("there is no {tool}")),
     }
 }
 
-/// The JSON object in a text, which may have a client's or a server's words around it.
+/// The JSON object in a text, which may be surrounded by other text.
 pub(crate) fn json(text: &str) -> Option<Value> {
     let start = text.find('{')?;
     serde_json::Deserializer::from_str(&text[start..]).into_iter().next()?.ok()
 }
 
-/// The answer of the call `at`, as the model can read it.
-fn answer(heard: &Heard, at: usize) -> Value {
+/// The answer of call number `at`, as the model receives it.
+fn answer(heard: &ReceivedConversation, at: usize) -> Value {
     heard.results.get(at).and_then(|result| json(&result.text)).unwrap_or_default()
 }
 
-/// Navigates, saves a page that a link leads to, reads it back, meets an error and an image.
-pub(crate) fn explore(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
+/// Navigates, saves a linked page, reads it back, and causes an error and an image.
+pub(crate) fn explore(seat: &ClientSetup) -> impl Fn(&ReceivedConversation) -> ModelReply + Send + Sync + 'static {
     let start = seat.site.url("/wiki/");
     move |heard| match heard.results.len() {
         0 => call(heard, "browser_navigate", json!({"url": start, "same_site": true})),
@@ -59,15 +59,15 @@ pub(crate) fn explore(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'st
         2 => call(heard, "read_file", json!({"path": answer(heard, 1)["file_path"]})),
         3 => call(heard, "read_file", json!({"path": "missing.md"})),
         4 => call(heard, "read_file", json!({"path": "chart.png"})),
-        _ => Say::Text("done".to_owned()),
+        _ => ModelReply::Text("done".to_owned()),
     }
 }
 
 /// The pages that [`gather`] keeps.
 const PAGES: [&str; 3] = ["getting-started", "command-line", "tides"];
 
-/// Follows the workflow `rag` as a good model would.
-pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
+/// Follows the workflow `rag`.
+pub(crate) fn gather(seat: &ClientSetup) -> impl Fn(&ReceivedConversation) -> ModelReply + Send + Sync + 'static {
     let start = seat.site.url("/wiki/");
     let kb = "kb/tidemark";
     move |heard| {
@@ -96,13 +96,13 @@ pub(crate) fn gather(seat: &Seat) -> impl Fn(&Heard) -> Say + Send + Sync + 'sta
                 call(heard, "enrich_discovery", json!({"kb_root": kb, "updates": Value::from(updates).to_string()}))
             }
             10 => call(heard, "verify", json!({"kb_root": kb})),
-            _ => Say::Text("done".to_owned()),
+            _ => ModelReply::Text("done".to_owned()),
         }
     }
 }
 
-/// Follows the workflow `ask` as a good model would.
-pub(crate) fn ask() -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
+/// Follows the workflow `ask`.
+pub(crate) fn ask() -> impl Fn(&ReceivedConversation) -> ModelReply + Send + Sync + 'static {
     move |heard| match heard.results.len() {
         0 => call(heard, "search_knowledge_base", json!({"query": "How often do spring and neap tides come?"})),
         1 => {
@@ -115,6 +115,6 @@ pub(crate) fn ask() -> impl Fn(&Heard) -> Say + Send + Sync + 'static {
             let citation = found["citation"].as_str().unwrap_or_default();
             call(heard, "cite", json!({"text": format!("Every two weeks: \"{quoted}\" [{citation}].")}))
         }
-        _ => Say::Text("Every 14.77 days.".to_owned()),
+        _ => ModelReply::Text("Every 14.77 days.".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! The console blocks of documents: what is typed, and what the tools print, run and compared.
+//! The console blocks of documents: commands and expected output, run and compared.
 //!
 //! In a block of the language `console`, a line that begins with `$ ` is a command, lines with `> ` continue
 //! one that ends with a backslash, and the lines up to the next command are its output. A document shows the test site as
@@ -18,23 +18,23 @@ use crate::{
     site::Site,
 };
 
-/// The test site's address in documents.
+/// The URL of the test site in documents.
 pub const SITE: &str = "http://127.0.0.1:8000";
 
-/// The folder of the person in documents; the project is below it.
+/// The home directory in documents; the project is below it.
 pub const HOME: &str = "/home/user";
 
-/// The members of answers whose values differ from run to run: only their type is compared.
+/// The members of answers whose values differ between runs; only their types are compared.
 const VOLATILE: [&str; 8] = ["browser", "fetched_at", "modified", "os", "pid", "sandbox", "sha256", "version"];
 
-/// A command of a document and what it prints there.
+/// A command of a document, and its expected output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The line of the command, from 1.
     pub line: usize,
-    /// What is typed.
+    /// The command.
     pub command: String,
-    /// What is printed.
+    /// The output.
     pub output: String,
 }
 
@@ -72,7 +72,7 @@ pub fn blocks(markdown: &str) -> Vec<Vec<Step>> {
     blocks
 }
 
-/// The document with `outputs` in the place of what its commands print, one for each.
+/// Replaces the outputs of the document's commands by `outputs`.
 pub fn with_outputs(markdown: &str, outputs: &[String]) -> String {
     let (mut new, mut inside, mut is_output) = (String::new(), false, false);
     let mut outputs = outputs.iter();
@@ -95,7 +95,7 @@ pub fn with_outputs(markdown: &str, outputs: &[String]) -> String {
     new
 }
 
-/// A project with the files of tests/project, where the commands of one block are typed.
+/// A project with the files of tests/project, in which the commands of one block are run.
 pub struct Console {
     project: Project,
 }
@@ -107,11 +107,11 @@ impl Default for Console {
 }
 
 impl Console {
-    /// A new one.
+    /// Creates the project.
     ///
     /// # Panics
     ///
-    /// Where the files cannot be copied.
+    /// If the files cannot be copied.
     pub fn new() -> Self {
         let project = Project::new();
         let files = workspace().join("tests/project");
@@ -131,11 +131,11 @@ impl Console {
         Self { project }
     }
 
-    /// Types `command`, and returns what it prints on both streams, as a document shows it.
+    /// Runs `command`, and returns its output on both streams as documents show it.
     ///
     /// # Panics
     ///
-    /// Where it hangs.
+    /// If the command hangs.
     pub fn run(&self, command: &str, site: &Site) -> String {
         let tools = executable("ragmaker-read-file");
         let others = std::env::var_os("PATH").unwrap_or_default();
@@ -154,7 +154,7 @@ impl Console {
     }
 }
 
-/// Whether two outputs differ at most in what differs from run to run.
+/// Whether two outputs are equal, except for values that differ between runs.
 pub fn same(one: &str, other: &str) -> bool {
     match (serde_json::from_str(one), serde_json::from_str(other)) {
         (Ok(one), Ok(other)) => fixed("", one) == fixed("", other),
@@ -162,8 +162,8 @@ pub fn same(one: &str, other: &str) -> bool {
     }
 }
 
-/// `value` without what differs from run to run: the members of [`VOLATILE`], and the hash of the address in
-/// the name of a saved page.
+/// Replaces values that differ between runs: the members of [`VOLATILE`], and the hash in the name of a saved
+/// page.
 fn fixed(name: &str, value: Value) -> Value {
     match value {
         Value::Object(members) => members
@@ -193,13 +193,13 @@ mod tests {
     const DOCUMENT: &str = "a\n\n```console\n$ one \\\n> --two\nout\n> put\n$ three\n```\n\n```sh\n$ four\n```\n";
 
     #[test]
-    fn commands_and_outputs_are_told_apart() {
+    fn commands_and_outputs_are_separated() {
         let step = |line, command: &str, output: &str| Step { line, command: command.into(), output: output.into() };
         assert_eq!(blocks(DOCUMENT), [[step(4, "one \\\n--two", "out\n> put\n"), step(8, "three", "")]]);
     }
 
     #[test]
-    fn outputs_are_replaced_and_nothing_else() {
+    fn only_outputs_are_replaced() {
         let outputs = ["out\n> put\n".to_owned(), String::new()];
         assert_eq!(with_outputs(DOCUMENT, &outputs), DOCUMENT);
         let changed = with_outputs(DOCUMENT, &["x\n".to_owned(), "y\n".to_owned()]);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_from_run_to_run_is_not_compared() {
+    fn only_values_that_differ_between_runs_are_ignored() {
         assert!(same(r#"{"pid": 1, "path": "a-0123456789.md"}"#, r#"{"pid": 2, "path": "a-abcdef0123.md"}"#));
         for other in [r#"{"pid": null, "path": "a"}"#, r#"{"path": "a"}"#, r#"{"pid": 1, "path": "b"}"#, "text"] {
             assert!(!same(r#"{"pid": 1, "path": "a"}"#, other), "{other}");

@@ -1,4 +1,4 @@
-//! The tools as agents see them: discovery.json, read from the workspace.
+//! The entries of discovery.json, read from the workspace.
 
 use std::{
     fs,
@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 pub struct Entry {
     /// The executable, such as `ragmaker-read-file`.
     pub command: String,
-    /// The schemas of the arguments, by the keys that JSON has them by.
+    /// The schemas of the arguments, by their JSON keys.
     pub arguments: Map<String, Value>,
-    /// The arguments without which the tool does not run.
+    /// The required arguments.
     pub required: Vec<String>,
-    /// The entry itself.
+    /// The complete entry.
     pub json: Value,
 }
 
@@ -23,7 +23,7 @@ pub struct Entry {
 ///
 /// # Panics
 ///
-/// Where the file is missing, is not what it should be, or lists nothing.
+/// If the file is missing, invalid or empty.
 pub fn entries() -> Vec<Entry> {
     let path = workspace().join("discovery.json");
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("discovery.json: {error}"));
@@ -44,8 +44,8 @@ impl Entry {
     }
 }
 
-/// The long option that means the argument `key` of JSON, which `schema` describes: a switch that is on by
-/// default is turned off by its option.
+/// The long option for the JSON argument `key` with `schema`. A switch that is on by default has an option that
+/// turns it off.
 pub fn option(key: &str, schema: &Value) -> String {
     let name = key.replace('_', "-");
     if schema["default"] == true { format!("--no-{name}") } else { format!("--{name}") }

@@ -1,8 +1,9 @@
 //! The command lines in the documentation, found and checked.
 //!
 //! Every fenced block of a shell is read as a shell reads it, as far as finding the tools' command
-//! lines needs: continued lines, quotes, comments, pipes, `xargs`, loops, substitutions, here
-//! documents. Blocks of other kinds are read as sessions, where `$ ` begins a command.
+//! Shell blocks are parsed as far as necessary to find the tools' command lines: line continuations, quotes,
+//! comments, pipes, `xargs`, loops, substitutions, here-documents. Other blocks are parsed as sessions, where
+//! `$ ` begins a command.
 
 use std::iter::Peekable;
 
@@ -10,17 +11,17 @@ use serde_json::Value;
 
 use crate::discovery::{Entry, option};
 
-/// A tool's command line, as a document shows it.
+/// A command line of a tool in a document.
 pub struct Example {
-    /// Its line in the document, from 1.
+    /// The line number in the document, from 1.
     pub line: usize,
     /// The executable and its arguments.
     pub words: Vec<String>,
-    /// Whether `xargs` adds arguments to it.
+    /// Whether `xargs` appends arguments.
     pub is_open: bool,
 }
 
-/// The tools' command lines in a Markdown document, or what cannot be read in it.
+/// The tools' command lines in a Markdown document, or the first syntax that cannot be parsed.
 pub fn examples(markdown: &str) -> Result<Vec<Example>, String> {
     let mut found = vec![];
     let mut lines = markdown.lines().enumerate().peekable();
@@ -44,7 +45,7 @@ pub fn examples(markdown: &str) -> Result<Vec<Example>, String> {
     Ok(found)
 }
 
-/// The blocks of a shell in the section of a Markdown document that has this heading.
+/// The shell blocks in the section of a Markdown document with this heading.
 pub fn scripts(markdown: &str, heading: &str) -> Vec<String> {
     let title = format!("## {heading}");
     let mut lines = markdown.lines().skip_while(|line| *line != title).skip(1);
@@ -59,7 +60,7 @@ pub fn scripts(markdown: &str, heading: &str) -> Vec<String> {
     found
 }
 
-/// The fence that a line opens, and the language that it names.
+/// The fence that a line opens, and the block's language.
 fn opened(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
@@ -74,8 +75,8 @@ fn closes(line: &str, fence: &str) -> bool {
     line.starts_with(fence) && line.trim_start_matches(&fence[..1]).is_empty()
 }
 
-/// The words of the command that starts with `first`; it takes the lines that continue it, which
-/// `continues` at the end of a line says, and drops the text of a here document.
+/// The words of the command that starts with `first`. Takes the continuation lines, marked by `continues` at
+/// the end of a line, and skips the text of a here-document.
 fn words<'a>(first: &'a str, continues: char, rest: &mut impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
     let mut text = first.to_owned();
     loop {
@@ -89,7 +90,7 @@ fn words<'a>(first: &'a str, continues: char, rest: &mut impl Iterator<Item = &'
             (split, _) => match rest.next() {
                 Some(line) => {
                     let kept = text.trim_end_matches(continues).len();
-                    // Inside of quotes, the line break stays.
+                    // Inside quotes, the line break is kept.
                     let joint = if is_continued { " " } else { "\n" };
                     text.replace_range(kept.., joint);
                     text += line.trim().trim_start_matches("> ");
@@ -113,11 +114,11 @@ fn skip_here_document<'a>(words: &[String], rest: &mut impl Iterator<Item = &'a 
     }
 }
 
-/// What may stand before a command without being it.
+/// Words that may precede a command.
 const BEFORE: [&str; 14] =
     ["do", "then", "else", "if", "while", "until", "!", "time", "timeout", "env", "exec", "sudo", "nice", "xargs"];
 
-/// Hands every tool's command line among `words` to `found`, and whether `xargs` completes it.
+/// Calls `found` with every tool's command line among `words`, and whether `xargs` completes it.
 fn tools(words: &[String], found: &mut impl FnMut(Vec<String>, bool)) {
     for word in words {
         for (_, inner) in word.match_indices("$(").map(|(at, open)| word.split_at(at + open.len())) {
@@ -141,7 +142,7 @@ fn tools(words: &[String], found: &mut impl FnMut(Vec<String>, bool)) {
     }
 }
 
-/// Takes the words up to the next operator, redirections left out.
+/// Takes the words up to the next operator, without redirections.
 fn simple_command<'a>(words: &mut Peekable<impl Iterator<Item = &'a str>>) -> Vec<&'a str> {
     let mut command = vec![];
     while let Some(word) = words.next() {
@@ -185,7 +186,7 @@ impl Example {
         base(&self.words[0])
     }
 
-    /// Checks the command line against the tools that there are; the error says what is wrong.
+    /// Checks the command line against the entries; the error is the problem.
     pub fn check(&self, entries: &[Entry]) -> Result<(), String> {
         let entry = entries.iter().find(|entry| entry.command == self.command()).ok_or("there is no such tool")?;
         let mut given: Vec<String> = vec![];
@@ -206,7 +207,7 @@ impl Example {
             }
             let flag = format!("--{name}");
             if !entry.json["stream_flags"][&flag].is_null() {
-                // Whether it takes a value is for the tool's own parser to say.
+                // The tool's own parser decides whether an option takes a value.
                 words.next_if(|word| !word.starts_with('-'));
                 continue;
             }
@@ -250,7 +251,7 @@ fn object_keys(entry: &Entry, object: &str) -> Result<Vec<String>, String> {
     Ok(keys)
 }
 
-/// Whether the shell, or `xargs -I`, puts something else in the place of this text.
+/// Whether the shell or `xargs -I` replaces this text.
 fn is_unknown(text: &str) -> bool {
     text.contains(['$', '`']) || text.contains("{}")
 }
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_shells_and_sessions_are_read_and_nothing_else() {
+    fn only_shell_and_session_blocks_are_parsed() {
         let document = "ragmaker-a\n\n    ragmaker-b\n\n```json\n{\"command\": \"ragmaker-c\"}\n```\n\
                         - item\n  ```bash\n  ragmaker-d --x 1 # ragmaker-e\n  ```\n\
                         ~~~~console\n$ ragmaker-f --x 2\nragmaker-g\n~~~\n$ ragmaker-h\n~~~~\nragmaker-i\n";
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_is_right_or_says_what_is_wrong() {
+    fn an_invalid_command_line_is_reported() {
         let entry = |command: &str| Entry {
             command: command.to_owned(),
             arguments: json!({

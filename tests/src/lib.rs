@@ -1,5 +1,4 @@
-//! What the tests of the executables share: the test site, a harness that runs tools, and the examples in
-//! the documentation.
+//! Shared code of the tests: the test site, a harness that runs tools, and the examples of the documentation.
 
 pub mod console;
 pub mod discovery;

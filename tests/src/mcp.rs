@@ -1,5 +1,4 @@
-//! A line-level MCP client: a test sees what it sends and receives, and a line that is not a message
-//! fails it.
+//! A line-level MCP client. A test sees every message; an output line that is not a message fails the test.
 
 use std::{
     collections::HashMap,
@@ -16,13 +15,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// How long a request may take.
-const PATIENCE: Duration = Duration::from_mins(3);
+/// The time limit for a request.
+const TIMEOUT: Duration = Duration::from_mins(3);
 
-/// How long a server may take to end.
+/// The time limit for the end of a server.
 const FAREWELL: Duration = Duration::from_secs(20);
 
-/// A server and the connection to it. Requests may be made from many threads at once.
+/// A server and the connection to it. Several threads may send requests at once.
 pub struct Client {
     server: Child,
     input: Mutex<Option<ChildStdin>>,
@@ -31,7 +30,7 @@ pub struct Client {
     next: AtomicU64,
 }
 
-/// A request that was sent and not answered yet.
+/// A request without an answer yet.
 pub struct Pending {
     /// Its id.
     pub id: u64,
@@ -40,11 +39,11 @@ pub struct Pending {
 
 #[expect(clippy::needless_pass_by_value, reason = "tests make what they ask where they ask it")]
 impl Client {
-    /// Starts a server, and says nothing to it.
+    /// Starts a server without sending anything.
     ///
     /// # Panics
     ///
-    /// Where it does not start.
+    /// If it does not start.
     pub fn start(mut command: Command) -> Self {
         let server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut server = server.unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -58,7 +57,7 @@ impl Client {
                 let message: Value = match serde_json::from_str(&line) {
                     Ok(message) => message,
                     Err(error) => {
-                        // Nobody listens any more where the test is over.
+                        // After the end of the test, the receiver is gone.
                         let _ = unasked.send(Err(format!("{error}: {line}")));
                         continue;
                     }
@@ -69,17 +68,17 @@ impl Client {
                     None => drop(unasked.send(Ok(message))),
                 }
             }
-            // Who still waits waits in vain.
+            // Pending requests will not be answered.
             locked(&asked).clear();
         });
         Self { server, input, waiting, unasked: Mutex::new(received), next: AtomicU64::new(1) }
     }
 
-    /// Starts a server and opens a session in the way of the revisions up to 2025-11-25.
+    /// Starts a server and initializes a session, as in revisions up to 2025-11-25.
     ///
     /// # Panics
     ///
-    /// Where it does not answer as it must.
+    /// If the answer is wrong.
     pub fn open(command: Command) -> Self {
         let client = Self::start(command);
         let answer = client.initialize("2025-11-25");
@@ -87,7 +86,7 @@ impl Client {
         client
     }
 
-    /// Opens a session in revision `version`, and returns what the server says of itself.
+    /// Initializes a session in revision `version`, and returns the result.
     pub fn initialize(&self, version: &str) -> Value {
         let client = json!({"name": "tests", "version": "1"});
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
@@ -101,11 +100,11 @@ impl Client {
         self.server.id()
     }
 
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     ///
     /// # Panics
     ///
-    /// Where the server does not take it.
+    /// If the server does not read it.
     pub fn line(&self, line: &str) {
         let mut input = locked(&self.input);
         let input = input.as_mut().expect("the input is open");
@@ -130,7 +129,7 @@ impl Client {
     ///
     /// # Panics
     ///
-    /// Where none comes.
+    /// If there is no answer.
     pub fn request(&self, method: &str, params: Value) -> Value {
         self.send(method, params).answer()
     }
@@ -139,18 +138,18 @@ impl Client {
     ///
     /// # Panics
     ///
-    /// Where there is none.
+    /// If there is none.
     pub fn call(&self, tool: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
         assert!(answer.get("error").is_none(), "{tool}: {answer}");
         answer["result"].clone()
     }
 
-    /// What a call that has to succeed answers.
+    /// The answer of a call that must succeed.
     ///
     /// # Panics
     ///
-    /// Where it fails.
+    /// If it fails.
     pub fn answer(&self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{tool}: {result}");
@@ -161,7 +160,7 @@ impl Client {
     ///
     /// # Panics
     ///
-    /// Where it succeeds, or fails otherwise.
+    /// If it succeeds or fails with another code.
     pub fn error(&self, tool: &str, arguments: Value, code: &str) -> Value {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{tool}: {result}");
@@ -172,11 +171,11 @@ impl Client {
         error
     }
 
-    /// What has come unasked until now; waits a moment for the first.
+    /// The notifications and requests of the server so far; waits up to `patience` for the first.
     ///
     /// # Panics
     ///
-    /// Where a line was no message.
+    /// If a line is not a message.
     pub fn unasked(&self, patience: Duration) -> Vec<Value> {
         let received = locked(&self.unasked);
         let first = received.recv_timeout(patience).ok();
@@ -188,7 +187,7 @@ impl Client {
     ///
     /// # Panics
     ///
-    /// Where it does not end, or printed a line that is no message, or anything to standard error.
+    /// If the server does not end, or if it printed an invalid line or anything on standard error.
     pub fn close(mut self) -> ExitStatus {
         drop(locked(&self.input).take());
         let deadline = Instant::now() + FAREWELL;
@@ -211,12 +210,12 @@ impl Pending {
     ///
     /// # Panics
     ///
-    /// Where none comes.
+    /// If there is no answer.
     pub fn answer(self) -> Value {
-        self.within(PATIENCE).unwrap_or_else(|| panic!("request {} is not answered", self.id))
+        self.within(TIMEOUT).unwrap_or_else(|| panic!("request {} is not answered", self.id))
     }
 
-    /// Waits for the answer, and no longer than `patience`.
+    /// Waits for the answer, at most for `patience`.
     pub fn within(&self, patience: Duration) -> Option<Value> {
         self.answer.recv_timeout(patience).ok()
     }
@@ -233,7 +232,7 @@ impl Drop for Client {
 ///
 /// # Panics
 ///
-/// Where it has none, or more than one.
+/// If it has no text or more than one.
 pub fn text(result: &Value) -> &str {
     let blocks = result["content"].as_array().expect("a result has content");
     let texts: Vec<_> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();

@@ -12,8 +12,8 @@ mod tools;
 use std::collections::BTreeMap;
 
 use ragmaker_testkit::{
-    scripted::{Got, Reply, Scripted, Then},
-    speech::{Said, Wire, answer, text},
+    scripted::{AfterReply, ReceivedRequest, Reply, Scripted},
+    speech::{SpokenCall, WireFormat, answer, text},
 };
 use ragmaker_tests::run::{Output, Project, Tool};
 use serde_json::{Value, json};
@@ -22,11 +22,11 @@ use serde_json::{Value, json};
 const KEY: &str = "sk-scripted-0123456789";
 
 /// The agent in `project`, for the model at `endpoint`.
-fn agent(project: &Project, endpoint: &Scripted, wire: Wire) -> Tool {
+fn agent(project: &Project, endpoint: &Scripted, wire: WireFormat) -> Tool {
     let (provider, variable) = match wire {
-        Wire::OpenAi => ("openai", "OPENAI_API_KEY"),
-        Wire::Gemini => ("gemini", "GEMINI_API_KEY"),
-        Wire::Anthropic => ("anthropic", "ANTHROPIC_API_KEY"),
+        WireFormat::OpenAi => ("openai", "OPENAI_API_KEY"),
+        WireFormat::Gemini => ("gemini", "GEMINI_API_KEY"),
+        WireFormat::Anthropic => ("anthropic", "ANTHROPIC_API_KEY"),
     };
     project
         .tool("agent")
@@ -36,12 +36,12 @@ fn agent(project: &Project, endpoint: &Scripted, wire: Wire) -> Tool {
 }
 
 /// The answer of one request, as JSON.
-fn asked(project: &Project, endpoint: &Scripted, wire: Wire, request: &str) -> Output {
+fn asked(project: &Project, endpoint: &Scripted, wire: WireFormat, request: &str) -> Output {
     agent(project, endpoint, wire).args([request, "--output", "json"]).run()
 }
 
 /// An answer in `wire`.
-fn says(wire: Wire, said: &str, calls: &[Said<'_>]) -> Reply {
+fn says(wire: WireFormat, said: &str, calls: &[SpokenCall<'_>]) -> Reply {
     let texts: Vec<_> = Some(said).filter(|said| !said.is_empty()).into_iter().collect();
     Reply::events(answer(wire, &texts, calls))
 }
@@ -84,9 +84,11 @@ fn caller(calls: Vec<(&'static str, Value)>) -> Scripted {
     Scripted::by(move |got| {
         let step = answers(&got.body);
         match calls.get(step) {
-            Some((name, arguments)) => says(Wire::OpenAi, "", &[("", name, &arguments.to_string())]),
-            None if step == calls.len() => says(Wire::OpenAi, "", &[("", "think", r#"{"reflection": "It is so."}"#)]),
-            None => says(Wire::OpenAi, "Done.", &[]),
+            Some((name, arguments)) => says(WireFormat::OpenAi, "", &[("", name, &arguments.to_string())]),
+            None if step == calls.len() => {
+                says(WireFormat::OpenAi, "", &[("", "think", r#"{"reflection": "It is so."}"#)])
+            }
+            None => says(WireFormat::OpenAi, "Done.", &[]),
         }
     })
 }
@@ -94,7 +96,7 @@ fn caller(calls: Vec<(&'static str, Value)>) -> Scripted {
 /// What a model is told of its calls, one after the other.
 fn told(project: &Project, flags: &[&str], calls: Vec<(&'static str, Value)>) -> Vec<Value> {
     let endpoint = caller(calls);
-    let run = agent(project, &endpoint, Wire::OpenAi).args(["Go.", "--output", "json"]).args(flags).run();
+    let run = agent(project, &endpoint, WireFormat::OpenAi).args(["Go.", "--output", "json"]).args(flags).run();
     assert_eq!(run.answer()["answer"], "Done.");
     let all = results(&endpoint.got().pop().unwrap().body);
     all.iter().map(|text| serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())).collect()
@@ -121,7 +123,7 @@ fn conversations(project: &Project) -> BTreeMap<String, Vec<Value>> {
 }
 
 /// What a model says that reads a file, thinks and answers.
-fn reader(wire: Wire, body: &Value) -> Reply {
+fn reader(wire: WireFormat, body: &Value) -> Reply {
     match answers(body) {
         0 => says(wire, "", &[("a", "read_file", r#"{"path": "tides.md"}"#)]),
         1 => says(wire, "", &[("b", "think", r#"{"reflection": "The file says it."}"#)]),
@@ -131,7 +133,7 @@ fn reader(wire: Wire, body: &Value) -> Reply {
 
 #[test]
 fn a_question_is_answered_with_tools_in_every_format() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let project = Project::new();
         project.write("tides.md", "Spring tides follow the new moon.\n");
         let endpoint = Scripted::by(move |got| reader(wire, &got.body));
@@ -153,11 +155,11 @@ fn a_question_is_answered_with_tools_in_every_format() {
 }
 
 #[test]
-fn text_goes_to_standard_output_and_nothing_else_anywhere() {
+fn only_the_answer_is_on_standard_output() {
     let project = Project::new();
     project.write("tides.md", "x");
-    let endpoint = Scripted::by(|got| reader(Wire::OpenAi, &got.body));
-    let run = agent(&project, &endpoint, Wire::OpenAi).arg("When?").stdin("a log\n").run_raw();
+    let endpoint = Scripted::by(|got| reader(WireFormat::OpenAi, &got.body));
+    let run = agent(&project, &endpoint, WireFormat::OpenAi).arg("When?").stdin("a log\n").run_raw();
     assert!(run.status.success() && run.stderr.is_empty(), "{}", String::from_utf8_lossy(&run.stderr));
     assert_eq!(String::from_utf8_lossy(&run.stdout), "Spring tides follow the new moon (tides.md).\n");
     let said = endpoint.got()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
@@ -165,11 +167,11 @@ fn text_goes_to_standard_output_and_nothing_else_anywhere() {
 }
 
 #[test]
-fn lines_show_what_happens_and_end_with_the_answer() {
+fn jsonl_has_all_events_and_ends_with_the_answer() {
     let project = Project::new();
     project.write("tides.md", "x");
-    let endpoint = Scripted::by(|got| reader(Wire::OpenAi, &got.body));
-    let run = agent(&project, &endpoint, Wire::OpenAi).args(["When?", "--output", "jsonl"]).run_raw();
+    let endpoint = Scripted::by(|got| reader(WireFormat::OpenAi, &got.body));
+    let run = agent(&project, &endpoint, WireFormat::OpenAi).args(["When?", "--output", "jsonl"]).run_raw();
     let lines: Vec<Value> =
         String::from_utf8(run.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
@@ -179,27 +181,28 @@ fn lines_show_what_happens_and_end_with_the_answer() {
 }
 
 #[test]
-fn a_conversation_goes_on() {
+fn a_conversation_is_continued() {
     let project = Project::new();
-    let endpoint = Scripted::by(|got| says(Wire::OpenAi, &format!("Answer {}.", answers(&got.body) + 1), &[]));
-    let first = asked(&project, &endpoint, Wire::OpenAi, "One?").answer().clone();
-    let again = agent(&project, &endpoint, Wire::OpenAi).args(["Two?", "--continue", "--output", "json"]).run();
+    let endpoint = Scripted::by(|got| says(WireFormat::OpenAi, &format!("Answer {}.", answers(&got.body) + 1), &[]));
+    let first = asked(&project, &endpoint, WireFormat::OpenAi, "One?").answer().clone();
+    let again = agent(&project, &endpoint, WireFormat::OpenAi).args(["Two?", "--continue", "--output", "json"]).run();
     assert_eq!((&again.answer()["answer"], &again.answer()["session"]), (&json!("Answer 2."), &first["session"]));
     let id = first["session"].as_str().unwrap();
-    let third = agent(&project, &endpoint, Wire::OpenAi).args(["Three?", "--resume", id, "--output", "json"]).run();
+    let third =
+        agent(&project, &endpoint, WireFormat::OpenAi).args(["Three?", "--resume", id, "--output", "json"]).run();
     assert_eq!(third.answer()["answer"], "Answer 3.");
-    let unknown = agent(&project, &endpoint, Wire::OpenAi).args(["?", "--resume", "20000101-000000-0000"]).run();
+    let unknown = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--resume", "20000101-000000-0000"]).run();
     unknown.error("SESSION_NOT_FOUND");
     let nothing = Project::new();
-    agent(&nothing, &endpoint, Wire::OpenAi).args(["?", "--continue"]).run().error("SESSION_NOT_FOUND");
+    agent(&nothing, &endpoint, WireFormat::OpenAi).args(["?", "--continue"]).run().error("SESSION_NOT_FOUND");
     // Nothing is under way that could go on without a request.
-    agent(&project, &endpoint, Wire::OpenAi).arg("--continue").run().error("ARGUMENT_ERROR");
+    agent(&project, &endpoint, WireFormat::OpenAi).arg("--continue").run().error("ARGUMENT_ERROR");
 }
 
 #[test]
 fn the_workflows_are_those_of_the_other_clients() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
+    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
     for (words, begins) in [
         (&["rag", "https://a.example/"][..], "Gather a knowledge base from https://a.example/:"),
         (
@@ -207,15 +210,15 @@ fn the_workflows_are_those_of_the_other_clients() {
             "Answer this from the knowledge bases of this project, and from nothing else: Why tides?",
         ),
     ] {
-        assert!(agent(&project, &endpoint, Wire::OpenAi).args(words).run_raw().status.success());
+        assert!(agent(&project, &endpoint, WireFormat::OpenAi).args(words).run_raw().status.success());
         let said = endpoint.got()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
         assert!(said.starts_with(begins), "{said}");
     }
-    agent(&project, &endpoint, Wire::OpenAi).args(["two", "words"]).run().error("ARGUMENT_ERROR");
+    agent(&project, &endpoint, WireFormat::OpenAi).args(["two", "words"]).run().error("ARGUMENT_ERROR");
 }
 
 #[test]
-fn what_is_missing_is_named_before_anything_is_made() {
+fn missing_settings_are_reported_before_any_request() {
     let project = Project::new();
     let bare = || project.tool("agent").env("XDG_CONFIG_HOME", project.path()).arg("?");
     assert_eq!(bare().run().error("MODEL_NOT_CONFIGURED")["details"]["key"], "model.name");
@@ -239,9 +242,9 @@ fn every_provider_of_the_documentation_answers() {
         let typed = format!("RAGMAKER_PROVIDER={}", rest.trim_end_matches("` |"));
         let project = Project::new();
         let wire = match typed.split(['=', ' ']).nth(1).unwrap() {
-            "gemini" => Wire::Gemini,
-            "anthropic" => Wire::Anthropic,
-            _ => Wire::OpenAi,
+            "gemini" => WireFormat::Gemini,
+            "anthropic" => WireFormat::Anthropic,
+            _ => WireFormat::OpenAi,
         };
         let endpoint = Scripted::by(move |_| says(wire, "A folder.", &[]));
         let mut tool = project.tool("agent").env("XDG_CONFIG_HOME", project.path());
@@ -275,12 +278,12 @@ fn every_provider_of_the_documentation_answers() {
 }
 
 #[test]
-fn a_log_has_no_keys_and_only_its_owner_reads_it() {
+fn the_log_has_no_keys_and_is_readable_by_its_owner_only() {
     let project = Project::new();
     project.write("tides.md", format!("The key is {KEY}.\n"));
-    let endpoint = Scripted::by(|got| reader(Wire::OpenAi, &got.body));
+    let endpoint = Scripted::by(|got| reader(WireFormat::OpenAi, &got.body));
     let request = format!("Is {KEY} in tides.md?");
-    let run = agent(&project, &endpoint, Wire::OpenAi).args([&request, "--debug", "--output", "jsonl"]).run_raw();
+    let run = agent(&project, &endpoint, WireFormat::OpenAi).args([&request, "--debug", "--output", "jsonl"]).run_raw();
     assert!(run.status.success() && !String::from_utf8_lossy(&run.stdout).contains(KEY));
     let log = project.path().join(".tmp/cache/logs/agent.jsonl");
     let text = std::fs::read_to_string(&log).unwrap();
@@ -302,8 +305,8 @@ fn a_log_has_no_keys_and_only_its_owner_reads_it() {
 #[test]
 fn too_much_input_is_refused() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
-    let run = agent(&project, &endpoint, Wire::OpenAi).arg("?").stdin(vec![b'x'; (1 << 20) + 1]).run();
+    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    let run = agent(&project, &endpoint, WireFormat::OpenAi).arg("?").stdin(vec![b'x'; (1 << 20) + 1]).run();
     run.error("INPUT_TOO_LARGE");
     assert!(endpoint.got().is_empty() && conversations(&project).is_empty());
 }

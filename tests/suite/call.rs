@@ -30,7 +30,7 @@ fn tools_are_listed_in_every_clients_form() {
 }
 
 #[test]
-fn a_client_gets_an_array_whatever_it_asks() {
+fn discover_always_prints_an_array() {
     for arguments in [&["--format", "none"][..], &["--format"], &["stray"], &["--no-such-thing"]] {
         let output = Project::new().tool("discover").args(arguments).run_raw();
         assert!(output.status.success(), "{arguments:?}");
@@ -94,7 +94,7 @@ fn calls_of_the_original_work() {
 }
 
 #[test]
-fn what_is_no_call_is_refused() {
+fn an_invalid_call_is_refused() {
     let project = Project::new();
     let refused =
         |name: &str, input: &str| project.tool("call").arg(name).stdin(input).run().error("ARGUMENT_ERROR").clone();

@@ -120,7 +120,7 @@ fn a_knowledge_base_is_where_it_was_asked_for() {
 }
 
 #[test]
-fn what_was_gathered_is_verified_and_what_lies_about_is_found() {
+fn verify_passes_gathered_pages_and_finds_stray_files() {
     let visitor = Visitor::with_browser();
     for page in ["/page/one", "/innocent/article", "/innocent/badge", "/content/shift-jis", "/content/json"] {
         let url = visitor.url(page);

@@ -129,7 +129,7 @@ fn tools_list_the_codes_that_they_can_fail_with() {
 }
 
 #[test]
-fn what_is_only_declared_listed_or_asked_for_is_not_made() {
+fn mere_mentions_of_a_code_are_not_uses() {
     let text = "
         use crate::{GONE,
             LOST};

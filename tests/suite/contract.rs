@@ -122,7 +122,7 @@ fn describe_is_the_entry() {
 }
 
 #[test]
-fn a_question_does_not_hide_a_mistake_beside_it() {
+fn help_does_not_hide_an_invalid_argument() {
     every_tool(|_, tool| {
         for question in ["--help", "--version", "--describe"] {
             refused(&tool().args([question, "--quite-unlike-anything"]).run(), "--quite-unlike-anything");
@@ -173,7 +173,7 @@ fn an_option_without_its_value_is_refused() {
 }
 
 #[test]
-fn what_is_required_is_asked_for() {
+fn a_missing_argument_is_named() {
     every_tool(|entry, tool| {
         if !entry.required.is_empty() {
             let run = tool().run();
@@ -360,7 +360,7 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
-fn a_closed_pipe_is_the_end_and_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     every_tool(|_, tool| {
         for argument in ["--help", "--version", "--describe"] {
             let (reader, writer) = io::pipe().unwrap();

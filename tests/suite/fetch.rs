@@ -66,7 +66,7 @@ fn a_long_page_is_paged() {
 }
 
 #[test]
-fn what_is_no_content_is_an_error() {
+fn a_response_without_content_is_an_error() {
     let (project, site) = (Project::new(), Site::start());
     for (path, code) in [
         ("/status/404", "HTTP_ERROR"),

@@ -51,12 +51,12 @@ fn while_disturbed(disturb: impl Fn() + Sync, work: impl FnOnce()) {
 }
 
 /// Tools that run as somebody who owns nothing: where the tests run as the superuser, who may do all.
-struct Nobody<'a> {
+struct UnprivilegedUser<'a> {
     project: &'a Project,
     programs: PathBuf,
 }
 
-impl<'a> Nobody<'a> {
+impl<'a> UnprivilegedUser<'a> {
     /// The numbers of the user `nobody`, by an old custom.
     const ID: u32 = 65_534;
 
@@ -88,14 +88,14 @@ impl<'a> Nobody<'a> {
 }
 
 #[test]
-fn what_belongs_to_others() {
+fn files_of_other_users() {
     let project = Project::new();
     let closed = project.write("closed/inside.md", "needle");
     let secret = project.write("secret.md", "needle");
     let open = project.write("open.md", "a needle\n");
     project.write("folder/kept.md", "kept");
     let mode = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    let nobody = Nobody::new(&project);
+    let nobody = UnprivilegedUser::new(&project);
     mode(&secret, 0o000);
     mode(closed.parent().unwrap(), 0o000);
     mode(&project.path().join("folder"), 0o555);
@@ -235,7 +235,7 @@ fn any_name_that_a_file_may_have() {
 }
 
 #[test]
-fn links_that_lead_in_circles_and_out() {
+fn circular_and_escaping_links() {
     let project = Project::new();
     let outside = project.path().parent().unwrap().join("outside");
     fs::create_dir(&outside).unwrap();
@@ -391,7 +391,7 @@ fn many_writers_at_once() {
 }
 
 #[test]
-fn what_git_leaves_out_everywhere() {
+fn files_ignored_by_git_are_omitted_everywhere() {
     let project = Project::new();
     for (path, text) in [
         (".git/info/exclude", "*.excluded\n"),
@@ -441,7 +441,7 @@ fn what_git_leaves_out_everywhere() {
 }
 
 #[test]
-fn ignore_files_that_are_none() {
+fn invalid_ignore_files_have_no_effect() {
     let project = Project::new();
     project.write("a/b.md", "needle");
     assert!(Command::new("mkfifo").arg(project.path().join(".gitignore")).status().unwrap().success());

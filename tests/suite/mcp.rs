@@ -70,7 +70,7 @@ fn a_call_with_wrong_parameters_is_told_from_an_unknown_method() {
 }
 
 #[test]
-fn what_is_not_json_is_answered() {
+fn invalid_json_is_answered_with_an_error() {
     let project = Project::new();
     let run = project.tool("mcp").stdin("{\"jsonrpc\":\n[7]\n").run_raw();
     let answers: Vec<Value> =
@@ -163,7 +163,7 @@ fn project_with_files() -> Project {
 }
 
 #[test]
-fn what_is_no_call_is_refused_and_the_server_goes_on() {
+fn invalid_calls_are_refused_and_the_server_continues() {
     let project = project_with_files();
     let client = opened(&project);
     let refused = |method: &str, params: Value, code: i64| {
@@ -232,7 +232,7 @@ fn many_calls_at_once_are_all_answered() {
 }
 
 #[test]
-fn what_was_asked_before_the_end_is_answered() {
+fn requests_before_the_end_of_input_are_answered() {
     let project = project_with_files();
     let mut command = server(&project, &[]);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -253,7 +253,7 @@ fn what_was_asked_before_the_end_is_answered() {
 }
 
 #[test]
-fn what_is_no_pipe_is_read_as_well() {
+fn input_that_is_not_a_pipe_is_read() {
     let project = project_with_files();
     let lines = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
@@ -268,7 +268,7 @@ fn what_is_no_pipe_is_read_as_well() {
 }
 
 #[test]
-fn a_client_that_comes_and_goes_is_no_failure() {
+fn a_client_that_disconnects_is_not_an_error() {
     let project = Project::new();
     assert!(Client::start(server(&project, &[])).close().success());
 }

@@ -56,7 +56,7 @@ fn browser_profiles_are_closed() {
 
 /// Nothing lets a model read a server's token, or lead the next call to another project root.
 #[test]
-fn guards_cannot_be_moved() {
+fn protected_files_cannot_be_moved() {
     let holder = Project::new();
     holder.write(".git/config", "");
     holder.write("other/secret.txt", "needle");

@@ -46,7 +46,7 @@ fn written(folder: &Path) -> BTreeMap<String, std::time::SystemTime> {
 }
 
 #[test]
-fn a_section_is_fetched_whole_and_nothing_else_is() {
+fn exactly_the_section_is_fetched() {
     let (project, site) = (Project::new(), Section::start());
     let output = fetch(&project, &site).run();
     let answer = output.answer();
@@ -81,7 +81,7 @@ fn a_section_is_fetched_whole_and_nothing_else_is() {
 }
 
 #[test]
-fn only_what_has_changed_is_written_again() {
+fn only_changed_pages_are_rewritten() {
     let (project, site) = (Project::new(), Section::start());
     fetch(&project, &site).args(["--concurrency", "4"]).run().answer();
     let (before, first_sent) = (written(project.path()), site.sent());
@@ -115,7 +115,7 @@ fn only_what_has_changed_is_written_again() {
 }
 
 #[test]
-fn a_run_that_was_killed_goes_on() {
+fn a_killed_run_is_continued() {
     let (whole, killed) = ((Project::new(), Section::start()), (Project::new(), Section::start()));
     fetch(&whole.0, &whole.1).run().answer();
     let mut child = fetch(&killed.0, &killed.1).into_command().spawn().unwrap();

@@ -52,7 +52,7 @@ fn a_summary_of_an_older_text_is_marked_until_there_is_a_new_one() {
 }
 
 #[test]
-fn what_was_synced_is_a_valid_knowledge_base_also_where_some_is_gone() {
+fn a_synced_knowledge_base_stays_valid_after_deletions() {
     let project = Project::new();
     for number in 0..3 {
         project.write(&format!("docs/{number}.rst"), format!("Station {number}\n=========\n\nIt reads the tide.\n"));

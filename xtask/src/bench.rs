@@ -26,12 +26,12 @@ use crate::process::{cargo, quiet, root};
 #[argh(subcommand, name = "bench", help_triggers("-h", "--help"))]
 pub(crate) struct Arguments {
     #[argh(subcommand)]
-    what: What,
+    what: Benchmark,
 }
 
 #[derive(FromArgs)]
 #[argh(subcommand)]
-enum What {
+enum Benchmark {
     Agent(Agent),
     Start(Start),
     Browser(Browser),
@@ -144,17 +144,17 @@ struct Search {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
-        What::Agent(Agent {}) => agent::run(),
-        What::Start(Start {}) => start::run(),
-        What::Browser(Browser { pages, every, part }) => browser::run(pages.as_deref(), *every, part),
-        What::Catalog(Catalog {}) => catalog::run(),
-        What::Files(Files {}) => files::run(),
-        What::Ingest(Ingest {}) => ingest::run(),
-        What::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
-        What::Mcp(Mcp {}) => mcp::run(),
-        What::Pipeline(Pipeline { pages, part }) => pipeline::run(pages.as_deref(), part),
-        What::Page(Page { set }) => page::run(set),
-        What::Search(Search { set, every, copies }) => search::run(set, *every, *copies),
+        Benchmark::Agent(Agent {}) => agent::run(),
+        Benchmark::Start(Start {}) => start::run(),
+        Benchmark::Browser(Browser { pages, every, part }) => browser::run(pages.as_deref(), *every, part),
+        Benchmark::Catalog(Catalog {}) => catalog::run(),
+        Benchmark::Files(Files {}) => files::run(),
+        Benchmark::Ingest(Ingest {}) => ingest::run(),
+        Benchmark::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
+        Benchmark::Mcp(Mcp {}) => mcp::run(),
+        Benchmark::Pipeline(Pipeline { pages, part }) => pipeline::run(pages.as_deref(), part),
+        Benchmark::Page(Page { set }) => page::run(set),
+        Benchmark::Search(Search { set, every, copies }) => search::run(set, *every, *copies),
     }
 }
 

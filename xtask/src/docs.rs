@@ -114,7 +114,7 @@ fn arguments(entry: &Value, manual: &Manual) -> Vec<Vec<String>> {
             Value::String(text) => code(text),
             other => code(other.to_string()),
         };
-        vec![code(argument.flag), code(&argument.key), kind(schema), default, escaped(argument.help)]
+        vec![code(argument.flag), code(&argument.key), kind(schema), default, escaped(&argument.help)]
     };
     manual.arguments.iter().map(row).collect()
 }
@@ -256,8 +256,8 @@ mod tests {
             stream: vec![],
             command: "ragmaker-pick",
             arguments: vec![
-                ragmaker_tool::Spelling { flag: "--basket", key: "basket".into(), help: "where *.md goes" },
-                ragmaker_tool::Spelling { flag: "--no-peeled", key: "peeled".into(), help: "leave the peel on" },
+                ragmaker_tool::Spelling { flag: "--basket", key: "basket".into(), help: "where *.md goes".into() },
+                ragmaker_tool::Spelling { flag: "--no-peeled", key: "peeled".into(), help: "leave the peel on".into() },
             ],
             host_options: vec![("--allow-root", "a|b")],
             errors: vec![("NO_FRUIT", "Wait.")],

@@ -10,8 +10,7 @@ pub const NAVIGATION_FAILED: Code =
 /// The URL does not lead to a page, for example to a download.
 pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Leave this URL out: it leads to a file or to nothing at all.");
 /// The server answered with an error page.
-pub const HTTP_ERROR: Code =
-    Code::new("HTTP_ERROR", "Check the URL; details.http_status says what the server answered.");
+pub const HTTP_ERROR: Code = Code::new("HTTP_ERROR", "Check the URL; details.http_status is the status of the server.");
 /// A bot challenge is shown instead of the page.
 pub const BOT_DETECTED: Code = Code::new(
     "BOT_DETECTED",

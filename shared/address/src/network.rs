@@ -12,7 +12,7 @@ use url::{Host, Url};
 /// The address is of this machine, of a private network or of a cloud's metadata.
 pub const ADDRESS_NOT_ALLOWED: Code = Code::new(
     "ADDRESS_NOT_ALLOWED",
-    "Give a public address; whether private ones are allowed, whoever runs the tool decides by its host options.",
+    "Give a public address. Whoever runs the tool can allow private ones with its host options.",
 );
 
 /// The machines that may be reached.

@@ -57,34 +57,34 @@ impl Kind {
     /// The advice for this kind.
     fn remedy(self) -> &'static str {
         match self {
-            Self::NoDocuments => "Save pages with ragmaker-browser-extract and this knowledge base as --kb-root.",
-            Self::TitleMissing => "Name the knowledge base: ragmaker-entry-discovery --title.",
-            Self::SummaryMissing => "Describe it: ragmaker-entry-discovery --summary.",
+            Self::NoDocuments => "Save pages with ragmaker-browser-extract --kb-root and this folder.",
+            Self::TitleMissing => "Set the title with ragmaker-entry-discovery --title.",
+            Self::SummaryMissing => "Set the summary with ragmaker-entry-discovery --summary.",
             Self::UrlMissing => "Extract the page again, or remove this entry from the catalog.",
-            Self::DocumentTitleMissing => "Give it a title: ragmaker-enrich-discovery --updates.",
-            Self::DocumentSummaryMissing => "Describe it: ragmaker-enrich-discovery --updates.",
+            Self::DocumentTitleMissing => "Set the title with ragmaker-enrich-discovery --updates.",
+            Self::DocumentSummaryMissing => "Set the summary with ragmaker-enrich-discovery --updates.",
             Self::PathMissing | Self::FileMissing => {
                 "Extract the url again with ragmaker-browser-extract, or remove this entry from the catalog."
             }
             Self::PathOutside => {
-                "Move the file into the knowledge base and correct the path, or extract the url again with an --output-dir within it."
+                "Move the file into the knowledge base and correct the path, or extract the url again with ragmaker-browser-extract --kb-root."
             }
-            Self::NotReadable => "Make it a regular file of UTF-8 text, or extract the url again.",
+            Self::NotReadable => "Replace it by a regular file with UTF-8 text, or extract the url again.",
             Self::FrontMatterInvalid => "Extract the url again, or repair the lines between the two --- by hand.",
-            Self::SourceMismatch => "Extract both addresses again: the entry and the file are about different pages.",
+            Self::SourceMismatch => "Extract both addresses again: the entry and the file belong to different pages.",
             Self::EmptyDocument => {
-                "Extract the url again with --wait-for or --selector; where the page has no text, delete the file and remove its entry."
+                "Extract the url again with ragmaker-browser-extract --wait-for (or ragmaker-browser-extract --selector); if the page has no text, delete the file and remove its entry."
             }
             Self::DoubtfulContent => {
-                "Compare it with the page; where it is wrong, extract the url again with --selector."
+                "Compare it with the page; if it is wrong, extract the url again with ragmaker-browser-extract --selector."
             }
             Self::ChallengePage => {
-                "Extract the url again with --no-headless and let a person solve the challenge, or delete the file and remove its entry."
+                "Extract the url again with ragmaker-browser-extract --no-headless and let a person solve the challenge, or delete the file and remove its entry."
             }
             Self::LoginPage => {
                 "Run ragmaker-browser-open --no-headless, let a person sign in at the url, and extract it again; or delete the file and remove its entry."
             }
-            Self::ErrorPage => "Check the url; delete the file and remove its entry where the page is gone.",
+            Self::ErrorPage => "Check the url; if the page is gone, delete the file and remove its entry.",
             Self::DuplicateUrl => "Keep one of the entries and remove the others from the catalog.",
             Self::DuplicatePath => "Extract each url again: two entries share one file.",
             Self::DuplicateContent => "Keep one of the two: delete the other file and remove its entry.",

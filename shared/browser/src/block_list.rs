@@ -28,10 +28,10 @@ pub const BLOCK_LIST_NOT_READABLE: Code = Code::new(
     "Check the files of --block-list and RAGMAKER_BLOCK_LISTS: text of at most 32 MB with filter rules, one a line.",
 );
 
-/// The longest list that is read, in bytes; the longest that are published have 6 MB.
+/// The largest list, in bytes; the largest published lists have 6 MB.
 const LONGEST: u64 = 32 << 20;
 
-/// Filter lists that hold together.
+/// Compiled filter lists.
 pub struct BlockList {
     engine: Engine,
 }
@@ -43,7 +43,7 @@ impl fmt::Debug for BlockList {
 }
 
 impl BlockList {
-    /// The lists in `files` and in the environment; nothing where there are none. `cache` is the cache folder.
+    /// The lists in `files` and in the environment; `None` if there are none. `cache` is the cache folder.
     ///
     /// # Errors
     /// [`BLOCK_LIST_NOT_READABLE`] for a file that cannot be read.
@@ -54,7 +54,7 @@ impl BlockList {
         if files.is_empty() {
             return Ok(None);
         }
-        // One that is set already is this one.
+        // If a resolver is set already, it is this one.
         let _ = set_domain_resolver(Box::new(Registrable));
         let compiled = cache.join("block-lists").join(format!("{:016x}", fingerprint(&files)?));
         if let Some(engine) = read(&compiled) {
@@ -67,13 +67,13 @@ impl BlockList {
             set.add_filter_list(String::from_utf8_lossy(&bytes).into_owned(), options);
         }
         let engine = Engine::new_with_filter_set(set);
-        // Without the file the lists are compiled again by the next call.
+        // Without the file, the next call compiles the lists again.
         let _ = create_cache_folder(cache).and_then(|()| write(&compiled, &engine.serialize()));
         Ok(Some(Self { engine }))
     }
 
-    /// Whether the list has a request for `url` left out that is made on the page at `page`. `kind` is what the
-    /// DevTools protocol calls its type.
+    /// Whether the lists block a request for `url` by the page at `page`. `kind` is the resource type of the
+    /// DevTools protocol.
     pub(crate) fn blocks(&self, url: &str, page: &str, kind: &str, method: &str) -> bool {
         let kind = match kind {
             "Document" => "sub_frame",
@@ -91,7 +91,7 @@ impl BlockList {
     }
 }
 
-/// The registrable domain of a host, by which rules tell the page's own site from third parties.
+/// The registrable domain of a host, by which rules distinguish the page's own site from third parties.
 ///
 /// It is the last two labels, or three where the second is one that registries use, as in `example.co.uk`. The
 /// public suffix list would be 0.7 MB of each tool; what it knows beyond this are sites of one owner each below a
@@ -110,7 +110,7 @@ impl ResolvesDomain for Registrable {
     }
 }
 
-/// What tells one set of lists from another, and from itself before a change.
+/// A fingerprint of a set of lists, which changes with any of the files.
 fn fingerprint(files: &[PathBuf]) -> Result<u64, Error> {
     let mut hasher = DefaultHasher::new();
     (env!("CARGO_PKG_VERSION"), FORMAT).hash(&mut hasher);
@@ -129,7 +129,7 @@ fn fingerprint(files: &[PathBuf]) -> Result<u64, Error> {
     Ok(hasher.finish())
 }
 
-/// The form that compiled lists have. The crate refuses what another version of it has written.
+/// The version of the format of compiled lists. The crate rejects files of other versions of itself.
 const FORMAT: u32 = 1;
 
 fn read(compiled: &Path) -> Option<Engine> {
@@ -141,7 +141,7 @@ fn read(compiled: &Path) -> Option<Engine> {
 fn write(compiled: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = compiled.parent().ok_or(io::ErrorKind::InvalidInput)?;
     create_private(folder)?;
-    // Most of many were compiled of lists that have changed since.
+    // Most of the other files were compiled from lists that have changed.
     let others: Vec<_> = fs::read_dir(folder)?.flatten().collect();
     for other in others.iter().filter(|_| others.len() >= KEPT) {
         let _ = fs::remove_file(other.path());
@@ -149,7 +149,7 @@ fn write(compiled: &Path, bytes: &[u8]) -> io::Result<()> {
     ragmaker_fs::write_atomically(compiled, ragmaker_fs::Replace::default(), |file| file.write_all(bytes)).map(drop)
 }
 
-/// How many compiled sets of lists are kept.
+/// The number of compiled sets of lists that are kept.
 const KEPT: usize = 8;
 
 fn unreadable(file: &Path, why: &str) -> Error {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_syntax_is_understood_compiled_and_read_again() {
+    fn filter_lists_are_parsed_compiled_and_reloaded() {
         let folder = tempfile::tempdir().unwrap();
         let files = [list(folder.path())];
         assert!(BlockList::of(&[], folder.path()).unwrap().is_none());
@@ -233,14 +233,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_an_error_with_its_path() {
+    fn an_unreadable_list_is_an_error_with_its_path() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path().join("none"), folder.path().to_owned()] {
             let path = path.to_str().unwrap().to_owned();
             let error = BlockList::of(&[path], folder.path()).unwrap_err();
             assert!(error.is(BLOCK_LIST_NOT_READABLE), "{error}");
         }
-        // What is no rule is passed over, as every reader of these lists does.
+        // Lines that are not rules are ignored, as by every reader of such lists.
         let file = folder.path().join("noise");
         fs::write(&file, [0xff, 0xfe, b'\n', b'|', b'|', 0]).unwrap();
         let list = BlockList::of(&[file.to_str().unwrap().to_owned()], folder.path()).unwrap().unwrap();

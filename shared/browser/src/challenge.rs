@@ -4,51 +4,54 @@
 
 use serde_json::Value;
 
-use crate::facts::{Facts, Mark};
+use crate::facts::{ChallengeSign, Facts};
 
-/// How much text a page may have, in characters, and still be nothing but a challenge.
+/// The most text, in characters, of a page that is nothing but a challenge.
 const SPARSE: u64 = 1500;
 
-/// How much prose, in characters, a page may have beside a CAPTCHA widget: more is what the page is for.
+/// The most prose, in characters, beside a CAPTCHA widget. More prose is the content of the page.
 const PROSE: u64 = 300;
 
-/// How many links a page may have beside a CAPTCHA widget.
+/// The most links beside a CAPTCHA widget.
 const LINKS: u64 = 15;
 
-/// Statuses that challenges come with: 202 and 405 from AWS WAF, 403, 429 and 503 from all.
+/// Statuses of challenge pages: 202 and 405 of AWS WAF; 403, 429 and 503 of all vendors.
 pub(crate) fn suspicious(status: u16) -> bool {
     matches!(status, 202 | 403 | 405 | 428 | 429 | 503)
 }
 
-/// The vendor of the challenge that is shown instead of the page, if one is. `headers` are
-/// those of the document's response, in lower case, where they are known.
+/// The vendor of the challenge that is shown instead of the page, if there is one. `headers` are those of the
+/// document's response, in lower case, if they are known.
 pub(crate) fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
     let header = |name: &str| headers[name].as_str().unwrap_or_default().to_ascii_lowercase();
     let marked = |mark| facts.marks.contains(&mark);
     let refused = suspicious(facts.status);
     let sparse = facts.words.is_some_and(|words| words < SPARSE);
-    let cloudflare = marked(Mark::Cloudflare) || marked(Mark::CloudflareBlock);
+    let cloudflare = marked(ChallengeSign::Cloudflare) || marked(ChallengeSign::CloudflareBlock);
     if header("cf-mitigated") == "challenge" || (cloudflare && (refused || sparse)) {
         Some("cloudflare")
     } else if matches!(header("x-amzn-waf-action").as_str(), "challenge" | "captcha")
-        || (marked(Mark::AwsWaf) && refused)
+        || (marked(ChallengeSign::AwsWaf) && refused)
     {
         Some("aws-waf")
-    } else if marked(Mark::Datadome) && (refused || sparse) || facts.status == 403 && !header("x-dd-b").is_empty() {
+    } else if marked(ChallengeSign::Datadome) && (refused || sparse)
+        || facts.status == 403 && !header("x-dd-b").is_empty()
+    {
         Some("datadome")
-    } else if marked(Mark::Perimeterx) && (refused || sparse) {
+    } else if marked(ChallengeSign::Perimeterx) && (refused || sparse) {
         Some("perimeterx")
-    } else if sparse && (marked(Mark::Akamai) || (facts.status == 403 && header("server").starts_with("akamai"))) {
+    } else if sparse
+        && (marked(ChallengeSign::Akamai) || (facts.status == 403 && header("server").starts_with("akamai")))
+    {
         Some("akamai")
-    } else if marked(Mark::Captcha) && (refused || (sparse && is_nothing_but_a_widget(facts))) {
+    } else if marked(ChallengeSign::Captcha) && (refused || (sparse && is_nothing_but_a_widget(facts))) {
         Some("captcha")
     } else {
         None
     }
 }
 
-/// Whether a page has nothing that its CAPTCHA widget could guard: a form to fill in, or an article that
-/// is commented on.
+/// Whether a page has no content that the CAPTCHA widget protects, such as a form or an article with comments.
 fn is_nothing_but_a_widget(facts: &Facts) -> bool {
     facts.fields == 0 && facts.links < LINKS && facts.prose < PROSE
 }
@@ -60,27 +63,27 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn structure_and_status_tell_and_words_do_not() {
+    fn challenges_are_recognised_by_structure_and_status() {
         let none = json!({});
         assert_eq!(vendor(&page(200, &[], 400, 0), &none), None);
         assert_eq!(vendor(&page(403, &["cloudflare"], 100, 0), &none), Some("cloudflare"));
         assert_eq!(vendor(&page(403, &[], 100, 0), &json!({"cf-mitigated": "challenge"})), Some("cloudflare"));
         assert_eq!(vendor(&page(403, &["datadome"], 10, 0), &none), Some("datadome"));
         assert_eq!(vendor(&page(403, &[], 10, 0), &json!({"x-dd-b": "1"})), Some("datadome"));
-        // DataDome sends this header with pages that it lets through as well.
+        // DataDome sends this header with accepted pages as well.
         assert_eq!(vendor(&page(403, &[], 10, 0), &json!({"x-datadome": "protected"})), None);
         assert_eq!(vendor(&page(403, &["perimeterx"], 200, 0), &none), Some("perimeterx"));
         assert_eq!(vendor(&page(403, &[], 200, 0), &json!({"server": "AkamaiGHost"})), Some("akamai"));
         assert_eq!(vendor(&page(202, &[], 0, 0), &json!({"x-amzn-waf-action": "challenge"})), Some("aws-waf"));
         assert_eq!(vendor(&page(200, &["captcha"], 100, 0), &none), Some("captcha"));
-        // A contact form with a widget, an article with a badge, a plain refusal.
+        // A contact form with a widget, an article with a badge, a plain 403 page.
         assert_eq!(vendor(&page(200, &["captcha"], 300, 3), &none), None);
         assert_eq!(vendor(&page(200, &["captcha", "cloudflare"], 9000, 0), &none), None);
         assert_eq!(vendor(&page(403, &[], 100, 0), &none), None);
     }
 
     #[test]
-    fn a_block_page_is_one_with_any_status_and_an_article_about_it_is_none() {
+    fn a_block_page_is_recognised_with_any_status() {
         assert_eq!(vendor(&page(200, &["cloudflare-block"], 700, 0), &json!({})), Some("cloudflare"));
         assert_eq!(vendor(&page(403, &["cloudflare-block"], 2000, 0), &json!({})), Some("cloudflare"));
         assert_eq!(vendor(&page(200, &["cloudflare-block"], 4000, 0), &json!({})), None);

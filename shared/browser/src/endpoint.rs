@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// How long a server may take to accept a connection where only that is asked.
+/// The time limit for connecting when only the availability of the server is checked.
 const ACCEPTS: Duration = Duration::from_secs(1);
 
 /// The two URLs of a session.
@@ -48,7 +48,7 @@ pub(crate) fn accepts_connections(url: &Url) -> bool {
     connect(url, ACCEPTS).is_ok()
 }
 
-/// Opens a connection to the server at `url`, by the first of its addresses that accepts one.
+/// Connects to the server at `url`, at the first of its addresses that accepts.
 pub(crate) fn connect(url: &Url, timeout: Duration) -> io::Result<TcpStream> {
     let deadline = Instant::now() + timeout;
     let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_gone_accepts_nothing() {
+    fn a_closed_server_accepts_no_connections() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let there = format!("http://127.0.0.1:{port}/");

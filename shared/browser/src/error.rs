@@ -5,13 +5,13 @@ use url::Url;
 
 use crate::codes::{BROWSER_LOST, NAVIGATION_FAILED, NOT_A_PAGE, PAGE_CRASHED, TIMEOUT};
 
-/// The most characters of a browser's own error message that an error repeats.
+/// The longest part of the browser's own message in an error, in characters.
 const SHOWN: usize = 300;
 
-/// Why a WebDriver or DevTools command gave no result.
+/// The reason why a WebDriver or DevTools command has no result.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// The deadline came first.
+    /// The deadline passed.
     Late,
     /// The page's process crashed.
     Crashed,
@@ -21,12 +21,12 @@ pub(crate) enum CommandError {
     Ended,
     /// The page that an earlier call left in the tab does not answer.
     Stale,
-    /// The command itself failed, as the browser words it.
+    /// The command failed, with the browser's message.
     Failed(String),
 }
 
 impl CommandError {
-    /// The error for a command that concerned no page.
+    /// The error for a command that concerns no page.
     pub(crate) fn into_error(self) -> Error {
         match self {
             Self::Failed(words) => BROWSER_LOST
@@ -36,12 +36,12 @@ impl CommandError {
     }
 }
 
-/// Why a navigation ended without a page.
+/// The reason why a navigation has no page.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The tab was of no use before this call had done anything with it; another tab may do.
+    /// The tab was unusable before this call did anything with it. Another tab may work.
     StaleTab(Error),
-    /// What the caller is told.
+    /// The error for the caller.
     Page(Error),
 }
 
@@ -73,7 +73,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// The error for a URL that leads to no page.
+/// The error for a URL that is not a page.
 pub(crate) fn not_a_page(message: &str, url: &Url, media_type: Option<&str>, status: u16) -> Error {
     NOT_A_PAGE
         .error(message)
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_stale_tab_is_tried_again_elsewhere() {
+    fn only_a_stale_tab_is_replaced_by_another() {
         let url = Url::parse("https://x.example/a").unwrap();
         let failure = |error| Failure::of(error, &url);
         assert!(matches!(failure(CommandError::Stale), Failure::StaleTab(_)));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_said_in_words_and_by_its_name() {
+    fn a_cause_has_a_description_and_its_name() {
         let error = navigation_failed("https://x.example/", "net::ERR_CERT_DATE_INVALID");
         assert!(error.message().contains("certificate"), "{error}");
         assert_eq!(error.details()["net_error"], "net::ERR_CERT_DATE_INVALID");

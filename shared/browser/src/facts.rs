@@ -5,72 +5,72 @@
 use serde::Deserialize;
 use url::Url;
 
-/// What a page says of itself.
+/// The facts about a page, from the page script.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Facts {
     /// Its URL, after redirects.
     pub(crate) url: Url,
-    /// What relative URLs on it are relative to.
+    /// The base URL of the page.
     pub(crate) base: String,
-    /// Its title, of 500 characters at most.
+    /// The title, at most 500 characters.
     pub(crate) title: String,
-    /// The HTTP status; 0 where the browser does not know it.
+    /// The HTTP status; 0 if the browser does not know it.
     pub(crate) status: u16,
     /// Its media type.
     #[serde(rename = "type")]
     pub(crate) media_type: String,
-    /// The marks of bot challenges in it.
-    pub(crate) marks: Vec<Mark>,
-    /// How many characters of text it shows, where that matters.
+    /// The signs of bot challenges.
+    pub(crate) marks: Vec<ChallengeSign>,
+    /// The number of characters of visible text, if it is needed.
     pub(crate) words: Option<u64>,
-    /// How many fields it has to fill in.
+    /// The number of input fields.
     pub(crate) fields: u64,
-    /// How many characters of prose it has beside a CAPTCHA widget.
+    /// The number of characters of prose beside a CAPTCHA widget.
     pub(crate) prose: u64,
-    /// Its sign-in form.
+    /// The sign-in form, if any.
     pub(crate) sign_in: Option<SignIn>,
-    /// How many links it has, shown or not.
+    /// The number of links, visible or not.
     pub(crate) links: u64,
-    /// What is wrong with a page of XML, if anything is.
+    /// The syntax error of an XML page, if any.
     pub(crate) broken: Option<String>,
 }
 
-/// A part of a page that bot challenges are made of.
+/// A sign of a bot challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Mark {
+pub(crate) enum ChallengeSign {
     Cloudflare,
     CloudflareBlock,
     Datadome,
     Perimeterx,
     Akamai,
     AwsWaf,
-    /// A CAPTCHA widget that shows.
+    /// A visible CAPTCHA widget.
     Captcha,
 }
 
-/// The sign-in form of a page, as `js/sign-in.js` measures it. Text is counted in characters, CJK
-/// characters twice.
+/// The sign-in form of a page, measured by `js/sign-in.js`. Text is counted in characters, CJK characters
+/// twice.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SignIn {
-    /// How many fields for passwords show on the page.
+    /// The number of visible password fields on the page.
     pub(crate) passwords: u32,
-    /// How many of those are for a password to be chosen.
+    /// The number of password fields for a new password.
     pub(crate) new_passwords: u32,
-    /// How many fields the form has.
+    /// The number of fields of the form.
     pub(crate) fields: u32,
-    /// Whether the form stands in a navigation, header, footer or sidebar.
+    /// Whether the form is in a navigation, header, footer or sidebar.
     pub(crate) aside: bool,
-    /// How much text stands beside the form and outside of those.
+    /// The amount of text beside the form, without those parts.
     pub(crate) beside: u32,
-    /// How much text the page's main element or an article has, where the form is not in it.
+    /// The amount of text in the main element or an article that does not contain the form.
     pub(crate) article: u32,
 }
 
 impl Facts {
-    /// The facts about a URL whose server sent nothing but `status`.
+    /// The facts about a URL whose server sent only a status.
     pub(crate) fn of_status(url: Url, status: u16) -> Self {
         Self {
             base: url.as_str().to_owned(),
@@ -109,7 +109,7 @@ pub(crate) mod tests {
         let script = include_str!("js/facts.js");
         let returned = script.rsplit_once("return {").unwrap().1;
         let facts = page(200, &["cloudflare-block", "aws-waf"], 10, 0);
-        assert_eq!(facts.marks, [Mark::CloudflareBlock, Mark::AwsWaf]);
+        assert_eq!(facts.marks, [ChallengeSign::CloudflareBlock, ChallengeSign::AwsWaf]);
         for name in [
             "url",
             "base",
@@ -129,12 +129,12 @@ pub(crate) mod tests {
             assert!(returned.contains(name), "{name}");
         }
         for mark in script.split("marks.push(\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
-            assert!(serde_json::from_value::<Mark>(mark.into()).is_ok(), "{mark}");
+            assert!(serde_json::from_value::<ChallengeSign>(mark.into()).is_ok(), "{mark}");
         }
     }
 
     #[test]
-    fn a_url_that_is_none_is_no_fact() {
+    fn an_invalid_url_is_rejected() {
         let mut facts = serde_json::to_value(json!({"url": "", "base": ""})).unwrap();
         facts["title"] = "x".into();
         assert!(serde_json::from_value::<Facts>(facts).is_err());

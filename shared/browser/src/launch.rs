@@ -26,10 +26,10 @@ use crate::{
     webdriver::{Driver, NoSession},
 };
 
-/// How long the driver and the browser may take to start.
+/// The time limit for starting the driver and the browser.
 pub(crate) const START: Duration = Duration::from_mins(1);
 
-/// What a browser is to be started like.
+/// The properties of a browser to start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Launch {
     pub(crate) browser: Kind,
@@ -61,15 +61,15 @@ pub(crate) fn start_browser(profile: &Profile, launch: &Launch) -> Result<(Runni
     result.map(|running| (running, driver.process))
 }
 
-/// A driver that was started, and has no browser yet.
+/// A started driver without a browser.
 struct StartedDriver {
     process: Child,
-    /// Its major version, which is the browser's.
+    /// Its major version, which is equal to the browser's.
     version: String,
     url: Url,
 }
 
-/// Starts the driver. It may fail to get the port that it chose, so it may choose three times.
+/// Starts the driver. It may lose the race for the port that it chose, so three attempts are made.
 fn start_driver(program: &Path) -> Result<StartedDriver, Error> {
     let until = Instant::now() + START;
     let mut last = String::new();
@@ -99,7 +99,7 @@ fn start_driver(program: &Path) -> Result<StartedDriver, Error> {
     Err(BROWSER_FAILED.error(format!("ChromeDriver did not start: {last}")))
 }
 
-/// The URL of the driver that says which port it has.
+/// The URL of the driver, from its message with the port.
 fn driver_url(port: &str) -> Option<Url> {
     let port: u16 = port.trim_end_matches('.').parse().ok()?;
     Url::parse(&format!("http://127.0.0.1:{port}/")).ok()
@@ -107,7 +107,7 @@ fn driver_url(port: &str) -> Option<Url> {
 
 fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &StartedDriver) -> Result<Running, Error> {
     let until = Instant::now() + START;
-    // Chromium's sandbox does not work for root; elsewhere it is left out only where it must be.
+    // Chromium's sandbox does not work for root. For other users it is disabled only if it fails.
     let mut sandbox = launch.sandbox && !is_root();
     let launched = loop {
         let options = options(profile, launch, browser, &driver.version, sandbox);
@@ -136,12 +136,12 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &Started
     Ok(running)
 }
 
-/// What helps where a browser with a window ends at once.
+/// The remedy for a browser with a window that ends at once.
 const NO_WINDOW: &str =
     "Check that the screen that DISPLAY or WAYLAND_DISPLAY names can be used, or leave --no-headless out.";
 
-/// Whether the driver says that the browser ended as soon as it was started, as one does whose sandbox
-/// cannot work; what it says depends on its version.
+/// Whether the driver reports that the browser ended at once, as it does if its sandbox fails. The text depends
+/// on the driver's version.
 pub(crate) fn exited(message: &str) -> bool {
     ["Chrome failed to start", "Chrome instance exited"].iter().any(|sign| message.contains(sign))
 }
@@ -165,7 +165,7 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
     };
     let mut args = vec![
         format!("--user-data-dir={}", profile.folder().display()),
-        // Without a window the browser would name itself HeadlessChrome.
+        // Without a window, the browser would identify itself as HeadlessChrome.
         format!(
             "--user-agent=Mozilla/5.0 ({platform}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{version}.0.0.0 Safari/537.36"
         ),
@@ -181,7 +181,7 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
             "args": args,
             "excludeSwitches": EXCLUDED,
             "prefs": {
-                // Session cookies are kept over a close only by a browser that opens again what was open.
+                // The browser keeps session cookies only if it restores its tabs.
                 "session.restore_on_startup": 1,
                 "download.prompt_for_download": false,
                 "credentials_enable_service": false,
@@ -214,21 +214,21 @@ pub(crate) fn arguments(headless: bool, sandbox: bool) -> impl Iterator<Item = &
     always.into_iter().chain(without_window).chain((!sandbox).then_some("--no-sandbox"))
 }
 
-/// Kills what has not ended, and takes its exit status, without which it would stay a zombie.
+/// Kills the process if it still runs, and reaps it.
 pub(crate) fn end(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();
 }
 
-/// Records the browser that runs now.
+/// Records the running browser.
 pub(crate) fn record(profile: &Profile, running: &Running) -> Result<(), Error> {
     profile
         .record(running)
         .map_err(|error| BROWSER_FAILED.error(format!("cannot write to {}: {error}", profile.folder().display())))
 }
 
-/// The living process that holds the profile's own lock; a lock that was copied with another profile
-/// is held by nobody.
+/// The living process that holds the browser's lock on the profile. A lock in a copied profile is held by
+/// nobody.
 pub(crate) fn holder(profile: &Profile) -> Option<u32> {
     let target = fs::read_link(profile.folder().join("SingletonLock")).ok()?;
     let pid = target.to_str()?.rsplit_once('-')?.1.parse().ok()?;
@@ -236,17 +236,17 @@ pub(crate) fn holder(profile: &Profile) -> Option<u32> {
     (process::runs(pid) && !is_other_s).then_some(pid)
 }
 
-/// What a child process prints, line by line, with a deadline for each.
+/// The output lines of a child process, each with a deadline.
 pub(crate) struct Lines(mpsc::Receiver<String>);
 
 impl Lines {
-    /// The lines of a child whose standard output is a pipe.
+    /// The lines of a child with piped standard output.
     pub(crate) fn of(child: &mut Child) -> Self {
         let (send, receive) = mpsc::channel();
         if let Some(output) = child.stdout.take() {
             thread::spawn(move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    // A reader that has seen enough does not stop the child from printing.
+                    // The child must not block if nobody reads its output.
                     let _ = send.send(line);
                 }
             });
@@ -254,7 +254,7 @@ impl Lines {
         Self(receive)
     }
 
-    /// The next line; nothing where none comes in time, or no more will.
+    /// The next line; `None` after the deadline or at the end.
     pub(crate) fn next(&self, deadline: Instant) -> Option<String> {
         self.0.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
     }
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_that_ended_at_once_is_told_from_one_of_another_version() {
+    fn a_browser_that_exits_at_once_is_recognised() {
         for words in [
             "session not created: Chrome failed to start: exited abnormally.",
             "session not created: Chrome instance exited. Examine ChromeDriver verbose log to determine the cause.",
@@ -305,7 +305,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_lines_of_a_child_come_in_time_or_not_at_all() {
+    fn lines_of_a_child_have_a_deadline() {
         let mut child = Command::new("sh").args(["-c", "echo one; sleep 60"]).stdout(Stdio::piped()).spawn().unwrap();
         let lines = Lines::of(&mut child);
         assert_eq!(lines.next(Instant::now() + START).as_deref(), Some("one"));

@@ -13,32 +13,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{block_list::BlockList, reach::Reach};
+use crate::{block_list::BlockList, reach::MachinePolicy};
 
 /// The parts of a page that are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
-    /// What its text can need: no pictures, fonts, films or sounds.
+    /// What the text can depend on: no images, fonts, video or audio.
     #[default]
     Text,
-    /// All that it asks for.
+    /// Everything.
     Everything,
 }
 
-/// The kinds of requests that bring no text, by the protocol's names.
+/// The resource types without text, by the protocol's names.
 const WITHOUT_TEXT: [&str; 3] = ["Image", "Media", "Font"];
 
-/// A picture of one transparent pixel. It takes the place of pictures: a page that is told that one failed may
-/// take it away, with what stands beside it.
+/// An image of one transparent pixel, which replaces images. A page that is told that an image failed may
+/// remove it together with its surroundings.
 const PICTURE: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 
-/// The rules by which the requests of a page are answered.
+/// The rules for the requests of a page.
 #[derive(Debug)]
 pub(crate) struct Loading {
     load: Load,
     block_list: Option<Rc<BlockList>>,
-    reach: Option<Reach>,
+    reach: Option<MachinePolicy>,
 }
 
 impl Loading {
@@ -46,13 +46,13 @@ impl Loading {
         Self { load, block_list, reach: None }
     }
 
-    /// The same, within the machines that may be reached.
+    /// Restricts the requests to `network`.
     pub(crate) fn within(self, network: &Network) -> Self {
-        Self { reach: Reach::new(network), ..self }
+        Self { reach: MachinePolicy::new(network), ..self }
     }
 
-    /// The machines that may be reached; `None` for every one.
-    pub(crate) fn reach(&self) -> Option<&Reach> {
+    /// The restriction; `None` if all machines may be accessed.
+    pub(crate) fn reach(&self) -> Option<&MachinePolicy> {
         self.reach.as_ref()
     }
 
@@ -75,8 +75,8 @@ impl Loading {
         (self.load == Load::Text).then(kinds)
     }
 
-    /// The command that answers a request that the browser asks about, by the event that tells of it. The page is
-    /// at `page`, and `frame` is its outermost frame: what is asked for that is the page itself.
+    /// The command that answers the event of a paused request. The page is at `page`, and `frame` is its
+    /// outermost frame; a document request of this frame is for the page itself.
     pub(crate) fn answer(&self, request: &Value, page: &str, frame: &str) -> (&'static str, Value) {
         let id = &request["requestId"];
         let (kind, asked) = (request["resourceType"].as_str().unwrap_or_default(), &request["request"]);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_text_does_not_need_is_not_loaded() {
+    fn resources_without_text_are_not_loaded() {
         let (all, text) = (Loading::new(Load::Everything, None), Loading::new(Load::Text, None));
         assert_eq!(all.patterns(), None);
         let kinds: Vec<_> = text.patterns().unwrap().as_array().unwrap().clone();

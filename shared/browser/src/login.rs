@@ -7,26 +7,25 @@ use url::Url;
 
 use crate::facts::SignIn;
 
-/// How much text, in characters, may stand beside a sign-in form that nothing else tells.
+/// The most text, in characters, beside a sign-in form without further signs.
 const BESIDE: u32 = 300;
 
-/// The same, where the tab was led to the form from another URL.
+/// The same if the tab was redirected to the form.
 const BESIDE_AFTER_REDIRECT: u32 = 600;
 
-/// The same, where the URL says that it is for signing in: such pages may say what one is signing in to.
+/// The same if the URL names a sign-in page; such pages may describe the service.
 const BESIDE_AT_LOGIN_URL: u32 = 1500;
 
-/// An article that is longer than this is what the page is for.
+/// A longer article is the content of the page.
 const ARTICLE: u32 = 80;
 
-/// The most fields of a sign-in form: a name, a password, an organization, a code.
+/// The most fields of a sign-in form: name, password, organization, code.
 const FIELDS: u32 = 4;
 
-/// Whether the page at `url` with this form is nothing but a sign-in page; `requested` is the URL that
-/// the tab was sent to.
+/// Whether the page at `url` with this form is only a sign-in page; `requested` is the URL of the navigation.
 pub(crate) fn looks_like_login(form: &SignIn, requested: &Url, url: &Url) -> bool {
     let says_so = names_login(url);
-    // Two password fields, or one for a password to be chosen, belong to a registration.
+    // Two password fields, or one for a new password, belong to a registration.
     let asks = match form.passwords {
         0 => says_so && form.fields == 1,
         1 => form.new_passwords == 0 && form.fields <= FIELDS,
@@ -42,7 +41,7 @@ pub(crate) fn looks_like_login(form: &SignIn, requested: &Url, url: &Url) -> boo
     asks && !form.aside && form.beside <= beside && (says_so || form.article <= ARTICLE)
 }
 
-/// Whether a URL says that it is for signing in: in its host, its path, or the route of an application.
+/// Whether the host, the path or the route of a URL names a sign-in page.
 fn names_login(url: &Url) -> bool {
     let route = url.fragment().filter(|fragment| fragment.starts_with(['/', '!'])).unwrap_or_default();
     let text = format!("{}/{}/{route}", url.host_str().unwrap_or_default(), url.path()).to_ascii_lowercase();
@@ -77,17 +76,17 @@ mod tests {
     }
 
     #[test]
-    fn a_form_with_little_beside_it_is_a_login_wherever_it_is() {
+    fn a_form_with_little_other_text_is_a_sign_in_page() {
         assert!(here(&FORM, "https://x.example/members"));
         assert!(here(&SignIn { beside: 1200, article: 400, ..FORM }, "https://x.example/login"));
         assert!(is_login(&SignIn { beside: 500, ..FORM }, "https://x.example/report", "https://id.example/start"));
-        // The first of two steps asks for no password.
+        // The first of two steps has no password field.
         let first = SignIn { passwords: 0, fields: 1, ..FORM };
         assert!(here(&first, "https://accounts.x.example/v3/signin/identifier"));
     }
 
     #[test]
-    fn a_form_beside_content_is_no_login() {
+    fn a_form_beside_content_is_not_a_sign_in_page() {
         let page = "https://x.example/wiki/Tides";
         assert!(!here(&SignIn { beside: 2000, ..FORM }, page));
         assert!(!here(&SignIn { article: 200, ..FORM }, page));
@@ -97,7 +96,7 @@ mod tests {
             "http://x.example/wiki/Tides/",
             "https://www.x.example/wiki/Tides"
         ));
-        // A newsletter, a registration, a change of password.
+        // A newsletter, a registration, a change of the password.
         assert!(!here(&SignIn { passwords: 0, fields: 1, ..FORM }, page));
         assert!(!here(&SignIn { passwords: 1, new_passwords: 1, fields: 3, ..FORM }, "https://x.example/join"));
         assert!(!here(&SignIn { passwords: 2, fields: 3, ..FORM }, "https://x.example/join"));

@@ -19,19 +19,19 @@ use crate::{
     facts::Facts,
     loading::Loading,
     page::{Outcome, Page},
-    reach::Reach,
-    readiness::{Network, PageScript, Readiness, ReadyPage, Waited, limits::LIMITS},
+    reach::MachinePolicy,
+    readiness::{Network, PageScript, Readiness, ReadyPage, WaitResult, limits::LIMITS},
     tab::Tab,
 };
 
-/// The page that a call is about.
+/// The page of a call.
 #[derive(Clone, Copy)]
 pub enum Target<'a> {
-    /// This one, loaded anew.
+    /// This URL, loaded again.
     Load(&'a Url),
-    /// This one, as a tab of the session shows it, or else loaded.
+    /// This URL, from a tab that shows it, or else loaded.
     Show(&'a Url),
-    /// This one, as a call that acted in it has left it, or else loaded.
+    /// This URL, in the state in which a call acted in it, or else loaded.
     Acted(&'a Url),
     /// The page that the session used last.
     Latest,
@@ -53,36 +53,36 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A navigation under way, in its tab.
+/// A navigation in its tab.
 pub(crate) struct Navigation<'a> {
     pub(crate) target: Target<'a>,
-    /// Whether a person watches.
+    /// Whether the browser has a window for a person.
     pub(crate) visible: bool,
-    /// The time that the call was given.
+    /// The timeout of the call, if given.
     pub(crate) timeout: Option<Duration>,
-    /// A selector to wait for.
+    /// The selector to wait for.
     pub(crate) wait_for: Option<&'a str>,
     pub(crate) domains: &'a Domains,
     pub(crate) script: &'a PageScript,
     pub(crate) loading: Rc<Loading>,
-    /// The URL that was asked for.
+    /// The requested URL.
     pub(crate) url: Url,
     pub(crate) tab: Tab,
     pub(crate) network: Network,
     pub(crate) deadline: Instant,
-    /// Whether the tab shows a document of the server's, and no page of the browser's own.
+    /// Whether the tab shows a document of the server, not one of the browser.
     pub(crate) shows_page: bool,
-    /// Whether the call has begun to act in the page: it cannot be made once more elsewhere.
+    /// Whether the call began to act in the page, so it cannot be repeated in another tab.
     pub(crate) began: &'a Cell<bool>,
 }
 
-type Taken = (Page, Value);
+type PageAndContent = (Page, Value);
 
 impl Navigation<'_> {
-    /// Goes to the page, and takes it and its wanted content.
-    pub(crate) fn run(&mut self) -> Result<Taken, Failure> {
-        // The page that an earlier call left may hang by now, and hold up all that is asked of its
-        // tab; or a person has closed the tab.
+    /// Goes to the page, and reads it and the requested content.
+    pub(crate) fn run(&mut self) -> Result<PageAndContent, Failure> {
+        // The page of an earlier call may be hanging and block all commands to its tab, or a person may have
+        // closed the tab.
         self.tab.socket.start_ping(LIMITS.ping);
         let (page, content) = match self.target {
             Target::Load(url) => self.load(url)?,
@@ -102,8 +102,8 @@ impl Navigation<'_> {
         if page.challenge.is_some() { self.wait_out_challenge(page, content) } else { Ok((page, content)) }
     }
 
-    /// Takes the page as the tab shows it, if it still does.
-    fn show(&mut self, url: &Url) -> Result<Option<Taken>, Failure> {
+    /// Reads the page if the tab still shows it.
+    fn show(&mut self, url: &Url) -> Result<Option<PageAndContent>, Failure> {
         if !self.tab.is_current || self.tab.shows_too_little(self.loading.load()) {
             return Ok(None);
         }
@@ -113,25 +113,25 @@ impl Navigation<'_> {
         Ok(same.then_some(shown))
     }
 
-    /// A challenge is told from a refusal by its headers, which are not kept: a page that was
-    /// refused is asked for again.
-    fn reload_if_refused(&mut self, shown: Taken) -> Result<Taken, Failure> {
+    /// The headers distinguish a challenge from a plain refusal, and they are not kept. So a refused page is
+    /// loaded again.
+    fn reload_if_refused(&mut self, shown: PageAndContent) -> Result<PageAndContent, Failure> {
         if shown.0.challenge.is_none() && challenge::suspicious(shown.0.http_status) {
             return self.load(&self.url.clone());
         }
         Ok(shown)
     }
 
-    fn load(&mut self, url: &Url) -> Result<Taken, Failure> {
-        // The memory of the page that it shows does not hold for the next page.
+    fn load(&mut self, url: &Url) -> Result<PageAndContent, Failure> {
+        // The state of the current page is not valid for the next one.
         self.tab.is_current = false;
         if self.tab.reused && url.fragment().is_some() {
-            // To a place on the page that it shows, a browser goes without loading anything.
+            // The browser follows a fragment of the current page without loading it.
             self.wait_for_ping()?;
             self.go("about:blank")?;
         }
-        // The browser process answers this by itself. The commands after it go to the page's process, whose answer is
-        // waited for.
+        // The browser process answers this command itself. The commands after it go to the page's process,
+        // whose answer is waited for.
         let deciding = self.tab.socket.decide_requests(self.loading.clone());
         deciding.map_err(|error| self.failure(error))?;
         let arguments = self.script.arguments(self.wait_for, false);
@@ -153,40 +153,44 @@ impl Navigation<'_> {
         self.without_document(url, error, is_download)
     }
 
-    /// The answer for a load after which the browser shows no document of the server's.
-    fn without_document(&mut self, url: &Url, error: Option<&str>, is_download: bool) -> Result<Taken, Failure> {
+    /// The result of a load after which the browser shows no document of the server.
+    fn without_document(
+        &mut self,
+        url: &Url,
+        error: Option<&str>,
+        is_download: bool,
+    ) -> Result<PageAndContent, Failure> {
         let known = self.tab.socket.receive_known_events(self.deadline);
         known.map_err(|error| self.failure(error))?;
         self.handle_events();
         let document = self.network.latest();
         let (status, media) = (document.status(), document.media_type());
-        // Chromium shows a page of its own for an error status without a body, and for a password that
-        // nobody gave.
+        // Chromium shows its own page for an error status without a body and for a missing HTTP password.
         if status >= 400 && !is_download {
             let headers = document.headers();
             self.shows_page = false;
             let facts = Facts::of_status(self.url.clone(), status);
             return Ok((Page::new(facts, &self.url, &headers, Outcome::IDLE), Value::Null));
         }
-        if let Some(refusal) = self.loading.reach().and_then(Reach::refusal) {
+        if let Some(refusal) = self.loading.reach().and_then(MachinePolicy::refusal) {
             return Err(refusal.into());
         }
         let error = refused_load(&self.url, url, status, media, error);
         Err(error.into())
     }
 
-    /// Waits until the tab has done what it was asked. A command that is still pending when the tab
-    /// changes to a page of another process has no effect on that page.
+    /// Waits until the tab has executed its commands. A command that is pending when the tab changes to another
+    /// process does not affect the new page.
     fn wait_for_ping(&mut self) -> Result<(), Failure> {
         self.tab.socket.wait_for_ping().map_err(|error| self.failure(error))
     }
 
-    /// Sends the tab to `url`, and returns the browser's answer.
+    /// Navigates to `url`, and returns the browser's answer.
     fn go(&mut self, url: &str) -> Result<Value, Failure> {
         let (socket, deadline) = (&mut self.tab.socket, self.deadline);
         let answer = socket.navigate(url).and_then(|navigation| {
             match socket.navigated(navigation, deadline.min(Instant::now() + LIMITS.ping)) {
-                // Either the server is slow, or the page that is to be left is busy with being unloaded.
+                // Either the server is slow, or the old page is busy with its unload handlers.
                 Err(CommandError::Late) if self.tab.reused => {
                     let time = deadline.saturating_duration_since(Instant::now()) / LIMITS.reused_tab_share;
                     socket.navigated(navigation, Instant::now() + time).map_err(|error| match error {
@@ -205,21 +209,21 @@ impl Navigation<'_> {
                 self.tab.socket.guard_history(document);
                 Ok(answer)
             }
-            // Nothing of the new page is there yet: the page of an earlier call has crashed.
+            // No part of the new page exists yet, so the page of an earlier call has crashed.
             Err(CommandError::Crashed) if self.tab.reused => Err(self.failure(CommandError::Stale)),
             Err(error) => Err(self.failure(error)),
         }
     }
 
-    /// Waits until the page rests that the call acts in, and takes it.
-    pub(crate) fn rest(&mut self) -> Result<Taken, Failure> {
-        // How the wait for the page ended before says nothing of what was done in it since.
+    /// Waits until the page in which the call acts rests, and reads it.
+    pub(crate) fn rest(&mut self) -> Result<PageAndContent, Failure> {
+        // The end of an earlier wait is not valid after an action.
         self.tab.is_current = false;
         self.wait(None)
     }
 
-    /// Waits until the page is ready, and takes it.
-    fn wait(&mut self, wait_for: Option<&str>) -> Result<Taken, Failure> {
+    /// Waits until the page is ready, and reads it.
+    fn wait(&mut self, wait_for: Option<&str>) -> Result<PageAndContent, Failure> {
         let mut reloads = 0;
         loop {
             let readiness = Readiness {
@@ -233,15 +237,15 @@ impl Navigation<'_> {
                 deadline: self.deadline,
             };
             match { readiness }.wait(wait_for)? {
-                Waited::Ready(page) => return self.checked(*page),
-                Waited::Blocked(hosts) => self.reload_without(&hosts)?,
+                WaitResult::Ready(page) => return self.checked(*page),
+                WaitResult::Blocked(hosts) => self.reload_without(&hosts)?,
             }
             reloads += 1;
         }
     }
 
-    /// Loads the page again without asking `hosts`, which the tab's next pages do not ask either. A single request
-    /// cannot be ended: the protocol has only a command that ends the load of the whole page.
+    /// Loads the page again with `hosts` blocked, also for the tab's later pages. The protocol cannot end a
+    /// single request, only the load of the whole page.
     fn reload_without(&mut self, hosts: &[Host]) -> Result<(), Failure> {
         let blocked = self.tab.socket.block(&self.network.give_up(hosts));
         blocked.map_err(|error| self.failure(error))?;
@@ -250,15 +254,15 @@ impl Navigation<'_> {
         self.go(url.as_str()).map(drop)
     }
 
-    /// The page, if it may be opened: a redirect or a script may have led to another URL.
-    fn checked(&mut self, page: ReadyPage) -> Result<Taken, Failure> {
+    /// Checks whether the page may be opened, because a redirect or a script may have changed the URL.
+    fn checked(&mut self, page: ReadyPage) -> Result<PageAndContent, Failure> {
         let ReadyPage { outcome, facts, content } = page;
         self.handle_events();
         if facts.url.scheme() == "chrome-error" {
-            if let Some(refusal) = self.loading.reach().and_then(Reach::refusal) {
+            if let Some(refusal) = self.loading.reach().and_then(MachinePolicy::refusal) {
                 return Err(refusal.into());
             }
-            // A page that this one has led to could not be loaded.
+            // The page led to another one that could not be loaded.
             let failure = self.network.shown().failure();
             let (url, net_error) = failure.unwrap_or((self.url.as_str(), "net::ERR_FAILED"));
             return Err(navigation_failed(url, net_error).into());
@@ -277,9 +281,9 @@ impl Navigation<'_> {
         }
     }
 
-    /// Waits for a challenge to go: by itself, or solved by the person at the window, who may
-    /// also press Enter in the terminal to go on.
-    fn wait_out_challenge(&mut self, mut page: Page, mut content: Value) -> Result<Taken, Failure> {
+    /// Waits until a challenge is cleared, by itself or by the person at the window, who may also press Enter
+    /// in the terminal to continue.
+    fn wait_out_challenge(&mut self, mut page: Page, mut content: Value) -> Result<PageAndContent, Failure> {
         let visible = self.visible;
         let time = if visible { self.timeout.unwrap_or(LIMITS.challenge_solved) } else { LIMITS.challenge_clears };
         let until = Instant::now() + time;
@@ -319,11 +323,11 @@ pub(crate) fn allowed(facts: &Facts, requested: &Url, domains: &Domains) -> Resu
     Ok(())
 }
 
-/// The error for a load that brought no document.
+/// The error for a load without a document.
 ///
-/// `requested` is the URL of the call and `sent_to` the one that the tab was sent to. `status` and
-/// `media_type` are of the server's answer, as far as there was one; `net_error` is Chromium's name of
-/// the cause, and absent for a download.
+/// `requested` is the URL of the call and `sent_to` that of the navigation. `status` and `media_type` are those
+/// of the server's response, if there was one. `net_error` is Chromium's name of the cause, and `None` for a
+/// download.
 fn refused_load(
     requested: &Url,
     sent_to: &Url,
@@ -332,7 +336,7 @@ fn refused_load(
     net_error: Option<&str>,
 ) -> Error {
     match (net_error, status, media_type) {
-        // Chromium aborts the load of an answer without content and of a download.
+        // Chromium aborts the load of a response without content and of a download.
         (Some("net::ERR_ABORTED") | None, 204 | 205, _) => {
             not_a_page("the server answered that there is nothing to show", requested, media_type, status)
         }
@@ -344,7 +348,7 @@ fn refused_load(
     }
 }
 
-/// A receiver that is told when the person at the terminal presses Enter; nothing without a terminal.
+/// A receiver that is notified when the person presses Enter in the terminal; `None` without a terminal.
 fn enter_pressed() -> Option<mpsc::Receiver<()>> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return None;
@@ -397,7 +401,7 @@ mod tests {
             (None, None, "net::ERR_ABORTED"),
             (None, Some("net::ERR_ABORTED"), "net::ERR_ABORTED"),
             (None, Some("net::ERR_CONNECTION_REFUSED"), "net::ERR_CONNECTION_REFUSED"),
-            // The connection broke in the middle of the answer.
+            // The connection was lost in the middle of the response.
             (Some("text/html"), Some("net::ERR_CONTENT_LENGTH_MISMATCH"), "net::ERR_CONTENT_LENGTH_MISMATCH"),
         ] {
             let error = refused(0, media_type, net_error);

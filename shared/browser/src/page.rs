@@ -18,30 +18,30 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ready {
-    /// The page is loaded and quiet, and nothing is open.
+    /// The page is loaded and quiet, without open requests.
     Idle,
-    /// Its content rests; what is still open, to the hosts in `pending`, brings none.
+    /// The content no longer changes; the open requests, to the hosts in `pending`, cannot add any.
     Content,
-    /// It still waited for what could bring content when its time was up; what was there was taken.
+    /// The time limit passed while a request that could add content was open; the content so far was taken.
     Cap,
-    /// The element that was waited for is there.
+    /// The requested element exists.
     Selector,
 }
 
-/// How the wait for a page ended.
+/// The end of the wait for a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) ready: Ready,
-    /// The hosts of what was open then, 10 at most.
+    /// The hosts with open requests, at most 10.
     pub(crate) pending: Vec<String>,
 }
 
 impl Outcome {
-    /// Nothing was open.
+    /// There were no open requests.
     pub(crate) const IDLE: Self = Self { ready: Ready::Idle, pending: vec![] };
 
-    /// What holds of a page that rests now, if the wait for it ended like this before: what was open then
-    /// cannot be asked any more.
+    /// The result for a page that rests now if an earlier wait ended like this. The open requests of that time
+    /// are not observable any more.
     pub(crate) fn later(&self) -> Ready {
         match self.ready {
             Ready::Selector if self.pending.is_empty() => Ready::Idle,
@@ -61,7 +61,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// The links in the text that `js/links.js` returns: a JSON list of [name, address].
+    /// Parses the output of `js/links.js`: a JSON list of [name, URL].
     pub(crate) fn list(json: &str) -> Vec<Self> {
         let pairs: Vec<(String, String)> = serde_json::from_str(json).unwrap_or_default();
         pairs.into_iter().map(|(text, href)| Self { text, href }).collect()
@@ -73,21 +73,21 @@ impl Link {
 pub struct Page {
     /// Its URL, after redirects.
     pub url: Url,
-    /// What relative URLs on it are relative to.
+    /// The base URL of the page.
     pub base: Url,
-    /// Its title, of 500 characters at most.
+    /// The title, at most 500 characters.
     pub title: String,
-    /// The HTTP status that the server answered with; 0 where the browser does not know it.
+    /// The HTTP status; 0 if the browser does not know it.
     pub http_status: u16,
-    /// Its media type, such as `text/html`; empty where the server sent an error and nothing else.
+    /// The media type, such as `text/html`; empty if the server sent only a status.
     pub content_type: String,
     /// What ended the wait for its content.
     pub ready: Ready,
-    /// The hosts of what was open then, in the order of their names; 10 at most.
+    /// The hosts with open requests, sorted, at most 10.
     pub pending: Vec<String>,
-    /// The vendor of the bot challenge that is shown instead of the page, if one is.
+    /// The vendor of the bot challenge that is shown instead of the page, if any.
     pub challenge: Option<&'static str>,
-    /// Whether its main content is a form to sign in.
+    /// Whether the main content is a sign-in form.
     pub is_login: bool,
     /// How much of it was expanded, if anything was to be.
     pub expanded: Option<Expanded>,
@@ -97,7 +97,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page with `facts`, to which the tab was sent by `requested`.
+    /// The page with `facts`, for a navigation to `requested`.
     pub(crate) fn new(facts: Facts, requested: &Url, headers: &Value, outcome: Outcome) -> Self {
         Self {
             challenge: challenge::vendor(&facts, headers),
@@ -115,13 +115,13 @@ impl Page {
         }
     }
 
-    /// What the browser says is wrong with a page of XML, if anything is.
+    /// The syntax error of an XML page, if any.
     pub(crate) fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
     }
 
-    /// The error for a page that has no content to keep: a bot challenge, a form to sign in, an HTTP
-    /// error. Every tool uses this, so that all of them refuse the same pages.
+    /// The error for a page without content to save: a bot challenge, a sign-in form, an HTTP error. All tools
+    /// use this method, so they refuse the same pages.
     pub fn refusal(&self) -> Option<Error> {
         let (url, status) = (self.url.as_str(), self.http_status);
         let error = if let Some(vendor) = self.challenge {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_refused_for_the_most_telling_reason() {
+    fn the_most_specific_reason_for_a_refusal_is_reported() {
         assert_eq!(refusal(200, &[], false), None);
         assert_eq!(refusal(0, &[], false), None);
         assert_eq!(refusal(404, &[], false), Some("HTTP_ERROR"));

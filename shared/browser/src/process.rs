@@ -16,7 +16,7 @@ use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate
 pub(crate) const MARK: &str = "RAGMAKER_BROWSER_PROFILE";
 
 /// The processes of a profile.
-struct Found {
+struct ProfileProcesses {
     /// The processes with the environment variable [`MARK`].
     marked: Vec<u32>,
     /// Helper processes of its browser. They overwrite their environment with their title, and are
@@ -26,7 +26,7 @@ struct Found {
 
 /// The processes of the profile in `folder`, without the helpers of a browser that another program has
 /// started on the profile.
-fn of_profile(folder: &Path) -> Found {
+fn of_profile(folder: &Path) -> ProfileProcesses {
     let mut mark = OsString::from(MARK);
     mark.push("=");
     mark.push(folder);
@@ -34,7 +34,7 @@ fn of_profile(folder: &Path) -> Found {
     let mut system = System::new();
     let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).with_cmd(UpdateKind::Always);
     system.refresh_processes_specifics(ProcessesToUpdate::All, true, what.without_tasks());
-    let mut found = Found { marked: vec![], helpers: vec![] };
+    let mut found = ProfileProcesses { marked: vec![], helpers: vec![] };
     let mut is_foreign = false;
     for process in system.processes().values().filter(|process| process.pid().as_u32() != std::process::id()) {
         let pid = process.pid().as_u32();
@@ -56,16 +56,16 @@ fn of_profile(folder: &Path) -> Found {
     found
 }
 
-/// How long helpers of a closed browser may take to end by themselves: they may have data to write.
+/// How long the helpers of a closed browser may take to end, because they may have data to write.
 const HELPER_GRACE: Duration = Duration::from_secs(1);
 
-/// Ends every process of the profile in `folder` but `except`, and waits until they are gone.
-/// Returns whether there were any.
+/// Ends every process of the profile in `folder` except `except`, and waits until they are gone. Returns
+/// whether there were any.
 pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
     let begun = Instant::now();
     let (mut any, mut looks) = (false, 0);
     loop {
-        let Found { mut marked, helpers } = of_profile(folder);
+        let ProfileProcesses { mut marked, helpers } = of_profile(folder);
         marked.retain(|&pid| Some(pid) != except);
         any |= !marked.is_empty();
         // During exec, a process has no environment: an empty result is checked twice.
@@ -81,8 +81,8 @@ pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
     }
 }
 
-/// Whether the process `pid` runs. A zombie does not, nor does a process that is releasing its memory, which
-/// takes a browser some time; its command line is empty by then.
+/// Whether the process `pid` runs. A zombie does not run, nor does a process that is releasing its memory,
+/// which takes a browser some time; its command line is empty then.
 pub(crate) fn runs(pid: u32) -> bool {
     let lives = |process: &Process| {
         let is_ending = cfg!(target_os = "linux") && process.cmd().is_empty();
@@ -91,7 +91,7 @@ pub(crate) fn runs(pid: u32) -> bool {
     with(pid, ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always), lives).unwrap_or_default()
 }
 
-/// The folder of the profile that the process `pid` was started for, if it is one of ours.
+/// The folder of the profile for which the process `pid` was started, if it is one of ours.
 pub(crate) fn profile_of(pid: u32) -> Option<PathBuf> {
     let what = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always);
     let mark = |process: &Process| {
@@ -108,7 +108,7 @@ pub(crate) fn end(pid: u32) {
     with(pid, ProcessRefreshKind::nothing(), Process::kill);
 }
 
-/// The result of `ask` for the process `pid`, if there is one.
+/// The result of `ask` for the process `pid`; `None` if it does not exist.
 fn with<T>(pid: u32, what: ProcessRefreshKind, ask: impl FnOnce(&Process) -> T) -> Option<T> {
     let pid = Pid::from_u32(pid);
     let mut system = System::new();

@@ -47,7 +47,7 @@ pub struct Profile {
     session: String,
     kind: Kind,
     folder: PathBuf,
-    /// The project's cache folder; a supervisor, which creates nothing, does not know it.
+    /// The project's cache folder; `None` in a supervisor, which creates no folders.
     cache: Option<PathBuf>,
 }
 
@@ -81,7 +81,7 @@ impl Profile {
                 .remedy("Use letters, digits, '-', '_' and '.', 64 bytes at the most, not beginning with '.'.")
                 .detail("argument", "--session"));
         }
-        // The driver is told the profile's path in JSON, which cannot hold this one.
+        // The driver receives the profile's path as JSON, which cannot represent this path.
         if cache.to_str().is_none() {
             return Err(ARGUMENT_ERROR
                 .error(format!("the project's path is not UTF-8: {}", cache.display()))
@@ -122,7 +122,7 @@ impl Profile {
         Ok(all)
     }
 
-    /// The profile in `folder`, as the supervisor is told it.
+    /// The profile in `folder`, for the supervisor.
     pub(crate) fn at(session: String, folder: PathBuf) -> Self {
         Self { session, kind: Kind::default(), folder, cache: None }
     }
@@ -194,7 +194,7 @@ impl Profile {
         self.own("tabs")
     }
 
-    /// Creates the folders, for the owner alone.
+    /// Creates the folders, accessible to the owner only.
     pub(crate) fn create(&self) -> Result<(), Error> {
         let cache = self.cache.as_deref().map_or(Ok(()), create_cache_folder);
         cache.and_then(|()| create_private(&self.tabs_folder())).map_err(|error| {
@@ -205,23 +205,23 @@ impl Profile {
         })
     }
 
-    /// What is known about a browser on this profile, if one was started and not closed. What a copy of
-    /// the folder has is about the browser of the original.
+    /// The record of the running browser, if one was started and not closed. The record in a copied folder
+    /// belongs to the original and is ignored.
     pub(crate) fn running(&self) -> Option<Running> {
         let running: Running = serde_json::from_slice(&fs::read(self.own("session.json")).ok()?).ok()?;
         (running.profile == self.folder.to_string_lossy()).then_some(running)
     }
 
-    /// Records the browser that runs now, in one step and readable by the owner alone.
+    /// Records the running browser atomically, readable by the owner only.
     pub(crate) fn record(&self, running: &Running) -> io::Result<()> {
         let text = serde_json::to_vec(running)?;
-        // After a power cut no browser runs that it could be about.
+        // Durability is not needed, because after a power failure no browser runs.
         let replace = Replace { mode: 0o600, sync_directory: false, ..Replace::default() };
         write_atomically(&self.own("session.json"), replace, |file| file.write_all(&text))?;
         Ok(())
     }
 
-    /// Forgets the browser and its tabs.
+    /// Removes the records of the browser and its tabs.
     pub(crate) fn forget(&self) {
         let _ = fs::remove_file(self.own("session.json"));
         for tab in fs::read_dir(self.tabs_folder()).into_iter().flatten().flatten() {
@@ -229,7 +229,7 @@ impl Profile {
         }
     }
 
-    /// Held while a browser is started or closed; one at a time.
+    /// The lock for starting or closing a browser; exclusive.
     pub(crate) fn lock_start(&self, deadline: Instant) -> Result<Lock, Error> {
         let busy = || {
             BROWSER_BUSY
@@ -239,7 +239,7 @@ impl Profile {
         Lock::within(&self.own("start.lock"), deadline, LockKind::Exclusive).ok_or_else(busy)
     }
 
-    /// Held by everyone who uses the browser, together; says when it was used last.
+    /// The lock for using the browser, which is shared. Its file records the time of the last use.
     pub(crate) fn lock_use(&self, deadline: Instant) -> Result<Lock, Error> {
         let lock = Lock::within(&self.own("use.lock"), deadline, LockKind::Shared);
         let lock = lock.ok_or_else(|| BROWSER_BUSY.error("the session's browser is being closed"))?;
@@ -247,40 +247,41 @@ impl Profile {
         Ok(lock)
     }
 
-    /// The lock that shows nobody uses the browser, if that is so.
+    /// The exclusive lock that proves that nobody uses the browser; `None` if somebody does.
     pub(crate) fn lock_unused(&self) -> Option<Lock> {
         Lock::within(&self.own("use.lock"), Instant::now(), LockKind::Exclusive)
     }
 
-    /// Held by the one who gives the driver commands, which go to the window that it was told last; nothing
-    /// where somebody does.
+    /// The lock for sending commands to the driver, which has one current window; `None` if another process
+    /// holds it.
     pub(crate) fn lock_driver(&self) -> Option<Lock> {
         Lock::within(&self.own("driver.lock"), Instant::now(), LockKind::Exclusive)
     }
 
-    /// Held by the supervisor of the browser for as long as it lives.
+    /// The lock that the supervisor of the browser holds during its life.
     pub(crate) fn lock_supervised(&self, deadline: Instant) -> Option<Lock> {
         Lock::within(&self.own("supervisor.lock"), deadline, LockKind::Exclusive)
     }
 
-    /// Whether a supervisor lives. Two who ask at the same time do not disturb each other.
+    /// Whether a supervisor lives. Concurrent checks do not interfere.
     pub(crate) fn is_supervised(&self) -> bool {
         Lock::within(&self.own("supervisor.lock"), Instant::now(), LockKind::Shared).is_none()
     }
 
-    /// How long nobody has begun or ended to use the browser.
+    /// The time since the last start or end of a use.
     pub(crate) fn unused_for(&self) -> Duration {
         let file = self.own("use.lock");
         let Ok(used) = fs::metadata(&file).and_then(|data| data.modified()) else { return Duration::ZERO };
         used.elapsed().unwrap_or_else(|_| {
-            // The clock was set back. It is counted from now, or the browser would stay for as long.
+            // The clock was set back. The time is counted from now; otherwise, the browser would stay open for
+            // too long.
             let _ = private(&file).and_then(|file| file.set_modified(SystemTime::now()));
             Duration::ZERO
         })
     }
 
-    /// Renames settings of the browser that are not JSON, as a crash or a full disk may leave them:
-    /// ChromeDriver would refuse the profile for good. The browser makes new ones.
+    /// Renames settings of the browser that are not valid JSON, for example after a crash or a full disk.
+    /// ChromeDriver would refuse the profile. The browser creates new settings.
     pub(crate) fn set_aside_damaged_settings(&self) {
         for name in ["Local State", "Default/Preferences"] {
             let file = self.folder.join(name);
@@ -293,7 +294,7 @@ impl Profile {
     }
 }
 
-/// An open file that only its owner can read.
+/// Opens a file that only its owner can access.
 pub(crate) fn private(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -302,11 +303,11 @@ pub(crate) fn private(path: &Path) -> io::Result<fs::File> {
     options.open(path)
 }
 
-/// A lock on a file, held until it is dropped; the system drops it when the process dies.
+/// A lock on a file, held until it is dropped or the process ends.
 pub(crate) struct Lock(fs::File);
 
 impl Lock {
-    /// Notes on the file when it was used.
+    /// Sets the time of the last use.
     pub(crate) fn touch(&self, at: SystemTime) {
         let _ = self.0.set_modified(at);
     }
@@ -316,16 +317,16 @@ impl Lock {
     }
 }
 
-/// A browser that was started, and how to reach it.
+/// The record of a running browser.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Running {
-    /// The folder of the profile that it runs on.
+    /// The folder of its profile.
     pub(crate) profile: String,
-    /// Where driver and browser are reached.
+    /// The URLs of driver and browser.
     pub(crate) endpoint: Endpoint,
     /// The driver's process.
     pub(crate) driver_pid: u32,
-    /// The WebDriver session that launched the browser: it may be used, but never be deleted.
+    /// The WebDriver session that launched the browser. It may be used, but must not be deleted.
     pub(crate) launch_session: String,
     /// The browser's main process.
     pub(crate) browser_pid: Option<u32>,
@@ -335,9 +336,9 @@ pub(crate) struct Running {
     pub(crate) headless: bool,
     /// Whether Chromium's sandbox is on.
     pub(crate) sandbox: bool,
-    /// Whether it stays when nobody uses it.
+    /// Whether it stays open when nobody uses it.
     pub(crate) stays: bool,
-    /// After how many seconds without use it closes.
+    /// The idle time in seconds after which it closes.
     pub(crate) idle_seconds: u64,
     /// The process that supervises it.
     pub(crate) supervisor_pid: u32,
@@ -347,7 +348,7 @@ pub(crate) struct Running {
 pub(crate) mod tests {
     use super::*;
 
-    /// A profile of its own, and the folder that goes with it.
+    /// A profile in a temporary folder, and the folder.
     pub(crate) fn profile() -> (tempfile::TempDir, Profile) {
         let folder = tempfile::tempdir().unwrap();
         let profile = Profile::at("x".into(), folder.path().join("profile"));
@@ -397,7 +398,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_does_not_keep_a_browser() {
+    fn a_clock_set_back_does_not_keep_a_browser_open() {
         let (_kept, profile) = profile();
         let lock = profile.lock_use(Instant::now()).unwrap();
         lock.0.set_modified(SystemTime::now() + Duration::from_hours(1)).unwrap();
@@ -406,7 +407,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn users_share_and_the_closer_waits_for_them() {
+    fn users_share_a_lock_and_closing_waits_for_it() {
         let (_kept, profile) = profile();
         let one = profile.lock_use(Instant::now()).unwrap();
         let two = profile.lock_use(Instant::now()).unwrap();

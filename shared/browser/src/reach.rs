@@ -10,29 +10,29 @@ use ragmaker_address::{Network, refused};
 use ragmaker_tool::Error;
 use url::Url;
 
-/// Where a proxy is named, which connects in the browser's place.
+/// The variables that configure a proxy, which connects instead of the browser.
 const PROXIES: [&str; 6] = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
-/// The machines that the pages of a call may be loaded from.
+/// The restriction of the machines that the pages of a call may access.
 #[derive(Debug)]
-pub(crate) struct Reach {
+pub(crate) struct MachinePolicy {
     network: Network,
-    /// What was found of each host and port.
+    /// The results for each host and port.
     known: RefCell<HashMap<(String, u16), Option<Error>>>,
-    /// Why the page itself was not asked for.
+    /// The reason why the page itself was refused.
     page: RefCell<Option<Error>>,
 }
 
-impl Reach {
-    /// `None` where every machine may be reached.
+impl MachinePolicy {
+    /// `None` if all machines may be accessed.
     pub(crate) fn new(network: &Network) -> Option<Self> {
         let (known, page) = (RefCell::default(), RefCell::default());
         (!network.is_all()).then(|| Self { network: network.clone(), known, page })
     }
 
-    /// Why a request for `url` is not made, if it is not. `is_page` says whether it is for the page itself.
+    /// Whether a request for `url` is refused. `is_page` says that it is for the page itself.
     pub(crate) fn refuses(&self, url: &str, is_page: bool) -> bool {
-        // Data and blobs come from no machine.
+        // Data and blob URLs involve no machine.
         let Some(url) = Url::parse(url).ok().filter(Url::has_host) else { return false };
         let machine = (url.host_str().unwrap_or_default().to_owned(), url.port_or_known_default().unwrap_or_default());
         let mut known = self.known.borrow_mut();
@@ -43,12 +43,12 @@ impl Reach {
         refusal.is_some()
     }
 
-    /// Why the page was not asked for, if it was not.
+    /// The reason why the page was refused, if it was.
     pub(crate) fn refusal(&self) -> Option<Error> {
         self.page.take()
     }
 
-    /// Refuses the page at `url` that came from `address`, as the protocol writes it.
+    /// Refuses the page at `url` if it came from the private address `address`, as the protocol writes it.
     pub(crate) fn check(&self, url: &Url, address: Option<&str>) -> Result<(), Error> {
         self.network.check_resolved(url)?;
         let address = address.map(|address| address.trim_matches(['[', ']']));
@@ -65,9 +65,9 @@ mod tests {
     use ragmaker_address::ADDRESS_NOT_ALLOWED;
 
     #[test]
-    fn what_a_name_stands_for_and_what_a_page_came_from_decide() {
-        assert!(Reach::new(&Network::all()).is_none());
-        let reach = Reach::new(&Network::default()).unwrap();
+    fn resolved_names_and_page_addresses_are_checked() {
+        assert!(MachinePolicy::new(&Network::all()).is_none());
+        let reach = MachinePolicy::new(&Network::default()).unwrap();
         assert!(reach.refuses("http://127.0.0.1:9/a", false) && reach.refusal().is_none());
         assert!(reach.refuses("http://localhost:9/a", true));
         assert!(reach.refusal().unwrap().is(ADDRESS_NOT_ALLOWED) && reach.refusal().is_none());

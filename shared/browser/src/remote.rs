@@ -20,7 +20,7 @@ use crate::{
     launch::Launch,
     lending::{AGAIN, endpoint, give_back, may_come_back, shown},
     profile::{Profile, Running},
-    session::{IDLE_SECONDS, InUse},
+    session::{BrowserLease, IDLE_SECONDS},
 };
 
 /// Whether an endpoint has lent this process a browser: one that cannot be reached now may be restarting.
@@ -32,7 +32,7 @@ static NO_SANDBOX: AtomicBool = AtomicBool::new(false);
 /// An endpoint, and the browser that it has lent to this process.
 pub(crate) struct Remote {
     url: Url,
-    own: RefCell<Option<InUse>>,
+    own: RefCell<Option<BrowserLease>>,
 }
 
 impl Remote {
@@ -48,11 +48,11 @@ impl Remote {
         visible: bool,
         deadline: Instant,
         give_up: &dyn Fn() -> bool,
-    ) -> Result<InUse, Error> {
+    ) -> Result<BrowserLease, Error> {
         let is_kept =
             |running: &Running| running.stays && running.endpoint.is_remote && running.endpoint.webdriver == self.url;
         if named.running().is_some_and(|running| is_kept(&running)) {
-            return InUse::enter(named, visible, deadline);
+            return BrowserLease::enter(named, visible, deadline);
         }
         if let Some(own) = self.own.take() {
             return Ok(own);
@@ -66,7 +66,7 @@ impl Remote {
         loop {
             let profile = named.passing();
             profile.create()?;
-            let error = match InUse::start(&profile, launch.clone(), deadline, give_up) {
+            let error = match BrowserLease::start(&profile, launch.clone(), deadline, give_up) {
                 Ok(in_use) => {
                     HAS_LENT.store(true, Ordering::Relaxed);
                     NO_SANDBOX.store(!in_use.running.sandbox, Ordering::Relaxed);
@@ -87,7 +87,7 @@ impl Remote {
     }
 
     /// Keeps the browser for the next call of this process, unless it is of no use any more.
-    pub(crate) fn keep(&self, in_use: InUse) {
+    pub(crate) fn keep(&self, in_use: BrowserLease) {
         self.own.replace(Some(in_use));
     }
 }

@@ -15,14 +15,14 @@ use crate::{
     supervisor,
 };
 
-/// After how many seconds without use a browser closes, unless `browser-open` is told otherwise.
+/// The default idle time in seconds after which a browser closes.
 pub const IDLE_SECONDS: u64 = 30 * 60;
 
 /// How long closing may wait for another call that starts or closes the same browser.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(70);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(70);
 
-/// A browser in use. While this value lives, the browser is not closed for being idle.
-pub(crate) struct InUse {
+/// A browser in use. While this value exists, the browser is not closed because of idleness.
+pub(crate) struct BrowserLease {
     pub(crate) running: Running,
     /// Whether the browser ran before the call.
     pub(crate) was_open: bool,
@@ -30,7 +30,7 @@ pub(crate) struct InUse {
     lock: Option<Lock>,
 }
 
-impl InUse {
+impl BrowserLease {
     /// Connects to the browser on `profile`, or starts one that closes when its last user leaves.
     pub(crate) fn enter(profile: &Profile, visible: bool, deadline: Instant) -> Result<Self, Error> {
         let idle_seconds = IDLE_SECONDS;
@@ -73,7 +73,7 @@ impl InUse {
             return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
         }
         if let Some(old) = profile.running() {
-            // A browser that replaces a broken or a headless one keeps that one's settings.
+            // A browser that replaces a broken or a headless one keeps its settings.
             launch.stays |= old.stays;
             launch.idle_seconds = if old.stays { old.idle_seconds } else { launch.idle_seconds };
             if supervisor::is_alive(profile, &old) {
@@ -82,7 +82,7 @@ impl InUse {
                     let running = supervisor::start(profile, None, deadline, give_up)?;
                     return Ok(Self { running, was_open: true, profile: profile.clone(), lock: Some(lock) });
                 }
-                // Other calls may use it: it is not closed before they end.
+                // Other calls may use the old browser, so it is closed after they end.
                 while profile.lock_unused().is_none() {
                     if Instant::now() >= deadline {
                         return Err(BROWSER_BUSY
@@ -114,7 +114,7 @@ impl InUse {
         error.is(BROWSER_LOST) || error.is(BROWSER_BUSY) || (stuck && (has_no_tabs || !lending::answers(&self.running)))
     }
 
-    /// Stops using the browser. The last call closes a browser that `browser-open` did not open.
+    /// Ends the use. The last call closes a browser that `browser-open` did not open.
     pub(crate) fn leave(mut self) {
         if let Some(lock) = self.lock.take() {
             lock.touch(SystemTime::now());
@@ -122,8 +122,8 @@ impl InUse {
         if self.profile.running().is_none_or(|running| running.stays) {
             return;
         }
-        // A call that holds the lock starts, uses or closes the browser itself.
-        let Ok(_start) = self.profile.lock_start(Instant::now() + CLOSE_PATIENCE) else { return };
+        // If another call holds this lock, it starts, uses or closes the browser itself.
+        let Ok(_start) = self.profile.lock_start(Instant::now() + CLOSE_TIMEOUT) else { return };
         let ours = self
             .profile
             .running()
@@ -135,19 +135,19 @@ impl InUse {
     }
 }
 
-/// A browser that is kept for a run of many calls: none of them starts or closes it.
-pub struct Held(Option<InUse>);
+/// A browser that is reserved for a series of calls, which neither start nor close it.
+pub struct BrowserReservation(Option<BrowserLease>);
 
-impl Held {
-    pub(crate) fn new(in_use: InUse) -> Self {
+impl BrowserReservation {
+    pub(crate) fn new(in_use: BrowserLease) -> Self {
         Self(Some(in_use))
     }
 }
 
-impl Drop for Held {
+impl Drop for BrowserReservation {
     fn drop(&mut self) {
         let Some(mut in_use) = self.0.take() else { return };
-        // A call may have started another one, where this one went away.
+        // If this browser was lost, a call may have started another one.
         if let Some(running) = in_use.profile.running() {
             in_use.running = running;
         }
@@ -172,7 +172,7 @@ pub struct Opened {
 
 /// Keeps a browser running on `profile`. It closes after `idle_seconds` without use.
 pub fn open(profile: &Profile, visible: bool, idle_seconds: u64, host: &HostOptions) -> Result<Opened, Error> {
-    let deadline = Instant::now() + CLOSE_PATIENCE;
+    let deadline = Instant::now() + CLOSE_TIMEOUT;
     let endpoint = lending::endpoint(host)?;
     profile.create()?;
     if let (Some(endpoint), Some(running)) = (&endpoint, profile.running()) {
@@ -186,12 +186,12 @@ pub fn open(profile: &Profile, visible: bool, idle_seconds: u64, host: &HostOpti
     }
     let lock = profile.lock_use(deadline)?;
     let in_use = if let Some(running) = usable(profile, visible) {
-        InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) }
+        BrowserLease { running, was_open: true, profile: profile.clone(), lock: Some(lock) }
     } else {
         drop(lock);
         let browser = profile.kind();
         let launch = Launch { browser, headless: !visible, stays: true, idle_seconds, endpoint, sandbox: true };
-        InUse::start(profile, launch, deadline, &|| false)?
+        BrowserLease::start(profile, launch, deadline, &|| false)?
     };
     let _start = profile.lock_start(deadline)?;
     if let Some(running) = profile.running().filter(|running| running.supervisor_pid == in_use.running.supervisor_pid) {
@@ -202,23 +202,23 @@ pub fn open(profile: &Profile, visible: bool, idle_seconds: u64, host: &HostOpti
     Ok(Opened { already_open: in_use.was_open, browser, pid: browser_pid, sandbox, headless })
 }
 
-/// Closes the browser on `profile` and ends the remaining processes of earlier ones. Returns whether
-/// anything ran.
+/// Closes the browser on `profile` and ends remaining processes of earlier ones. Returns whether any process
+/// ran.
 pub fn close(profile: &Profile) -> Result<bool, Error> {
     if !profile.folder().is_dir() {
         // The folder may have been deleted while a browser ran on it.
         return Ok(process::end_all(profile.folder(), None));
     }
     profile.create()?;
-    let _start = profile.lock_start(Instant::now() + CLOSE_PATIENCE)?;
+    let _start = profile.lock_start(Instant::now() + CLOSE_TIMEOUT)?;
     Ok(supervisor::close(profile, None))
 }
 
-/// The remedy where there is no screen.
+/// The remedy if there is no display.
 const NO_SCREEN: &str = "Leave --no-headless out, or run where a person can see the window: DISPLAY or WAYLAND_DISPLAY names the screen (xvfb-run makes one that nobody sees).";
 
-/// The browser that runs on `profile`, if it can be used as it is. Its supervisor has to live: a recorded
-/// port may belong to another program by now, and a browser without a supervisor would never be closed.
+/// The running browser on `profile`, if it is usable. Its supervisor must live: the recorded port may belong to
+/// another program, and without a supervisor the browser would never be closed.
 fn usable(profile: &Profile, visible: bool) -> Option<Running> {
     let running = profile.running().filter(|running| !(visible && running.headless))?;
     // A driver outlives a browser that has crashed.
@@ -244,7 +244,7 @@ mod tests {
         // The call started an hour ago.
         lock.touch(SystemTime::now() - Duration::from_hours(1));
         assert!(profile.unused_for() > Duration::from_mins(59));
-        InUse { running, was_open: true, profile: profile.clone(), lock: Some(lock) }.leave();
+        BrowserLease { running, was_open: true, profile: profile.clone(), lock: Some(lock) }.leave();
         assert!(profile.unused_for() < Duration::from_mins(1));
     }
 }

@@ -35,7 +35,7 @@ use crate::{
 /// The first argument of a supervisor.
 const SUPERVISE: &str = "--supervise-browser";
 
-/// How long the driver may take to answer that it ends, and then to end.
+/// How long the driver may take to answer the request to end, and then to end.
 const DRIVER_ENDS: Duration = Duration::from_secs(2);
 
 /// How long the browser may take to write its cookies and end.
@@ -50,17 +50,17 @@ const UNANSWERED: u32 = 2;
 /// How often a tool that waits for a browser looks whether it still wants one.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How often the supervisor looks for orphaned tabs, and has the driver process its events.
+/// The interval at which the supervisor closes orphaned tabs and lets the driver process its events.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 #[derive(Serialize, Deserialize)]
-struct Order {
+struct StartRequest {
     session: String,
-    /// Nothing where a browser runs that has lost its supervisor.
+    /// `None` for a running browser that lost its supervisor.
     launch: Option<Launch>,
 }
 
-/// What the supervisor reports to the tool that started it, in one line.
+/// The report of the supervisor to the tool that started it, in one line.
 #[derive(Serialize, Deserialize)]
 enum Report {
     Running(Box<Running>),
@@ -79,7 +79,7 @@ pub(crate) fn start(
     let failed = |what: &str| BROWSER_FAILED.error(what).detail("session", profile.session());
     let adopts = launch.is_none();
     let endpoint = launch.as_ref().and_then(|launch| launch.endpoint.clone());
-    let order = json!(Order { session: profile.session().to_owned(), launch });
+    let order = json!(StartRequest { session: profile.session().to_owned(), launch });
     let program = env::current_exe().map_err(|error| failed(&format!("cannot find this executable: {error}")))?;
     let mut command = Command::new(program);
     command.arg(SUPERVISE).env(process::MARK, profile.folder());
@@ -107,7 +107,7 @@ pub(crate) fn start(
     }
     let patience = Instant::now() + START;
     let line = lines.next(deadline.min(patience)).ok_or_else(|| {
-        // A start that comes too late would leave a browser that nobody knows of.
+        // A start after the deadline would leave a browser that nobody uses.
         if !adopts {
             process::end_all(profile.folder(), None);
         }
@@ -128,9 +128,9 @@ fn reported(line: &str, profile: &Profile) -> Result<Running, Error> {
     }
 }
 
-/// Leaves the terminal and the process group of the tool, which may end at any time; and what the
-/// tool's caller has open, such as a lock or a pipe, which nobody else would see closed while the
-/// browser runs.
+/// Detaches the supervisor from the terminal and the process group of the tool, which may end at any time, and
+/// from open files of the tool's caller, such as a lock or a pipe, which would otherwise stay open as long as
+/// the browser runs.
 fn detach(command: &mut Command) {
     #[cfg(unix)]
     close_fds::set_fds_cloexec_threadsafe(3, &[]);
@@ -150,20 +150,20 @@ fn received(report: &Value) -> Error {
     details.fold(error, |error, (name, value)| error.detail(name, value.clone()))
 }
 
-/// Becomes the supervisor if this process was started as one; the `main` of every tool that opens a
-/// browser begins with it.
+/// Becomes the supervisor if this process was started as one. The `main` function of every tool that opens a
+/// browser calls it first.
 pub fn run_if_asked() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
     if arguments.next()? != SUPERVISE {
         return None;
     }
-    let order: Order = serde_json::from_reader(std::io::stdin().lock()).ok()?;
+    let order: StartRequest = serde_json::from_reader(std::io::stdin().lock()).ok()?;
     let profile = Profile::at(order.session, PathBuf::from(env::var_os(process::MARK)?));
     Some(supervise(&profile, order.launch.as_ref()))
 }
 
 fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
-    // Nobody who only looks at it holds it for long.
+    // Other processes hold this lock for a moment only, to check it.
     let _alive = profile.lock_supervised(Instant::now() + Duration::from_secs(5));
     let started = match launch {
         Some(launch @ Launch { endpoint: Some(endpoint), .. }) => {
@@ -183,7 +183,7 @@ fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
         Err(error) => (Report::Failed(json!(error)), None),
     };
     if let Ok(line) = serde_json::to_string(&report) {
-        // The tool may be gone by now; then nobody uses the browser, and it is closed below.
+        // The tool may be gone. Then nobody uses the browser, and it is closed below.
         let _ = writeln!(std::io::stdout(), "{line}");
     }
     let Some((running, driver)) = browser else {
@@ -194,7 +194,8 @@ fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether the browser that is recorded runs and answers, with its driver. Its ports may be somebody else's.
+/// Whether the recorded browser and its driver run and answer. Their ports may have been reused by other
+/// programs.
 pub(crate) fn is_alive(profile: &Profile, running: &Running) -> bool {
     process::profile_of(running.driver_pid).as_deref() == Some(profile.folder())
         && accepts_connections(&running.endpoint.webdriver)
@@ -213,7 +214,7 @@ fn take_over(profile: &Profile) -> Result<Running, Error> {
     Ok(running)
 }
 
-/// Waits until the browser has to go, and closes it. The driver is a child of this process where that has
+/// Waits until the browser must be closed, and closes it. The driver is a child of this process if this process
 /// started it.
 fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
     let endpoint = started.endpoint.clone();
@@ -222,7 +223,7 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
             browser.answer_dialogs();
         }
     });
-    // The tool that asked for the browser uses it by now, unless it was killed meanwhile.
+    // The tool that requested the browser uses it already, unless it was killed.
     let mut pause = Duration::from_millis(500);
     let (mut orphans, mut looked) = (Orphans::default(), Instant::now());
     let mut unanswered = 0;
@@ -230,8 +231,8 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
         thread::sleep(pause);
         pause = Duration::from_millis(200);
         let Some(running) = profile.running().filter(|running| running.supervisor_pid == started.supervisor_pid) else {
-            // Somebody deleted or moved the folder: nobody else knows of this browser any more. A tool that
-            // closes it ends us, too.
+            // The folder was deleted or moved, so nobody else can find this browser. A tool that closes it also
+            // ends this process.
             quit(started, GIVES_BACK);
             if let Some(pid) =
                 started.browser_pid.filter(|&pid| process::profile_of(pid).as_deref() == Some(profile.folder()))
@@ -272,12 +273,12 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
             continue;
         }
         let Ok(_start) = profile.lock_start(Instant::now()) else { continue };
-        // What is broken is of no use to those who use it: they have to start anew.
+        // A broken browser is useless to its users, who must start a new one.
         let unused = profile.lock_unused();
         if broken || unused.is_some() {
             close(profile, Some(std::process::id()));
             driver.as_mut().map(end);
-            // The next call brings it back the way it was meant to stay.
+            // The next call restarts it with the same settings.
             if broken && running.stays {
                 let _ = profile.record(&running);
             }
@@ -288,10 +289,10 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
     }
 }
 
-/// Asks the driver to end, once its browser is gone, and waits until it has: it takes away what it
-/// unpacked for the browser, after it has answered, and one that is killed leaves that behind.
+/// Asks the driver to end, after its browser ended, and waits for it. The driver then removes the files that it
+/// unpacked for the browser; a killed one leaves them.
 fn end_driver(profile: &Profile, running: &Running) {
-    // Its port may be somebody else's by now.
+    // Its port may belong to another program.
     if process::profile_of(running.driver_pid).as_deref() != Some(profile.folder()) {
         return;
     }
@@ -306,8 +307,8 @@ fn end_driver(profile: &Profile, running: &Running) {
     }
 }
 
-/// Asks the browser to quit, and waits until it has; tells whether its tabs are empty, and nothing where it
-/// could not be asked.
+/// Asks the browser to quit and waits for its end. Returns whether its tabs are empty; `None` if it could not
+/// be asked.
 fn quit(running: &Running, patience: Duration) -> Option<bool> {
     if running.endpoint.devtools.is_none() || running.endpoint.is_remote {
         // The end of its session is the end of the browser.
@@ -315,7 +316,7 @@ fn quit(running: &Running, patience: Duration) -> Option<bool> {
     }
     let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).ok()?;
     let emptied = browser.quit().unwrap_or_default();
-    // The socket closes early; the process is gone when its cookies are written.
+    // The socket closes early. The process ends after it has written its cookies.
     let until = Instant::now() + BROWSER_ENDS;
     while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
         thread::sleep(Duration::from_millis(5));
@@ -323,8 +324,8 @@ fn quit(running: &Running, patience: Duration) -> Option<bool> {
     Some(emptied)
 }
 
-/// Closes the browser on `profile`, cleanly where it still answers, and ends all that is left of
-/// it but for the process `except`. The caller holds the start lock. Returns whether anything ran.
+/// Closes the browser on `profile`, normally if it answers, and ends all remaining processes except `except`.
+/// The caller holds the start lock. Returns whether any process ran.
 pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     let running = profile.running();
     let patience = if except.is_some() { GIVES_BACK } else { DRIVER_ENDS };
@@ -347,8 +348,8 @@ pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
         for name in ["SingletonLock", "SingletonSocket", "SingletonCookie", "DevToolsActivePort"] {
             let _ = fs::remove_file(profile.folder().join(name));
         }
-        // The next browser would open again what this one had open: pages that nobody asks for, and one that
-        // hangs would hold up the driver.
+        // Otherwise, the next browser would restore the tabs of this one: pages that nobody requested, and one
+        // that hangs would block the driver.
         if emptied != Some(true) && (left || running.is_some()) {
             let _ = fs::remove_dir_all(profile.folder().join("Default/Sessions"));
         }
@@ -356,14 +357,14 @@ pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     emptied.is_some() || left
 }
 
-/// Removes the folder for temporary files in which a browser that was killed has left its socket.
+/// Removes the temporary folder in which a killed browser left its socket.
 fn remove_socket(profile: &Profile) {
     let Ok(socket) = fs::read_link(profile.folder().join("SingletonSocket")) else { return };
     if let (Some(folder), true) = (socket.parent(), socket.ends_with("SingletonSocket")) {
         for left in [&socket, &folder.join("SingletonCookie")] {
             let _ = fs::remove_file(left);
         }
-        // It goes only where it is empty.
+        // Only an empty folder is removed.
         let _ = fs::remove_dir(folder);
     }
 }
@@ -379,7 +380,7 @@ mod tests {
         let error = received(&json!(sent));
         assert!(error.is(NO_DISPLAY), "{error}");
         assert_eq!(json!(error), json!(sent));
-        // One that this version does not know.
+        // A code that this version does not know.
         assert!(received(&json!({"error_code": "NEW", "message": "m"})).is(BROWSER_FAILED));
     }
 

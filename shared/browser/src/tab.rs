@@ -1,7 +1,7 @@
 //! Tabs that calls borrow: one call at a time has a tab, and the page stays loaded for the next call.
 //!
 //! Each tab has a file, named by the tab's handle. The process that locks the file owns the tab. The content of the
-//! file, a [`Memory`] of the tab's page, is valid only if the last borrower returned the tab properly. A tab is closed
+//! file, a [`TabState`] of the tab's page, is valid only if the last borrower returned the tab properly. A tab is closed
 //! and never used again if its borrower was killed, or timed out on a page that does not answer.
 
 use std::{
@@ -31,22 +31,22 @@ use crate::{
 /// The most tabs that are kept for later calls.
 const KEPT: usize = 8;
 
-/// The most tabs that calls have at once: more of them only slow each other down.
+/// The most tabs in use at once; more would only slow each other down.
 const MOST: usize = 16;
 
-/// How long a call that waits for a tab leaves the others alone.
+/// The interval at which a call that waits for a tab tries again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How long the browser may take to close a tab: a call that is late has no time left.
+/// The time limit for closing a tab, also for a call whose own time is over.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// The file that says that the tab the browser was launched with is in use as one of ours.
+/// The file that marks the tab of the browser's launch as taken.
 const LAUNCHED: &str = ".launched";
 
-/// The page that a tab shows.
+/// The page in a tab.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ShownPage {
-    /// The URL that was asked for.
+    /// The requested URL.
     pub(crate) requested: Url,
     /// The URL of the page after redirects.
     pub(crate) url: Url,
@@ -54,7 +54,7 @@ pub(crate) struct ShownPage {
     pub(crate) outcome: Outcome,
     /// The parts of it that were loaded.
     pub(crate) load: Load,
-    /// Whether a call has acted in it since it was loaded.
+    /// Whether a call acted in it since it was loaded.
     #[serde(default)]
     pub(crate) acted: bool,
 }
@@ -67,16 +67,16 @@ impl ShownPage {
 
 /// The state of a tab between calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Memory {
-    /// The page that it shows; nothing where none was loaded.
+struct TabState {
+    /// The page; `None` if none was loaded.
     shown: Option<ShownPage>,
-    /// The time at which it was given back, in milliseconds since 1970.
+    /// The time at which it was returned, in milliseconds since 1970.
     at: u64,
-    /// The hosts that did not answer on its pages.
+    /// The silent hosts of its pages.
     silent: SilentHosts,
 }
 
-impl Memory {
+impl TabState {
     fn shows(&self, url: &Url) -> bool {
         self.shown.as_ref().is_some_and(|page| page.is(url))
     }
@@ -91,9 +91,9 @@ impl Memory {
 pub(crate) enum TabPreference<'a> {
     /// Any that answers.
     Any,
-    /// One that shows this page, by the URL asked for or the one it led to; else any.
+    /// One that shows this page, by the requested or the final URL; otherwise any.
     Showing(&'a Url),
-    /// The same, where a call has acted in the page since.
+    /// The same if a call acted in the page; otherwise like `Showing`.
     Acted(&'a Url),
     /// The tab that was used last.
     Latest,
@@ -101,13 +101,13 @@ pub(crate) enum TabPreference<'a> {
 
 /// A borrowed tab.
 pub(crate) struct Tab {
-    /// The connection over which it is sent to its page and the page is read.
+    /// The connection for navigating and reading the page.
     pub(crate) socket: TabSocket,
-    /// Its handle, which is the id of its outermost frame as well.
+    /// The handle, which is also the id of the outermost frame.
     handle: String,
     file: fs::File,
     path: PathBuf,
-    memory: Memory,
+    memory: TabState,
     running: Running,
     /// Whether it was used before; then its page may hang, or a person may have closed it.
     pub(crate) reused: bool,
@@ -116,11 +116,11 @@ pub(crate) struct Tab {
 }
 
 /// A tab file that this process has locked.
-struct Claim {
+struct LockedTab {
     file: fs::File,
     path: PathBuf,
     handle: String,
-    memory: Option<Memory>,
+    memory: Option<TabState>,
 }
 
 impl Tab {
@@ -175,9 +175,9 @@ impl Tab {
     }
 
     /// Takes an idle tab. Whether its page still answers shows when it is asked something.
-    fn resume(claim: Claim, memory: Memory, socket: TabSocket, running: &Running, is_current: bool) -> Self {
+    fn resume(claim: LockedTab, memory: TabState, socket: TabSocket, running: &Running, is_current: bool) -> Self {
         claim.mark_borrowed();
-        let Claim { file, path, handle, .. } = claim;
+        let LockedTab { file, path, handle, .. } = claim;
         Self { socket, handle, file, path, memory, running: running.clone(), reused: true, is_current }
     }
 
@@ -200,7 +200,7 @@ impl Tab {
                 .and_then(|mut browser| browser.open_tab(running.headless));
             opened.map_err(fail)?
         };
-        let unused = Unused::own(profile, handle)?;
+        let unused = NewTab::own(profile, handle)?;
         let prepare = || {
             driver.switch_to(&unused.handle, deadline)?;
             driver.prepare_tab(running.endpoint.is_remote, deadline)?;
@@ -208,8 +208,8 @@ impl Tab {
         };
         match prepare() {
             Ok(socket) => {
-                let Unused { handle, file, path } = unused;
-                let (memory, running) = (Memory::default(), running.clone());
+                let NewTab { handle, file, path } = unused;
+                let (memory, running) = (TabState::default(), running.clone());
                 Ok(Self { socket, handle, file, path, memory, running, reused: false, is_current: false })
             }
             Err(error) => {
@@ -219,7 +219,7 @@ impl Tab {
         }
     }
 
-    /// Gives the tab back with the page it shows, for later calls to use.
+    /// Returns the tab with the page that it shows, for later calls.
     pub(crate) fn give_back(mut self, shown: Option<ShownPage>, profile: &Profile) {
         self.memory.shown = shown;
         self.memory.at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
@@ -233,39 +233,39 @@ impl Tab {
         }
     }
 
-    /// Closes the tab, whatever its page is doing.
+    /// Closes the tab, even if its page is busy.
     pub(crate) fn dispose(self) {
         let _ = self.file.set_len(0);
         close(&self.running, &self.handle, &self.path);
     }
 
-    /// Closes the tabs that its page has opened.
+    /// Closes the tabs that its page opened.
     pub(crate) fn close_opened(&self) {
         let browser = BrowserSocket::connect(&self.running.endpoint, Instant::now() + CLOSING);
         let _ = browser.and_then(|mut browser| browser.close_opened_by(&self.handle));
     }
 
-    /// The page that it showed when the last call gave it back.
+    /// The page at the end of the last call.
     pub(crate) fn shown(&self) -> Option<&ShownPage> {
         self.memory.shown.as_ref()
     }
 
-    /// Whether less was loaded of its page than `load`.
+    /// Whether less of its page was loaded than `load`.
     pub(crate) fn shows_too_little(&self, load: Load) -> bool {
         load == Load::Everything && self.shown().is_none_or(|page| page.load != load)
     }
 
-    /// The hosts that did not answer on its pages lately.
+    /// The hosts that recently did not respond.
     pub(crate) fn silent_hosts(&self) -> SilentHosts {
         self.memory.silent.clone().current()
     }
 
-    /// Remembers them for the next call.
+    /// Stores the silent hosts for the next call.
     pub(crate) fn remember_silent(&mut self, hosts: SilentHosts) {
         self.memory.silent = hosts;
     }
 
-    /// Whether a call has acted in the page that it shows since that was loaded.
+    /// Whether a call acted in the page since it was loaded.
     pub(crate) fn is_acted(&self) -> bool {
         self.is_current && self.memory.is_acted()
     }
@@ -276,18 +276,18 @@ impl Tab {
     }
 }
 
-/// A tab that this process has opened and not used yet, and its file, which it has locked.
-struct Unused {
+/// A new tab of this process that was not used yet, with its locked file.
+struct NewTab {
     handle: String,
     file: fs::File,
     path: PathBuf,
 }
 
-impl Unused {
+impl NewTab {
     fn own(profile: &Profile, handle: String) -> Result<Self, Error> {
         let path = profile.tabs_folder().join(&handle);
         let own = || {
-            // Locked before it has its name, so that nobody takes it for one that was left behind.
+            // Locked before it gets its name, so that no other process mistakes it for an abandoned tab.
             let unnamed = profile.tabs_folder().join(format!(".{handle}"));
             let file = private(&unnamed)?;
             file.try_lock()?;
@@ -303,16 +303,16 @@ impl Unused {
 
 fn close(running: &Running, handle: &str, path: &Path) {
     let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + CLOSING);
-    // If that takes too long, the file stays, and the supervisor closes the tab.
+    // If that takes too long, the file remains, and the supervisor closes the tab.
     if !matches!(browser.and_then(|mut browser| browser.close_tab(handle)), Err(CommandError::Late)) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// Closes the tabs whose borrower went without giving them back, as one that was killed does.
+/// Closes the tabs of processes that ended without returning them.
 pub(crate) fn close_abandoned(profile: &Profile, running: &Running) {
     for entry in fs::read_dir(profile.tabs_folder()).into_iter().flatten().flatten() {
-        // The file of a tab that was given back is not empty.
+        // The file of a returned tab is not empty.
         let unwritten = entry.metadata().is_ok_and(|data| data.len() == 0);
         let Ok(handle) = entry.file_name().into_string() else { continue };
         if !unwritten || handle.starts_with('.') {
@@ -325,18 +325,18 @@ pub(crate) fn close_abandoned(profile: &Profile, running: &Running) {
     }
 }
 
-/// Empty tabs without an owner, which a tool leaves when it is killed right after it opened one.
+/// Empty tabs without an owner, for example of a tool that was killed right after it opened one.
 #[derive(Default)]
 pub(crate) struct Orphans {
     seen: Vec<String>,
 }
 
 impl Orphans {
-    /// Closes those that had no owner at the previous call either: a tool takes milliseconds to own what
-    /// it opens. A person's tabs are not empty, and one tab has to stay.
+    /// Closes the tabs that had no owner at the previous call either, because a tool needs milliseconds to
+    /// record its tab. A person's tabs are not empty, and one tab must remain.
     pub(crate) fn close(&mut self, profile: &Profile, running: &Running) {
         let folder = profile.tabs_folder();
-        // Until the first call takes it, the tab that came with the browser is meant to be nobody's.
+        // Until the first call takes it, the tab of the browser's launch has no owner.
         if !folder.join(LAUNCHED).exists() {
             return;
         }
@@ -356,24 +356,23 @@ impl Orphans {
     }
 }
 
-impl Claim {
-    /// Until the tab is given back in order, its file says nothing.
+impl LockedTab {
+    /// Empties the file; it is valid again when the tab is returned.
     fn mark_borrowed(&self) {
         let _ = self.file.set_len(0);
     }
 }
 
-/// The idle tab that a call prefers. The others are unlocked; those that were left behind are closed by
-/// the supervisor.
-fn chosen(claims: Vec<Claim>, preference: TabPreference<'_>) -> Option<(Claim, Memory)> {
+/// The idle tab that a call prefers. The other ones are unlocked; abandoned tabs are left to the supervisor.
+fn chosen(claims: Vec<LockedTab>, preference: TabPreference<'_>) -> Option<(LockedTab, TabState)> {
     let idle = claims.into_iter().filter_map(|mut claim| Some((claim.memory.take()?, claim)));
     let mut idle: Vec<_> = idle.map(|(memory, claim)| (claim, memory)).collect();
     idle.sort_by_key(|(_, memory)| std::cmp::Reverse(memory.at));
-    // The page used last is the likeliest to be wanted again: the oldest is taken.
+    // The most recent page is the most likely to be needed again, so the oldest one is replaced.
     let oldest = idle.len().checked_sub(1);
     let index = match preference {
         TabPreference::Showing(url) => idle.iter().position(|(_, memory)| memory.shows(url)).or(oldest),
-        // What was loaded anew after that is what the page is now.
+        // A page that was loaded again later has replaced the state after the action.
         TabPreference::Acted(url) => {
             let latest = idle.iter().position(|(_, memory)| memory.shows(url));
             latest.filter(|index| idle[*index].1.is_acted()).or(oldest)
@@ -384,8 +383,8 @@ fn chosen(claims: Vec<Claim>, preference: TabPreference<'_>) -> Option<(Claim, M
     Some(idle.swap_remove(index?))
 }
 
-/// Locks every tab that nobody has borrowed; also says how many somebody has.
-fn claims(profile: &Profile) -> (Vec<Claim>, usize) {
+/// Locks every tab that is not in use, and counts the others.
+fn claims(profile: &Profile) -> (Vec<LockedTab>, usize) {
     let (mut claims, mut taken) = (vec![], 0);
     for entry in fs::read_dir(profile.tabs_folder()).into_iter().flatten().flatten() {
         let Ok(handle) = entry.file_name().into_string() else { continue };
@@ -400,9 +399,9 @@ fn claims(profile: &Profile) -> (Vec<Claim>, usize) {
         }
         let mut text = vec![];
         let memory = file.read_to_end(&mut text).ok().and_then(|_| serde_json::from_slice(&text).ok());
-        // It may have been closed between the look at the folder and the lock.
+        // The tab may have been closed between listing the folder and locking.
         if path.exists() {
-            claims.push(Claim { file, path, handle, memory });
+            claims.push(LockedTab { file, path, handle, memory });
         }
     }
     (claims, taken)
@@ -416,7 +415,7 @@ mod tests {
         Url::parse(&format!("https://x.example/{name}")).unwrap()
     }
 
-    /// Writes the file of an idle tab that was given back `at` and shows `page`.
+    /// Writes the file of an idle tab that was returned `at` and shows `page`.
     fn idle(profile: &Profile, handle: &str, at: u64, page: Option<&str>) {
         idle_after(profile, handle, at, page, false);
     }
@@ -429,7 +428,7 @@ mod tests {
             load: Load::Text,
             acted,
         });
-        let text = serde_json::to_vec(&Memory { shown, at, silent: SilentHosts::default() }).unwrap();
+        let text = serde_json::to_vec(&TabState { shown, at, silent: SilentHosts::default() }).unwrap();
         fs::write(profile.tabs_folder().join(handle), text).unwrap();
     }
 
@@ -454,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_acted_in_is_preferred_until_it_is_loaded_again() {
+    fn a_page_with_actions_is_preferred_until_reloaded() {
         let (_kept, profile) = crate::profile::tests::profile();
         idle_after(&profile, "acted", 3, Some("a"), true);
         idle(&profile, "oldest", 1, Some("x"));
@@ -467,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tab_that_somebody_has_is_counted_and_not_chosen() {
+    fn a_tab_in_use_is_counted_and_not_chosen() {
         let (_kept, profile) = crate::profile::tests::profile();
         idle(&profile, "one", 1, Some("a"));
         let (held, taken) = claims(&profile);

@@ -1,4 +1,4 @@
-//! A visit: all that a call does with one page, from connecting to the browser to returning the content.
+//! A visit: everything that a call does with one page, from connecting to the browser to returning the content.
 
 use std::{
     cell::Cell,
@@ -12,10 +12,10 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use serde_json::{Value, json};
 
 use crate::{
-    act::{Acted, Actor, Changes, Step},
+    act::{ActResult, Actor, Changes, Step},
     block_list::BlockList,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
-    elements::{self, Frames, Listed, Within},
+    elements::{self, ElementScope, Frames, ListedElement},
     error::{Failure, not_a_page},
     expansion::Expand,
     kind::Kind,
@@ -24,25 +24,25 @@ use crate::{
     page::{Link, Outcome, Page},
     plain,
     profile::Profile,
-    readiness::{Network, PageScript, Wanted, limits::LIMITS},
+    readiness::{Network, PageScript, RequestedContent, limits::LIMITS},
     remote::Remote,
-    session::{Held, InUse},
+    session::{BrowserLease, BrowserReservation},
     tab::{ShownPage, Tab, TabPreference},
 };
 
-/// How many new tabs a call tries one after the other.
+/// The most new tabs that a call tries.
 const NEW_TABS: u32 = 8;
 
-/// The session that a call uses, and what the host allows in it.
+/// A session with the restrictions of the host.
 #[derive(Clone, Debug)]
 pub struct Browsing {
     /// The session's profile.
     profile: Profile,
     /// The domains whose pages may be opened.
     domains: Domains,
-    /// The machines that may be reached.
+    /// The machines that may be accessed.
     machines: Machines,
-    /// The filter lists that hold for the requests of pages.
+    /// The filter lists for the requests of pages.
     block_list: Option<Rc<BlockList>>,
     /// The endpoint whose browsers are used instead of those of this machine.
     remote: Option<Rc<Remote>>,
@@ -51,7 +51,7 @@ pub struct Browsing {
 }
 
 impl Browsing {
-    /// The session that is called `session`, or the default one, within the host's options.
+    /// The session called `session`, or the default one, with the options of the host.
     ///
     /// # Errors
     ///
@@ -73,23 +73,24 @@ impl Browsing {
         })
     }
 
-    /// The same, where only `machines` may be reached.
+    /// Restricts the session to `machines`.
     #[must_use]
     pub fn within(self, machines: Machines) -> Self {
         Self { machines, ..self }
     }
 
-    /// Reaches the session's browser or starts one, and keeps it until the value is dropped: a run of many visits
-    /// pays for one start.
+    /// Connects to the session's browser or starts one, and keeps it until the value is dropped, so that a
+    /// series of visits starts it only once.
     ///
     /// # Errors
     ///
     /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
-    pub fn hold(&self) -> Result<Option<Held>, Error> {
+    pub fn hold(&self) -> Result<Option<BrowserReservation>, Error> {
         if self.remote.is_some() {
             return Ok(None);
         }
-        InUse::enter(&self.profile, false, Instant::now() + LIMITS.call).map(|in_use| Some(Held::new(in_use)))
+        BrowserLease::enter(&self.profile, false, Instant::now() + LIMITS.call)
+            .map(|in_use| Some(BrowserReservation::new(in_use)))
     }
 
     /// Borrows a browser before the first visit, where browsers are lent: whoever has to wait for one keeps no page
@@ -111,15 +112,15 @@ impl Browsing {
         if self.remote.is_none() && self.profile.kind() == Kind::Firefox { 1 } else { wanted }
     }
 
-    fn enter(&self, visible: bool, deadline: Instant) -> Result<InUse, Error> {
+    fn enter(&self, visible: bool, deadline: Instant) -> Result<BrowserLease, Error> {
         match &self.remote {
             Some(remote) => remote.enter(&self.profile, visible, deadline, &|| false),
-            None => InUse::enter(&self.profile, visible, deadline),
+            None => BrowserLease::enter(&self.profile, visible, deadline),
         }
     }
 
     /// Stops using the browser after a visit that ended with `error`. One that was lent is kept for the next visit.
-    fn leave(&self, in_use: InUse, error: Option<&Error>) {
+    fn leave(&self, in_use: BrowserLease, error: Option<&Error>) {
         match &self.remote {
             Some(remote) if in_use.profile().is_passing() && !error.is_some_and(|error| in_use.is_spent(error)) => {
                 remote.keep(in_use);
@@ -153,53 +154,52 @@ impl Browsing {
     }
 }
 
-/// What can be acted on in a page.
+/// The elements of a page that can be acted on.
 #[derive(Debug)]
-pub struct Looked {
+pub struct PageElements {
     /// The page.
     pub page: Page,
-    /// What can be acted on, in the page's order.
-    pub elements: Vec<Listed>,
-    /// Where on the page those are.
-    pub within: Within,
-    /// How many others the page has.
+    /// The elements, in the page's order.
+    pub elements: Vec<ListedElement>,
+    /// The part of the page that they belong to.
+    pub within: ElementScope,
+    /// The number of other elements on the page.
     pub elsewhere: usize,
 }
 
-/// How a call uses the browser.
+/// A visit to a page.
 #[derive(Clone, Copy)]
 pub struct Visit<'a> {
     /// The session.
     pub browsing: &'a Browsing,
     /// The page.
     pub target: Target<'a>,
-    /// Whether a person watches: the browser has a window, and a challenge is left to the person.
+    /// Whether the browser has a window for a person, who also solves challenges.
     pub visible: bool,
-    /// The time that the call may take; 30 seconds unless given.
+    /// The timeout; 30 seconds by default.
     pub timeout: Option<Duration>,
-    /// A selector to wait for, instead of a quiet page.
+    /// A selector to wait for, instead of the page's readiness.
     pub wait_for: Option<&'a str>,
-    /// What is loaded of the page; everything where a person watches.
+    /// The parts of the page to load; everything if it is visible.
     pub load: Load,
     /// What is expanded in the page before its content is taken.
     pub expand: Expand,
 }
 
 impl Visit<'_> {
-    /// Goes to the page and takes the links that a person could follow there, in the page's order,
-    /// each page once.
+    /// Goes to the page and returns the links that a person could follow, in the page's order, without
+    /// duplicates.
     ///
-    /// A browser that runs is used and left running; else one is started, and closed in the end.
+    /// A running browser is used and stays open; otherwise, one is started and closed at the end.
     pub fn links(&self) -> Result<(Page, Vec<Link>), Error> {
-        let (page, links) = self.take(Wanted::Links)?;
+        let (page, links) = self.take(RequestedContent::Links)?;
         Ok((page, Link::list(links.as_str().unwrap_or_default())))
     }
 
-    /// Goes to the page and takes it as HTML as the browser shows it; the text itself where it is
-    /// not HTML. With a CSS `selector`, takes only the elements that it matches; nothing where it
-    /// matches none. XML that the browser cannot read to its end is not a page.
+    /// Goes to the page and returns its HTML as rendered, or its text if it is not HTML. With a CSS `selector`,
+    /// returns only the matching elements; `None` if there are none. XML with a syntax error is not a page.
     pub fn html(&self, selector: Option<&str>) -> Result<(Page, Option<String>), Error> {
-        let (page, html) = self.take(Wanted::Html(selector))?;
+        let (page, html) = self.take(RequestedContent::Html(selector))?;
         if let Some(broken) = page.broken().filter(|_| page.http_status < 400 && page.challenge.is_none()) {
             let message = format!("the page is XML that cannot be read to its end: {broken}");
             return Err(not_a_page(&message, &page.url, Some(&page.content_type), page.http_status));
@@ -207,10 +207,11 @@ impl Visit<'_> {
         Ok((page, if let Value::String(html) = html { Some(html) } else { None }))
     }
 
-    /// Goes to the page and takes `steps` in it. A step that fails is an error that names it and what was done
-    /// before; the page stays as it is then.
-    pub fn act(&self, steps: &[Step]) -> Result<Acted, Error> {
-        let [before, meanwhile, changes] = [Wanted::Before, Wanted::Nothing, Wanted::Changes].map(PageScript::new);
+    /// Goes to the page and takes `steps` in it. The error of a failed step names it and the steps before; the
+    /// page stays in the state that it has then.
+    pub fn act(&self, steps: &[Step]) -> Result<ActResult, Error> {
+        let [before, meanwhile, changes] =
+            [RequestedContent::Before, RequestedContent::Nothing, RequestedContent::Changes].map(PageScript::new);
         let began = Cell::new(false);
         let (page, (done, side_effects, counted, title, failed)) = self.work(
             &before,
@@ -237,13 +238,13 @@ impl Visit<'_> {
             return Err(error.detail("url", page.url.as_str()));
         }
         let changes = Changes::new(&page, &title, &counted, side_effects);
-        Ok(Acted { page, done, changes })
+        Ok(ActResult { page, done, changes })
     }
 
-    /// Goes to the page and lists what can be acted on there: within what the CSS `selector` matches, else in the main
-    /// content and in dialogs, else on the whole page.
-    pub fn look(&self, selector: Option<&str>) -> Result<Looked, Error> {
-        let script = PageScript::new(Wanted::Nothing);
+    /// Goes to the page and lists the elements that can be acted on: within the matches of the CSS `selector`,
+    /// or else in the main content and in dialogs, or else on the whole page.
+    pub fn look(&self, selector: Option<&str>) -> Result<PageElements, Error> {
+        let script = PageScript::new(RequestedContent::Nothing);
         let (page, (elements, within, elsewhere)) = self.work(
             &script,
             &Cell::new(false),
@@ -269,15 +270,15 @@ impl Visit<'_> {
                 .detail("selector", selector)
                 .detail("url", page.url.as_str()));
         }
-        Ok(Looked { page, elements, within: within.unwrap_or(Within::Page), elsewhere })
+        Ok(PageElements { page, elements, within: within.unwrap_or(ElementScope::Page), elsewhere })
     }
 
-    fn take(&self, wanted: Wanted<'_>) -> Result<(Page, Value), Error> {
+    fn take(&self, wanted: RequestedContent<'_>) -> Result<(Page, Value), Error> {
         let (taking, began) = (PageScript::new(wanted), Cell::new(false));
         if !self.expand.is_any() {
             return self.work(&taking, &began, |_, taken| Ok(taken), Ok);
         }
-        let nothing = PageScript::new(Wanted::Nothing);
+        let nothing = PageScript::new(RequestedContent::Nothing);
         let (mut page, (content, expanded)) = self.work(
             &nothing,
             &began,
@@ -300,7 +301,7 @@ impl Visit<'_> {
         Ok((page, content))
     }
 
-    /// Goes to the page, and does something with it there.
+    /// Goes to the page, and calls `work` there.
     fn work<'s, T>(
         &'s self,
         script: &'s PageScript,
@@ -328,7 +329,7 @@ impl Visit<'_> {
             self.browsing.leave(in_use, result.as_ref().err());
             let may_retry = was_open && !retried && !began.get() && !self.browsing.reserves.get();
             match result {
-                // The browser that was open went away: the next one is started at once.
+                // The open browser was lost, so a new one is started once.
                 Err(error) if error.is(BROWSER_LOST) && may_retry => retried = true,
                 result => return result,
             }
@@ -339,7 +340,7 @@ impl Visit<'_> {
     fn plainly<T>(
         &self,
         script: &PageScript,
-        in_use: &InUse,
+        in_use: &BrowserLease,
         deadline: Instant,
         work: &impl Fn((Page, Value)) -> Result<(Page, T), Error>,
     ) -> Result<(Page, T), Error> {
@@ -356,7 +357,7 @@ impl Visit<'_> {
         &'s self,
         (script, began): (&'s PageScript, &'s Cell<bool>),
         loading: &Rc<Loading>,
-        in_use: &InUse,
+        in_use: &BrowserLease,
         deadline: Instant,
         work: &impl Fn(&mut Navigation<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
     ) -> Result<(Page, T), Error> {
@@ -400,7 +401,7 @@ impl Visit<'_> {
             tab.remember_silent(network.silent_hosts());
             let error = match result {
                 Ok((page, content)) => {
-                    // Where a call has acted its way to another address, that is what the page is asked for by.
+                    // If a call's actions led to another URL, the page is recorded under that URL.
                     let (shown_before, was_acted) = before.unwrap_or_else(|| (page.url.clone(), false));
                     let has_left = began.get() && !same_page(&shown_before, &page.url);
                     let shown = shows_page.then(|| ShownPage {
@@ -413,8 +414,8 @@ impl Visit<'_> {
                     tab.give_back(shown, in_use.profile());
                     return Ok((page, content));
                 }
-                // What was left behind in a tab is no reason for this call to fail: there are others. In a new
-                // one it is the browser's own empty page, to which a page may be fast enough to go back.
+                // The page that was left in a tab is no reason for this call to fail, so another tab is tried.
+                // In a new tab, this is the browser's own empty page, to which a fast page may go back.
                 Err(Failure::StaleTab(error)) => {
                     tab.dispose();
                     if new_tabs <= NEW_TABS {
@@ -432,7 +433,7 @@ impl Visit<'_> {
                 let shown = ShownPage { requested: url.clone(), url, outcome, load, acted };
                 tab.give_back(Some(shown), in_use.profile());
             } else {
-                // A page that failed to answer may go on failing: its tab is not kept.
+                // A page that did not answer may continue to hang, so its tab is closed.
                 tab.dispose();
             }
             return Err(error);
@@ -446,7 +447,7 @@ mod tests {
     use ragmaker_address::DOMAIN_NOT_ALLOWED;
 
     #[test]
-    fn a_page_of_another_domain_is_refused_before_a_browser_is_touched() {
+    fn a_forbidden_domain_is_refused_before_a_browser_starts() {
         let cache = tempfile::tempdir().unwrap();
         let profile = Profile::of(cache.path(), None).unwrap();
         let domains = Domains::new(&["docs.example.com".to_owned()]).unwrap();

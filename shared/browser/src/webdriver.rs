@@ -29,7 +29,7 @@ use url::Url;
 
 use crate::{codes::BROWSER_FAILED, endpoint, error::CommandError, readiness::watch_script};
 
-/// Asks the driver at `url` to end. It closes what it launched first.
+/// Asks the driver at `url` to end. It closes the browsers that it launched first.
 pub(crate) fn shut_down(url: &Url, timeout: Duration) {
     let ask = || {
         let mut stream = endpoint::connect(url, timeout)?;
@@ -39,7 +39,7 @@ pub(crate) fn shut_down(url: &Url, timeout: Duration) {
         write!(stream, "GET /shutdown HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n")?;
         stream.read_to_end(&mut vec![])
     };
-    // One that does not is killed.
+    // If it does not end, it is killed.
     let _: io::Result<usize> = ask();
 }
 
@@ -140,7 +140,7 @@ impl Driver {
         self.post("window", json!({"handle": handle}), deadline).map(drop)
     }
 
-    /// Has the driver process the browser's events since its last command, which it keeps until then.
+    /// Lets the driver process the browser's events since its last command, which it stores until then.
     pub(crate) fn process_events(&self, deadline: Instant) -> Result<(), CommandError> {
         self.run(self.client.windows(), deadline).map(drop)
     }
@@ -173,7 +173,7 @@ impl Driver {
 
 fn runtime() -> Runtime {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    // It fails only where the system has no descriptors left, which nothing here could work without.
+    // It fails only if the system has no descriptors left.
     runtime.expect("an event loop")
 }
 
@@ -182,7 +182,7 @@ async fn new_session(url: &Url, capabilities: &Value) -> Result<(Client, String)
     let capabilities = capabilities.as_object().cloned().unwrap_or_default();
     let mut builder = ClientBuilder::new(HttpConnector::new());
     let client = builder.capabilities(capabilities).connect(url.as_str()).await.map_err(no_session)?;
-    // Without this, the end of the client would be the end of the browser.
+    // Otherwise, dropping the client would close the browser.
     client.persist().await.map_err(refused)?;
     let session = client.session_id().await.map_err(refused)?.unwrap_or_default();
     Ok((client, session))
@@ -198,8 +198,7 @@ fn no_session(error: NewSessionError) -> NoSession {
     }
 }
 
-/// The error for a browser that the driver could not start, in its words: what failed, and why. A
-/// stack of addresses follows, which says nothing.
+/// The error for a browser that the driver could not start, with the driver's message without its stack trace.
 fn did_not_start(message: &str) -> Error {
     let words: Vec<&str> = message.lines().take(2).map(str::trim).collect();
     let words = words.join(" ");
@@ -214,8 +213,8 @@ async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T
     tokio::time::timeout_at(deadline.into(), work).await.map_err(|_| CommandError::Late)
 }
 
-/// What a WebDriver error means here. ChromeDriver's own errors are not of the standard, and come as the
-/// name alone.
+/// The meaning of a WebDriver error. ChromeDriver's own errors are not in the standard and are reported by
+/// their names only.
 fn command_error(error: &CmdError) -> CommandError {
     match error {
         CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => CommandError::Gone,
@@ -263,7 +262,7 @@ mod tests {
     use fantoccini::error::WebDriver;
 
     #[test]
-    fn what_the_driver_says_of_a_start_is_passed_on() {
+    fn the_driver_s_error_message_is_passed_on() {
         let error = did_not_start("session not created\nfrom unknown error: cannot parse x: EOF\n#0 0x5\n#1 0x6");
         assert!(error.message().ends_with("session not created from unknown error: cannot parse x: EOF"), "{error}");
         let remedy =
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_apart_by_their_type() {
+    fn errors_are_distinguished_by_their_type() {
         let standard = |status| CmdError::Standard(WebDriver::new(status, "no such window, tab crashed"));
         let other = |name: &str| CmdError::NotW3C(name.into());
         for gone in [standard(ErrorStatus::NoSuchWindow), other("disconnected")] {

@@ -51,7 +51,7 @@ pub(crate) fn update(
     document: &Document<'_>,
     fields: &[(&str, Value)],
 ) -> Result<Vec<Edit>, Corrupt> {
-    Ok(set(&catalog.members_of(document)?, fields, Place::End))
+    Ok(set(&catalog.members_of(document)?, fields, InsertPosition::End))
 }
 
 /// An entry with `fields`, as text.
@@ -111,13 +111,13 @@ pub(crate) fn describe(
             fields.push((name, Value::from(value.as_str())));
         }
     }
-    let edits = set(&catalog.members, &fields, Place::Before(&catalog.documents.member));
+    let edits = set(&catalog.members, &fields, InsertPosition::Before(&catalog.documents.member));
     (edits, Description { header: result, documents: catalog.documents.items.len() })
 }
 
 /// The place in an object where new members are inserted.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum InsertPosition<'a> {
     /// Before this one.
     Before(&'a Member<'a>),
     /// At the end.
@@ -125,7 +125,7 @@ enum Place<'a> {
 }
 
 /// The edits that give an object with `members` these `fields`.
-fn set(members: &[Member<'_>], fields: &[(&str, Value)], place: Place<'_>) -> Vec<Edit> {
+fn set(members: &[Member<'_>], fields: &[(&str, Value)], place: InsertPosition<'_>) -> Vec<Edit> {
     let mut edits = vec![];
     for (name, value) in fields {
         // Of members with one name, the last is the one that parsers keep.
@@ -135,14 +135,14 @@ fn set(members: &[Member<'_>], fields: &[(&str, Value)], place: Place<'_>) -> Ve
         }
         let name = Value::from(*name);
         match (place, members.last()) {
-            (Place::Before(Member { gap, colon, range, .. }), _) => {
+            (InsertPosition::Before(Member { gap, colon, range, .. }), _) => {
                 edits.push(Edit { range: range.start..range.start, new: format!("{name}{colon}{value},{gap}") });
             }
-            (Place::End, Some(Member { gap, colon, range, .. })) => {
+            (InsertPosition::End, Some(Member { gap, colon, range, .. })) => {
                 edits.push(Edit { range: range.end..range.end, new: format!(",{gap}{name}{colon}{value}") });
             }
             // An object that has a URL has a member.
-            (Place::End, None) => {}
+            (InsertPosition::End, None) => {}
         }
     }
     edits.sort_by_key(|edit| edit.range.start);

@@ -7,7 +7,7 @@ use ragmaker_tool::{Code, Error};
 /// The file is not a catalog; it was left as it is.
 pub const CATALOG_CORRUPT: Code = Code::new(
     "CATALOG_CORRUPT",
-    "The file was left as it is: repair it at that line, or move it away and a new one is made.",
+    "The file is unchanged. Repair it at that line, or move it away; then a new one is created.",
 );
 /// Other writers held the lock for the whole waiting time.
 pub const CATALOG_LOCKED: Code =
@@ -17,11 +17,11 @@ pub const CATALOG_NOT_FOUND: Code =
     Code::new("CATALOG_NOT_FOUND", "Name the folder of a knowledge base, or gather one first.");
 /// There is something in the catalog's place that cannot be read as a file.
 pub const CATALOG_NOT_READABLE: Code =
-    Code::new("CATALOG_NOT_READABLE", "Give the path of a catalog.json that is a regular file, or of none yet.");
+    Code::new("CATALOG_NOT_READABLE", "Give the path of a catalog.json that is a regular file or does not exist yet.");
 /// The changed catalog could not be written; the file is as it was.
 pub const CATALOG_NOT_WRITABLE: Code = Code::new(
     "CATALOG_NOT_WRITABLE",
-    "The catalog is as it was: check the permissions of its folder and the space on its disk.",
+    "The catalog is unchanged. Check the permissions of its folder and the space on its disk.",
 );
 
 /// Every code that a change of a catalog can fail with, apart from [`ragmaker_tool::ARGUMENT_ERROR`].

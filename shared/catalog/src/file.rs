@@ -58,7 +58,7 @@ fn new_catalog() -> String {
 
 /// A catalog as it is before a change.
 #[derive(Debug)]
-pub(crate) struct Current {
+pub(crate) struct LoadedCatalog {
     /// Its text, which is not checked yet.
     pub(crate) text: Vec<u8>,
     /// The version of the file, which detects changes; `None` if there is no file yet.
@@ -75,7 +75,7 @@ impl Version {
     }
 }
 
-impl Current {
+impl LoadedCatalog {
     /// The catalog in `file`, or an empty one if the file does not exist.
     pub(crate) fn read(file: &Path) -> Result<Self, Error> {
         if !regular(file)? {
@@ -138,12 +138,12 @@ mod tests {
     fn a_file_that_is_written_after_it_was_read_is_noticed() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("catalog.json");
-        let none = Current::read(&path).unwrap();
+        let none = LoadedCatalog::read(&path).unwrap();
         none.check_unchanged(&path).unwrap();
         for length in [1, 300_000] {
             fs::write(&path, vec![b' '; length]).unwrap();
             assert!(none.check_unchanged(&path).is_err());
-            let current = Current::read(&path).unwrap();
+            let current = LoadedCatalog::read(&path).unwrap();
             current.check_unchanged(&path).unwrap();
             File::options().append(true).open(&path).unwrap().write_all(b"{}").unwrap();
             assert!(current.check_unchanged(&path).is_err());

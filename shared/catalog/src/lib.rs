@@ -56,7 +56,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use edit::Edit;
-use file::Current;
+use file::LoadedCatalog;
 use outline::{Corrupt, Outline};
 
 pub use batch::Change;
@@ -288,7 +288,7 @@ impl Catalog {
         plan: impl FnOnce(&Outline<'_>) -> Result<(Vec<Edit>, T), Corrupt>,
     ) -> Result<T, Error> {
         let _lock = Lock::acquire(file, self.wait)?;
-        let current = Current::read(file)?;
+        let current = LoadedCatalog::read(file)?;
         let outline = current.outline(&self.file)?;
         let (edits, done) = plan(&outline).map_err(|corrupt| current.error(&corrupt, &self.file))?;
         replace::replace(file, &current, &edits).map_err(|error| error::not_writable(&self.file, &error))?;

@@ -44,7 +44,7 @@ pub(crate) fn locate(
     }
     // A model's word is confined to the project and the allowed roots.
     let roots = Roots::discover(&invocation.host)?;
-    let Named::KnowledgeBase(root) = named else {
+    let CatalogArgument::KnowledgeBase(root) = named else {
         return confined(&roots, &named.file(), access);
     };
     let root = roots.place_or_missing(&root.to_string_lossy())?.path();
@@ -62,12 +62,12 @@ fn confined(roots: &Roots, file: &Path, access: Access) -> Result<PathBuf, Error
 
 /// The argument that names the catalog.
 #[derive(Debug, PartialEq, Eq)]
-enum Named<'a> {
+enum CatalogArgument<'a> {
     File(&'a Path),
     KnowledgeBase(&'a Path),
 }
 
-impl Named<'_> {
+impl CatalogArgument<'_> {
     fn file(&self) -> PathBuf {
         match self {
             Self::File(file) => (*file).to_owned(),
@@ -76,7 +76,7 @@ impl Named<'_> {
     }
 }
 
-fn choose<'a>(kb_root: Option<&'a Path>, catalog_path: Option<&'a Path>) -> Result<Option<Named<'a>>, Error> {
+fn choose<'a>(kb_root: Option<&'a Path>, catalog_path: Option<&'a Path>) -> Result<Option<CatalogArgument<'a>>, Error> {
     for (argument, given) in [("--kb-root", kb_root), ("--catalog-path", catalog_path)] {
         if given.is_some_and(|path| path.as_os_str().is_empty()) {
             return Err(ARGUMENT_ERROR.error(format!("{argument} is empty")).detail("argument", argument));
@@ -91,8 +91,8 @@ fn choose<'a>(kb_root: Option<&'a Path>, catalog_path: Option<&'a Path>) -> Resu
             .error(format!("--catalog-path {} names a folder", file.display()))
             .remedy("Give the file, such as kb/cache/catalog.json, or the knowledge base's folder as --kb-root.")
             .detail("argument", "--catalog-path")),
-        (None, Some(file)) => Ok(Some(Named::File(file))),
-        (Some(root), None) => Ok(Some(Named::KnowledgeBase(root))),
+        (None, Some(file)) => Ok(Some(CatalogArgument::File(file))),
+        (Some(root), None) => Ok(Some(CatalogArgument::KnowledgeBase(root))),
         (None, None) => Ok(None),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::{
     Catalog, Header, Source,
     error::CATALOG_NOT_FOUND,
-    file::{self, Current},
+    file::{self, LoadedCatalog},
     outline::{Corrupt, Fields, Outline},
 };
 
@@ -58,7 +58,7 @@ impl Catalog {
     ///
     /// One of [`READ_ERRORS`](crate::READ_ERRORS); [`CATALOG_CORRUPT`](crate::CATALOG_CORRUPT) with line and column.
     pub fn read(&self) -> Result<Contents, Error> {
-        let current = Current::read(&self.existing()?)?;
+        let current = LoadedCatalog::read(&self.existing()?)?;
         let outline = current.outline(&self.file)?;
         contents(&outline).map_err(|corrupt| current.error(&corrupt, &self.file))
     }

@@ -11,7 +11,7 @@ use ragmaker_fs::{Replace, write_atomically};
 
 use crate::{
     edit::{self, Edit},
-    file::Current,
+    file::LoadedCatalog,
 };
 
 /// The file beside the catalog `file` that serves `purpose`: `.catalog.json.lock`.
@@ -29,7 +29,7 @@ pub(crate) fn sibling(file: &Path, purpose: &str) -> PathBuf {
 /// The new file is written and synced before it is renamed, so this is also true after a power cut. The rename itself
 /// may then be lost: syncing the folder as well would make an append to a catalog of a hundred documents a third
 /// slower.
-pub(crate) fn replace(file: &Path, current: &Current, edits: &[Edit]) -> io::Result<()> {
+pub(crate) fn replace(file: &Path, current: &LoadedCatalog, edits: &[Edit]) -> io::Result<()> {
     // A rename asks for no permission to write the file that it replaces.
     if fs::metadata(file).is_ok_and(|old| old.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is marked read-only"));
@@ -59,13 +59,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("catalog.json");
         fs::write(&path, "{\"documents\": []}").unwrap();
-        let current = Current::read(&path).unwrap();
+        let current = LoadedCatalog::read(&path).unwrap();
         fs::write(&path, "{\"documents\": [{}]}").unwrap();
         let edits = [Edit { range: 15..15, new: "{}".into() }];
         assert!(replace(&path, &current, &edits).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"documents\": [{}]}");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no temporary file is left");
-        replace(&path, &Current::read(&path).unwrap(), &[]).unwrap();
+        replace(&path, &LoadedCatalog::read(&path).unwrap(), &[]).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"documents\": [{}]}");
     }
 }

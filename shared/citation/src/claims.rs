@@ -7,33 +7,33 @@ use std::path::Path;
 
 use ragmaker_document::sections::Headings;
 
-/// A quotation, and where it is said to stand.
+/// A quotation and its citation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
     /// The quotation.
     pub quote: String,
-    /// `PATH#SLUG`, as the answer has it.
+    /// `PATH#SLUG`, as written in the answer.
     pub citation: Option<String>,
 }
 
-/// What an answer claims.
+/// The claims of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
-    /// In the order of the answer.
+    /// The claims, in the order of the answer.
     pub claims: Vec<Claim>,
-    /// Number of citations that follow no quotation, so that nothing can be checked.
+    /// The number of citations without a quotation, which cannot be checked.
     pub unquoted: usize,
 }
 
-/// The most bytes of a citation, and of a quotation in quotation marks.
+/// The longest citation, and the longest quotation in quotation marks, in bytes.
 const LONGEST_CITATION: usize = 1_000;
 const LONGEST_QUOTE: usize = 20_000;
-/// How deep brackets in a citation are nested.
+/// The maximum nesting depth of brackets in a citation.
 const DEEPEST: usize = 8;
-/// What may stand between a quotation and its citation.
+/// Characters that may stand between a quotation and its citation.
 const BETWEEN: &[char] = &['.', ',', ';', ':', '(', '（', '、', '。', '，', '．', '—', '–', '-', '*', '_', '~'];
 
-/// The claims that `answer`, a text in Markdown, makes.
+/// Parses the claims in `answer`, a Markdown text.
 pub fn claims(answer: &str) -> Claims {
     let mut found = Claims::default();
     let mut code = fenced(answer).into_iter().peekable();
@@ -62,7 +62,7 @@ pub fn claims(answer: &str) -> Claims {
     found
 }
 
-/// The citation in the bracket at `open`, alone or as the target of a link, and where it ends.
+/// The citation in the bracket at `open`, alone or as the target of a link, and its end.
 fn citation(answer: &str, open: usize) -> Option<(String, usize)> {
     let inner = &answer[open + 1..answer.floor_char_boundary(open + LONGEST_CITATION)];
     let close = closing(inner, '[', ']')?;
@@ -82,7 +82,7 @@ fn citation(answer: &str, open: usize) -> Option<(String, usize)> {
     is_citation(target).then(|| (target.to_owned(), end + 1 + length))
 }
 
-/// Where the bracket closes that was opened before `text`; an empty line ends the search.
+/// The position of the bracket that closes one opened before `text`; an empty line ends the search.
 fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let (mut depth, mut before) = (0, ' ');
     for (at, c) in text.char_indices() {
@@ -112,12 +112,12 @@ fn is_citation(text: &str) -> bool {
         && (is_file || (has_slug && path.contains(['.', '/'])))
 }
 
-/// `text` without what may stand between a quotation and its citation.
+/// `text` without characters that may stand between a quotation and its citation.
 fn trimmed(text: &str) -> &str {
     text.trim_end_matches(|c: char| c.is_whitespace() || BETWEEN.contains(&c))
 }
 
-/// The quotation in quotation marks that `before` ends with.
+/// The quotation in quotation marks at the end of `before`.
 fn quoted(before: &str) -> Option<String> {
     let close = before.chars().next_back()?;
     let inner = &before[..before.len() - close.len_utf8()];
@@ -146,7 +146,7 @@ fn quoted(before: &str) -> Option<String> {
     None
 }
 
-/// The quotation that starts at the mark `"` which belongs to the one after `inner`.
+/// The quotation between straight quotation marks at the end of `inner`.
 fn straight(inner: &str) -> Option<String> {
     let (mut depth, mut inmost) = (0, None);
     for (at, c) in inner.char_indices().rev() {
@@ -156,7 +156,7 @@ fn straight(inner: &str) -> Option<String> {
         let start = at + c.len_utf8();
         let (before, after) = (inner[..at].chars().next_back(), inner[start..].chars().next());
         let ends_word = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | ',' | '!' | '?' | ')'));
-        // A quotation within this one ends here.
+        // A nested quotation ends here.
         if ends_word && after.is_some_and(|c| c.is_whitespace() || matches!(c, '.' | ',' | ';' | ':' | ')')) {
             depth += 1;
         } else if depth == 0 {
@@ -166,12 +166,12 @@ fn straight(inner: &str) -> Option<String> {
             inmost = Some(start);
         }
     }
-    // What seemed to end one was a sign for inches or the like.
+    // What looked like an end was an inch sign or similar.
     inmost.map(|start| inner[start..].to_owned())
 }
 
-/// The block quotation that the citation from `open` to `end` ends, or that it follows on a line of its own.
-/// What comes before `done` belongs to another claim.
+/// The block quote that ends with the citation from `open` to `end`, or precedes its line. The text before
+/// `done` belongs to another claim.
 fn block(answer: &str, done: usize, open: usize, end: usize) -> Option<String> {
     let line_start = answer[..open].rfind('\n').map_or(0, |at| at + 1);
     let mut in_block = unmarked(&answer[line_start..]).is_some();
@@ -193,7 +193,7 @@ fn block(answer: &str, done: usize, open: usize, end: usize) -> Option<String> {
                 lines.push(text);
             }
             None if in_block || line.trim().is_empty() => break,
-            // A paragraph may go on without the mark.
+            // A paragraph may continue without a marker.
             None => lines.push(line),
         }
     }
@@ -206,12 +206,12 @@ fn block(answer: &str, done: usize, open: usize, end: usize) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A line of a block quotation without its mark.
+/// A line of a block quote without its marker.
 fn unmarked(line: &str) -> Option<&str> {
     line.trim_start_matches(' ').strip_prefix('>')
 }
 
-/// The bytes of fenced code, whose brackets are no citations.
+/// The byte ranges of fenced code, in which brackets are not citations.
 fn fenced(answer: &str) -> Vec<(usize, usize)> {
     let (mut headings, mut found, mut at): (_, Vec<(usize, usize)>, _) = (Headings::default(), vec![], 0);
     for line in answer.split_inclusive('\n') {

@@ -22,27 +22,27 @@ use crate::{
     source::Reading,
 };
 
-/// The fewest characters of a quotation, folded. Shorter ones stand in documents that they are not from: 3.4 %
-/// at 12 characters, 1.1 % at 20 and no fewer above (333 documents in English).
+/// The shortest quotation, in characters of the normalized text. Shorter texts also occur by chance in other
+/// documents: 3.4 % at 12 characters, 1.1 % at 20, and not less above (333 documents in English).
 const SHORTEST: usize = 20;
-/// The same where most characters are CJK.
+/// The same if most characters are CJK.
 const SHORTEST_CJK: usize = 10;
-/// The most bytes of a document that is read.
+/// The largest document that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// How many documents the threads read before it is asked whether anything is left to find.
+/// The number of documents that are read between two checks whether all claims were found.
 const BATCH: usize = 256;
 
-/// What became of a claim.
+/// The result for a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The quotation stands where it is said to, or somewhere where nothing is said.
+    /// The cited section contains the quotation; without a citation, any section contains it.
     Found,
-    /// It stands under another heading or in another document.
+    /// Another section or document contains the quotation.
     Elsewhere,
-    /// It stands nowhere in this form.
+    /// No document contains the quotation in this form.
     NotFound,
-    /// It has too few characters to tell.
+    /// The quotation is too short to check.
     TooShort,
 }
 
@@ -51,30 +51,30 @@ pub enum Verdict {
 pub struct Place {
     /// The document's absolute path.
     pub path: PathBuf,
-    /// The headings that lead to it, joined with ` > `.
+    /// The headings above the passage, joined with ` > `.
     pub heading: String,
-    /// `PATH#SLUG` of the place.
+    /// The citation `PATH#SLUG` of the section.
     pub citation: String,
-    /// The line where it begins, from 1.
+    /// The line number of the start, from 1.
     pub start_line: usize,
-    /// What stands there, verbatim.
+    /// The text of the passage, verbatim.
     pub text: String,
-    /// Where the document came from, with a text fragment that leads to the place.
+    /// The URL of the source, with a text fragment for the passage.
     pub url: Option<String>,
-    /// When.
+    /// The time at which the source was fetched.
     pub fetched_at: Option<String>,
     /// Whether the last refresh found the source changed or gone.
     pub stale: bool,
 }
 
-/// A claim that was checked.
+/// A checked claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedClaim {
     /// The claim.
     pub claim: Claim,
-    /// Whether it holds.
+    /// The result.
     pub verdict: Verdict,
-    /// Where the quotation stands.
+    /// The place of the quotation, if it was found.
     pub place: Option<Place>,
 }
 
@@ -82,11 +82,11 @@ pub struct Checked {
 ///
 /// # Errors
 ///
-/// Those of reading a catalog.
-pub fn check(catalogs: &[Catalog], claims: Vec<Claim>) -> Result<Vec<Checked>, Error> {
-    let bases = catalogs.iter().map(Base::read).collect::<Result<Vec<_>, _>>()?;
-    let mut checked: Vec<Checked> =
-        claims.into_iter().map(|claim| Checked { claim, verdict: Verdict::NotFound, place: None }).collect();
+/// The errors of reading a catalog.
+pub fn check(catalogs: &[Catalog], claims: Vec<Claim>) -> Result<Vec<CheckedClaim>, Error> {
+    let bases = catalogs.iter().map(KnowledgeBase::read).collect::<Result<Vec<_>, _>>()?;
+    let mut checked: Vec<CheckedClaim> =
+        claims.into_iter().map(|claim| CheckedClaim { claim, verdict: Verdict::NotFound, place: None }).collect();
     let mut open = vec![];
     for (number, one) in checked.iter_mut().enumerate() {
         let written = folded(&one.claim.quote, Reading::Written);
@@ -95,19 +95,19 @@ pub fn check(catalogs: &[Catalog], claims: Vec<Claim>) -> Result<Vec<Checked>, E
             continue;
         }
         let shown = folded(&one.claim.quote, Reading::ShownPart);
-        open.push(Open { number, cited: Cited::of(one.claim.citation.as_deref()), written, shown });
+        open.push(PendingClaim { number, cited: ParsedCitation::of(one.claim.citation.as_deref()), written, shown });
     }
-    let documents: Vec<Document<'_>> = bases.iter().flat_map(Base::documents).collect();
+    let documents: Vec<Document<'_>> = bases.iter().flat_map(KnowledgeBase::documents).collect();
     in_cited(&documents, &mut open, &mut checked);
     let all: Vec<&Document<'_>> = documents.iter().collect();
     let differ = anywhere(&all, &mut open, &mut checked, Reading::Written);
     // Most documents and most quotations are the same in both readings.
-    let left = if open.iter().all(Open::is_same) { differ } else { all };
+    let left = if open.iter().all(PendingClaim::is_same) { differ } else { all };
     anywhere(&left, &mut open, &mut checked, Reading::Shown);
     Ok(checked)
 }
 
-/// Whether a folded quotation has too few characters.
+/// Whether a normalized quotation is too short to check.
 fn is_short(folded: &str) -> bool {
     let (mut all, mut cjk) = (0, 0);
     for c in folded.chars() {
@@ -117,15 +117,15 @@ fn is_short(folded: &str) -> bool {
     all < if cjk * 2 > all { SHORTEST_CJK } else { SHORTEST }
 }
 
-/// A claim that is still to be found.
-struct Open {
+/// A claim that was not found yet.
+struct PendingClaim {
     number: usize,
-    cited: Option<Cited>,
+    cited: Option<ParsedCitation>,
     written: String,
     shown: String,
 }
 
-impl Open {
+impl PendingClaim {
     fn quote(&self, reading: Reading) -> &str {
         if reading == Reading::Written { &self.written } else { &self.shown }
     }
@@ -136,13 +136,13 @@ impl Open {
     }
 }
 
-/// What a citation names.
-struct Cited {
+/// The parts of a citation.
+struct ParsedCitation {
     path: String,
     slug: Option<String>,
 }
 
-impl Cited {
+impl ParsedCitation {
     fn of(citation: Option<&str>) -> Option<Self> {
         let citation = citation?.trim();
         let (path, slug) = match citation.rsplit_once('#') {
@@ -152,8 +152,8 @@ impl Cited {
         Some(Self { path: path.trim_start_matches("./").to_owned(), slug })
     }
 
-    /// Whether the section with the anchor `slug` is meant.
-    fn means(&self, slug: &str) -> bool {
+    /// Whether the citation names the section with the anchor `slug`.
+    fn names_section(&self, slug: &str) -> bool {
         self.slug.as_deref().is_none_or(|given| {
             given == slug || {
                 let given = percent_decode_str(given).decode_utf8_lossy();
@@ -164,13 +164,13 @@ impl Cited {
 }
 
 /// A knowledge base.
-struct Base {
+struct KnowledgeBase {
     root: PathBuf,
     folder: PathBuf,
     listed: Vec<Listed>,
 }
 
-impl Base {
+impl KnowledgeBase {
     fn read(catalog: &Catalog) -> Result<Self, Error> {
         let listed = catalog.read()?.documents;
         let (folder, root) = (catalog.folder().unwrap_or_default(), catalog.root().unwrap_or_default());
@@ -180,14 +180,14 @@ impl Base {
     fn documents(&self) -> impl Iterator<Item = Document<'_>> {
         self.listed.iter().filter_map(|listed| {
             let given = self.folder.join(listed.path.as_deref()?);
-            // As the catalog writes it; whether that is within the root is asked when the file is opened.
+            // The path in the catalog; whether it is inside the root is checked when the file is opened.
             let path = lexical(&given).strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/");
             Some(Document { root: &self.root, given, path, listed })
         })
     }
 }
 
-/// `path` without `.` and `..`.
+/// `path` with `.` and `..` resolved lexically.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -205,15 +205,16 @@ fn lexical(path: &Path) -> PathBuf {
 /// A document of a knowledge base.
 struct Document<'a> {
     root: &'a Path,
-    /// Its file, as the catalog names it.
+    /// The path of the file, as in the catalog.
     given: PathBuf,
-    /// Seen from the root, with `/`.
+    /// The path relative to the root, with `/`.
     path: String,
     listed: &'a Listed,
 }
 
 impl Document<'_> {
-    /// The file without links, and its text; `None` for a file that is not a document of the knowledge base.
+    /// The path of the file without symbolic links, and its text; `None` if the file is not a document of the
+    /// knowledge base.
     fn read(&self) -> Option<(PathBuf, String)> {
         let file = fs::canonicalize(&self.given).ok().filter(|file| file.starts_with(self.root))?;
         fs::metadata(&file).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES)?;
@@ -221,13 +222,13 @@ impl Document<'_> {
     }
 }
 
-/// A document that was read.
+/// The text of a document.
 struct Text {
     file: PathBuf,
     markdown: String,
-    /// Where the front matter ends.
+    /// The end of the front matter.
     body: usize,
-    /// What the front matter says of the source, for what the catalog does not.
+    /// The source according to the front matter, if the catalog has none.
     url: Option<String>,
     fetched_at: Option<String>,
 }
@@ -248,8 +249,8 @@ impl Text {
     }
 }
 
-/// A document that is folded with the places of its characters, to say where something stands.
-struct Mapped<'a> {
+/// A normalized document with the positions of its characters.
+struct NormalizedDocument<'a> {
     document: &'a Document<'a>,
     text: &'a Text,
     folded: String,
@@ -257,13 +258,13 @@ struct Mapped<'a> {
     sections: Vec<Section>,
 }
 
-impl<'a> Mapped<'a> {
+impl<'a> NormalizedDocument<'a> {
     fn new(document: &'a Document<'a>, text: &'a Text, reading: Reading) -> Self {
         let (folded, places) = placed(&text.markdown[text.body..], reading);
         Self { document, text, folded, places, sections: sections(&text.markdown, text.body) }
     }
 
-    /// The place of the folded bytes from `start` to `end`, and the anchor of its section.
+    /// The place of the normalized bytes from `start` to `end`, and the anchor of its section.
     fn place(&self, start: usize, end: usize) -> (Place, &str) {
         let Text { file, markdown, body, .. } = self.text;
         let first = body + self.places[start].0 as usize;
@@ -286,7 +287,7 @@ impl<'a> Mapped<'a> {
     }
 }
 
-/// Whether `quote`, which stands in `text` from `start`, begins and ends with whole words and numbers there.
+/// Whether `quote`, at `start` in `text`, begins and ends at boundaries of words and numbers.
 fn is_whole(text: &str, start: usize, quote: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_cjk(c));
     let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
@@ -299,18 +300,18 @@ fn is_whole(text: &str, start: usize, quote: &str) -> bool {
         && !cuts(quote.chars().next_back(), after.next(), after.next())
 }
 
-/// The places in `text` where `quote` stands in whole words.
-fn standing<'t>(text: &'t str, quote: &'t str) -> impl Iterator<Item = usize> + 't {
+/// The positions in `text` at which `quote` occurs as whole words.
+fn occurrences<'t>(text: &'t str, quote: &'t str) -> impl Iterator<Item = usize> + 't {
     text.match_indices(quote).map(|(at, _)| at).filter(move |at| is_whole(text, *at, quote))
 }
 
-/// The documents by what a citation may call them.
-struct Names<'a> {
+/// The documents by the paths that a citation may use.
+struct DocumentIndex<'a> {
     relative: HashMap<&'a str, Vec<usize>>,
     absolute: HashMap<PathBuf, Vec<usize>>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> DocumentIndex<'a> {
     fn of(documents: &'a [Document<'_>]) -> Self {
         let mut names = Self { relative: HashMap::new(), absolute: HashMap::new() };
         for (number, document) in documents.iter().enumerate() {
@@ -320,22 +321,22 @@ impl<'a> Names<'a> {
         names
     }
 
-    fn meant(&self, cited: &str) -> Vec<usize> {
+    fn documents_named(&self, cited: &str) -> Vec<usize> {
         let known = |cited: &str| self.relative.get(cited).or_else(|| self.absolute.get(Path::new(cited)));
         let decoded = || percent_decode_str(cited).decode_utf8_lossy();
         known(cited).or_else(|| known(&decoded())).cloned().unwrap_or_default()
     }
 }
 
-/// Looks for claims in the documents that they cite.
-fn in_cited(documents: &[Document<'_>], open: &mut Vec<Open>, checked: &mut [Checked]) {
-    let names = Names::of(documents);
+/// Searches the cited documents for the quotations.
+fn in_cited(documents: &[Document<'_>], open: &mut Vec<PendingClaim>, checked: &mut [CheckedClaim]) {
+    let names = DocumentIndex::of(documents);
     // The claims for each document.
     let mut wanted: Vec<(usize, Vec<usize>)> = vec![];
     let mut places: HashMap<usize, usize> = HashMap::new();
     for (claim, one) in open.iter().enumerate() {
         let Some(cited) = &one.cited else { continue };
-        for document in names.meant(&cited.path) {
+        for document in names.documents_named(&cited.path) {
             let at = *places.entry(document).or_insert_with(|| {
                 wanted.push((document, vec![]));
                 wanted.len() - 1
@@ -356,17 +357,17 @@ fn in_cited(documents: &[Document<'_>], open: &mut Vec<Open>, checked: &mut [Che
             }
             let (folded, same) = text.folded(reading);
             is_same = same;
-            left.retain(|claim| standing(&folded, open[*claim].quote(reading)).next().is_some());
+            left.retain(|claim| occurrences(&folded, open[*claim].quote(reading)).next().is_some());
             if left.is_empty() {
                 continue;
             }
-            let mapped = Mapped::new(&documents[document], &text, reading);
+            let mapped = NormalizedDocument::new(&documents[document], &text, reading);
             for claim in left {
-                let Open { number, cited, .. } = &open[claim];
+                let PendingClaim { number, cited, .. } = &open[claim];
                 let quote = open[claim].quote(reading);
-                for at in standing(&mapped.folded, quote) {
+                for at in occurrences(&mapped.folded, quote) {
                     let (place, slug) = mapped.place(at, at + quote.len());
-                    let is_there = cited.as_ref().is_some_and(|cited| cited.means(slug));
+                    let is_there = cited.as_ref().is_some_and(|cited| cited.names_section(slug));
                     let one = &mut checked[*number];
                     if is_there || one.place.is_none() {
                         one.verdict = if is_there { Verdict::Found } else { Verdict::Elsewhere };
@@ -386,8 +387,8 @@ fn in_cited(documents: &[Document<'_>], open: &mut Vec<Open>, checked: &mut [Che
 /// another reading.
 fn anywhere<'a>(
     documents: &[&'a Document<'a>],
-    open: &mut Vec<Open>,
-    checked: &mut [Checked],
+    open: &mut Vec<PendingClaim>,
+    checked: &mut [CheckedClaim],
     reading: Reading,
 ) -> Vec<&'a Document<'a>> {
     let mut differ = vec![];
@@ -431,7 +432,7 @@ fn anywhere<'a>(
     differ
 }
 
-/// Which of `quotes`, that the automaton looks for, stand in a document, and where first.
+/// Searches a document for `quotes`; returns the first position of each that it contains.
 fn in_document(
     (document, text, folded): (&Document<'_>, &Text, &str),
     automaton: &AhoCorasick,
@@ -448,7 +449,7 @@ fn in_document(
     if first.is_empty() {
         return vec![];
     }
-    let mapped = Mapped::new(document, text, reading);
+    let mapped = NormalizedDocument::new(document, text, reading);
     let place = |(claim, at): (usize, usize)| (claim, mapped.place(at, at + quotes[claim].len()).0);
     first.into_iter().map(place).collect()
 }

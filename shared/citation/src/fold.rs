@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::{
     chars::{is_cjk, plain},
-    source::{Piece, Reading, Source, run},
+    source::{Reading, Source, SourcePart, run},
 };
 
 /// Receives a folded text.
@@ -44,7 +44,7 @@ impl Sink for Placed {
     }
 }
 
-/// `text` folded.
+/// Normalizes `text`.
 pub(crate) fn folded(text: &str, reading: Reading) -> String {
     compared(text, reading).0
 }
@@ -66,7 +66,7 @@ pub(crate) fn placed(text: &str, reading: Reading) -> Placed {
 /// Calls `sink` with `text` folded; `run` may say how much of the text stands for itself. Returns whether the reading
 /// could make a difference.
 fn fold(text: &str, reading: Reading, sink: &mut impl Sink, run: impl Fn(&Source<'_>) -> usize) -> bool {
-    let mut out = Output { sink, gap: None, last: None };
+    let mut out = NormalizedOutput { sink, gap: None, last: None };
     let mut source = Source::new(text, reading);
     while source.at < text.len() {
         let length = run(&source);
@@ -76,16 +76,16 @@ fn fold(text: &str, reading: Reading, sink: &mut impl Sink, run: impl Fn(&Source
             continue;
         }
         match source.next() {
-            Piece::Dropped(length) => source.at += length,
-            Piece::Blank(length) => {
+            SourcePart::Dropped(length) => source.at += length,
+            SourcePart::Blank(length) => {
                 out.blank(source.at);
                 source.at += length;
             }
-            Piece::Char(c, length) => {
+            SourcePart::Char(c, length) => {
                 out.push(c, is_cjk(c), source.at, source.at + length);
                 source.at += length;
             }
-            Piece::Composed(length) => {
+            SourcePart::Composed(length) => {
                 let part = &text[source.at..source.at + length];
                 let cjk = part.chars().next().is_some_and(is_cjk);
                 for c in part.nfkc() {
@@ -102,15 +102,15 @@ fn fold(text: &str, reading: Reading, sink: &mut impl Sink, run: impl Fn(&Source
     source.depends
 }
 
-struct Output<'a, S> {
+struct NormalizedOutput<'a, S> {
     sink: &'a mut S,
-    /// Where white space is that was not emitted yet.
+    /// The position of white space that was not emitted yet.
     gap: Option<usize>,
     /// Whether the last character was CJK.
     last: Option<bool>,
 }
 
-impl<S: Sink> Output<'_, S> {
+impl<S: Sink> NormalizedOutput<'_, S> {
     fn blank(&mut self, at: usize) {
         self.gap.get_or_insert(at);
     }
@@ -136,13 +136,13 @@ impl<S: Sink> Output<'_, S> {
     }
 }
 
-/// Calls `emit` with each character of `text` that a page shows, as it is.
+/// Calls `emit` with each visible character of `text`, not normalized.
 pub(crate) fn visible(text: &str, mut emit: impl FnMut(char)) {
     let (out, places) = placed(text, Reading::ShownPart);
     let mut done = 0;
     for (at, c) in out.char_indices() {
         let start = places[at].0 as usize;
-        // One character may be several when folded.
+        // One character may become several when normalized.
         if start >= done {
             let shown = text[start..].chars().next().filter(|shown| !shown.is_whitespace()).unwrap_or(c);
             emit(shown);
@@ -157,7 +157,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_no_text_is_dropped() {
+    fn markdown_syntax_is_dropped() {
         for (text, folded_text) in [
             ("## A **b** `c` _d_ e_f", "A b c d e_f"),
             ("[a](b \"c\") ![d](e) [^1] f", "a d f"),
@@ -214,7 +214,7 @@ mod tests {
         }
 
         #[test]
-        fn words_of_a_text_stay(words in prop::collection::vec("[a-z潮海]{1,8}", 1..30)) {
+        fn no_word_is_lost(words in prop::collection::vec("[a-z潮海]{1,8}", 1..30)) {
             prop_assert_eq!(folded(&words.join("\n"), Reading::Written), folded(&words.join("  "), Reading::Shown));
         }
     }

@@ -19,7 +19,7 @@ mod source;
 
 pub use answer::{ANSWER_NOT_READABLE, read_answer};
 pub use claims::{Claim, Claims, claims};
-pub use find::{Checked, Place, Verdict, check};
+pub use find::{CheckedClaim, Place, Verdict, check};
 pub use report::{CITATION_FAILED, ClaimReport, Counts, Report, report};
 
 #[cfg(test)]

@@ -4,20 +4,19 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{chars::is_cjk, fold::visible};
 
-/// What is written as it is; `-`, `,` and `&` have a meaning in a fragment.
+/// The characters that are escaped; `-`, `,` and `&` have a meaning in a fragment.
 const ESCAPED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'~').remove(b'\'').remove(b'(').remove(b')');
-/// How much of a passage names its start and its end, in words, and in characters of a script without spaces.
+/// The length of the start and the end in a fragment, in words, and in characters of scripts without spaces.
 const WORDS: usize = 6;
 const CHARACTERS: usize = 16;
 
-/// `url` with a text fragment for `passage`, a part of a document in Markdown. A page holds neither the
-/// marks of Markdown nor line breaks in the middle of a text, so a long passage is named by its first and
-/// last words.
+/// `url` with a text fragment for `passage`, a Markdown text. A page contains neither Markdown syntax nor the
+/// line breaks of a passage, so a long passage is identified by its first and last words.
 pub(crate) fn text_fragment(url: &str, passage: &str) -> String {
     let lines: Vec<String> = passage.lines().map(shown).filter(|line| !line.is_empty()).collect();
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return url.to_owned() };
-    // The end is looked for after the start, so the two must not overlap.
+    // The end is searched after the start, so the two must not overlap.
     let is_whole = lines.len() == 1 && edges(first) < 2 * most(first);
     let start = if is_whole { first } else { ends(first, false) };
     let escape = |text: &str| utf8_percent_encode(text, ESCAPED).to_string();
@@ -25,7 +24,7 @@ pub(crate) fn text_fragment(url: &str, passage: &str) -> String {
     if !is_whole {
         text = format!("{text},{}", escape(ends(last, true)));
     }
-    // The directive of an address that has one already is replaced.
+    // An existing text fragment is replaced.
     let url = url.split_once(":~:").map_or(url, |(url, _)| url);
     let mark = if url.contains('#') { "" } else { "#" };
     format!("{url}{mark}:~:text={text}")
@@ -35,17 +34,17 @@ fn is_cjk_text(text: &str) -> bool {
     text.chars().filter(|c| is_cjk(*c)).count() * 2 > text.chars().count()
 }
 
-/// How many words, or characters of a script without spaces, name an end of `text`.
+/// The number of words, or characters of a script without spaces, at each end of `text`.
 fn most(text: &str) -> usize {
     if is_cjk_text(text) { CHARACTERS } else { WORDS }
 }
 
-/// How many places `text` can be cut at.
+/// The number of positions at which `text` can be cut.
 fn edges(text: &str) -> usize {
     if is_cjk_text(text) { text.chars().count() } else { text.matches(' ').count() }
 }
 
-/// The first words of `text`, or the last.
+/// The first or last words of `text`.
 fn ends(text: &str, at_end: bool) -> &str {
     let is_cjk = is_cjk_text(text);
     let is_edge = |c: char| is_cjk || c == ' ';
@@ -58,7 +57,7 @@ fn ends(text: &str, at_end: bool) -> &str {
     }
 }
 
-/// A line as a page shows it.
+/// A line as rendered.
 fn shown(line: &str) -> String {
     let mut out = String::new();
     visible(line, |c| out.push(c));
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_passage_is_named_by_its_ends() {
+    fn a_passage_is_identified_by_its_ends() {
         for (passage, fragment) in [
             ("the **moon** pulls", "the%20moon%20pulls"),
             ("- a [link](https://x.example/) - b, c", "a%20link%20b%2C%20c"),

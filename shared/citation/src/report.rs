@@ -3,73 +3,73 @@
 use ragmaker_tool::{Budget, Code, Error, JsonSchema, Limit, Next, Offset};
 use serde::Serialize;
 
-use crate::{Checked, Verdict};
+use crate::{CheckedClaim, Verdict};
 
-/// A claim does not hold.
+/// A claim is incorrect.
 pub const CITATION_FAILED: Code = Code::new(
     "CITATION_FAILED",
-    "details.claims says for each: elsewhere means that correct_citation is its place, not_found that the documents do not say it in these words. Correct or leave out what does not hold, and check again.",
+    "See details.claims: for elsewhere, use correct_citation; for not_found, no document has these words. Correct or remove these claims, and check again.",
 );
 
-/// The claims of an answer, checked.
+/// The checked claims of an answer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
-    /// In the order of the answer.
+    /// The claims, in the order of the answer.
     pub claims: Vec<ClaimReport>,
-    /// How many have each verdict.
+    /// The number of claims with each verdict.
     pub counts: Counts,
-    /// How many citations follow no quotation, so that they cannot be checked.
+    /// The number of citations without a quotation, which cannot be checked.
     pub unquoted: usize,
-    /// How many claims there are.
+    /// The number of claims.
     pub total: usize,
-    /// Whether there are more than were returned.
+    /// Whether there are more claims than were returned.
     pub truncated: bool,
-    /// The arguments that continue; null when nothing is left.
+    /// The arguments that return the rest; null if there is none.
     pub next: Option<Next>,
 }
 
-/// A claim that was checked. What is not known is null.
+/// A checked claim. Unknown values are null.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ClaimReport {
     /// The quotation.
     pub quote: String,
-    /// Where it is said to stand.
+    /// The citation in the answer.
     pub citation: Option<String>,
-    /// Whether it does.
+    /// The verdict.
     pub verdict: Verdict,
-    /// PATH#SLUG of where it stands.
+    /// The citation of the section that contains the quotation.
     pub correct_citation: Option<String>,
-    /// The absolute path of the document in which it stands.
+    /// The absolute path of the document that contains the quotation.
     pub path: Option<String>,
-    /// The headings that lead to it.
+    /// The headings above the passage.
     pub heading: Option<String>,
-    /// The line where it begins, from 1.
+    /// The line number of the start, from 1.
     pub start_line: Option<usize>,
-    /// What stands there, verbatim.
+    /// The text of the passage, verbatim.
     pub text: Option<String>,
-    /// The source, with a text fragment that leads to the passage.
+    /// The URL of the source, with a text fragment for the passage.
     pub url: Option<String>,
-    /// When it was fetched.
+    /// The time at which the source was fetched.
     pub fetched_at: Option<String>,
     /// Whether the last refresh found the source changed or gone.
     pub stale: Option<bool>,
 }
 
-/// How many claims have each verdict.
+/// The number of claims with each verdict.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Counts {
-    /// Stand where they are said to.
+    /// In the cited section.
     pub found: usize,
-    /// Stand in another place.
+    /// In another section.
     pub elsewhere: usize,
-    /// Stand nowhere.
+    /// In no document.
     pub not_found: usize,
-    /// Too short to tell.
+    /// Too short to check.
     pub too_short: usize,
 }
 
-impl From<Checked> for ClaimReport {
-    fn from(Checked { claim, verdict, place }: Checked) -> Self {
+impl From<CheckedClaim> for ClaimReport {
+    fn from(CheckedClaim { claim, verdict, place }: CheckedClaim) -> Self {
         let (quote, citation) = (claim.quote, claim.citation);
         let Some(place) = place else {
             return Self {
@@ -102,13 +102,18 @@ impl From<Checked> for ClaimReport {
     }
 }
 
-/// The page of the `checked` claims that starts at `offset`.
+/// The page of the `checked` claims from `offset` on.
 ///
 /// # Errors
 ///
-/// [`CITATION_FAILED`] with the same as details where any claim does not hold;
+/// [`CITATION_FAILED`], with the report as details, if a claim is incorrect;
 /// [`ragmaker_tool::OFFSET_BEYOND_END`].
-pub fn report(checked: Vec<Checked>, unquoted: usize, offset: Offset, limit: Option<Limit>) -> Result<Report, Error> {
+pub fn report(
+    checked: Vec<CheckedClaim>,
+    unquoted: usize,
+    offset: Offset,
+    limit: Option<Limit>,
+) -> Result<Report, Error> {
     let mut counts = Counts::default();
     for one in &checked {
         *match one.verdict {

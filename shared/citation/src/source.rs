@@ -1,4 +1,4 @@
-//! Reading Markdown: what of a text is dropped, what is white space, and what is text.
+//! Parsing Markdown for comparison: which parts are dropped, white space, or text.
 
 use std::collections::HashSet;
 
@@ -6,22 +6,22 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::chars::{is_stable, plain};
 
-/// How Markdown is read that a renderer shows in another form.
+/// How Markdown syntax is read that a renderer shows in a different form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// As it is written: with the numbers of list items, the names of links and the languages of code.
+    /// As written: with the numbers of list items, link labels and code languages.
     Written,
-    /// As a page shows it, where these are no text.
+    /// As rendered, without them.
     Shown,
-    /// The same for a part of a document, which may lack what defines the names of its links.
+    /// The same for a part of a document, in which the definitions of link labels may be missing.
     ShownPart,
 }
 
-/// The most bytes of a link's target.
+/// The longest link target, in bytes.
 const LONGEST_TARGET: usize = 2_000;
-/// How deep parentheses in it are nested.
+/// The maximum nesting depth of parentheses in it.
 const DEEPEST: usize = 8;
-/// Elements whose tags are dropped. Others may be code, such as `Vec<T>`.
+/// Elements whose tags are dropped. Other tags may be code, such as `Vec<T>`.
 const ELEMENTS: [&str; 30] = [
     "a",
     "b",
@@ -65,12 +65,12 @@ const ENTITIES: [(&str, char); 8] = [
     ("&#124;", '|'),
 ];
 
-/// What comes next in a source, with its length in bytes.
-pub(crate) enum Piece {
+/// The next part of a source, with its length in bytes.
+pub(crate) enum SourcePart {
     Dropped(usize),
     Blank(usize),
     Char(char, usize),
-    /// A character with its marks, still to be normalized.
+    /// A character with combining marks, which must be normalized.
     Composed(usize),
 }
 
@@ -80,21 +80,21 @@ pub(crate) struct Source<'a> {
     bytes: &'a [u8],
     pub(crate) at: usize,
     reading: Reading,
-    /// The names that links of the text may have.
+    /// The link labels that the text defines.
     names: HashSet<String>,
-    /// Whether nothing but marks came before on the line.
+    /// Whether only markers precede on the line.
     starts_line: bool,
-    /// Whether an address in angle brackets is open.
+    /// Whether an autolink in angle brackets is open.
     autolink: bool,
-    /// Whether a comment was found that has no end.
+    /// Whether a comment without an end was found.
     unclosed_comment: bool,
-    /// Whether the reading could make a difference so far.
+    /// Whether the result so far depends on the reading.
     pub(crate) depends: bool,
 }
 
-/// A byte that stands for itself wherever it is in a line of ASCII.
+/// A byte that is text anywhere in a line of ASCII.
 const INERT: u8 = 1;
-/// A byte that does so after an inert one, where no mark of Markdown begins.
+/// A byte that is text after another text byte, where no Markdown syntax can begin.
 const INERT_WITHIN: u8 = 2;
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
@@ -145,7 +145,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Goes on behind a run of `length` bytes.
+    /// Skips a run of `length` bytes.
     pub(crate) fn skip(&mut self, length: usize) {
         self.at += length;
         self.starts_line = false;
@@ -159,34 +159,35 @@ impl<'a> Source<'a> {
         self.at == 0 || matches!(self.bytes[self.at - 1], b' ' | b'\n' | b'\t' | b'|' | b'\r' | b'\\')
     }
 
-    pub(crate) fn next(&mut self) -> Piece {
+    pub(crate) fn next(&mut self) -> SourcePart {
         let byte = self.bytes[self.at];
         if self.starts_word()
             && let Some(length) = self.mark()
         {
-            return Piece::Dropped(length);
+            return SourcePart::Dropped(length);
         }
         self.starts_line = byte == b'\n' || (self.starts_line && matches!(byte, b' ' | b'\t' | b'\r'));
         match byte {
-            b' ' | b'\n' | b'\t' | b'\r' | b'|' | 0x0b | 0x0c => Piece::Blank(1),
-            b'*' | b'`' | b'[' => Piece::Dropped(self.footnote().unwrap_or(1)),
-            b']' => Piece::Dropped(1 + self.target()),
-            b'!' if self.byte(1) == b'[' => Piece::Dropped(1),
-            b'~' if self.byte(1) == b'~' => Piece::Dropped(2),
-            b'\\' if self.byte(1).is_ascii_punctuation() || self.byte(1) == b'\n' => Piece::Dropped(1),
-            b'_' if !self.is_within_word() => Piece::Dropped(1),
-            b'<' => self.tag().unwrap_or(Piece::Char('<', 1)),
+            b' ' | b'\n' | b'\t' | b'\r' | b'|' | 0x0b | 0x0c => SourcePart::Blank(1),
+            b'*' | b'`' | b'[' => SourcePart::Dropped(self.footnote().unwrap_or(1)),
+            b']' => SourcePart::Dropped(1 + self.target()),
+            b'!' if self.byte(1) == b'[' => SourcePart::Dropped(1),
+            b'~' if self.byte(1) == b'~' => SourcePart::Dropped(2),
+            b'\\' if self.byte(1).is_ascii_punctuation() || self.byte(1) == b'\n' => SourcePart::Dropped(1),
+            b'_' if !self.is_within_word() => SourcePart::Dropped(1),
+            b'<' => self.tag().unwrap_or(SourcePart::Char('<', 1)),
             b'>' if self.autolink => {
                 self.autolink = false;
-                Piece::Dropped(1)
+                SourcePart::Dropped(1)
             }
-            b'&' => self.entity().unwrap_or(Piece::Char('&', 1)),
-            _ if byte.is_ascii() && self.byte(1).is_ascii() => Piece::Char(char::from(byte), 1),
+            b'&' => self.entity().unwrap_or(SourcePart::Char('&', 1)),
+            _ if byte.is_ascii() && self.byte(1).is_ascii() => SourcePart::Char(char::from(byte), 1),
             _ => self.character(),
         }
     }
 
-    /// The length of a word that is only Markdown: a bullet, hashes, a rule, a fence, a quotation's mark.
+    /// The length of a word that is only Markdown syntax: a bullet, hashes, a rule, a fence, a block quote
+    /// marker.
     fn mark(&mut self) -> Option<usize> {
         let rest = &self.bytes[self.at..];
         let first = rest[0];
@@ -211,7 +212,7 @@ impl<'a> Source<'a> {
                 if self.reading == Reading::Written {
                     return None;
                 }
-                // The language of a fenced block, too.
+                // Includes the language of a fenced block.
                 let line = self.text[self.at..].lines().next().unwrap_or_default();
                 let run = line.len() - line.trim_start_matches(char::from(first)).len();
                 return (run >= 3 && !line[run..].contains('`')).then_some(line.len());
@@ -230,7 +231,7 @@ impl<'a> Source<'a> {
         is_mark.then_some(length)
     }
 
-    /// The length of a footnote's mark, such as `[^1]`.
+    /// The length of a footnote reference, such as `[^1]`.
     fn footnote(&self) -> Option<usize> {
         if !self.text[self.at..].starts_with("[^") {
             return None;
@@ -240,7 +241,7 @@ impl<'a> Source<'a> {
         (rest[end] == b']').then_some(end + 1)
     }
 
-    /// The length of what says where a link leads, after its closing bracket: `(target)`, or `[name]`.
+    /// The length of a link target after the closing bracket: `(target)` or `[name]`.
     fn target(&mut self) -> usize {
         let end = self.bytes.len().min(self.at + LONGEST_TARGET);
         let rest = &self.bytes[self.at + 1..end];
@@ -264,24 +265,24 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether the underscore here stands between letters, as in a name of code.
+    /// Whether the underscore at this position is between letters, as in an identifier.
     fn is_within_word(&self) -> bool {
         let before = self.text[..self.at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
         let after = self.text[self.at + 1..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
         before && after
     }
 
-    /// A tag of HTML, or an address in angle brackets.
-    fn tag(&mut self) -> Option<Piece> {
+    /// An HTML tag, or an autolink in angle brackets.
+    fn tag(&mut self) -> Option<SourcePart> {
         let rest = &self.text[self.at + 1..];
         if rest.starts_with("http://") || rest.starts_with("https://") || rest.starts_with("mailto:") {
             self.autolink = true;
-            return Some(Piece::Dropped(1));
+            return Some(SourcePart::Dropped(1));
         }
         if let Some(comment) = rest.strip_prefix("!--") {
             let end = if self.unclosed_comment { None } else { comment.find("-->") };
             self.unclosed_comment = end.is_none();
-            return end.map(|end| Piece::Dropped(end + 7));
+            return end.map(|end| SourcePart::Dropped(end + 7));
         }
         let name = rest.trim_start_matches('/');
         let length = name.find(|c: char| !c.is_ascii_alphanumeric()).filter(|length| *length > 0)?;
@@ -295,45 +296,45 @@ impl<'a> Source<'a> {
         }
         let end = end + 2;
         let breaks = matches!(&name[..length], "br" | "hr" | "p" | "li" | "td" | "div");
-        Some(if breaks { Piece::Blank(end) } else { Piece::Dropped(end) })
+        Some(if breaks { SourcePart::Blank(end) } else { SourcePart::Dropped(end) })
     }
 
-    fn entity(&self) -> Option<Piece> {
+    fn entity(&self) -> Option<SourcePart> {
         let rest = &self.text[self.at..];
         let (name, c) = ENTITIES.into_iter().find(|(name, _)| rest.starts_with(name))?;
-        Some(if matches!(c, ' ' | '|') { Piece::Blank(name.len()) } else { Piece::Char(c, name.len()) })
+        Some(if matches!(c, ' ' | '|') { SourcePart::Blank(name.len()) } else { SourcePart::Char(c, name.len()) })
     }
 
-    /// A character outside ASCII, or with marks.
-    fn character(&self) -> Piece {
+    /// A character outside ASCII or with combining marks.
+    fn character(&self) -> SourcePart {
         let rest = &self.text[self.at..];
         let mut chars = rest.char_indices();
-        let Some((_, first)) = chars.next() else { return Piece::Dropped(1) };
-        // Invisible: soft hyphen, zero-width space and joiner, byte order mark.
+        let Some((_, first)) = chars.next() else { return SourcePart::Dropped(1) };
+        // Invisible characters: soft hyphen, zero-width space, word joiner, byte order mark.
         if matches!(first, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}') {
-            return Piece::Dropped(first.len_utf8());
+            return SourcePart::Dropped(first.len_utf8());
         }
         if first.is_whitespace() {
-            return Piece::Blank(first.len_utf8());
+            return SourcePart::Blank(first.len_utf8());
         }
         let second = chars.clone().next();
         if is_stable(first) && second.is_none_or(|(_, second)| second.is_ascii() || is_stable(second)) {
-            return Piece::Char(first, first.len_utf8());
+            return SourcePart::Char(first, first.len_utf8());
         }
         let (same, length) = (plain(first), first.len_utf8());
         if same != first {
-            // A dash that stands alone goes as a hyphen does there, which is a bullet.
+            // A dash that stands alone is dropped, like a hyphen, which is a bullet there.
             let is_alone = self.starts_word() && self.byte(length).is_ascii_whitespace();
-            return if same == '-' && is_alone { Piece::Dropped(length) } else { Piece::Char(same, length) };
+            return if same == '-' && is_alone { SourcePart::Dropped(length) } else { SourcePart::Char(same, length) };
         }
         let joins = |c: char| is_combining_mark(c) || matches!(c, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}');
         let end = chars.find(|(_, c)| !joins(*c)).map_or(rest.len(), |(at, _)| at);
-        if first.is_ascii() && end == 1 { Piece::Char(first, 1) } else { Piece::Composed(end) }
+        if first.is_ascii() && end == 1 { SourcePart::Char(first, 1) } else { SourcePart::Composed(end) }
     }
 }
 
-/// How many bytes from here on are text as they stand, with single spaces between words. Most of a text is; what
-/// [`Source::next`] makes of it is the same.
+/// The number of following bytes that are unchanged text with single spaces between words. Most of a text is;
+/// [`Source::next`] gives the same result for it.
 pub(crate) fn run(source: &Source<'_>) -> usize {
     let rest = &source.bytes[source.at..];
     let kind = |at: usize| rest.get(at).map_or(0, |byte| KINDS[usize::from(*byte)]);
@@ -348,7 +349,7 @@ pub(crate) fn run(source: &Source<'_>) -> usize {
                 break;
             }
         }
-        // A mark may follow, which belongs to the last character.
+        // A combining mark may follow, which belongs to the last character.
         if rest.get(length).is_some_and(|byte| !byte.is_ascii()) {
             length -= 1;
             length -= usize::from(length > 0 && rest[length - 1] == b' ');
@@ -357,7 +358,7 @@ pub(crate) fn run(source: &Source<'_>) -> usize {
     length
 }
 
-/// The length of a link's target in parentheses at the start of `rest`, if they are closed before an empty line.
+/// The length of a link target in parentheses at the start of `rest`, if they are closed before an empty line.
 fn parenthesized(rest: &[u8]) -> Option<usize> {
     let (mut depth, mut quoted, mut before) = (0_usize, false, b' ');
     for (at, &byte) in rest.iter().enumerate() {
@@ -380,7 +381,7 @@ fn parenthesized(rest: &[u8]) -> Option<usize> {
     None
 }
 
-/// The names that `[name]: target` defines, in lower case.
+/// The labels that `[name]: target` defines, in lower case.
 fn reference_names(text: &str) -> HashSet<String> {
     let name = |line: &str| {
         let (name, _) = line.trim_start().strip_prefix('[')?.split_once("]:")?;

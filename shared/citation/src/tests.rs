@@ -27,7 +27,7 @@ impl Base {
         Self { folder, catalog }
     }
 
-    fn check(&self, quote: &str, citation: Option<&str>) -> Checked {
+    fn check(&self, quote: &str, citation: Option<&str>) -> CheckedClaim {
         let claim = Claim { quote: quote.into(), citation: citation.map(Into::into) };
         check(std::slice::from_ref(&self.catalog), vec![claim]).unwrap().remove(0)
     }
@@ -43,7 +43,7 @@ const TIDES: &str = "---\nsource_url: x\n---\n\nTides are *the rise* and fall of
 const TAX: &str = "# 税の話\n\n## 弁護士\n\n弁護士は**税**の申告を\n助けます。「ﾃｽﾄ」も行います。\n";
 
 #[test]
-fn a_quotation_is_found_where_it_stands() {
+fn a_quotation_is_found_in_the_cited_section() {
     let base = Base::new(&[("tides.md", TIDES), ("税.md", TAX)]);
     for (quote, citation) in [
         ("Sun and moon pull together – the \"range\" is largest", "tides.md#spring-tide"),
@@ -79,7 +79,7 @@ fn a_quotation_is_found_where_it_stands() {
 }
 
 #[test]
-fn what_stands_elsewhere_is_named() {
+fn a_quotation_in_another_section_is_located() {
     let base = Base::new(&[("tides.md", TIDES), ("税.md", TAX)]);
     for (citation, place) in [
         ("tides.md#neap-tide", "tides.md#spring-tide"),
@@ -95,7 +95,7 @@ fn what_stands_elsewhere_is_named() {
 }
 
 #[test]
-fn what_is_changed_is_not_found() {
+fn an_altered_quotation_is_not_found() {
     let base = Base::new(&[("tides.md", TIDES), ("税.md", TAX)]);
     for quote in [
         "Sun and moon pull apart – the “range”",
@@ -176,7 +176,7 @@ fn document(random: &mut Random, japanese: bool) -> Vec<(String, String)> {
 /// The goals of the check: at least 99.5 % of true quotations are found, at most 0.5 % of altered and of
 /// stitched ones are, and at least 99 % of those from another document are said to stand elsewhere.
 #[test]
-fn thousands_of_quotations() {
+fn generated_quotations_are_classified() {
     const DOCUMENTS: usize = 40;
     const QUOTES: usize = 500;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -234,7 +234,7 @@ fn thousands_of_quotations() {
 }
 
 #[test]
-fn a_report_is_an_error_where_a_claim_does_not_hold() {
+fn a_report_with_an_incorrect_claim_is_an_error() {
     let base = Base::new(&[("tides.md", TIDES)]);
     let answer = "\"The moon pulls the sea, and so\" [tides.md#tides] and [tides.md#x].";
     let report_of = |answer: &str| {

@@ -94,7 +94,7 @@ pub const KEYS: &[Key] = &[
         "Further parameters of the URL, such as Azure's `api-version`; with `${NAME}` as in headers.",
     )
     .widens(),
-    Key::new("model.temperature", Kind::Number { most: 2 }, "0", "0 for the likeliest answer, up to 2."),
+    Key::new("model.temperature", Kind::Number { most: 2 }, "0", "0 for the most likely answer; at most 2."),
     Key::new(
         "model.max_output_tokens",
         Kind::Whole { least: 0, most: 10_000_000 },
@@ -105,20 +105,20 @@ pub const KEYS: &[Key] = &[
         "model.context_tokens",
         Kind::Whole { least: 0, most: 100_000_000 },
         "0",
-        "The model's context window; 0 where it is not known: only the number of turns then leads to a summary.",
+        "The model's context window; with 0 (unknown), only the number of turns triggers a summary.",
     ),
     Key::new(
         "model.timeout_s",
         Kind::Whole { least: 1, most: 3_600 },
         "120",
-        "How many seconds the endpoint may send nothing.",
+        "The number of seconds without data from the endpoint after which a request fails.",
     ),
     Key::new("model.language", Kind::Choice(Language::NAMES), "\"ja\"", "The language of the instructions; answers follow the person's."),
     Key::new(
         "model.tool_protocol",
         Kind::Choice(Protocol::NAMES),
         "\"auto\"",
-        "How the model calls tools: in the provider's own form, as JSON in its text, as text that the server holds to a JSON schema, or native until an answer holds a call in its text.",
+        "How the model calls tools: in the provider's own form, as JSON in its text, as text that the server constrains to a JSON schema, or in the provider's own form until an answer has a call in its text.",
     ),
     Key::new("agent.max_steps", Kind::Whole { least: 1, most: 10_000 }, "50", "The most requests to the model for one message of the person."),
     Key::new("agent.think_required", Kind::Switch, "true", "Whether an answer after tool use needs a `think` before it."),
@@ -126,21 +126,21 @@ pub const KEYS: &[Key] = &[
         "agent.max_conversation_turns",
         Kind::Whole { least: 0, most: 100_000 },
         "20",
-        "More turns than these lead to a summary; 0 is never.",
+        "The number of turns after which the conversation is summarised; 0 for never.",
     )
     .variables(&["MAX_CONVERSATION_TURNS"]),
     Key::new(
         "agent.summary_conversation_turns",
         Kind::Whole { least: 1, most: 100_000 },
         "6",
-        "How many turns a summary leaves as they are.",
+        "The number of latest turns that a summary keeps unchanged.",
     )
     .variables(&["SUMMARY_CONVERSATION_TURNS"]),
     Key::new(
         "agent.approve",
         Kind::Choice(crate::Approve::NAMES),
         "\"ask\"",
-        "`ask` asks the person about what may change something, `read` runs what only reads and refuses the rest, `never` refuses whatever needs a question, `all` runs everything that is not blocked. From the files of a project, `all` does not count.",
+        "`ask` asks the person about calls that may change something, `read` runs calls that only read and refuses the others, `never` refuses calls that need a question, `all` runs every call that is not blocked. In the files of a project, `all` has no effect.",
     )
     .variables(&[APPROVE])
     .widens(),
@@ -156,7 +156,7 @@ pub const KEYS: &[Key] = &[
         "search.base_url",
         Kind::Url,
         "\"\"",
-        "The engine's root. SearXNG needs it; for others it is the engine's own without it.",
+        "The engine's root. Required for SearXNG; by default, the engine's own.",
     )
     .widens(),
     Key::new("search.google_engine_id", Kind::Text, "\"\"", "The id (cx) of the Google search engine. Google needs it."),
@@ -189,27 +189,27 @@ pub const KEYS: &[Key] = &[
         "command.allow",
         Kind::Texts,
         "[]",
-        "Programs, with their first words, that run without a question, such as `\"cargo test\"`.",
+        "Beginnings of command lines that run without approval, such as `\"cargo test\"`.",
     )
     .widens(),
-    Key::new("command.timeout_s", Kind::Whole { least: 1, most: 3_600 }, "120", "After how many seconds a command is ended, unless the call says it."),
-    Key::new("command.network", Kind::Switch, "false", "Whether approved commands reach the network, unless the call says it. What runs unasked never does.").widens(),
-    Key::new("tools.offered", Kind::Texts, "[]", "The tools that the model is offered; all without it."),
+    Key::new("command.timeout_s", Kind::Whole { least: 1, most: 3_600 }, "120", "The number of seconds after which a command is ended, unless the call has its own timeout."),
+    Key::new("command.network", Kind::Switch, "false", "Whether approved commands may use the network, unless the call decides. Commands that run without approval never may.").widens(),
+    Key::new("tools.offered", Kind::Texts, "[]", "The tools that are offered to the model; by default, all."),
     Key::new(
         "tools.catalogs",
         Kind::Catalogs,
         "[]",
-        "Further tools: paths of catalogs from the file's own folder, or tables with `file`, and `call` for a catalog whose tools one command runs, or `discover` for a command that prints the catalog. With `confined = false`, its tools are not kept to what they declare.",
+        "Further tools: paths of catalogs from the file's own folder, or tables with `file`, and `call` for a catalog whose tools one command runs, or `discover` for a command that prints the catalog. With `confined = false`, its tools are not confined to their declarations.",
     )
     .widens(),
-    Key::new("tools.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "After how many seconds a call of a further tool is ended."),
+    Key::new("tools.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "The number of seconds after which a call of a further tool is ended."),
     Key::new("mcp.servers.NAME.command", Kind::Text, "\"\"", "The executable of an MCP server, whose tools are offered as well.").widens(),
     Key::new("mcp.servers.NAME.args", Kind::Texts, "[]", "Its arguments.").widens(),
     Key::new(
         "mcp.servers.NAME.confined",
         Kind::Switch,
         "false",
-        "Whether the server can write only the project; servers that `npx` or `docker` start do not run so.",
+        "Whether the server can write only the project; this does not work for servers that `npx` or `docker` start.",
     )
     .widens(),
     Key::new(

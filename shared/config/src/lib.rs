@@ -123,7 +123,7 @@ pub struct Tools {
     pub offered: Vec<String>,
     /// Further catalogs.
     pub catalogs: Vec<Catalog>,
-    /// After how many seconds a call of a further tool is ended.
+    /// The number of seconds after which a call of a further tool is ended.
     pub timeout_s: u64,
 }
 

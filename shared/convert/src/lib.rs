@@ -33,7 +33,7 @@ pub use kind::Kind;
 
 /// Not all of a PDF's text would be saved.
 pub const TEXT_INCOMPLETE: Code =
-    Code::new("TEXT_INCOMPLETE", "Read the file with ragmaker-read-file; it may have pages that are pictures.");
+    Code::new("TEXT_INCOMPLETE", "Read the file with ragmaker-read-file; it may contain scanned pages.");
 
 /// The codes that a file is refused with.
 pub const ERRORS: &[Code] = &[

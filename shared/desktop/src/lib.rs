@@ -18,12 +18,13 @@ pub use open::open;
 pub use ragmaker_project::programs::NO_DISPLAY;
 
 /// The person closed the window without an answer.
-pub const USER_CANCELLED: Code = Code::new("USER_CANCELLED", "Ask the person in words how to go on.");
+pub const USER_CANCELLED: Code = Code::new("USER_CANCELLED", "Ask the person in the conversation how to continue.");
 /// Nobody answered in time.
-pub const NO_ANSWER: Code = Code::new("NO_ANSWER", "Ask the person in words, or allow more time with --timeout.");
+pub const NO_ANSWER: Code =
+    Code::new("NO_ANSWER", "Ask the person in the conversation, or allow more time with --timeout.");
 /// The desktop's program failed.
 pub const DESKTOP_FAILED: Code =
-    Code::new("DESKTOP_FAILED", "The message is the program's own: tell the person the path instead.");
+    Code::new("DESKTOP_FAILED", "The message is that of the program. Tell the person the path instead.");
 
 /// The error codes of [`open`].
 pub const OPEN_ERRORS: &[Code] = &[NO_DISPLAY, DESKTOP_FAILED];
@@ -31,7 +32,7 @@ pub const OPEN_ERRORS: &[Code] = &[NO_DISPLAY, DESKTOP_FAILED];
 pub const ASK_ERRORS: &[Code] = &[NO_DISPLAY, USER_CANCELLED, NO_ANSWER, DESKTOP_FAILED];
 
 /// The remedy if there is no display.
-const IN_WORDS: &str = "Ask or tell the person in words: there is no screen here that a window could be shown on.";
+const IN_WORDS: &str = "Ask or tell the person in the conversation; there is no display for a window.";
 
 /// A desktop, by the programs that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ fn program(names: &[&'static str]) -> Result<(&'static str, PathBuf), Error> {
     found.ok_or_else(|| {
         NO_DISPLAY
             .error(format!("none of these programs is installed: {}", names.join(", ")))
-            .remedy(format!("Install {} to show windows, or ask the person in words.", names[0]))
+            .remedy(format!("Install {} to show windows, or ask the person in the conversation.", names[0]))
             .detail("programs", names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
     })
 }

@@ -17,7 +17,7 @@ use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, Place, Roots, open::system::failure
 
 /// The kind of entry that a call expects to delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum ExpectedKind {
     /// A file or a link.
     File,
     /// A directory.
@@ -40,12 +40,12 @@ pub struct Deleted {
 /// # Errors
 /// `IS_A_DIRECTORY` and `NOT_A_DIRECTORY` where it is not what was expected, and whatever keeps it from being
 /// changed.
-pub fn delete(roots: &Roots, path: &str, expect: Expect, permanent: bool) -> Result<Deleted, Error> {
+pub fn delete(roots: &Roots, path: &str, expect: ExpectedKind, permanent: bool) -> Result<Deleted, Error> {
     let place = roots.entry_to_write(path)?;
     let path = place.path();
     let unexpected = match (expect, place.is_directory()?) {
-        (Expect::File, true) => Some((IS_A_DIRECTORY, "is a directory", "Use ragmaker-delete-directory.")),
-        (Expect::Directory, false) => Some((NOT_A_DIRECTORY, "is not a directory", "Use ragmaker-delete-file.")),
+        (ExpectedKind::File, true) => Some((IS_A_DIRECTORY, "is a directory", "Use ragmaker-delete-directory.")),
+        (ExpectedKind::Directory, false) => Some((NOT_A_DIRECTORY, "is not a directory", "Use ragmaker-delete-file.")),
         _ => None,
     };
     if let Some((code, what, remedy)) = unexpected {
@@ -175,12 +175,12 @@ mod tests {
         std::os::unix::fs::symlink("../kept", top.join("a/link")).unwrap();
         let roots = roots(top);
         let delete = |path, expect| super::delete(&roots, path, expect, true);
-        assert!(delete("a", Expect::File).unwrap_err().is(IS_A_DIRECTORY));
-        assert!(delete("a/link", Expect::Directory).unwrap_err().is(NOT_A_DIRECTORY));
-        let deleted = delete("a", Expect::Directory).unwrap();
+        assert!(delete("a", ExpectedKind::File).unwrap_err().is(IS_A_DIRECTORY));
+        assert!(delete("a/link", ExpectedKind::Directory).unwrap_err().is(NOT_A_DIRECTORY));
+        let deleted = delete("a", ExpectedKind::Directory).unwrap();
         // a, b, c, d, e, f, g, empty, link
         assert_eq!((deleted.deleted, deleted.trashed_to), (9, None));
         assert!(!top.join("a").exists() && top.join("kept/file").exists());
-        assert!(delete("a", Expect::Directory).unwrap_err().is(FILE_NOT_FOUND));
+        assert!(delete("a", ExpectedKind::Directory).unwrap_err().is(FILE_NOT_FOUND));
     }
 }

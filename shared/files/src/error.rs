@@ -27,7 +27,7 @@ pub const IS_A_DIRECTORY: Code = Code::new("IS_A_DIRECTORY", "Use ragmaker-list-
 /// The path is a file, but a directory is required.
 pub const NOT_A_DIRECTORY: Code = Code::new("NOT_A_DIRECTORY", "Use ragmaker-read-file to read a file.");
 /// Symbolic links lead in a circle.
-pub const SYMLINK_LOOP: Code = Code::new("SYMLINK_LOOP", "Name the file itself: the link leads nowhere.");
+pub const SYMLINK_LOOP: Code = Code::new("SYMLINK_LOOP", "Name the file itself; the link has no target.");
 /// The system does not let this user use the path.
 pub const PERMISSION_DENIED: Code =
     Code::new("PERMISSION_DENIED", "Ask the user to change the permissions, or choose another file.");
@@ -35,7 +35,7 @@ pub const PERMISSION_DENIED: Code =
 pub const PATH_CHANGED: Code =
     Code::new("PATH_CHANGED", "Something else is changing the tree: try again when it has finished.");
 /// The system failed.
-pub const IO_ERROR: Code = Code::new("IO_ERROR", "The message is the system's own: see whether the disk is healthy.");
+pub const IO_ERROR: Code = Code::new("IO_ERROR", "The message is that of the system. Check the disk.");
 
 /// None of the requested files exists.
 pub const NO_FILES: Code =

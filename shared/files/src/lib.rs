@@ -9,6 +9,7 @@ mod change;
 mod delete;
 mod error;
 mod ignored;
+mod input;
 mod merge;
 mod open;
 mod place;
@@ -22,13 +23,14 @@ mod walk;
 
 pub use caller::{input_directory, input_file, output_directory};
 pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, FILE_LOCKED, Written};
-pub use delete::{Deleted, Expect, delete};
+pub use delete::{Deleted, ExpectedKind, delete};
 pub use error::{
     FILE_ERRORS, FILE_NOT_FOUND, IO_ERROR, IO_ERRORS, IS_A_DIRECTORY, NO_FILES, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE,
     PATH_CHANGED, PATH_ERRORS, PATH_IGNORED, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, PERMISSION_DENIED, SYMLINK_LOOP,
     io_error, is_gone,
 };
 pub use ignored::Ignored;
+pub use input::{InputError, read_standard_input, read_text_file};
 pub use merge::Merged;
 pub use open::{EntryKind, EntryMetadata, EntryReader, Opener};
 pub use place::Place;

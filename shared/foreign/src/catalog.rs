@@ -11,8 +11,8 @@ use ragmaker_config::Catalog;
 use serde_json::Value;
 
 use crate::{
-    Confinement, Dialect, Place, Read as Entries, Runs, Tool, annotations_of, dialect, name_of,
-    process::{Executable, Reach, program},
+    Confinement, Dialect, ParsedCatalog, RunContext, Runner, Tool, annotations_of, dialect, name_of,
+    process::{Executable, Permissions, program},
     schema::{self, Schema},
 };
 
@@ -24,7 +24,12 @@ const DISCOVERY: Duration = Duration::from_secs(20);
 const DESCRIPTION: usize = 2_000;
 
 /// The tools of a catalog.
-pub(crate) fn read(catalog: &Catalog, place: &Place, confinement: &Confinement, timeout: Duration) -> Entries {
+pub(crate) fn read(
+    catalog: &Catalog,
+    place: &RunContext,
+    confinement: &Confinement,
+    timeout: Duration,
+) -> ParsedCatalog {
     let (shown, folder) = if catalog.file.is_empty() {
         (catalog.discover.join(" "), place.root.clone())
     } else {
@@ -66,7 +71,7 @@ pub(crate) fn read(catalog: &Catalog, place: &Place, confinement: &Confinement, 
 /// The common facts of the entries of a catalog.
 struct Source<'a> {
     folder: &'a Path,
-    place: &'a Place,
+    place: &'a RunContext,
     confinement: &'a Confinement,
     timeout: Duration,
 }
@@ -96,7 +101,7 @@ fn made(
         parameters: parameters.clone(),
         place: place.clone(),
         folder: folder.to_owned(),
-        reach: Reach::of(annotations, confinement),
+        reach: Permissions::of(annotations, confinement),
     };
     Ok(Tool {
         name: name_of(own)?,
@@ -106,7 +111,7 @@ fn made(
         annotations,
         is_held: confinement.holds,
         unconfined: confinement.missing.clone(),
-        runs: Runs::Executable(Box::new(executable)),
+        runs: Runner::Executable(Box::new(executable)),
         timeout,
     })
 }
@@ -124,7 +129,12 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// The output of a discovery command.
-fn discovered(command: &[String], folder: &Path, place: &Place, confinement: &Confinement) -> Result<Vec<u8>, String> {
+fn discovered(
+    command: &[String],
+    folder: &Path,
+    place: &RunContext,
+    confinement: &Confinement,
+) -> Result<Vec<u8>, String> {
     let (first, words) = command.split_first().ok_or("it is empty")?;
     let executable = Executable {
         dialect: Dialect::Gemini,
@@ -135,7 +145,7 @@ fn discovered(command: &[String], folder: &Path, place: &Place, confinement: &Co
         place: place.clone(),
         folder: folder.to_owned(),
         // To list tools, nothing has to be changed.
-        reach: Reach::of(ragmaker_tool::Annotations::READ_ONLY, confinement),
+        reach: Permissions::of(ragmaker_tool::Annotations::READ_ONLY, confinement),
     };
     let ended = executable.print(DISCOVERY).map_err(|error| error.message().to_owned())?;
     if ended.exit_code != Some(0) {

@@ -11,9 +11,9 @@
 //! its tools, so it is confined only if the configuration says so: then it can write in the project and use the network.
 //!
 //! ```no_run
-//! use ragmaker_foreign::{Place, load};
+//! use ragmaker_foreign::{RunContext, load};
 //! # let config = ragmaker_config::Config::load(".".as_ref(), &Default::default())?;
-//! let place = Place { root: "/home/me/project".into(), ..Place::default() };
+//! let place = RunContext { root: "/home/me/project".into(), ..RunContext::default() };
 //! let loaded = load(&config, &place, &|name| name == "read_file")?;
 //! for tool in &loaded.tools {
 //!     println!("{}: {}", tool.name, tool.description);
@@ -51,7 +51,7 @@ pub const ERRORS: &[Code] = &[ragmaker_tool::ARGUMENT_ERROR, TOOL_FAILED, TOOL_T
 
 /// The place where further tools run, and their confinement.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct RunContext {
     /// The project, which is their working directory.
     pub root: PathBuf,
     /// The project's cache folder, whose logins they may not read.
@@ -89,13 +89,13 @@ pub struct Tool {
     /// The gaps of its confinement, in words for a person.
     pub unconfined: Vec<&'static str>,
     schema: schema::Schema,
-    runs: Runs,
+    runs: Runner,
     timeout: Duration,
 }
 
 /// The way in which a tool is run.
 #[derive(Debug)]
-enum Runs {
+enum Runner {
     Executable(Box<process::Executable>),
     Mcp { server: Arc<mcp::Server>, tool: String },
 }
@@ -110,7 +110,7 @@ const UNDECLARED: Annotations =
 ///
 /// `CONFIG_INVALID` for servers that are not configured as a whole. A catalog or a server that cannot be read is a
 /// warning.
-pub fn load(config: &Config, place: &Place, is_taken: &dyn Fn(&str) -> bool) -> Result<Loaded, Error> {
+pub fn load(config: &Config, place: &RunContext, is_taken: &dyn Fn(&str) -> bool) -> Result<Loaded, Error> {
     let tools = config.tools();
     let timeout = Duration::from_secs(tools.timeout_s);
     let servers: Vec<McpServer> = config.mcp_servers()?;
@@ -140,9 +140,9 @@ pub fn load(config: &Config, place: &Place, is_taken: &dyn Fn(&str) -> bool) -> 
 }
 
 /// A tool as it was declared, or why it was left out.
-type Read = Result<Vec<Result<Tool, String>>, String>;
+type ParsedCatalog = Result<Vec<Result<Tool, String>>, String>;
 
-fn add(loaded: &mut Loaded, read: Read, is_taken: &dyn Fn(&str) -> bool) {
+fn add(loaded: &mut Loaded, read: ParsedCatalog, is_taken: &dyn Fn(&str) -> bool) {
     let entries = match read {
         Ok(entries) => entries,
         Err(warning) => return loaded.warnings.push(warning),
@@ -169,8 +169,8 @@ impl Tool {
         let arguments = Value::Object(arguments);
         self.schema.check(&arguments)?;
         let outcome = match &self.runs {
-            Runs::Executable(executable) => executable.call(&arguments, self.timeout, is_cancelled),
-            Runs::Mcp { server, tool } => server.call(tool, &arguments, self.timeout, is_cancelled),
+            Runner::Executable(executable) => executable.call(&arguments, self.timeout, is_cancelled),
+            Runner::Mcp { server, tool } => server.call(tool, &arguments, self.timeout, is_cancelled),
         };
         outcome.map_err(|error| error.detail("tool", self.name.as_str()))
     }

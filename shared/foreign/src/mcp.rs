@@ -23,7 +23,7 @@ use ragmaker_tool::Error;
 use serde_json::{Value, json};
 
 use crate::{
-    Confinement, Place, Runs, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, name_of,
+    Confinement, RunContext, Runner, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, name_of,
     output::Stream,
     process::{Process, failed, program},
     schema::{self, Schema},
@@ -60,7 +60,7 @@ pub(crate) struct Server {
 /// The tools of a server, which is started for them.
 pub(crate) fn tools(
     configured: &McpServer,
-    place: &Place,
+    place: &RunContext,
     confinement: &Confinement,
     timeout: Duration,
 ) -> Result<Vec<Result<Tool, String>>, String> {
@@ -109,13 +109,13 @@ fn made(
         annotations: annotations_of(entry),
         is_held: true,
         unconfined: confinement.missing.clone(),
-        runs: Runs::Mcp { server: Arc::clone(server), tool: own.to_owned() },
+        runs: Runner::Mcp { server: Arc::clone(server), tool: own.to_owned() },
         timeout,
     })
 }
 
 impl Server {
-    fn start(configured: &McpServer, place: &Place, confinement: &Confinement) -> Result<Self, String> {
+    fn start(configured: &McpServer, place: &RunContext, confinement: &Confinement) -> Result<Self, String> {
         let program = program(&configured.command, &place.root)?;
         let does_not_start = |error: std::io::Error| format!("it does not start: {error}");
         let set_up = |command: &mut Command| {
@@ -239,7 +239,7 @@ impl Drop for Server {
 
 /// The policy of a confined server: it is one process for all its tools, so it may write in the project and use the
 /// network.
-fn policy(program: &Path, place: &Place, confinement: &Confinement) -> Policy {
+fn policy(program: &Path, place: &RunContext, confinement: &Confinement) -> Policy {
     let root = place.root.canonicalize().unwrap_or_else(|_| place.root.clone());
     let mut hidden: Vec<_> = ragmaker_confine::logins(&place.cache).into();
     hidden.extend(ragmaker_confine::dotenv_files(&root));

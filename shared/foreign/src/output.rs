@@ -16,14 +16,14 @@ const POLL: Duration = Duration::from_millis(2);
 
 /// The output of a process.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Printed {
+pub(crate) struct CapturedOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
     total: usize,
     is_over: bool,
 }
 
-impl Printed {
+impl CapturedOutput {
     fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len();
         let fits = bytes.len().min(HEAD - self.head.len());
@@ -56,7 +56,7 @@ impl Printed {
 
 /// A stream that a thread reads to its end: its writer is never kept waiting, however much it prints.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stream(Arc<Mutex<Printed>>);
+pub(crate) struct Stream(Arc<Mutex<CapturedOutput>>);
 
 impl Stream {
     /// Reads `from`.
@@ -81,7 +81,7 @@ impl Stream {
 
     /// The output until the end of the stream, or until `patience` has passed: a process that outlives the tool may
     /// keep the stream open.
-    pub(crate) fn within(&self, patience: Duration) -> Printed {
+    pub(crate) fn within(&self, patience: Duration) -> CapturedOutput {
         let end = Instant::now() + patience;
         while !self.lock().is_over && Instant::now() < end {
             thread::sleep(POLL);
@@ -89,7 +89,7 @@ impl Stream {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Printed> {
+    fn lock(&self) -> MutexGuard<'_, CapturedOutput> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn printed(bytes: &[u8]) -> Printed {
+    fn printed(bytes: &[u8]) -> CapturedOutput {
         Stream::of(Some(std::io::Cursor::new(bytes.to_vec()))).within(Duration::from_secs(20))
     }
 

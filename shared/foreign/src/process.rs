@@ -15,8 +15,8 @@ use ragmaker_tool::{Annotations, Error};
 use serde_json::{Value, json};
 
 use crate::{
-    Confinement, Dialect, Place, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, dialect,
-    output::{Printed, Stream},
+    Confinement, Dialect, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, dialect,
+    output::{CapturedOutput, Stream},
 };
 
 /// The interval at which a wait checks the process and a cancellation.
@@ -38,15 +38,15 @@ pub(crate) struct Executable {
     /// The tool's name in its catalog.
     pub(crate) name: String,
     pub(crate) parameters: Value,
-    pub(crate) place: Place,
+    pub(crate) place: RunContext,
     /// The folder of its catalog, which it may read wherever it is.
     pub(crate) folder: PathBuf,
-    pub(crate) reach: Reach,
+    pub(crate) reach: Permissions,
 }
 
 /// The permissions of a process.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Reach {
+pub(crate) enum Permissions {
     /// All permissions of the user.
     All,
     /// Only the declared permissions.
@@ -60,7 +60,7 @@ pub(crate) enum Reach {
     },
 }
 
-impl Reach {
+impl Permissions {
     /// The permissions of an executable with these annotations.
     pub(crate) fn of(annotations: Annotations, confinement: &Confinement) -> Self {
         if !confinement.applies {
@@ -79,8 +79,8 @@ impl Reach {
 pub(crate) struct Ended {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
-    pub(crate) stdout: Printed,
-    pub(crate) stderr: Printed,
+    pub(crate) stdout: CapturedOutput,
+    pub(crate) stderr: CapturedOutput,
 }
 
 /// The process to start for a call.
@@ -172,7 +172,7 @@ impl Executable {
 
     /// The policy of a call, which writes its result to `folder`; `None` if its permissions are not limited.
     fn policy(&self, folder: Option<&Path>) -> Option<Policy> {
-        let Reach::Declared { writes, network, strict } = self.reach else { return None };
+        let Permissions::Declared { writes, network, strict } = self.reach else { return None };
         let root = &self.place.root;
         let real = |path: &Path| path.canonicalize().ok();
         // Below /tmp, only these are there.
@@ -193,7 +193,7 @@ impl Executable {
 /// The file for the result of a call, in its folder.
 const RESULT: &str = "output";
 
-fn set_up(command: &mut Command, place: &Place, start: &Start<'_>) {
+fn set_up(command: &mut Command, place: &RunContext, start: &Start<'_>) {
     place.set_up(command);
     command.stdin(if start.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
     if let Some(folder) = start.folder {
@@ -201,7 +201,7 @@ fn set_up(command: &mut Command, place: &Place, start: &Start<'_>) {
     }
 }
 
-impl Place {
+impl RunContext {
     /// The folder, the environment and the output of a process, whose environment has no keys already.
     pub(crate) fn set_up(&self, command: &mut Command) {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -260,8 +260,8 @@ fn end_group(child: &mut Child) {
 }
 
 /// The answer in what was printed: JSON as it is, any other text as `output`.
-fn answer(ended: &Ended, result: &Printed) -> Result<Value, Error> {
-    let parsed = |printed: &Printed| serde_json::from_slice::<Value>(printed.whole()?).ok();
+fn answer(ended: &Ended, result: &CapturedOutput) -> Result<Value, Error> {
+    let parsed = |printed: &CapturedOutput| serde_json::from_slice::<Value>(printed.whole()?).ok();
     if let Some(signal) = ended.signal {
         let error = TOOL_FAILED.error(format!("it was ended by signal {signal}")).detail("signal", signal);
         return Err(with_output(error, &ended.stdout, &ended.stderr));
@@ -285,7 +285,7 @@ fn answer(ended: &Ended, result: &Printed) -> Result<Value, Error> {
     }
 }
 
-fn with_output(error: Error, stdout: &Printed, stderr: &Printed) -> Error {
+fn with_output(error: Error, stdout: &CapturedOutput, stderr: &CapturedOutput) -> Error {
     error.detail("stdout", stdout.text(SHOWN).0).detail("stderr", stderr.text(SHOWN).0)
 }
 

@@ -17,9 +17,9 @@ impl std::fmt::Debug for Schema {
 }
 
 /// A catalog has no say in which files and addresses are read.
-struct Nothing;
+struct NoRetriever;
 
-impl UrlLoader for Nothing {
+impl UrlLoader for NoRetriever {
     fn load(&self, url: &str) -> Result<Value, Box<dyn std::error::Error>> {
         Err(format!("{url} is not read").into())
     }
@@ -53,7 +53,7 @@ impl Schema {
     pub(crate) fn new(parameters: &Value) -> Result<Self, String> {
         const NAME: &str = "mem:parameters";
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-        compiler.use_loader(Box::new(Nothing));
+        compiler.use_loader(Box::new(NoRetriever));
         let broken = |error: boon::CompileError| format!("its parameters are not a JSON Schema: {error}");
         compiler.add_resource(NAME, parameters.clone()).map_err(broken)?;
         let index = compiler.compile(NAME, &mut schemas).map_err(broken)?;
@@ -64,7 +64,7 @@ impl Schema {
     pub(crate) fn check(&self, arguments: &Value) -> Result<(), Error> {
         self.schemas.validate(arguments, self.index).map_err(|error| {
             let mut causes = vec![];
-            leaves(&error, &mut causes);
+            leaf_errors(&error, &mut causes);
             let argument = causes.first().map(|(place, _)| place.clone()).unwrap_or_default();
             let all: Vec<_> = causes.iter().take(5).map(|(place, cause)| format!("{place}: {cause}")).collect();
             ARGUMENT_ERROR
@@ -76,7 +76,7 @@ impl Schema {
 }
 
 /// The causes that have no further one, each with its place.
-fn leaves(error: &ValidationError<'_, '_>, found: &mut Vec<(String, String)>) {
+fn leaf_errors(error: &ValidationError<'_, '_>, found: &mut Vec<(String, String)>) {
     if error.causes.is_empty() {
         let place = error.instance_location.to_string();
         let place = place.trim_start_matches('/');
@@ -88,7 +88,7 @@ fn leaves(error: &ValidationError<'_, '_>, found: &mut Vec<(String, String)>) {
         found.push((place.to_owned(), error.kind.to_string()));
     }
     for cause in &error.causes {
-        leaves(cause, found);
+        leaf_errors(cause, found);
     }
 }
 

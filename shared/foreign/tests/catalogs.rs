@@ -4,7 +4,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration, time::Instant};
 
 use ragmaker_config::{Config, Options};
-use ragmaker_foreign::{Loaded, Place, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, Tool, load};
+use ragmaker_foreign::{Loaded, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, Tool, load};
 use ragmaker_tool::ARGUMENT_ERROR;
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,10 @@ impl Case {
     fn load(&self, configuration: &str) -> Loaded {
         self.write("ragmaker.toml", configuration);
         let config = Config::load(self.root(), &Options::default()).unwrap();
-        load(&config, &Place { root: self.root().to_owned(), ..Place::default() }, &|name| name == "read_file").unwrap()
+        load(&config, &RunContext { root: self.root().to_owned(), ..RunContext::default() }, &|name| {
+            name == "read_file"
+        })
+        .unwrap()
     }
 }
 

@@ -16,7 +16,7 @@ use ragmaker_tool::Error;
 use crate::{AUTH_REQUIRED, GIT_FAILED, GIT_NOT_FOUND, REF_NOT_FOUND, REPO_NOT_FOUND};
 
 /// The longest that one call may take.
-const PATIENCE: Duration = Duration::from_mins(10);
+const TIMEOUT: Duration = Duration::from_mins(10);
 
 /// The most bytes that a call may print.
 const MAX: u64 = 256 << 20;
@@ -145,7 +145,7 @@ fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
             return Ok(if status.success() { Ok(()) } else { Err(said) });
         }
         let large = out.metadata().is_ok_and(|metadata| metadata.len() > MAX);
-        if large || started.elapsed() > PATIENCE {
+        if large || started.elapsed() > TIMEOUT {
             let _ = child.kill();
             let _ = child.wait();
             let reason = if large { "printed more than 256 MiB" } else { "took more than ten minutes" };

@@ -15,20 +15,20 @@ const SMALL: u64 = 1 << 20;
 
 /// The reasons why a body cannot be returned.
 #[derive(Debug)]
-pub(crate) enum Broken {
+pub(crate) enum BodyError {
     TooLarge(Error),
     Io(io::Error),
     Encoding(String),
 }
 
 /// Counts what is read, up to a limit.
-struct Counted<R> {
+struct LimitedReader<R> {
     from: R,
     read: u64,
     limit: u64,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
         self.read += read as u64;
@@ -37,8 +37,8 @@ impl<R: Read> Read for Counted<R> {
 }
 
 /// Reads all of `from`, which is in `encoding` as a `Content-Encoding` header names it.
-pub(crate) fn read(from: impl Read, encoding: &str, limits: &Limits) -> Result<Vec<u8>, Broken> {
-    let counted = Counted { from, read: 0, limit: limits.body };
+pub(crate) fn read(from: impl Read, encoding: &str, limits: &Limits) -> Result<Vec<u8>, BodyError> {
+    let counted = LimitedReader { from, read: 0, limit: limits.body };
     let mut body = vec![];
     match encoding.trim().to_ascii_lowercase().as_str() {
         "" | "identity" => take(counted, |counted| counted, limits, &mut body)?,
@@ -46,7 +46,7 @@ pub(crate) fn read(from: impl Read, encoding: &str, limits: &Limits) -> Result<V
             take(MultiGzDecoder::new(counted), MultiGzDecoder::get_ref, limits, &mut body)?;
         }
         "deflate" => take(ZlibDecoder::new(counted), ZlibDecoder::get_ref, limits, &mut body)?,
-        other => return Err(Broken::Encoding(other.chars().take(40).collect())),
+        other => return Err(BodyError::Encoding(other.chars().take(40).collect())),
     }
     Ok(body)
 }
@@ -59,7 +59,7 @@ pub(crate) fn read(from: impl Read, encoding: &str, limits: &Limits) -> Result<V
 pub fn unzip(bytes: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>, Error> {
     match read(bytes, "gzip", limits) {
         Ok(body) => Ok(Some(body)),
-        Err(Broken::TooLarge(error)) => Err(error),
+        Err(BodyError::TooLarge(error)) => Err(error),
         Err(_) => Ok(None),
     }
 }
@@ -67,24 +67,24 @@ pub fn unzip(bytes: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>, Error> {
 /// Reads `from` to its end; `source` is what it decodes.
 fn take<D: Read, R>(
     mut from: D,
-    source: impl Fn(&D) -> &Counted<R>,
+    source: impl Fn(&D) -> &LimitedReader<R>,
     limits: &Limits,
     body: &mut Vec<u8>,
-) -> Result<(), Broken> {
+) -> Result<(), BodyError> {
     let mut block = vec![0; 32 * 1024];
     loop {
         let read = match from.read(&mut block) {
             Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Broken::Io(error)),
+            Err(error) => return Err(BodyError::Io(error)),
         };
         body.extend_from_slice(&block[..read]);
-        let Counted { read: received, limit, .. } = source(&from);
+        let LimitedReader { read: received, limit, .. } = source(&from);
         let size = body.len() as u64;
         let too_large = |what: &str, most: u64| {
             let error = RESPONSE_TOO_LARGE.error(format!("the server sends more than {most} {what}"));
-            Err(Broken::TooLarge(error.detail("limit", most)))
+            Err(BodyError::TooLarge(error.detail("limit", most)))
         };
         if received > limit {
             return too_large("bytes", *limit);
@@ -114,25 +114,25 @@ mod tests {
     fn bodies_are_limited_on_both_sides() {
         let limits = Limits { body: 1000, decompressed: 3 << 20, ratio: 100, ..Limits::default() };
         assert_eq!(read(&[7; 1000][..], "", &limits).unwrap().len(), 1000);
-        assert!(matches!(read(&[7; 1001][..], "identity", &limits), Err(Broken::TooLarge(_))));
-        assert!(matches!(read(io::repeat(1), "", &limits), Err(Broken::TooLarge(_))));
+        assert!(matches!(read(&[7; 1001][..], "identity", &limits), Err(BodyError::TooLarge(_))));
+        assert!(matches!(read(io::repeat(1), "", &limits), Err(BodyError::TooLarge(_))));
         let bomb = gzip(&vec![0; 2 << 20]);
         let ratio = Limits { body: 1 << 20, ..limits };
-        assert!(matches!(read(&*bomb, "gzip", &ratio), Err(Broken::TooLarge(_))), "{}", bomb.len());
+        assert!(matches!(read(&*bomb, "gzip", &ratio), Err(BodyError::TooLarge(_))), "{}", bomb.len());
         let large = Limits { ratio: 2000, ..ratio };
         assert_eq!(read(&*bomb, "x-gzip", &large).unwrap().len(), 2 << 20);
-        assert!(matches!(read(&*gzip(&vec![0; 4 << 20]), "gzip", &large), Err(Broken::TooLarge(_))));
+        assert!(matches!(read(&*gzip(&vec![0; 4 << 20]), "gzip", &large), Err(BodyError::TooLarge(_))));
     }
 
     #[test]
     fn what_is_not_compressed_as_it_says_is_broken() {
         let limits = Limits::default();
-        assert!(matches!(read(&b"plain"[..], "gzip", &limits), Err(Broken::Io(_))));
-        assert!(matches!(read(&b"plain"[..], "br", &limits), Err(Broken::Encoding(_))));
+        assert!(matches!(read(&b"plain"[..], "gzip", &limits), Err(BodyError::Io(_))));
+        assert!(matches!(read(&b"plain"[..], "br", &limits), Err(BodyError::Encoding(_))));
         let whole = gzip(b"two members, ");
         let both = [whole.clone(), gzip(b"both read")].concat();
         assert_eq!(read(&*both, "gzip", &limits).unwrap(), b"two members, both read");
-        assert!(matches!(read(&whole[..whole.len() - 6], "gzip", &limits), Err(Broken::Io(_))));
+        assert!(matches!(read(&whole[..whole.len() - 6], "gzip", &limits), Err(BodyError::Io(_))));
         assert_eq!(unzip(&whole, &limits).unwrap().unwrap(), b"two members, ");
         assert!(unzip(b"<urlset>", &limits).unwrap().is_none());
     }

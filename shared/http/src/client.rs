@@ -16,8 +16,8 @@ use url::Url;
 
 use crate::{
     Response, Step, USER_AGENT,
-    body::{self, Broken},
-    resolver::{Checked, Refused},
+    body::{self, BodyError},
+    resolver::{CheckedResolver, RefusedAddress},
 };
 
 /// The most redirects that are followed.
@@ -58,7 +58,7 @@ impl Default for Limits {
 
 /// A request.
 #[derive(Clone, Copy, Debug)]
-pub struct Get<'a> {
+pub struct GetRequest<'a> {
     /// The address.
     pub url: &'a Url,
     /// The accepted media types.
@@ -108,7 +108,7 @@ impl Client {
             .accept_encoding("gzip")
             .proxy(proxy.clone());
         let proxy = proxy.map(|proxy| (proxy.host().to_owned(), proxy.port()));
-        let resolver = Checked { network: network.clone(), proxy, inner: DefaultResolver::default() };
+        let resolver = CheckedResolver { network: network.clone(), proxy, inner: DefaultResolver::default() };
         let agent = Agent::with_parts(config.build(), DefaultConnector::default(), resolver);
         Self { agent, domains, network, limits }
     }
@@ -139,7 +139,7 @@ impl Client {
     /// # Errors
     ///
     /// Those of [`crate::ERRORS`] and [`ragmaker_address::ERRORS`]. A response with an error status is returned, too.
-    pub fn get(&self, request: &Get<'_>) -> Result<Response, Error> {
+    pub fn get(&self, request: &GetRequest<'_>) -> Result<Response, Error> {
         self.get_following(request, &mut |_| Ok(()))
     }
 
@@ -150,7 +150,7 @@ impl Client {
     /// As for [`Client::get`], and what `follow` returns.
     pub fn get_following(
         &self,
-        request: &Get<'_>,
+        request: &GetRequest<'_>,
         follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
     ) -> Result<Response, Error> {
         let deadline = Instant::now() + self.limits.whole;
@@ -186,7 +186,7 @@ impl Client {
         let deadline = Instant::now() + self.limits.whole;
         self.check(url)?;
         let Some(body) = body else {
-            let sent = self.send(&Get { url, accept: JSON, headers }, url, deadline)?;
+            let sent = self.send(&GetRequest { url, accept: JSON, headers }, url, deadline)?;
             return self.received(sent, url.clone(), vec![]);
         };
         let mut call = self.agent.post(url.as_str()).header(header::ACCEPT, JSON).header(header::CONTENT_TYPE, JSON);
@@ -205,9 +205,9 @@ impl Client {
         let encoding = encoding.unwrap_or_default().into_owned();
         let reader = body.into_with_config().limit(u64::MAX).reader();
         let body = body::read(reader, &encoding, &self.limits).map_err(|broken| match broken {
-            Broken::TooLarge(error) => error.detail("url", url.as_str()),
-            Broken::Encoding(name) => failed(&url, "UNKNOWN_CONTENT_ENCODING", &format!("it is encoded in {name}")),
-            Broken::Io(error) => match error.downcast::<ureq::Error>() {
+            BodyError::TooLarge(error) => error.detail("url", url.as_str()),
+            BodyError::Encoding(name) => failed(&url, "UNKNOWN_CONTENT_ENCODING", &format!("it is encoded in {name}")),
+            BodyError::Io(error) => match error.downcast::<ureq::Error>() {
                 Ok(error) => self.error(&error, &url),
                 Err(error) if error.kind() == std::io::ErrorKind::TimedOut => self.late(&url),
                 Err(error) => failed(&url, "CONNECTION_LOST", &error.to_string()),
@@ -216,7 +216,12 @@ impl Client {
         Ok(Response { url, status: head.status.as_u16(), body, steps, headers: head.headers })
     }
 
-    fn send(&self, request: &Get<'_>, url: &Url, deadline: Instant) -> Result<ureq::http::Response<ureq::Body>, Error> {
+    fn send(
+        &self,
+        request: &GetRequest<'_>,
+        url: &Url,
+        deadline: Instant,
+    ) -> Result<ureq::http::Response<ureq::Body>, Error> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(self.late(url));
@@ -242,8 +247,8 @@ impl Client {
                 TIMEOUT.error(format!("no connection to {url} within {seconds} s")).detail("url", url.as_str())
             }
             ureq::Error::Timeout(_) => self.late(url),
-            ureq::Error::Other(other) if other.is::<Refused>() => match other.downcast_ref() {
-                Some(Refused(ip)) => ragmaker_address::refused(url, *ip),
+            ureq::Error::Other(other) if other.is::<RefusedAddress>() => match other.downcast_ref() {
+                Some(RefusedAddress(ip)) => ragmaker_address::refused(url, *ip),
                 None => failed(url, "FAILED", &error.to_string()),
             },
             ureq::Error::HostNotFound => failed(url, "NAME_NOT_RESOLVED", "the host's name is not known"),

@@ -5,13 +5,13 @@
 //! decompressed data, and the time, are limited (`body`). The client sends its own user agent, and stores no cookies.
 //!
 //! ```no_run
-//! use ragmaker_http::{Client, Get, Limits};
+//! use ragmaker_http::{Client, GetRequest, Limits};
 //! use ragmaker_tool::HostOptions;
 //!
 //! # fn main() -> Result<(), ragmaker_tool::Error> {
 //! let url = ragmaker_address::parse("https://example.com/")?;
 //! let client = Client::new(&HostOptions::default(), Some(&url), Limits::default())?;
-//! let response = client.get(&Get { url: &url, accept: "text/html", headers: &[] })?;
+//! let response = client.get(&GetRequest { url: &url, accept: "text/html", headers: &[] })?;
 //! assert_eq!(response.status, 200);
 //! # Ok(())
 //! # }
@@ -29,7 +29,7 @@ use ragmaker_address::codes::{NAVIGATION_FAILED, TIMEOUT};
 use ragmaker_tool::Code;
 
 pub use body::{RESPONSE_TOO_LARGE, unzip};
-pub use client::{Client, Get, Limits};
+pub use client::{Client, GetRequest, Limits};
 pub use response::{Response, Step};
 pub use wait::{Backoff, retry_after};
 

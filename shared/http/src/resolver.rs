@@ -21,7 +21,7 @@ use ureq::{
 
 /// Resolves names as the system does, within a [`Network`].
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedResolver {
     pub(crate) network: Network,
     /// The host and port of the proxy. The person who runs the tool chose the proxy, so the addresses that it connects
     /// to are not checked.
@@ -31,17 +31,17 @@ pub(crate) struct Checked {
 
 /// A name resolves to an address that may not be reached.
 #[derive(Debug)]
-pub(crate) struct Refused(pub(crate) IpAddr);
+pub(crate) struct RefusedAddress(pub(crate) IpAddr);
 
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} is not a public address", self.0)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for RefusedAddress {}
 
-impl Checked {
+impl CheckedResolver {
     /// The first of `addresses` that a connection for `host` may not go to.
     fn refused(&self, host: &str, addresses: &[SocketAddr]) -> Option<IpAddr> {
         let is_proxy = |port| self.proxy.as_ref().is_some_and(|(name, own)| name == host && *own == port);
@@ -50,11 +50,11 @@ impl Checked {
     }
 }
 
-impl Resolver for Checked {
+impl Resolver for CheckedResolver {
     fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
         let addresses = self.inner.resolve(uri, config, timeout)?;
         match self.refused(uri.host().unwrap_or_default(), &addresses) {
-            Some(ip) => Err(Error::Other(Box::new(Refused(ip)))),
+            Some(ip) => Err(Error::Other(Box::new(RefusedAddress(ip)))),
             None => Ok(addresses),
         }
     }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn one_private_address_refuses_the_name() {
         let proxy = Some(("proxy.corp".to_owned(), 3128));
-        let mut checked = Checked { network: Network::default(), proxy, inner: DefaultResolver::default() };
+        let mut checked = CheckedResolver { network: Network::default(), proxy, inner: DefaultResolver::default() };
         let public = at("1.1.1.1:80");
         assert_eq!(checked.refused("x.example", &[public]), None);
         for private in ["127.0.0.1:80", "10.0.0.1:80", "169.254.169.254:80", "[::1]:80", "[fd00::1]:80"].map(at) {

@@ -15,7 +15,7 @@ use ragmaker_address::{
 use ragmaker_tool::HostOptions;
 use url::Url;
 
-use crate::{Client, Get, Limits, RESPONSE_TOO_LARGE, USER_AGENT};
+use crate::{Client, GetRequest, Limits, RESPONSE_TOO_LARGE, USER_AGENT};
 
 /// A server that answers each path with bytes, and what it was sent.
 struct Server {
@@ -67,8 +67,8 @@ fn to(location: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").into_bytes()
 }
 
-fn get(url: &Url) -> Get<'_> {
-    Get { url, accept: "text/html", headers: &[("x-key", "secret")] }
+fn get(url: &Url) -> GetRequest<'_> {
+    GetRequest { url, accept: "text/html", headers: &[("x-key", "secret")] }
 }
 
 fn client(given: &Url) -> Client {

@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-/// A chunk that may be a hit.
+/// A chunk that matches the query.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) score: f32,
-    /// Which of the segments of all indexes.
+    /// The index of its segment among the segments of all indexes.
     pub(crate) part: u32,
     pub(crate) chunk: u32,
-    /// One bit for each term of the query that it holds.
+    /// One bit for each term of the query that the chunk contains.
     pub(crate) held: u64,
 }
 
@@ -19,17 +19,17 @@ impl Candidate {
     }
 }
 
-/// The best of many candidates, which come in the order of parts and chunks.
-pub(crate) struct Best {
+/// The best of many candidates, which are added in the order of segments and chunks.
+pub(crate) struct TopCandidates {
     kept: Vec<Candidate>,
     most: usize,
-    /// What is not above it is not among the best; what is as good came before.
+    /// The lowest score that is kept. Of equal scores, the earlier candidate is kept.
     least: f32,
-    /// How many there were.
+    /// The number of added candidates.
     total: usize,
 }
 
-impl Best {
+impl TopCandidates {
     pub(crate) fn new(most: usize) -> Self {
         Self { kept: vec![], most, least: f32::NEG_INFINITY, total: 0 }
     }
@@ -47,7 +47,7 @@ impl Best {
         }
     }
 
-    /// How many candidates there were.
+    /// The number of added candidates.
     pub(crate) fn total(&self) -> usize {
         self.total
     }

@@ -3,16 +3,16 @@
 //! Postings are the largest part of an index. With one byte or more per number they take 0.39 of the size of the text
 //! of `JSQuAD`, with these codes 0.29. The bits of a byte are filled from the lowest.
 
-/// Collects bits.
+/// Writes bits.
 #[derive(Default)]
-pub(crate) struct Writer {
+pub(crate) struct BitWriter {
     bytes: Vec<u8>,
     pending: u64,
     used: u32,
 }
 
-impl Writer {
-    /// The lowest `count` (at most 32) bits of `value`.
+impl BitWriter {
+    /// Writes the lowest `count` (at most 32) bits of `value`.
     fn put(&mut self, value: u64, count: u32) {
         self.pending |= value << self.used;
         self.used += count;
@@ -23,7 +23,7 @@ impl Writer {
         }
     }
 
-    /// `zeros` bits of zero, then a one.
+    /// Writes `zeros` zero bits, then a one.
     fn unary(&mut self, mut zeros: u32) {
         while zeros >= 32 {
             self.put(0, 32);
@@ -32,20 +32,20 @@ impl Writer {
         self.put(1 << zeros, zeros + 1);
     }
 
-    /// A number from 1.
+    /// Writes a number from 1 as an Elias gamma code.
     pub(crate) fn gamma(&mut self, value: u32) {
         let bits = value.max(1).ilog2();
         self.unary(bits);
         self.put(u64::from(value) & ((1 << bits) - 1), bits);
     }
 
-    /// A number from 0, short where it is about `2^bits`.
+    /// Writes a number from 0 as a Rice code, which is short for numbers around `2^bits`.
     pub(crate) fn rice(&mut self, value: u32, bits: u32) {
         self.unary(value >> bits);
         self.put(u64::from(value) & ((1 << bits) - 1), bits);
     }
 
-    /// What was written, filled up to a whole byte.
+    /// The written bytes; the last one is padded.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         if self.used > 0 {
             self.bytes.push(self.pending as u8);
@@ -54,20 +54,21 @@ impl Writer {
     }
 }
 
-/// Reads what a [`Writer`] wrote; none behind its end.
-pub(crate) struct Bits<B> {
+/// Reads the output of a [`BitWriter`]; `None` after its end.
+pub(crate) struct BitReader<B> {
     bytes: B,
     at: usize,
     pending: u64,
     left: u32,
 }
 
-impl<B: AsRef<[u8]>> Bits<B> {
+impl<B: AsRef<[u8]>> BitReader<B> {
     pub(crate) fn new(bytes: B) -> Self {
         Self { bytes, at: 0, pending: 0, left: 0 }
     }
 
-    /// Bits above the `left` lowest of `pending` are those that follow, or zero: they are put there again.
+    /// The bits of `pending` above the `left` lowest ones are either zero or equal to the following bits, so
+    /// they may be set again.
     fn fill(&mut self) {
         let rest = self.bytes.as_ref().get(self.at..).unwrap_or_default();
         if let Some(next) = rest.first_chunk() {
@@ -133,21 +134,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(values in prop::collection::vec((0_u32..5_000, 0_u32..12), 0..200)) {
-            let mut writer = Writer::default();
+        fn written_data_is_read_back(values in prop::collection::vec((0_u32..5_000, 0_u32..12), 0..200)) {
+            let mut writer = BitWriter::default();
             for (value, bits) in &values {
                 writer.rice(*value, *bits);
                 writer.gamma(value * 7 + 1);
             }
-            let mut bits = Bits::new(writer.finish());
+            let mut bits = BitReader::new(writer.finish());
             for (value, k) in &values {
                 prop_assert_eq!((bits.rice(*k), bits.gamma()), (Some(*value), Some(value * 7 + 1)));
             }
         }
 
         #[test]
-        fn any_bytes_end(bytes: Vec<u8>, k in 0_u32..31) {
-            let mut bits = Bits::new(&bytes);
+        fn any_bytes_are_read_to_the_end(bytes: Vec<u8>, k in 0_u32..31) {
+            let mut bits = BitReader::new(&bytes);
             let mut count = 0;
             while bits.rice(k).is_some() && bits.gamma().is_some() {
                 count += 1;

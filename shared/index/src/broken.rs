@@ -2,12 +2,12 @@
 
 use std::io;
 
-/// Why an index does not answer.
+/// The reason why an index cannot answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
-    /// It is not what was written.
+    /// The files are damaged.
     Damaged,
-    /// A document is not what it was.
+    /// A document changed since it was indexed.
     Changed,
 }
 

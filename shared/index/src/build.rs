@@ -1,32 +1,32 @@
 //! Building a segment.
 
 use crate::{
-    bits::Writer,
-    file::{About, Dead, Header, SECTIONS, seal},
+    bits::BitWriter,
+    file::{Header, ReplacedDocument, SECTIONS, Trailer, seal},
     rows::{Block, Document, Row, put, take},
     stamp::Stamp,
     tokens::{Term, Tokenizer},
 };
 
-/// Terms of a block of the dictionary.
+/// The number of terms of a block of the dictionary.
 pub(crate) const TERMS_OF_BLOCK: usize = 128;
-/// A list of more chunks stands outside the dictionary, so that looking for its neighbours does not read it.
+/// A longer posting list is stored outside the dictionary, so that it is not read with its neighbours.
 pub(crate) const SHORT: u32 = 32;
 
-/// The postings of one term while they are collected.
+/// The posting list of a term that is being built.
 #[derive(Default)]
-struct List {
-    /// For each chunk but the last the distance to the one before, and the weight.
+struct PostingList {
+    /// For each chunk except the last: the distance to the previous one, and the weight.
     bytes: Vec<u8>,
-    /// The last chunk, counted from 1, its distance and weight; 0 before the first.
+    /// The last chunk, counted from 1, its distance and weight; 0 before the first one.
     last: u32,
     distance: u32,
     weight: u32,
     count: u32,
 }
 
-impl List {
-    /// Counts `weight` for `chunk`, which is not before the last one.
+impl PostingList {
+    /// Adds `weight` to `chunk`, which must not precede the last one.
     fn add(&mut self, chunk: u32, weight: u32) {
         if self.last == chunk + 1 {
             self.weight += weight;
@@ -45,8 +45,8 @@ impl List {
         put(&mut self.bytes, u64::from(self.weight));
     }
 
-    /// Writes it for a segment of `chunks`.
-    fn write(&mut self, writer: &mut Writer, chunks: u32) {
+    /// Writes the list for a segment of `chunks` chunks.
+    fn write(&mut self, writer: &mut BitWriter, chunks: u32) {
         self.close();
         let bits = rice_bits(chunks, self.count);
         let mut rest = self.bytes.as_slice();
@@ -57,7 +57,7 @@ impl List {
     }
 }
 
-/// The parameter of the code for the distances of `count` chunks among `all`: the logarithm of the mean times ln 2.
+/// The Rice parameter for the distances of `count` chunks among `all`: the logarithm of the mean times ln 2.
 pub(crate) fn rice_bits(all: u32, count: u32) -> u32 {
     (u64::from(all) * 7 / 10 / u64::from(count.max(1))).checked_ilog2().unwrap_or(0)
 }
@@ -68,18 +68,18 @@ pub(crate) struct Builder {
     block: Block,
     rows: Vec<u8>,
     row_blocks: Vec<u8>,
-    /// The block's first document and chunk.
+    /// The first document and chunk of the block.
     first: (u32, u32),
     documents: u32,
     lengths: Vec<u8>,
     chunks: u32,
     total: u64,
-    lists: Vec<List>,
+    lists: Vec<PostingList>,
 }
 
-/// Terms of the text of a chunk.
-pub(crate) struct Fields<'a> {
-    /// Each text with the weight of its terms; the first ones' length is the chunk's.
+/// The texts of a chunk whose terms are indexed.
+pub(crate) struct IndexedTexts<'a> {
+    /// Each text with the weight of its terms; the first one determines the length of the chunk.
     pub(crate) measured: [(&'a str, u32); 2],
     pub(crate) title: (&'a str, u32),
 }
@@ -100,14 +100,14 @@ impl Builder {
         }
     }
 
-    /// Adds a document, with what each of its chunks is found by.
-    pub(crate) fn document<'a>(&mut self, document: &'a Document, mut fields: impl FnMut(&'a Row) -> Fields<'a>) {
+    /// Adds a document; `fields` returns the indexed texts of a chunk.
+    pub(crate) fn document<'a>(&mut self, document: &'a Document, mut fields: impl FnMut(&'a Row) -> IndexedTexts<'a>) {
         for row in &document.chunks {
-            let Fields { measured, title } = fields(row);
+            let IndexedTexts { measured, title } = fields(row);
             let (chunk, lists) = (self.chunks, &mut self.lists);
             let mut count = |term: Term, weight: u32| {
                 if term as usize >= lists.len() {
-                    lists.resize_with(term as usize + 1, List::default);
+                    lists.resize_with(term as usize + 1, PostingList::default);
                 }
                 lists[term as usize].add(chunk, weight);
             };
@@ -138,10 +138,17 @@ impl Builder {
         self.first = (self.documents, self.chunks);
     }
 
-    /// The bytes of the file.
-    pub(crate) fn finish(mut self, catalog: Stamp, title: &str, id: u64, on: u64, dead: &[Dead]) -> Vec<u8> {
+    /// The bytes of the segment file.
+    pub(crate) fn finish(
+        mut self,
+        catalog: Stamp,
+        title: &str,
+        id: u64,
+        on: u64,
+        replaced: &[ReplacedDocument],
+    ) -> Vec<u8> {
         self.close_block();
-        // The end of the last block, and how many documents and chunks there are.
+        // The end of the last block, and the numbers of documents and chunks.
         self.row_blocks.extend_from_slice(&(self.rows.len() as u64).to_le_bytes());
         self.row_blocks.extend_from_slice(&self.documents.to_le_bytes());
         self.row_blocks.extend_from_slice(&self.chunks.to_le_bytes());
@@ -165,7 +172,7 @@ impl Builder {
                 put_term(&mut terms, before, text);
                 before = text;
             }
-            let mut inline = Writer::default();
+            let mut inline = BitWriter::default();
             for &term in block {
                 let list = &mut self.lists[term as usize];
                 inline.gamma(list.count);
@@ -173,7 +180,7 @@ impl Builder {
                     list.write(&mut inline, self.chunks);
                 } else {
                     let start = long.len();
-                    let mut writer = Writer::default();
+                    let mut writer = BitWriter::default();
                     list.write(&mut writer, self.chunks);
                     long.extend(writer.finish());
                     seal(&mut long, start);
@@ -186,7 +193,7 @@ impl Builder {
             put(&mut term_blocks, (terms.len() - start) as u64);
         }
         seal(&mut term_blocks, 0);
-        let about = About { title: title.to_owned(), dead: dead.to_vec() }.write();
+        let about = Trailer { title: title.to_owned(), replaced: replaced.to_vec() }.write();
         let sections: [Vec<u8>; SECTIONS] = [self.rows, self.row_blocks, self.lengths, terms, term_blocks, long, about];
         let lengths = std::array::from_fn(|n| sections[n].len() as u64);
         let mut bytes = Header { catalog, id, on, total: self.total, sections: lengths }.write();
@@ -195,7 +202,8 @@ impl Builder {
     }
 }
 
-/// What `text` has that `before`, the term before it, has not; most lengths are short, both in one byte.
+/// Writes `text` without its common prefix with `before`, the previous term. Both lengths usually fit in one
+/// byte.
 fn put_term(bytes: &mut Vec<u8>, before: &str, text: &str) {
     let shared = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
     let rest = text.len() - shared;

@@ -16,7 +16,7 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
     let mut headings = Headings::default();
     let first = text[..body].matches('\n').count() + 1;
     let mut at = body;
-    let mut open: Option<Open> = None;
+    let mut open: Option<OpenChunk> = None;
     let mut before = Line { is_empty: true, is_row: false };
     for (line, piece) in (first..).zip(text[body..].split_inclusive('\n')) {
         let content = piece.trim_end_matches(['\n', '\r']);
@@ -25,7 +25,7 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
         let is_heading = heading.is_some();
         if let Some(heading) = heading {
             if let Some(open) = open.take() {
-                // A heading right before a deeper one is said by the path of what follows.
+                // A heading directly before a deeper one is part of the following chunk's heading path.
                 let is_only_heading = !open.has_body && path.last().is_some_and(|last| last.level < heading.level);
                 if !is_only_heading {
                     chunks.extend(open.close(text, &path));
@@ -38,7 +38,7 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
             !was_in_code && !own.is_empty && (before.is_empty || headings.in_code() || own.is_row && !before.is_row);
         before = own;
         let characters = piece.chars().count();
-        let is_full = |open: &mut Open| at - open.start > LONG && own.is_empty && !headings.in_code();
+        let is_full = |open: &mut OpenChunk| at - open.start > LONG && own.is_empty && !headings.in_code();
         if let Some(full) = open.take_if(is_full) {
             chunks.extend(full.close(text, &path));
         }
@@ -47,7 +47,7 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
             chunks.extend(part.close(text, &path));
             open = rest;
         }
-        let current = open.get_or_insert_with(|| Open::at(at, line));
+        let current = open.get_or_insert_with(|| OpenChunk::at(at, line));
         if begins_block && at > current.start {
             current.block =
                 Some(Cut { at, line, end: current.end, last: current.last, characters: current.characters });
@@ -81,7 +81,7 @@ struct Cut {
     characters: usize,
 }
 
-struct Open {
+struct OpenChunk {
     start: usize,
     end: usize,
     line: usize,
@@ -91,7 +91,7 @@ struct Open {
     block: Option<Cut>,
 }
 
-impl Open {
+impl OpenChunk {
     fn at(start: usize, line: usize) -> Self {
         Self { start, end: start, line, last: line, characters: 0, has_body: false, block: None }
     }
@@ -109,7 +109,7 @@ impl Open {
         if !whole.contains(char::is_alphanumeric) {
             return None;
         }
-        // Empty lines before the text are left out.
+        // Leading empty lines are dropped.
         let mut skipped = 0;
         let mut lines = 0;
         for piece in whole.split_inclusive('\n').take_while(|piece| piece.trim().is_empty()) {

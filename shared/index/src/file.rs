@@ -4,30 +4,30 @@
 //! header | rows | rows' directory | lengths | dictionary | its directory | long postings | title, replaced documents
 //! ```
 //!
-//! A query reads the header, the directory of rows, the lengths, and of the rest only the blocks that it needs, by
-//! place. So a process at 100,000 chunks reads a few hundred kilobytes. Every part has a checksum: a damaged
-//! file is an error, and whoever opened it builds another.
+//! A query reads the header, the directory of rows, the lengths, and only those blocks of the rest that it
+//! needs. So a search in 100,000 chunks reads a few hundred kilobytes. Every part has a checksum. A damaged
+//! file is an error, and the caller builds a new one.
 
 use std::{fs::File, io};
 
 use crate::{broken::Broken, rows, stamp::Stamp};
 
-/// Changes with the format and with everything that changes terms or chunks.
+/// Changes with the format and with everything that affects terms or chunks.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX04");
 pub(crate) const HEADER: usize = 24 * 8;
-/// Sections of the file, in order.
+/// The sections of the file, in order.
 pub(crate) const ROWS: usize = 0;
 pub(crate) const ROW_BLOCKS: usize = 1;
 pub(crate) const LENGTHS: usize = 2;
 pub(crate) const TERMS: usize = 3;
 pub(crate) const TERM_BLOCKS: usize = 4;
 pub(crate) const LONG: usize = 5;
-pub(crate) const ABOUT: usize = 6;
+pub(crate) const TRAILER: usize = 6;
 pub(crate) const SECTIONS: usize = 7;
-/// Bytes of a checksum.
+/// The length of a checksum in bytes.
 const SUM: usize = 4;
 
-/// Where the bytes of a segment are.
+/// The storage of a segment.
 #[derive(Debug)]
 pub(crate) enum Source {
     File(File),
@@ -70,13 +70,13 @@ fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Puts a checksum behind the bytes from `start` on.
+/// Appends a checksum of the bytes from `start` on.
 pub(crate) fn seal(bytes: &mut Vec<u8>, start: usize) {
     let sum = crc32fast::hash(&bytes[start..]);
     bytes.extend_from_slice(&sum.to_le_bytes());
 }
 
-/// What [`seal`] closed.
+/// Removes and verifies the checksum of [`seal`].
 pub(crate) fn unseal(mut bytes: Vec<u8>) -> Result<Vec<u8>, Broken> {
     let content = bytes.len().checked_sub(SUM).ok_or(Broken::Damaged)?;
     let is_whole = crc32fast::hash(&bytes[..content]).to_le_bytes() == bytes[content..];
@@ -84,18 +84,18 @@ pub(crate) fn unseal(mut bytes: Vec<u8>) -> Result<Vec<u8>, Broken> {
     if is_whole { Ok(bytes) } else { Err(Broken::Damaged) }
 }
 
-/// What stands before the sections.
+/// The header of a segment file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Of the catalog, when the segment was made.
+    /// The stamp of the catalog when the segment was built.
     pub(crate) catalog: Stamp,
-    /// A number that no other segment has.
+    /// The unique id of the segment.
     pub(crate) id: u64,
-    /// Of the segment that this one adds to; 0 where it stands alone.
+    /// The id of the segment that this one extends; 0 for a complete segment.
     pub(crate) on: u64,
-    /// Length of all chunks together.
+    /// The sum of the lengths of all chunks.
     pub(crate) total: u64,
-    /// How long each section is.
+    /// The length of each section in bytes.
     pub(crate) sections: [u64; SECTIONS],
 }
 
@@ -122,32 +122,32 @@ impl Header {
     }
 }
 
-/// Of up to eight bytes, the lowest first.
+/// A little-endian number of up to eight bytes.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// A document of the segment below that is replaced or no longer listed.
+/// A document of the extended segment that is replaced or no longer listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Dead {
+pub(crate) struct ReplacedDocument {
     pub(crate) document: usize,
     pub(crate) first_chunk: usize,
     pub(crate) chunks: usize,
 }
 
-/// The last section: the title of the knowledge base, and what the segment replaces.
+/// The last section: the title of the knowledge base, and the replaced documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct About {
+pub(crate) struct Trailer {
     pub(crate) title: String,
-    pub(crate) dead: Vec<Dead>,
+    pub(crate) replaced: Vec<ReplacedDocument>,
 }
 
-impl About {
+impl Trailer {
     pub(crate) fn write(&self) -> Vec<u8> {
         let mut bytes = vec![];
         rows::put_text(&mut bytes, &self.title);
-        for dead in &self.dead {
-            for value in [dead.document, dead.first_chunk, dead.chunks] {
+        for replaced in &self.replaced {
+            for value in [replaced.document, replaced.first_chunk, replaced.chunks] {
                 rows::put(&mut bytes, value as u64);
             }
         }
@@ -158,10 +158,10 @@ impl About {
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, Broken> {
         let bytes = unseal(bytes)?;
         let mut rest = bytes.as_slice();
-        let mut about = Self { title: rows::take_text(&mut rest)?.to_owned(), dead: vec![] };
+        let mut about = Self { title: rows::take_text(&mut rest)?.to_owned(), replaced: vec![] };
         while !rest.is_empty() {
             let mut next = || rows::take(&mut rest).map(|value| value as usize);
-            about.dead.push(Dead { document: next()?, first_chunk: next()?, chunks: next()? });
+            about.replaced.push(ReplacedDocument { document: next()?, first_chunk: next()?, chunks: next()? });
         }
         Ok(about)
     }

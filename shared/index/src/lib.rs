@@ -43,82 +43,82 @@ use std::path::PathBuf;
 use ragmaker_catalog::Catalog;
 use ragmaker_tool::{Code, Error};
 
-pub use near::{Embed, Embedded, Embedder, Kind, Nearness};
+pub use near::{Embed, Embedded, Embedder, Kind, VectorCoverage};
 
 use broken::Broken;
 use query::Query;
-use rank::Wanted;
-use store::{Index, Look};
+use rank::RankingRequest;
+use store::{Freshness, Index};
 use tokens::Tokenizer;
 
-/// The query has no word.
-pub const QUERY_EMPTY: Code = Code::new("QUERY_EMPTY", "Search for at least one word that must be there.");
-/// An index cannot be read, and a new one neither.
+/// The query has no words.
+pub const QUERY_EMPTY: Code = Code::new("QUERY_EMPTY", "Give at least one word that is not excluded.");
+/// The index cannot be read or rebuilt.
 pub const INDEX_NOT_USABLE: Code =
-    Code::new("INDEX_NOT_USABLE", "Delete the folder .search beside the catalog; it is made again.");
+    Code::new("INDEX_NOT_USABLE", "Delete the folder .search beside the catalog; it is rebuilt.");
 
-/// How often documents that change during a search are read again.
+/// The number of attempts if documents change during a search.
 const ATTEMPTS: usize = 3;
 
-/// Which hits are wanted.
+/// Restrictions of the hits.
 #[derive(Default)]
 pub struct Filter<'a> {
-    /// Whether a hit with this text (its path, heading path or URL) is one; any of the three suffices.
+    /// A predicate on the path, the heading path or the URL of a hit; one of them must match.
     pub matches: Option<&'a dyn Fn(&str) -> bool>,
-    /// The earliest `fetched_at` (RFC 3339, or the start of one).
+    /// The earliest `fetched_at` (RFC 3339, or a prefix).
     pub since: Option<&'a str>,
 }
 
-/// A part of a document that was found.
+/// A part of a document that matches a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The document's absolute path.
     pub path: PathBuf,
-    /// The headings that lead to it, joined with ` > `; empty before the first.
+    /// The headings above the part, joined with ` > `; empty before the first heading.
     pub heading: String,
-    /// `path#slug`, with the path as seen from the root of the knowledge base.
+    /// `path#slug`, with the path relative to the root of the knowledge base.
     pub citation: String,
-    /// BM25, or where vectors rank, too, the reciprocal ranks; larger is better.
+    /// The BM25 score, or the sum of reciprocal ranks if vectors are used; larger is better.
     pub score: f32,
-    /// Verbatim from the document.
+    /// The text of the part, verbatim.
     pub text: String,
-    /// First line of `text` in the document, from 1.
+    /// The first line of the part, from 1.
     pub start_line: u32,
-    /// Last line, inclusive.
+    /// The last line of the part.
     pub end_line: u32,
     /// The document's title.
     pub title: String,
-    /// Which of the catalogs lists it.
+    /// The index of the catalog in `catalogs`.
     pub catalog: usize,
-    /// Title of the knowledge base.
+    /// The title of the knowledge base.
     pub knowledge_base: String,
-    /// Root of the knowledge base.
+    /// The root of the knowledge base.
     pub root: PathBuf,
-    /// Where the document came from.
+    /// The URL of the source.
     pub url: String,
-    /// When.
+    /// The time at which the source was fetched.
     pub fetched_at: String,
-    /// Whether its text changed after its summary was written.
+    /// Whether the document changed after its summary was written.
     pub stale: bool,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
-    /// The best, in order.
+pub struct SearchResult {
+    /// The best hits, best first.
     pub hits: Vec<Hit>,
-    /// How many there are.
+    /// The number of all hits.
     pub total: usize,
-    /// The share of the query's terms, from 0 to 1, that the best three hits hold.
+    /// The share of the query's terms, from 0 to 1, that the best three hits contain.
     pub coverage: f32,
-    /// How many documents were searched.
+    /// The number of searched documents.
     pub documents: usize,
-    /// With an [`Embedder`], how much was ranked by vectors, too.
-    pub nearness: Option<Nearness>,
+    /// With an [`Embedder`]: how many parts were also ranked by vectors.
+    pub nearness: Option<VectorCoverage>,
 }
 
-/// The `most` best hits of `query` in the knowledge bases of `catalogs`: by its words, and with an `embedder` by its
-/// meaning as well. One that fails is no error: the words rank alone.
+/// Returns the `most` best hits of `query` in the knowledge bases of `catalogs`, ranked by words, and with an
+/// `embedder` also by meaning. If the embedder fails, the hits are ranked by words only.
 ///
 /// # Errors
 ///
@@ -129,20 +129,20 @@ pub fn search(
     filter: &Filter<'_>,
     embedder: Option<&Embedder<'_>>,
     most: usize,
-) -> Result<Found, Error> {
+) -> Result<SearchResult, Error> {
     let mut tokenizer = Tokenizer::new();
     let query = Query::parse(query, &mut tokenizer);
     if query.terms.is_empty() {
         return Err(QUERY_EMPTY.error("the query has no word to search for"));
     }
-    let wanted = Wanted { query: &query, filter, embedder, most };
-    let mut look = Look::Usual;
+    let wanted = RankingRequest { query: &query, filter, embedder, most };
+    let mut look = Freshness::SeemsCurrent;
     for _ in 0..ATTEMPTS {
         let indexes = catalogs.iter().map(|catalog| Index::of(catalog, look)).collect::<Result<Vec<_>, _>>()?;
         look = match rank::ranked(&indexes, &wanted, &mut tokenizer) {
             Ok(found) => return Ok(found),
-            Err(Broken::Damaged) => Look::Rebuild,
-            Err(Broken::Changed) => Look::Everywhere,
+            Err(Broken::Damaged) => Freshness::Rebuild,
+            Err(Broken::Changed) => Freshness::CheckAll,
         };
     }
     Err(INDEX_NOT_USABLE.error("the documents change faster than they can be indexed"))

@@ -1,5 +1,5 @@
-//! The parts of documents whose meaning is near a query's, by the vectors of an embeddings endpoint, and how they
-//! are merged with those that have its words.
+//! Vector search: the parts of documents whose embeddings are similar to the query's, and the fusion with the
+//! ranking by words.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -7,25 +7,26 @@ use std::{
 };
 
 use crate::{
-    best::{Best, Candidate},
+    best::{Candidate, TopCandidates},
     broken::Broken,
-    texts::{Part, Texts},
+    texts::{IndexPart, Texts},
     vectors::{Vectors, key},
 };
 
 /// Reciprocal rank fusion: a part that is at rank n of a list gets 1 / (K + n) for it (Cormack, Clarke and Büttcher,
 /// 2009). With 10, a prototype with multilingual-e5-small raised nDCG@10 of `JSQuAD` from 0.921 to 0.932.
 const K: f32 = 10.0;
-/// How many parts of each list are merged.
+/// The number of parts of each list that are merged.
 pub(crate) const MERGED: usize = 100;
-/// The most bytes of a text that is embedded: about 500 tokens, which is all that small models see.
+/// The longest embedded text in bytes: about 500 tokens, the limit of small models.
 const LONGEST: usize = 1_800;
-/// How many texts are embedded at once at first and at most; each request is to take about [`REQUEST`].
+/// The initial and the maximum number of texts in a request. It is adjusted so that a request takes about
+/// [`REQUEST`].
 const AT_FIRST: usize = 8;
 const AT_MOST: usize = 64;
 const REQUEST: Duration = Duration::from_secs(1);
 
-/// What is embedded.
+/// The purpose of an embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The query.
@@ -34,49 +35,49 @@ pub enum Kind {
     Document,
 }
 
-/// A vector for each text, in order; none for one that the endpoint does not take.
+/// A vector for each text, in order; `None` for a text that the endpoint rejects.
 pub type Embedded = Vec<Option<Vec<f32>>>;
 
-/// Makes vectors of texts; the error says why there are none.
+/// Computes the vectors of texts; the error is the reason of a failure.
 pub type Embed<'a> = dyn Fn(Kind, &[&str]) -> Result<Embedded, String> + 'a;
 
-/// Makes vectors of texts.
+/// An embeddings endpoint.
 pub struct Embedder<'a> {
-    /// What vectors that can be compared have in common: the endpoint, its model, how texts are put to it.
+    /// The identity of comparable vectors: the endpoint, its model, and the form of the texts.
     pub name: &'a str,
-    /// How long a search may take to embed what has no vector yet.
+    /// The time limit of a search for embedding parts without a vector.
     pub budget: Duration,
-    /// Asks the endpoint.
+    /// Calls the endpoint.
     pub embed: &'a Embed<'a>,
 }
 
-/// How much was ranked by its vectors, too.
+/// How many parts were also ranked by vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Nearness {
-    /// How many parts have a vector.
+pub struct VectorCoverage {
+    /// The number of parts with a vector.
     pub parts: usize,
-    /// Of how many.
+    /// The number of all parts.
     pub of: usize,
-    /// Why there are no more.
+    /// The reason why not all parts have one.
     pub failure: Option<String>,
 }
 
 /// The vectors of the indexes of a query.
-pub(crate) struct Near<'a> {
+pub(crate) struct VectorRanking<'a> {
     embedder: &'a Embedder<'a>,
     query: Vec<f32>,
-    /// For each part of the index the keys of its chunks; 0 for one that was replaced.
+    /// For each segment, the keys of its chunks; 0 for a replaced chunk.
     keys: Vec<Vec<u64>>,
-    /// By knowledge base.
+    /// The vectors by knowledge base.
     vectors: HashMap<usize, Vectors>,
 }
 
-impl<'a> Near<'a> {
+impl<'a> VectorRanking<'a> {
     /// Embeds `query`.
     pub(crate) fn of(
         embedder: &'a Embedder<'a>,
         query: &str,
-        parts: &[Part<'_>],
+        parts: &[IndexPart<'_>],
     ) -> Result<Result<Self, String>, Broken> {
         let query = match (embedder.embed)(Kind::Query, &[query]) {
             Ok(vectors) => vectors.into_iter().next().flatten().unwrap_or_default(),
@@ -88,7 +89,7 @@ impl<'a> Near<'a> {
             let reader = &part.segment.reader;
             let mut own = vec![0; reader.chunks()];
             reader.each(0..reader.blocks(), |number, first, document| {
-                if !part.segment.is_dead(number) {
+                if !part.segment.is_replaced(number) {
                     for nth in 0..document.chunks {
                         own[first + nth] = key(document.path, document.stamp, nth);
                     }
@@ -102,10 +103,10 @@ impl<'a> Near<'a> {
         Ok(Ok(Self { embedder, query, keys, vectors }))
     }
 
-    /// Embeds what has no vector, `first` before the rest, as long as time is left, and keeps it.
+    /// Embeds parts without a vector, `first` before the others, within the time limit, and saves the vectors.
     pub(crate) fn complete(
         &mut self,
-        parts: &[Part<'_>],
+        parts: &[IndexPart<'_>],
         first: &[Candidate],
         texts: &mut Texts,
     ) -> Result<Option<String>, Broken> {
@@ -114,7 +115,7 @@ impl<'a> Near<'a> {
             let places = keys.iter().enumerate().filter(|(_, key)| **key != 0);
             places.map(move |(chunk, _)| Candidate::at(part as u32, chunk as u32))
         });
-        // The best of the query come once more among all.
+        // The best candidates of the query occur a second time among all.
         let mut seen = HashSet::new();
         let missing: Vec<Candidate> = first
             .iter()
@@ -133,7 +134,7 @@ impl<'a> Near<'a> {
                 live.extend(keys.iter().filter(|key| **key != 0));
                 place = part.index.place.as_deref();
             }
-            // A place that cannot be written has no vectors the next time.
+            // If the folder cannot be written, the vectors are lost.
             let vectors = match place {
                 Some(place) => vectors.save(place, self.embedder.name, &live),
                 None => vectors,
@@ -150,7 +151,7 @@ impl<'a> Near<'a> {
     fn embed(
         &mut self,
         missing: &[Candidate],
-        parts: &[Part<'_>],
+        parts: &[IndexPart<'_>],
         texts: &mut Texts,
         until: Instant,
     ) -> Result<Option<String>, Broken> {
@@ -186,8 +187,8 @@ impl<'a> Near<'a> {
         }
     }
 
-    /// The parts with a vector, each with how near it is; for one part of the index.
-    pub(crate) fn candidates(&self, parts: &[Part<'_>], part: usize) -> Vec<Candidate> {
+    /// The parts of a segment that have a vector, with their similarity to the query.
+    pub(crate) fn candidates(&self, parts: &[IndexPart<'_>], part: usize) -> Vec<Candidate> {
         let Some(vectors) = self.vectors.get(&parts[part].number) else { return vec![] };
         let Some(wanted) = vectors.wanted(&self.query) else { return vec![] };
         let near = |(chunk, key): (usize, &u64)| {
@@ -196,9 +197,9 @@ impl<'a> Near<'a> {
         self.keys[part].iter().enumerate().filter(|(_, key)| **key != 0).filter_map(near).collect()
     }
 
-    /// How much has a vector.
-    pub(crate) fn extent(&self, parts: &[Part<'_>], failure: Option<String>) -> Nearness {
-        let mut extent = Nearness { failure, ..Nearness::default() };
+    /// The number of parts with a vector.
+    pub(crate) fn extent(&self, parts: &[IndexPart<'_>], failure: Option<String>) -> VectorCoverage {
+        let mut extent = VectorCoverage { failure, ..VectorCoverage::default() };
         for (part, keys) in parts.iter().zip(&self.keys) {
             for key in keys.iter().filter(|key| **key != 0) {
                 extent.of += 1;
@@ -209,7 +210,7 @@ impl<'a> Near<'a> {
     }
 }
 
-/// Both lists as one, by reciprocal rank. Scores are those of the fusion, times 100.
+/// Merges both lists by reciprocal rank fusion. The scores are multiplied by 100.
 pub(crate) fn merged(lists: [Vec<Candidate>; 2], most: usize) -> Vec<Candidate> {
     let mut all: HashMap<(u32, u32), Candidate> = HashMap::new();
     for list in lists {
@@ -221,14 +222,14 @@ pub(crate) fn merged(lists: [Vec<Candidate>; 2], most: usize) -> Vec<Candidate> 
     }
     let mut all: Vec<Candidate> = all.into_values().collect();
     all.sort_unstable_by_key(|one| (one.part, one.chunk));
-    let mut best = Best::new(most);
+    let mut best = TopCandidates::new(most);
     for one in all {
         best.add(one);
     }
     best.sorted()
 }
 
-/// What of a text is embedded.
+/// The part of a text that is embedded.
 fn shortened(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(LONGEST));
     text

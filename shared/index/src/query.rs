@@ -2,32 +2,32 @@
 
 use crate::tokens::{Term, Tokenizer};
 
-/// The most terms that are ranked by: coverage keeps one bit for each.
+/// The most terms that are used for ranking; coverage stores one bit for each.
 const MOST_TERMS: usize = 64;
 
-/// A query that was read.
+/// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Query {
-    /// What is wanted, as it was written.
+    /// The text without excluded words.
     pub(crate) text: String,
-    /// What ranks, each term once, with whether all terms that begin with it are meant.
+    /// The terms for ranking, each once, with whether it is a prefix.
     pub(crate) terms: Vec<(Term, bool)>,
-    /// What a hit must hold.
+    /// Phrases that a hit must contain.
     pub(crate) phrases: Vec<Phrase>,
-    /// A hit that holds one of these is left out.
+    /// Phrases that a hit must not contain.
     pub(crate) without: Vec<Phrase>,
 }
 
-/// Words, and characters of languages without spaces, in this order.
+/// A sequence of words, or of characters in languages without spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Phrase {
-    /// Without all of these it is not there.
+    /// The terms that a chunk with the phrase contains, with whether each is a prefix.
     pub(crate) terms: Vec<(Term, bool)>,
     pub(crate) sequence: Vec<Term>,
 }
 
 impl Query {
-    /// Reads `text`. Every text is a query; one without words has no terms.
+    /// Parses `text`. Every text is a query; a query without words has no terms.
     pub(crate) fn parse(text: &str, tokenizer: &mut Tokenizer) -> Self {
         let mut query = Self::default();
         let mut rest = text;
@@ -39,7 +39,7 @@ impl Query {
             let quoted = word.strip_prefix(is_quote).and_then(|inner| inner.split_once(is_quote));
             let (part, after) = match quoted {
                 Some((inner, after)) => (inner, after),
-                // A quote within a word ends it: `a"b c"` is a word and a phrase.
+                // A quote inside a word ends the word: `a"b c"` is a word and a phrase.
                 None => word.split_at(
                     word.char_indices()
                         .skip(1)

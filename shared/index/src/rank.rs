@@ -1,46 +1,51 @@
 //! Ranking the chunks of several indexes for a query, and reading the text of the best chunks.
 
 use crate::{
-    Filter, Found, Hit,
-    best::{Best, Candidate},
+    Filter, Hit, SearchResult,
+    best::{Candidate, TopCandidates},
     broken::Broken,
-    near::{Embedder, MERGED, Near, Nearness, merged},
+    near::{Embedder, MERGED, VectorCoverage, VectorRanking, merged},
     query::{Phrase, Query},
     read::Reader,
     store::Index,
-    texts::{Part, Texts},
+    texts::{IndexPart, Texts},
     tokens::{Term, Tokenizer},
 };
 
-/// BM25's saturation of repeated terms, and how much the length of a chunk counts. The usual B, 0.75, is for whole
-/// documents; chunks by heading are of like length, and a long one says more. With 0.6 the nDCG@10 on Vaswani is
-/// 0.443 (0.75: 0.435; 0.5: 0.445; 0.4: 0.440), on `JSQuAD` as good; 0.5 finds less in documentation.
+/// BM25's saturation of repeated terms, and the influence of a chunk's length. The usual B, 0.75, is for whole
+/// documents. Chunks by heading have similar lengths, and a long one has more content. With 0.6, the nDCG@10 on
+/// Vaswani is 0.443 (0.75: 0.435; 0.5: 0.445; 0.4: 0.440), and on `JSQuAD` it is the same; 0.5 is worse in
+/// documentation.
 const K1: f32 = 1.2;
 const B: f32 = 0.6;
-/// How many of the best hits coverage looks at.
+/// The number of hits that coverage considers.
 const BEST: usize = 3;
 
-/// What a query ranks by.
-pub(crate) struct Wanted<'a> {
+/// The input of a ranking.
+pub(crate) struct RankingRequest<'a> {
     pub(crate) query: &'a Query,
     pub(crate) filter: &'a Filter<'a>,
     pub(crate) embedder: Option<&'a Embedder<'a>>,
     pub(crate) most: usize,
 }
 
-pub(crate) fn ranked(indexes: &[Index], wanted: &Wanted<'_>, tokenizer: &mut Tokenizer) -> Result<Found, Broken> {
-    let Wanted { query, filter, embedder, most } = *wanted;
-    let parts: Vec<Part<'_>> = indexes
+pub(crate) fn ranked(
+    indexes: &[Index],
+    wanted: &RankingRequest<'_>,
+    tokenizer: &mut Tokenizer,
+) -> Result<SearchResult, Broken> {
+    let RankingRequest { query, filter, embedder, most } = *wanted;
+    let parts: Vec<IndexPart<'_>> = indexes
         .iter()
         .enumerate()
-        .flat_map(|(number, index)| index.segments.iter().map(move |segment| Part { number, index, segment }))
+        .flat_map(|(number, index)| index.segments.iter().map(move |segment| IndexPart { number, index, segment }))
         .collect();
     let scores = scored(&parts, query, tokenizer)?;
     let mut texts = Texts::default();
-    let mut best = Best::new(most.max(if embedder.is_some() { MERGED } else { BEST }));
+    let mut best = TopCandidates::new(most.max(if embedder.is_some() { MERGED } else { BEST }));
     let narrows = filter.matches.is_some() || filter.since.is_some();
     let narrows = narrows || !query.phrases.is_empty() || !query.without.is_empty();
-    let mut narrowed = |mut own: Vec<Candidate>, best: &mut Best, texts: &mut Texts| {
+    let mut narrowed = |mut own: Vec<Candidate>, best: &mut TopCandidates, texts: &mut Texts| {
         narrow(&mut own, &parts, query, tokenizer, filter, texts)?;
         for one in own {
             best.add(one);
@@ -62,16 +67,16 @@ pub(crate) fn ranked(indexes: &[Index], wanted: &Wanted<'_>, tokenizer: &mut Tok
     }
     let mut total = best.total();
     let mut found = best.sorted();
-    // Vectors do not say that the words of the query are there.
+    // Vectors do not prove that the words of the query occur.
     let held = found.iter().take(BEST).fold(0, |held, candidate| held | candidate.held);
     let coverage = held.count_ones() as f32 / query.terms.len() as f32;
     let mut nearness = None;
     if let Some(embedder) = embedder {
-        nearness = Some(match Near::of(embedder, &query.text, &parts)? {
-            Err(failure) => Nearness { failure: Some(failure), ..Nearness::default() },
+        nearness = Some(match VectorRanking::of(embedder, &query.text, &parts)? {
+            Err(failure) => VectorCoverage { failure: Some(failure), ..VectorCoverage::default() },
             Ok(mut near) => {
                 let failure = near.complete(&parts, &found, &mut texts)?;
-                let mut best = Best::new(most.max(MERGED));
+                let mut best = TopCandidates::new(most.max(MERGED));
                 for number in 0..parts.len() {
                     narrowed(near.candidates(&parts, number), &mut best, &mut texts)?;
                 }
@@ -87,19 +92,19 @@ pub(crate) fn ranked(indexes: &[Index], wanted: &Wanted<'_>, tokenizer: &mut Tok
     }
     let hits = found.iter().take(most).map(|one| hit(one, &parts, &mut texts)).collect::<Result<Vec<_>, _>>()?;
     let documents = parts.iter().map(|part| part.segment.documents()).sum();
-    Ok(Found { hits, total, coverage, documents, nearness })
+    Ok(SearchResult { hits, total, coverage, documents, nearness })
 }
 
-/// For each part the score of every chunk, and which terms of the query it holds.
-fn scored(parts: &[Part<'_>], query: &Query, tokenizer: &Tokenizer) -> Result<Vec<Vec<(f32, u64)>>, Broken> {
+/// For each segment, the score of every chunk and the terms of the query that it contains.
+fn scored(parts: &[IndexPart<'_>], query: &Query, tokenizer: &Tokenizer) -> Result<Vec<Vec<(f32, u64)>>, Broken> {
     let chunks: usize = parts.iter().map(|part| part.segment.chunks()).sum();
     let total: u64 = parts.iter().map(|part| part.segment.reader.header.total).sum();
     let average = total as f32 / parts.iter().map(|part| part.segment.reader.chunks()).sum::<usize>().max(1) as f32;
     let norm = |length: &u16| K1 * (1.0 - B + B * f32::from(*length) / average.max(1.0));
-    let norms = |part: &Part<'_>| Ok(part.segment.reader.lengths()?.iter().map(norm).collect::<Vec<_>>());
+    let norms = |part: &IndexPart<'_>| Ok(part.segment.reader.lengths()?.iter().map(norm).collect::<Vec<_>>());
     let norms = parts.iter().map(norms).collect::<Result<Vec<_>, Broken>>()?;
     let mut scores: Vec<_> = norms.iter().map(|norms| vec![(0.0_f32, 0_u64); norms.len()]).collect();
-    // One term after another, in the same memory.
+    // One term after another, with the same buffers.
     let mut lists: Vec<_> = parts.iter().map(|_| Postings::default()).collect();
     for (bit, term) in query.terms.iter().enumerate() {
         for (list, part) in lists.iter_mut().zip(parts) {
@@ -117,19 +122,19 @@ fn scored(parts: &[Part<'_>], query: &Query, tokenizer: &Tokenizer) -> Result<Ve
         }
     }
     for (part, scores) in parts.iter().zip(&mut scores) {
-        for dead in &part.segment.dead {
-            let range = dead.first_chunk..dead.first_chunk + dead.chunks;
+        for replaced in &part.segment.replaced {
+            let range = replaced.first_chunk..replaced.first_chunk + replaced.chunks;
             scores.get_mut(range).ok_or(Broken::Damaged)?.fill((0.0, 0));
         }
     }
     Ok(scores)
 }
 
-/// The chunks that hold a term, each once, with its weight.
+/// The chunks that contain a term, each once, with its weight.
 #[derive(Default)]
 struct Postings {
     chunks: Vec<(u32, u32)>,
-    /// For each chunk its weight while several terms are added up, zero between.
+    /// For each chunk, its weight during the summation over several terms; zero otherwise.
     weights: Vec<u32>,
 }
 
@@ -141,7 +146,7 @@ impl Postings {
         if !is_prefix {
             return reader.postings(text, false, |chunk, weight| chunks.push((chunk as u32, weight)));
         }
-        // Of several terms that one chunk holds, the weights add up.
+        // If a chunk contains several terms, their weights are added.
         weights.resize(reader.chunks(), 0);
         reader.postings(text, true, |chunk, weight| {
             if weights[chunk] == 0 {
@@ -156,10 +161,10 @@ impl Postings {
     }
 }
 
-/// Leaves out what the query or the filter excludes.
+/// Removes the candidates that the query or the filter excludes.
 fn narrow(
     own: &mut Vec<Candidate>,
-    parts: &[Part<'_>],
+    parts: &[IndexPart<'_>],
     query: &Query,
     tokenizer: &mut Tokenizer,
     filter: &Filter<'_>,
@@ -172,22 +177,23 @@ fn narrow(
     }
     for (phrases, is_wanted) in [(&query.phrases, true), (&query.without, false)] {
         for phrase in phrases {
-            let holds = holding(reader, phrase, tokenizer)?;
+            let holds = chunks_with_all_terms(reader, phrase, tokenizer)?;
             if let [_] = phrase.terms[..] {
-                // A single term says it all.
+                // For a single term, the posting list is sufficient.
                 own.retain(|one| holds[one.chunk as usize] == is_wanted);
                 continue;
             }
             keep(own, |one| {
-                let stands = holds[one.chunk as usize] && stands(one, parts, phrase, tokenizer, texts)?;
-                Ok(stands == is_wanted)
+                let contains_phrase =
+                    holds[one.chunk as usize] && contains_phrase(one, parts, phrase, tokenizer, texts)?;
+                Ok(contains_phrase == is_wanted)
             })?;
         }
     }
     Ok(())
 }
 
-/// [`Vec::retain`] where what decides can fail.
+/// [`Vec::retain`] with a fallible predicate.
 fn keep(own: &mut Vec<Candidate>, mut is_kept: impl FnMut(&Candidate) -> Result<bool, Broken>) -> Result<(), Broken> {
     let mut kept = vec![];
     for one in own.iter() {
@@ -199,10 +205,10 @@ fn keep(own: &mut Vec<Candidate>, mut is_kept: impl FnMut(&Candidate) -> Result<
     Ok(())
 }
 
-/// Whether the text of a chunk has the words of the phrase in this order.
-fn stands(
+/// Whether the text of a chunk contains the words of the phrase in order.
+fn contains_phrase(
     one: &Candidate,
-    parts: &[Part<'_>],
+    parts: &[IndexPart<'_>],
     phrase: &Phrase,
     tokenizer: &mut Tokenizer,
     texts: &mut Texts,
@@ -212,8 +218,8 @@ fn stands(
     Ok(terms.windows(phrase.sequence.len()).any(|run| run == phrase.sequence))
 }
 
-/// For each chunk whether it holds all terms of a phrase.
-fn holding(reader: &Reader, phrase: &Phrase, tokenizer: &Tokenizer) -> Result<Vec<bool>, Broken> {
+/// For each chunk, whether it contains all terms of a phrase.
+fn chunks_with_all_terms(reader: &Reader, phrase: &Phrase, tokenizer: &Tokenizer) -> Result<Vec<bool>, Broken> {
     let mut counts = vec![0_usize; reader.chunks()];
     let mut once = phrase.terms.clone();
     once.sort_unstable();
@@ -238,9 +244,9 @@ fn passes(reader: &Reader, chunk: u32, filter: &Filter<'_>) -> Result<bool, Brok
     })
 }
 
-fn hit(one: &Candidate, parts: &[Part<'_>], texts: &mut Texts) -> Result<Hit, Broken> {
+fn hit(one: &Candidate, parts: &[IndexPart<'_>], texts: &mut Texts) -> Result<Hit, Broken> {
     let text = texts.of_chunk(one, parts)?;
-    let Part { number, index, segment } = &parts[one.part as usize];
+    let IndexPart { number, index, segment } = &parts[one.part as usize];
     segment.reader.chunk(one.chunk as usize, |_, document, nth| {
         let row = document.row(nth)?;
         Ok(Hit {

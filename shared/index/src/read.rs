@@ -7,34 +7,35 @@ use std::{
 };
 
 use crate::{
-    bits::Bits,
+    bits::BitReader,
     broken::Broken,
     build::{SHORT, rice_bits},
     file::{
-        ABOUT, About, HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, Source, TERM_BLOCKS, TERMS, number,
-        unseal,
+        HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, Source, TERM_BLOCKS, TERMS, TRAILER, Trailer,
+        number, unseal,
     },
-    rows::{self, Indexed, Unpacked},
+    rows::{self, DecodedBlock, IndexedDocument},
 };
 
-/// Bytes of a record of the directory of rows: where the block starts, its first document and chunk.
+/// The size of an entry of the row directory in bytes: the start of the block, its first document and its first
+/// chunk.
 const ROW_BLOCK: usize = 16;
-/// The most terms of one beginning that are looked through.
+/// The most terms with a common prefix that are read.
 const MOST_OF_PREFIX: usize = 20_000;
 
-/// A segment that can be searched.
+/// An open segment.
 pub(crate) struct Reader {
     source: Source,
     pub(crate) header: Header,
-    pub(crate) about: About,
-    /// Where each section starts.
+    pub(crate) about: Trailer,
+    /// The start of each section.
     starts: [u64; SECTIONS],
     blocks: Vec<RowBlock>,
     dictionary: Vec<TermBlock>,
     documents: usize,
     chunks: usize,
-    /// The blocks of rows that were read.
-    read: Mutex<HashMap<usize, Arc<Unpacked>>>,
+    /// The blocks of rows that were read already.
+    read: Mutex<HashMap<usize, Arc<DecodedBlock>>>,
 }
 
 struct RowBlock {
@@ -53,10 +54,10 @@ struct TermBlock {
 }
 
 impl Reader {
-    /// Opens what [`Builder::finish`](crate::build::Builder::finish) made.
+    /// Opens a segment that [`Builder::finish`](crate::build::Builder::finish) built.
     ///
     /// # Errors
-    /// [`Broken::Damaged`] where it is of another version, or is cut off.
+    /// [`Broken::Damaged`] for a file of another version or a truncated one.
     pub(crate) fn open(source: Source) -> Result<Self, Broken> {
         let header = Header::read(source.read(0, HEADER)?)?;
         let mut starts = [0; SECTIONS];
@@ -68,7 +69,7 @@ impl Reader {
         if end != source.length()? {
             return Err(Broken::Damaged);
         }
-        let about = About::default();
+        let about = Trailer::default();
         let mut reader = Self {
             source,
             header,
@@ -80,7 +81,7 @@ impl Reader {
             chunks: 0,
             read: Mutex::default(),
         };
-        reader.about = About::read(reader.section(ABOUT)?)?;
+        reader.about = Trailer::read(reader.section(TRAILER)?)?;
         reader.directory()?;
         Ok(reader)
     }
@@ -129,22 +130,22 @@ impl Reader {
         self.chunks
     }
 
-    fn block(&self, number: usize) -> Result<Arc<Unpacked>, Broken> {
+    fn block(&self, number: usize) -> Result<Arc<DecodedBlock>, Broken> {
         if let Some(known) = self.known().get(&number) {
             return Ok(Arc::clone(known));
         }
         let RowBlock { start, end, documents, .. } = self.blocks[number];
-        let block = Arc::new(Unpacked::of(&self.part(ROWS, start, end)?, documents)?);
+        let block = Arc::new(DecodedBlock::of(&self.part(ROWS, start, end)?, documents)?);
         self.known().insert(number, Arc::clone(&block));
         Ok(block)
     }
 
-    /// Nothing is left half done behind this lock.
-    fn known(&self) -> MutexGuard<'_, HashMap<usize, Arc<Unpacked>>> {
+    /// A panic cannot leave the data behind this lock inconsistent.
+    fn known(&self) -> MutexGuard<'_, HashMap<usize, Arc<DecodedBlock>>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many blocks its documents are in.
+    /// The number of blocks of documents.
     pub(crate) fn blocks(&self) -> usize {
         self.blocks.len()
     }
@@ -153,7 +154,7 @@ impl Reader {
     pub(crate) fn each(
         &self,
         blocks: Range<usize>,
-        mut see: impl FnMut(usize, usize, &Indexed<'_>),
+        mut see: impl FnMut(usize, usize, &IndexedDocument<'_>),
     ) -> Result<(), Broken> {
         for number in blocks {
             let (block, unpacked) = (&self.blocks[number], self.block(number)?);
@@ -167,14 +168,14 @@ impl Reader {
         Ok(())
     }
 
-    /// What `see` makes of the chunk with this number: its document, and which of the document's chunks it is.
+    /// Calls `see` with the document of chunk `number`, and the index of the chunk in the document.
     pub(crate) fn chunk<T>(
         &self,
         number: usize,
-        see: impl FnOnce(usize, &Indexed<'_>, usize) -> Result<T, Broken>,
+        see: impl FnOnce(usize, &IndexedDocument<'_>, usize) -> Result<T, Broken>,
     ) -> Result<T, Broken> {
         let at = self.blocks.partition_point(|block| block.first_chunk <= number);
-        // Blocks without chunks share their number with what follows.
+        // Blocks without chunks have the same first chunk as the next block.
         let at = at.checked_sub(1).ok_or(Broken::Damaged)?;
         let (block, unpacked) = (&self.blocks[at], self.block(at)?);
         let (document, nth) = unpacked.with_chunk(number - block.first_chunk)?;
@@ -190,13 +191,13 @@ impl Reader {
         Ok(bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect())
     }
 
-    /// Calls `see` with each chunk that holds the term `text`, or with `is_prefix` one that begins with it, and its
-    /// weight. Chunks come in order for each term.
+    /// Calls `see` with each chunk that contains the term `text`, or with `is_prefix` a term that starts with
+    /// it, and the weight. For each term, the chunks are in order.
     pub(crate) fn postings(&self, text: &str, is_prefix: bool, mut see: impl FnMut(usize, u32)) -> Result<(), Broken> {
         let is_wanted = |term: &[u8]| term == text.as_bytes() || is_prefix && term.starts_with(text.as_bytes());
         let first = self.dictionary.partition_point(|block| block.first.as_slice() <= text.as_bytes());
         let mut seen = 0;
-        // Terms that begin with it may also follow.
+        // Later blocks may also have terms with the prefix.
         for (number, block) in self.dictionary.iter().enumerate().skip(first.saturating_sub(1)) {
             if number >= first && !is_wanted(&block.first) || seen > MOST_OF_PREFIX {
                 break;
@@ -223,7 +224,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Sees the lists of the terms `wanted` of a block: `lists` are its short ones, and its long ones start at `long`.
+    /// Reads the posting lists of the terms `wanted` of a block. `lists` are the short ones; the long ones
+    /// start at `long`.
     fn lists(
         &self,
         lists: &[u8],
@@ -231,7 +233,7 @@ impl Reader {
         wanted: Range<usize>,
         see: &mut impl FnMut(usize, u32),
     ) -> Result<(), Broken> {
-        let mut bits = Bits::new(lists);
+        let mut bits = BitReader::new(lists);
         for term in 0..wanted.end {
             let held = bits.gamma().ok_or(Broken::Damaged)?;
             let is_wanted = wanted.contains(&term);
@@ -246,7 +248,7 @@ impl Reader {
             let end = long + u64::from(bits.gamma().ok_or(Broken::Damaged)?);
             if is_wanted {
                 let bytes = unseal(self.part(LONG, long, end)?)?;
-                self.list(&mut Bits::new(bytes), held, &mut *see)?;
+                self.list(&mut BitReader::new(bytes), held, &mut *see)?;
             }
             long = end;
         }
@@ -255,12 +257,12 @@ impl Reader {
 
     fn list<B: AsRef<[u8]>>(
         &self,
-        bits: &mut Bits<B>,
+        bits: &mut BitReader<B>,
         count: u32,
         mut see: impl FnMut(usize, u32),
     ) -> Result<(), Broken> {
         let code = rice_bits(self.chunks as u32, count);
-        // Counted from 1, as they are written.
+        // Counted from 1, as stored.
         let mut last = 0_u32;
         for _ in 0..count {
             let (distance, weight) = bits.rice(code).zip(bits.gamma()).ok_or(Broken::Damaged)?;
@@ -273,7 +275,7 @@ impl Reader {
     }
 }
 
-/// Turns the term before it into the next one.
+/// Reads the next term, which is stored as a difference to the previous one.
 fn take_term(rest: &mut &[u8], term: &mut Vec<u8>) -> Result<(), Broken> {
     let (lengths, after) = rest.split_first().ok_or(Broken::Damaged)?;
     *rest = after;

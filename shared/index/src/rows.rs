@@ -10,34 +10,34 @@ use crate::{broken::Broken, stamp::Stamp};
 /// A document of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document {
-    /// Seen from the root, with `/`.
+    /// The path relative to the root, with `/`.
     pub(crate) path: String,
     pub(crate) url: String,
     pub(crate) title: String,
     pub(crate) fetched_at: String,
     pub(crate) stamp: Stamp,
     pub(crate) stale: bool,
-    /// One bit each for title, URL and time: whether the catalog gave it, not the document.
+    /// One bit each for title, URL and time: whether it is from the catalog and not from the document.
     pub(crate) listed: u8,
     pub(crate) chunks: Vec<Row>,
 }
 
-/// A part of a document: whole lines below one heading.
+/// A chunk of a document: whole lines below one heading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// First and last byte (exclusive) in the file.
+    /// The byte range in the file.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// First and last line in the file, from 1.
+    /// The first and the last line in the file, from 1.
     pub(crate) first_line: usize,
     pub(crate) last_line: usize,
-    /// The headings that lead to it, joined with ` > `.
+    /// The headings above it, joined with ` > `.
     pub(crate) heading: String,
-    /// The anchor of the last of them as GitHub makes it; empty before the first heading.
+    /// The anchor of the last heading as on GitHub; empty before the first heading.
     pub(crate) slug: String,
 }
 
-/// Writes one block.
+/// A block that is being written.
 #[derive(Default)]
 pub(crate) struct Block {
     bytes: Vec<u8>,
@@ -45,7 +45,7 @@ pub(crate) struct Block {
     pub(crate) documents: usize,
 }
 
-/// Blocks are closed at this length: a hit costs one, about 0.05 ms.
+/// The length at which a block is closed, in bytes. Reading a block for a hit takes about 0.05 ms.
 const FULL: usize = 16 << 10;
 
 impl Block {
@@ -55,7 +55,7 @@ impl Block {
             put_text(&mut self.bytes, text);
         }
         self.bytes.push(listed << 1 | u8::from(*stale));
-        // Of files that were written one after another the times differ by little.
+        // Files that were written one after another have similar times.
         let later = stamp.modified.wrapping_sub(self.modified).cast_signed();
         self.modified = stamp.modified;
         put(&mut self.bytes, stamp.size.wrapping_add(1));
@@ -82,7 +82,7 @@ impl Block {
         self.bytes.len() >= FULL
     }
 
-    /// The block, compressed and with a checksum (zlib).
+    /// The block, compressed (zlib) and with a checksum.
     pub(crate) fn finish(self) -> Vec<u8> {
         let mut encoder = ZlibEncoder::new(vec![], Compression::best());
         let written = encoder.write_all(&self.bytes);
@@ -90,28 +90,28 @@ impl Block {
     }
 }
 
-/// The slug of most chunks: that of the last heading.
+/// The usual slug of a chunk: that of its last heading.
 fn regular(heading: &str) -> String {
     heading.rsplit(" > ").next().map(slugify).unwrap_or_default()
 }
 
 /// A block that was read.
-pub(crate) struct Unpacked {
+pub(crate) struct DecodedBlock {
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<DocumentPosition>,
 }
 
-/// Where a document stands in a block.
-struct Place {
+/// The position of a document in a block.
+struct DocumentPosition {
     at: usize,
     /// Its first chunk, counted within the block.
     chunk: usize,
-    /// The time of the document before.
+    /// The modification time of the previous document.
     modified: u64,
 }
 
-/// A document of a block, of whose chunks those are decoded that are asked for.
-pub(crate) struct Indexed<'a> {
+/// A document of a block; its chunks are decoded on demand.
+pub(crate) struct IndexedDocument<'a> {
     pub(crate) path: &'a str,
     pub(crate) url: &'a str,
     pub(crate) title: &'a str,
@@ -123,8 +123,8 @@ pub(crate) struct Indexed<'a> {
     rows: &'a [u8],
 }
 
-impl Unpacked {
-    /// What [`Block::finish`] made of `documents`.
+impl DecodedBlock {
+    /// Reads a block of `documents` that [`Block::finish`] wrote.
     pub(crate) fn of(block: &[u8], documents: usize) -> Result<Self, Broken> {
         let mut bytes = Vec::with_capacity(FULL * 2);
         ZlibDecoder::new(block).take(1 << 30).read_to_end(&mut bytes)?;
@@ -132,8 +132,8 @@ impl Unpacked {
         let mut rest = bytes.as_slice();
         let (mut chunk, mut modified) = (0, 0);
         while !rest.is_empty() {
-            places.push(Place { at: bytes.len() - rest.len(), chunk, modified });
-            let document = Indexed::take(&mut rest, modified)?;
+            places.push(DocumentPosition { at: bytes.len() - rest.len(), chunk, modified });
+            let document = IndexedDocument::take(&mut rest, modified)?;
             modified = document.stamp.modified;
             for _ in 0..document.chunks {
                 RowParts::take(&mut rest)?;
@@ -143,21 +143,22 @@ impl Unpacked {
         if places.len() == documents { Ok(Self { bytes, places }) } else { Err(Broken::Damaged) }
     }
 
-    /// The document with this number in the block.
-    pub(crate) fn document(&self, number: usize) -> Result<Indexed<'_>, Broken> {
+    /// The document with this index in the block.
+    pub(crate) fn document(&self, number: usize) -> Result<IndexedDocument<'_>, Broken> {
         let place = self.places.get(number).ok_or(Broken::Damaged)?;
-        Indexed::take(&mut &self.bytes[place.at..], place.modified)
+        IndexedDocument::take(&mut &self.bytes[place.at..], place.modified)
     }
 
-    /// The number of the document that has the chunk with this number in the block, and which of its chunks it is.
+    /// The index of the document that has chunk `chunk` of the block, and the index of the chunk in the
+    /// document.
     pub(crate) fn with_chunk(&self, chunk: usize) -> Result<(usize, usize), Broken> {
-        // Documents without chunks share their number with what follows.
+        // Documents without chunks have the same first chunk as the next document.
         let number = self.places.partition_point(|place| place.chunk <= chunk).checked_sub(1).ok_or(Broken::Damaged)?;
         Ok((number, chunk - self.places[number].chunk))
     }
 }
 
-impl<'a> Indexed<'a> {
+impl<'a> IndexedDocument<'a> {
     fn take(rest: &mut &'a [u8], modified: u64) -> Result<Self, Broken> {
         let mut text = || take_text(rest);
         let (path, url, title, fetched_at) = (text()?, text()?, text()?, text()?);
@@ -171,7 +172,7 @@ impl<'a> Indexed<'a> {
         Ok(Self { path, url, title, fetched_at, stamp, stale, listed, chunks, rows: rest })
     }
 
-    /// The chunk with this number in the document.
+    /// The chunk with this index.
     pub(crate) fn row(&self, number: usize) -> Result<Row, Broken> {
         let mut rest = self.rows;
         let (mut end, mut line) = (0_usize, 0_usize);
@@ -187,13 +188,13 @@ impl<'a> Indexed<'a> {
     }
 }
 
-/// A row as it is written.
+/// A row as it is stored.
 struct RowParts<'a> {
-    /// How far it starts behind the end of the one before, and how long it is.
+    /// The distance from the end of the previous row, and the length.
     bytes: [u64; 2],
     lines: [u64; 2],
     heading: &'a str,
-    /// Where it is not the usual one.
+    /// The slug, if it is not the usual one.
     slug: Option<&'a str>,
 }
 
@@ -207,13 +208,13 @@ impl<'a> RowParts<'a> {
     }
 }
 
-/// Start and end of what stands `distance` behind `end`.
+/// The start and end of a range `distance` after `end`.
 fn after(end: usize, [distance, length]: [u64; 2]) -> Result<(usize, usize), Broken> {
     let start = end.checked_add(distance as usize).ok_or(Broken::Damaged)?;
     Ok((start, start.checked_add(length as usize).ok_or(Broken::Damaged)?))
 }
 
-/// A number, seven bits to a byte.
+/// Writes a number, seven bits per byte.
 pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);

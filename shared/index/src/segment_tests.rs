@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use crate::{
     broken::Broken,
-    build::{Builder, Fields},
-    file::{Dead, Source},
+    build::{Builder, IndexedTexts},
+    file::{ReplacedDocument, Source},
     read::Reader,
-    rows::{Document, Indexed, Row},
+    rows::{Document, IndexedDocument, Row},
     stamp::Stamp,
     tokens::Tokenizer,
 };
@@ -37,8 +37,8 @@ fn document(number: usize, parts: &[String]) -> Document {
     }
 }
 
-fn whole(found: &Indexed<'_>) -> Document {
-    let Indexed { path, url, title, fetched_at, stamp, stale, listed, chunks, .. } = *found;
+fn whole(found: &IndexedDocument<'_>) -> Document {
+    let IndexedDocument { path, url, title, fetched_at, stamp, stale, listed, chunks, .. } = *found;
     let [path, url, title, fetched_at] = [path, url, title, fetched_at].map(ToOwned::to_owned);
     let chunks = (0..chunks).map(|number| found.row(number).unwrap()).collect();
     Document { path, url, title, fetched_at, stamp, stale, listed, chunks }
@@ -50,11 +50,11 @@ fn built(documents: &[Vec<String>]) -> Vec<u8> {
         let document = document(number, parts);
         builder.document(&document, |row| {
             let part = document.chunks.iter().position(|other| other == row).unwrap();
-            Fields { measured: [(&parts[part], 1), ("", 1)], title: ("", 2) }
+            IndexedTexts { measured: [(&parts[part], 1), ("", 1)], title: ("", 2) }
         });
     }
-    let dead = [Dead { document: 3, first_chunk: 4, chunks: 5 }];
-    builder.finish(STAMP, "潮 Tides", 11, 10, &dead)
+    let replaced = [ReplacedDocument { document: 3, first_chunk: 4, chunks: 5 }];
+    builder.finish(STAMP, "潮 Tides", 11, 10, &replaced)
 }
 
 /// The chunks with each term, with their weights.
@@ -85,12 +85,12 @@ fn many() -> Vec<Vec<String>> {
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn written_data_is_read_back() {
     let documents = many();
     let reader = Reader::open(Source::Memory(built(&documents))).unwrap();
     let chunks = documents.iter().map(Vec::len).sum();
     assert_eq!((reader.documents(), reader.chunks(), reader.header.on), (200, chunks, 10));
-    assert_eq!((reader.about.title.as_str(), reader.about.dead[0].chunks), ("潮 Tides", 5));
+    assert_eq!((reader.about.title.as_str(), reader.about.replaced[0].chunks), ("潮 Tides", 5));
     let mut first = 0;
     let mut seen = 0;
     reader
@@ -117,7 +117,7 @@ fn what_was_written_is_read() {
 }
 
 #[test]
-fn a_segment_of_nothing_is_one() {
+fn an_empty_segment_is_valid() {
     let reader = Reader::open(Source::Memory(built(&[]))).unwrap();
     assert_eq!((reader.chunks(), read(&reader, "a", false)), (0, Ok(vec![])));
     assert_eq!(reader.lengths(), Ok(vec![]));
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_damaged_is_noticed(at in 0_usize..1 << 20, change in 1_u8.., cut: bool) {
+    fn damage_is_detected(at in 0_usize..1 << 20, change in 1_u8.., cut: bool) {
         let documents = many();
         let mut bytes = built(&documents);
         let at = at % bytes.len();

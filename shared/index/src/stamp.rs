@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-/// Size and time of a file, by which a change is noticed.
+/// The size and modification time of a file, which detect changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) size: u64,
@@ -10,7 +10,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Of a file that cannot be read.
+    /// The stamp of a file that cannot be read.
     pub(crate) const NONE: Self = Self { size: u64::MAX, modified: 0 };
 
     pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {

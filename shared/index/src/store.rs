@@ -22,32 +22,32 @@ use ragmaker_tool::Error;
 
 use crate::{
     broken::Broken,
-    build::{Builder, Fields},
+    build::{Builder, IndexedTexts},
     chunks::chunks,
-    file::{Dead, Source},
+    file::{ReplacedDocument, Source},
     read::Reader,
-    rows::{Document, Indexed},
+    rows::{Document, IndexedDocument},
     stamp::Stamp,
 };
 
-/// The folder of the index, beside the catalog. Hidden folders are not taken for documents.
+/// The folder of the index, beside the catalog. Hidden folders are not searched for documents.
 const FOLDER: &str = ".search";
 /// The segment of all documents.
 const ALL: &str = "index";
-/// The segment of those that changed since.
+/// The segment of documents that changed since.
 const RECENT: &str = "recent";
-/// The vectors of their parts, where an endpoint makes some.
+/// The vectors, if an embeddings endpoint is configured.
 pub(crate) const VECTORS: &str = "vectors";
-/// Documents above this number are not all looked at in every query.
+/// With more documents, not every query checks all of them.
 const MANY: usize = 2_000;
-/// How long a look at all documents holds for those above [`MANY`]: 100,000 take 0.1 s. What changes meanwhile
-/// is noticed when it is among the hits.
+/// How long a check of all documents is valid for more than [`MANY`] documents: 100,000 take 0.1 s. A document
+/// that changes meanwhile is detected if it is among the hits.
 const HOLDS: Duration = Duration::from_secs(5);
-/// The most bytes of a document that is indexed.
+/// The largest document that is indexed, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// The most bytes of the documents of [`RECENT`], which are all read again for each change: at 12 MB/s, 20 ms.
+/// The most bytes of the documents of [`RECENT`], which are all read again for each change: 20 ms at 12 MB/s.
 const MOST_RECENT: u64 = 256 << 10;
-/// A temporary file of this age is nobody's: writing one takes less than a second.
+/// The age at which a temporary file is considered abandoned; writing one takes less than a second.
 const LEFT: Duration = Duration::from_mins(5);
 /// A term of a title or a heading counts as often in the text. Each field is kept because it helps. MRR of the sections
 /// that 350 links in the manuals of Rust lead to, by the links' texts: 0.353 without both, 0.361 with titles, 0.394 with
@@ -57,46 +57,46 @@ const LEFT: Duration = Duration::from_mins(5);
 const TITLE: u32 = 2;
 const HEADING: u32 = 1;
 
-/// How an index is looked for.
+/// How an index is obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// As it is, when it seems current.
-    Usual,
-    /// Every document is looked at.
-    Everywhere,
-    /// It is made anew.
+pub(crate) enum Freshness {
+    /// The existing index, if it seems current.
+    SeemsCurrent,
+    /// After checking every document.
+    CheckAll,
+    /// A new index.
     Rebuild,
 }
 
-/// Some documents of an index.
+/// A segment of an index.
 pub(crate) struct Segment {
     pub(crate) reader: Reader,
-    /// What of it another segment replaces.
-    pub(crate) dead: Vec<Dead>,
+    /// The documents that another segment replaces.
+    pub(crate) replaced: Vec<ReplacedDocument>,
 }
 
 impl Segment {
     pub(crate) fn chunks(&self) -> usize {
-        self.reader.chunks().saturating_sub(self.dead.iter().map(|dead| dead.chunks).sum())
+        self.reader.chunks().saturating_sub(self.replaced.iter().map(|replaced| replaced.chunks).sum())
     }
 
     /// Whether another segment replaces the document with this number.
-    pub(crate) fn is_dead(&self, document: usize) -> bool {
-        self.dead.binary_search_by_key(&document, |dead| dead.document).is_ok()
+    pub(crate) fn is_replaced(&self, document: usize) -> bool {
+        self.replaced.binary_search_by_key(&document, |replaced| replaced.document).is_ok()
     }
 
     pub(crate) fn documents(&self) -> usize {
-        self.reader.documents().saturating_sub(self.dead.len())
+        self.reader.documents().saturating_sub(self.replaced.len())
     }
 }
 
 /// The index of one knowledge base.
 pub(crate) struct Index {
-    /// All documents, and those that changed since.
+    /// The segment of all documents, and the one of those that changed since.
     pub(crate) segments: Vec<Segment>,
     pub(crate) root: PathBuf,
     pub(crate) title: String,
-    /// The folder where it is kept, if it could be.
+    /// The folder of the index, if one could be written.
     pub(crate) place: Option<PathBuf>,
 }
 
@@ -104,20 +104,20 @@ impl Index {
     /// The current index of the knowledge base of `catalog`.
     ///
     /// # Errors
-    /// Those of reading the catalog.
-    pub(crate) fn of(catalog: &Catalog, look: Look) -> Result<Self, Error> {
+    /// The errors of reading the catalog.
+    pub(crate) fn of(catalog: &Catalog, look: Freshness) -> Result<Self, Error> {
         let (Some(folder), Some(root)) = (catalog.folder(), catalog.root()) else {
-            // Reading says what is wrong with it.
+            // An unreadable catalog is an error here.
             catalog.read()?;
             return Ok(Self { segments: vec![], root: PathBuf::new(), title: String::new(), place: None });
         };
         let places = places(catalog.file());
         let stamp = stamp(catalog.file());
         let mut old = vec![];
-        for place in places.iter().filter(|_| look != Look::Rebuild) {
+        for place in places.iter().filter(|_| look != Freshness::Rebuild) {
             let Ok(mut index) = Self::open(place, &root) else { continue };
             if index.catalog() == Some(stamp) {
-                if look == Look::Usual && index.was_looked_at(place) {
+                if look == Freshness::SeemsCurrent && index.was_looked_at(place) {
                     return Ok(index);
                 }
                 match index.changes() {
@@ -148,21 +148,21 @@ impl Index {
         let bytes = builder.finish(stamp, title, new_id(), 0, &[]);
         let place = places.into_iter().find(|place| write(place, ALL, &bytes).is_ok());
         if let Some(place) = &place {
-            // It adds to what is no longer there.
+            // It extends a segment that no longer exists.
             let _ = fs::remove_file(place.join(RECENT));
         }
-        // Where neither place can be written, this call still answers.
+        // If no folder can be written, the index is used from memory.
         let reader = Reader::open(Source::Memory(bytes)).ok();
-        let segments = reader.into_iter().map(|reader| Segment { reader, dead: vec![] }).collect();
+        let segments = reader.into_iter().map(|reader| Segment { reader, replaced: vec![] }).collect();
         Ok(Self { segments, root, title: title.to_owned(), place })
     }
 
-    /// What is in the folder `place`.
+    /// Opens the index in the folder `place`.
     fn open(place: &Path, root: &Path) -> Result<Self, Broken> {
         let open = |name| Reader::open(Source::File(fs::File::open(place.join(name))?));
         let all = open(ALL)?;
         let (id, title) = (all.header.id, all.about.title.clone());
-        let segments = vec![Segment { reader: all, dead: vec![] }];
+        let segments = vec![Segment { reader: all, replaced: vec![] }];
         let mut index = Self { segments, root: root.to_owned(), title, place: Some(place.to_owned()) };
         if let Ok(recent) = open(RECENT)
             && recent.header.on == id
@@ -174,22 +174,22 @@ impl Index {
 
     fn add(&mut self, recent: Reader) {
         self.segments.truncate(1);
-        self.segments[0].dead.clone_from(&recent.about.dead);
+        self.segments[0].replaced.clone_from(&recent.about.replaced);
         self.title.clone_from(&recent.about.title);
-        self.segments.push(Segment { reader: recent, dead: vec![] });
+        self.segments.push(Segment { reader: recent, replaced: vec![] });
     }
 
-    /// The catalog that it was made from.
+    /// The stamp of the catalog for which it was built.
     fn catalog(&self) -> Option<Stamp> {
         self.segments.last().map(|last| last.reader.header.catalog)
     }
 
-    /// Whether it has so many documents that they are not all looked at each time.
+    /// Whether there are too many documents to check all of them for each query.
     fn is_large(&self) -> bool {
         self.segments.iter().map(Segment::documents).sum::<usize>() > MANY
     }
 
-    /// The file whose time says when the documents were last looked at.
+    /// The file whose modification time is that of the last check of all documents.
     fn looked(&self, place: &Path) -> PathBuf {
         place.join(if self.segments.len() == 1 { ALL } else { RECENT })
     }
@@ -200,7 +200,7 @@ impl Index {
         self.is_large() && age.is_some_and(|age| age < HOLDS)
     }
 
-    /// A file that cannot be touched is looked at again.
+    /// If the file cannot be touched, the next query checks again.
     fn touch(&self, place: &Path) {
         if self.is_large() {
             let touch = |file: fs::File| file.set_modified(SystemTime::now());
@@ -208,12 +208,12 @@ impl Index {
         }
     }
 
-    /// Calls `see` with every document that counts, or with the `nth` share `of` several.
-    fn each(&self, (nth, of): (usize, usize), mut see: impl FnMut(&Indexed<'_>)) -> Result<(), Broken> {
+    /// Calls `see` with every current document, or with share `nth` of `of` shares.
+    fn each(&self, (nth, of): (usize, usize), mut see: impl FnMut(&IndexedDocument<'_>)) -> Result<(), Broken> {
         for segment in &self.segments {
             let blocks = segment.reader.blocks();
             segment.reader.each(blocks * nth / of..blocks * (nth + 1) / of, |number, _, document| {
-                if !segment.is_dead(number) {
+                if !segment.is_replaced(number) {
                     see(document);
                 }
             })?;
@@ -221,7 +221,7 @@ impl Index {
         Ok(())
     }
 
-    /// The documents that are not as they were indexed, as they are now and were.
+    /// The documents that differ from the index, with their new and old stamps.
     fn changed(&self, share: (usize, usize)) -> Result<HashMap<String, (Stamp, Stamp)>, Broken> {
         let mut changed = HashMap::new();
         self.each(share, |document| {
@@ -233,7 +233,7 @@ impl Index {
         Ok(changed)
     }
 
-    /// Looks at every document.
+    /// Checks every document.
     fn changes(&self) -> Result<Changes, Broken> {
         let threads = if self.is_large() { thread::available_parallelism().map_or(1, usize::from).min(4) } else { 1 };
         let changed = thread::scope(|scope| {
@@ -247,7 +247,7 @@ impl Index {
         if changed.is_empty() {
             return Ok(Changes::None);
         }
-        // Of what appeared, or is a link now, the catalog says whether it is a document.
+        // For a new file or a symbolic link, the catalog determines whether it is a document.
         let is_file = |(path, (now, before)): (&String, &(Stamp, Stamp))| {
             let file = self.root.join(path);
             *before != Stamp::NONE && (*now == Stamp::NONE || fs::canonicalize(&file).is_ok_and(|real| real == file))
@@ -269,7 +269,8 @@ impl Index {
         Ok(Changes::Of(sources))
     }
 
-    /// Writes a segment of what of `sources` changed since all were indexed; not where that is too much.
+    /// Writes a segment of the documents in `sources` that changed since the first segment; returns false if
+    /// there are too many.
     fn follow(&mut self, place: &Path, sources: &[SourceFile], stamp: Stamp, title: &str) -> bool {
         let Ok(Some(bytes)) = self.recent(sources, stamp, title) else { return false };
         if write(place, RECENT, &bytes).is_err() {
@@ -281,36 +282,36 @@ impl Index {
     fn recent(&self, sources: &[SourceFile], stamp: Stamp, title: &str) -> Result<Option<Vec<u8>>, Broken> {
         let mut wanted: HashMap<&str, &SourceFile> = sources.iter().map(|one| (one.path.as_str(), one)).collect();
         let Some(all) = self.segments.first().map(|segment| &segment.reader) else { return Ok(None) };
-        let mut dead = vec![];
+        let mut replaced = vec![];
         all.each(0..all.blocks(), |document, first_chunk, indexed| {
             if wanted.get(indexed.path).is_some_and(|source| source.is_same(indexed)) {
                 wanted.remove(indexed.path);
             } else {
-                dead.push(Dead { document, first_chunk, chunks: indexed.chunks });
+                replaced.push(ReplacedDocument { document, first_chunk, chunks: indexed.chunks });
             }
         })?;
         let size: u64 = wanted.values().map(|source| source.stamp.size).filter(|size| *size != u64::MAX).sum();
-        if size > MOST_RECENT || dead.len() > all.documents() / 4 {
+        if size > MOST_RECENT || replaced.len() > all.documents() / 4 {
             return Ok(None);
         }
         let mut builder = Builder::new();
         for source in sources.iter().filter(|source| wanted.contains_key(source.path.as_str())) {
             source.add_to(&mut builder);
         }
-        Ok(Some(builder.finish(stamp, title, new_id(), all.header.id, &dead)))
+        Ok(Some(builder.finish(stamp, title, new_id(), all.header.id, &replaced)))
     }
 }
 
-/// What a look at the documents found.
+/// The result of checking the documents.
 enum Changes {
     None,
-    /// All documents, as they are now.
+    /// All documents in their current state.
     Of(Vec<SourceFile>),
-    /// What only the catalog tells.
+    /// Only the catalog has the answer.
     Unclear,
 }
 
-/// A number that no other segment has: the time, which is finer than one takes to build, and the process.
+/// A unique id: from the time, which differs between builds, and the process id.
 fn new_id() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
     (now ^ u64::from(std::process::id()) << 40).max(1)
@@ -320,7 +321,7 @@ pub(crate) fn stamp(path: &Path) -> Stamp {
     fs::metadata(path).map_or(Stamp::NONE, |metadata| Stamp::of(&metadata))
 }
 
-/// Where the index of the catalog `file` may be, the likeliest first.
+/// The possible folders of the index of the catalog `file`, the preferred one first.
 fn places(file: &Path) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = file.parent().map(|folder| folder.join(FOLDER)).into_iter().collect();
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -330,7 +331,7 @@ fn places(file: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// A number for `bytes`: FNV-1a.
+/// The FNV-1a hash of `bytes`.
 pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
     let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.fold(0xcbf2_9ce4_8422_2325, add)
@@ -338,7 +339,7 @@ pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
 
 fn write(place: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     create_private(place)?;
-    // A link could lead to a folder that is not the knowledge base's.
+    // A symbolic link could lead out of the knowledge base.
     if !fs::symlink_metadata(place)?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
@@ -351,7 +352,7 @@ fn write(place: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     write_atomically(&place.join(name), replace, |file| file.write_all(bytes)).map(|_| ())
 }
 
-/// Removes what killed writers left: a file of [`write_atomically`] that is too old for one that still writes.
+/// Removes abandoned temporary files of [`write_atomically`].
 fn sweep(place: &Path) {
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -369,20 +370,20 @@ fn sweep(place: &Path) {
     }
 }
 
-/// A document that the catalog lists.
+/// A document in the catalog.
 struct SourceFile {
-    /// Seen from the root, with `/`; as it is listed where there is no such file, which is looked for again.
+    /// The path relative to the root, with `/`; for a missing file, the path in the catalog.
     path: String,
     file: PathBuf,
     stamp: Stamp,
-    /// Title, URL and time, where the catalog has them.
+    /// Title, URL and time, if the catalog has them.
     given: [Option<String>; 3],
     stale: bool,
 }
 
-/// The documents within the knowledge base: one outside is none of it, wherever a link leads.
+/// The documents inside the knowledge base; files outside, also through symbolic links, are ignored.
 fn sources(contents: &Contents, folder: &Path, root: &Path) -> Vec<SourceFile> {
-    // Following the links of every whole path would take longer than the rest.
+    // Resolving the symbolic links of every whole path would take longer than the rest.
     let mut folders: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
     let mut seen = std::collections::HashSet::new();
     let mut sources = vec![];
@@ -413,7 +414,7 @@ fn sources(contents: &Contents, folder: &Path, root: &Path) -> Vec<SourceFile> {
     sources
 }
 
-/// The text of a regular file, with the stamp it had before it was read.
+/// The text of a regular file, with its stamp before reading.
 pub(crate) fn read(file: &Path) -> Option<(Stamp, String)> {
     let metadata = fs::metadata(file).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES)?;
     let text = fs::read(file).ok().and_then(|bytes| String::from_utf8(bytes).ok())?;
@@ -421,13 +422,13 @@ pub(crate) fn read(file: &Path) -> Option<(Stamp, String)> {
 }
 
 impl SourceFile {
-    /// Which of them the catalog gave.
+    /// One bit for each value that is from the catalog.
     fn bits(&self) -> u8 {
         self.given.iter().rev().fold(0, |bits, value| bits << 1 | u8::from(value.is_some()))
     }
 
-    /// Whether `indexed` is what would be indexed now.
-    fn is_same(&self, indexed: &Indexed<'_>) -> bool {
+    /// Whether `indexed` is equal to the current document.
+    fn is_same(&self, indexed: &IndexedDocument<'_>) -> bool {
         let fields = [indexed.title, indexed.url, indexed.fetched_at];
         self.stamp == indexed.stamp
             && self.stale == indexed.stale
@@ -458,7 +459,7 @@ impl SourceFile {
             let first = document.chunks.iter().map(|row| &row.heading).find(|heading| !heading.is_empty());
             document.title = first.cloned().unwrap_or_default();
         }
-        builder.document(&document, |row| Fields {
+        builder.document(&document, |row| IndexedTexts {
             measured: [(&text[row.start..row.end], 1), (&row.heading, HEADING)],
             title: (&document.title, TITLE),
         });

@@ -35,7 +35,7 @@ impl Base {
         self.found(query).hits.into_iter().map(|hit| hit.citation).collect()
     }
 
-    fn found(&self, query: &str) -> Found {
+    fn found(&self, query: &str) -> SearchResult {
         search(std::slice::from_ref(&self.catalog), query, &Filter::default(), None, 10).unwrap()
     }
 }
@@ -60,7 +60,7 @@ fn the_best_section_comes_first_and_is_verbatim() {
 }
 
 #[test]
-fn phrases_and_exclusions_hold() {
+fn phrases_and_exclusions_are_applied() {
     let base = Base::new(&[("tides.md", TIDES)]);
     assert_eq!(base.find("\"moon pull\""), ["tides.md#spring-tide"]);
     assert!(base.find("\"pull moon\"").is_empty());
@@ -95,7 +95,7 @@ fn a_damaged_index_is_made_again() {
 
 /// What a whole new index answers is what one that followed every change answers.
 #[test]
-fn an_index_that_followed_changes_is_as_good_as_a_new_one() {
+fn an_updated_index_answers_like_a_new_one() {
     let base = Base::new(&[("tides.md", TIDES), ("tax.md", TAX)]);
     for n in 0..12 {
         base.add(&format!("more{n}.md"), &format!("# More {n}\n\nThe moon and number{n}.\n"));
@@ -119,7 +119,7 @@ fn an_index_that_followed_changes_is_as_good_as_a_new_one() {
         fs::remove_dir_all(&index).unwrap();
         for (query, followed) in queries.into_iter().zip(followed) {
             let new = base.found(query);
-            let citations = |found: &Found| {
+            let citations = |found: &SearchResult| {
                 let mut all: Vec<_> = found.hits.iter().map(|hit| (hit.citation.clone(), hit.text.clone())).collect();
                 all.sort();
                 (all, found.total, found.documents)
@@ -135,7 +135,7 @@ fn an_index_that_followed_changes_is_as_good_as_a_new_one() {
 }
 
 #[test]
-fn what_killed_writers_left_is_removed() {
+fn files_of_killed_writers_are_removed() {
     let base = Base::new(&[("tides.md", TIDES)]);
     base.find("moon");
     let folder = base.folder.path().join(".search");
@@ -153,7 +153,7 @@ fn what_killed_writers_left_is_removed() {
 }
 
 #[test]
-fn a_damaged_byte_anywhere_changes_no_answer() {
+fn a_damaged_byte_never_changes_an_answer() {
     let base = Base::new(&[("tides.md", TIDES), ("tax.md", TAX)]);
     base.add("later.md", "# Later\n\nMoon.\n");
     let answer = base.found("moon 税");

@@ -13,26 +13,26 @@ use crate::{
     store::{Index, Segment},
 };
 
-/// A segment with the index it is of.
-pub(crate) struct Part<'a> {
+/// A segment with its index.
+pub(crate) struct IndexPart<'a> {
     /// The number of the index.
     pub(crate) number: usize,
     pub(crate) index: &'a Index,
     pub(crate) segment: &'a Segment,
 }
 
-/// Texts of documents that were read.
+/// The texts of documents that were read.
 #[derive(Default)]
 pub(crate) struct Texts {
-    /// By part and number.
+    /// The texts by segment and document.
     texts: HashMap<(usize, usize), String>,
-    /// Folders, and whether no link leads to them.
+    /// Folders, and whether their paths are free of symbolic links.
     folders: HashMap<PathBuf, bool>,
 }
 
 impl Texts {
-    pub(crate) fn of_chunk(&mut self, one: &Candidate, parts: &[Part<'_>]) -> Result<String, Broken> {
-        let Part { index, segment, .. } = &parts[one.part as usize];
+    pub(crate) fn of_chunk(&mut self, one: &Candidate, parts: &[IndexPart<'_>]) -> Result<String, Broken> {
+        let IndexPart { index, segment, .. } = &parts[one.part as usize];
         segment.reader.chunk(one.chunk as usize, |number, document, nth| {
             let text = match self.texts.entry((one.part as usize, number)) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -46,8 +46,8 @@ impl Texts {
         })
     }
 
-    /// The text of a chunk after its document's title and its headings, as it is embedded.
-    pub(crate) fn with_headings(&mut self, one: &Candidate, parts: &[Part<'_>]) -> Result<String, Broken> {
+    /// The text of a chunk with the title of its document and its headings, for embedding.
+    pub(crate) fn with_headings(&mut self, one: &Candidate, parts: &[IndexPart<'_>]) -> Result<String, Broken> {
         let text = self.of_chunk(one, parts)?;
         parts[one.part as usize].segment.reader.chunk(one.chunk as usize, |_, document, nth| {
             let (title, heading) = (document.title, document.row(nth)?.heading);
@@ -57,9 +57,10 @@ impl Texts {
     }
 }
 
-/// The text of the document `path`, which is as it was indexed: a changed one is an error.
+/// The text of the document `path`; an error if it changed since it was indexed.
 fn read(path: &Path, indexed: Stamp, folders: &mut HashMap<PathBuf, bool>) -> Result<String, Broken> {
-    // A link that was put in its place leads elsewhere. Following every part of every path takes as long as reading.
+    // A symbolic link in the path could lead elsewhere. Checking every part of every path would take as long as
+    // reading.
     let is_same =
         || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && Stamp::of(&metadata) == indexed);
     let folder = path.parent().ok_or(Broken::Changed)?;

@@ -12,21 +12,21 @@ use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHasher;
 use unicode_normalization::UnicodeNormalization;
 
-/// A term, as its number in the [`Tokenizer`] that made it.
+/// A term, as its number in its [`Tokenizer`].
 pub(crate) type Term = u32;
 type Map<K> = HashMap<K, Term, BuildHasherDefault<FxHasher>>;
 
-/// The most characters of a word that count: longer ones are data.
+/// The longest word in characters; longer ones are data.
 const LONGEST_WORD: usize = 64;
 
 /// A part of a text.
-enum Unit<'a> {
+enum TextUnit<'a> {
     Word(&'a str),
-    /// A character of a run without spaces: whether it is the first, and the one that follows.
+    /// A character of a script without spaces: whether it is the first of its run, and the next character.
     Character(char, bool, Option<char>),
 }
 
-/// Makes terms of text, and numbers them.
+/// Converts text to terms, and numbers them.
 pub(crate) struct Tokenizer {
     stemmer: Stemmer,
     words: Map<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Tokenizer {
     texts: Vec<Box<str>>,
 }
 
-/// What follows the last character of a run.
+/// Stands for the end of a run.
 const END: char = '\0';
 
 impl Tokenizer {
@@ -49,21 +49,21 @@ impl Tokenizer {
         }
     }
 
-    /// The terms that were numbered, by their numbers.
+    /// The texts of the terms, by number.
     pub(crate) fn texts(&self) -> &[Box<str>] {
         &self.texts
     }
 
-    /// Calls `emit` with each term of a document's `text`, in order, and returns how long the text is: in words,
+    /// Calls `emit` with each term of a document's `text`, in order. Returns the length of the text in words,
     /// pairs and ideographs.
     pub(crate) fn terms(&mut self, text: &str, mut emit: impl FnMut(Term)) -> u32 {
         let mut length = 0;
         units(text, |unit| match unit {
-            Unit::Word(word) => {
+            TextUnit::Word(word) => {
                 length += 1;
                 emit(self.word(word));
             }
-            Unit::Character(c, _, next) => {
+            TextUnit::Character(c, _, next) => {
                 length += u32::from(is_ideograph(c)) + u32::from(next.is_some());
                 emit(self.pair(c, next));
             }
@@ -71,12 +71,12 @@ impl Tokenizer {
         length
     }
 
-    /// The terms by which a query's `text` ranks, each with whether all terms that begin with it are meant.
+    /// The terms of a query's `text` for ranking, each with whether it is a prefix.
     pub(crate) fn wanted(&mut self, text: &str) -> Vec<(Term, bool)> {
         let mut wanted = vec![];
         units(text, |unit| match unit {
-            Unit::Word(word) => wanted.push((self.word(word), false)),
-            Unit::Character(c, is_first, next) => {
+            TextUnit::Word(word) => wanted.push((self.word(word), false)),
+            TextUnit::Character(c, is_first, next) => {
                 if is_ideograph(c) || is_first && next.is_none() {
                     wanted.push((self.pair(c, None), true));
                 }
@@ -88,13 +88,13 @@ impl Tokenizer {
         wanted
     }
 
-    /// Words, and characters one by one: what two texts have in common when one is within the other.
+    /// Words and single characters: the sequence by which one text can be found in another.
     pub(crate) fn sequence(&mut self, text: &str) -> Vec<Term> {
         let mut sequence = vec![];
         units(text, |unit| {
             sequence.push(match unit {
-                Unit::Word(word) => self.word(word),
-                Unit::Character(c, ..) => self.pair(c, None),
+                TextUnit::Word(word) => self.word(word),
+                TextUnit::Character(c, ..) => self.pair(c, None),
             });
         });
         sequence
@@ -127,7 +127,7 @@ impl Tokenizer {
     }
 }
 
-fn units(text: &str, mut emit: impl FnMut(Unit<'_>)) {
+fn units(text: &str, mut emit: impl FnMut(TextUnit<'_>)) {
     let folded = fold(text);
     let mut start = None;
     let mut is_first = true;
@@ -140,16 +140,16 @@ fn units(text: &str, mut emit: impl FnMut(Unit<'_>)) {
             continue;
         }
         if let Some(start) = start.take() {
-            emit(Unit::Word(&folded[start..at]));
+            emit(TextUnit::Word(&folded[start..at]));
         }
         if is_character {
             let next = characters.peek().map(|(_, next)| *next).filter(|next| is_cjk(*next));
-            emit(Unit::Character(c, is_first, next));
+            emit(TextUnit::Character(c, is_first, next));
         }
         is_first = !is_character;
     }
     if let Some(start) = start {
-        emit(Unit::Word(&folded[start..]));
+        emit(TextUnit::Word(&folded[start..]));
     }
 }
 
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_text_is_a_part_of_its_sequence() {
+    fn a_substring_has_a_subsequence_of_terms() {
         let mut tokenizer = Tokenizer::new();
         let whole = tokenizer.sequence("弁護士は税の Spring Tides を");
         for part in ["護士", "税", "の spring tide", "tides を"] {

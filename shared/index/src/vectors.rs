@@ -1,12 +1,13 @@
-//! The vectors of an index: one for each part of a document that was embedded, in one file beside the segments.
+//! The vectors of an index: one for each embedded part of a document, in one file beside the segments.
 //!
 //! ```text
 //! magic | whose they are | dimensions | count | keys | hashes of texts | scales | bytes | checksum
 //! ```
 //!
-//! A key is of a document's path, size and time and the number of the part, so that vectors are found without reading
-//! documents; the hash of its text finds the vector of a document that was only touched. Each number of a vector is
-//! one byte, a fourth of what endpoints send: on `JSQuAD` the ranking stays the same.
+//! A key is computed from a document's path, size and time and the index of the part, so vectors are found
+//! without reading documents. The hash of the text finds the vector of a document that was only touched. Each
+//! number of a vector is stored in one byte, a quarter of the transferred size; on `JSQuAD` the ranking is the
+//! same.
 
 use std::{collections::HashMap, fs, hash::BuildHasherDefault, io::Write, path::Path};
 
@@ -19,16 +20,16 @@ use crate::{
     store::{VECTORS, hash},
 };
 
-/// Changes with the format, and with what of a part is embedded.
+/// Changes with the format, and with the embedded text of a part.
 const MAGIC: u64 = u64::from_le_bytes(*b"RMVECT01");
-/// Bytes before the keys.
+/// The number of bytes before the keys.
 const HEADER: usize = 4 * 8;
-/// The most numbers of a vector.
+/// The most dimensions of a vector.
 pub(crate) const MOST_DIMENSIONS: usize = 1 << 14;
 
 type Map = HashMap<u64, usize, BuildHasherDefault<FxHasher>>;
 
-/// Vectors of one endpoint and model, of length 1.
+/// Normalized vectors of one endpoint and model.
 #[derive(Default)]
 pub(crate) struct Vectors {
     dimensions: usize,
@@ -38,12 +39,12 @@ pub(crate) struct Vectors {
     bytes: Vec<u8>,
     by_key: Map,
     by_text: Map,
-    /// Whether there are some that the file has not.
+    /// Whether there are vectors that the file does not have.
     is_new: bool,
 }
 
-/// A query's vector.
-pub(crate) struct Wanted {
+/// The vector of a query.
+pub(crate) struct QueryVector {
     numbers: Vec<i16>,
     scale: f32,
 }
@@ -55,7 +56,7 @@ pub(crate) fn key(path: &str, stamp: Stamp, part: usize) -> u64 {
 }
 
 impl Vectors {
-    /// Those in the folder `place` that are of `owner`.
+    /// Opens the vectors of `owner` in the folder `place`.
     pub(crate) fn open(place: &Path, owner: &str) -> Self {
         let read = || {
             let bytes = unseal(fs::read(place.join(VECTORS)).ok()?).ok()?;
@@ -81,8 +82,8 @@ impl Vectors {
         read().unwrap_or_default()
     }
 
-    /// Takes over those that another process wrote meanwhile, and writes those of the keys in `live`. Where nothing can
-    /// be written, they are made again.
+    /// Adds the vectors that another process wrote meanwhile, and writes those with a key in `live`. If the
+    /// file cannot be written, they are computed again later.
     pub(crate) fn save(mut self, place: &Path, owner: &str, live: &[u64]) -> Self {
         if !self.is_new {
             return self;
@@ -130,7 +131,7 @@ impl Vectors {
         self.by_key.contains_key(&key)
     }
 
-    /// Gives `key` the vector of an equal text, where there is one.
+    /// Gives `key` the vector of an equal text; returns false if there is none.
     pub(crate) fn reuse(&mut self, key: u64, text: &str) -> bool {
         let text = hash(text.bytes());
         let Some(row) = self.by_text.get(&text).copied() else { return false };
@@ -139,8 +140,8 @@ impl Vectors {
         true
     }
 
-    /// Adds the vector of `text`; without one, `text` is like nothing. One of other dimensions is of another model, and
-    /// so are all that were there.
+    /// Adds the vector of `text`; without one, `text` is similar to nothing. A vector with other dimensions
+    /// belongs to another model, so all existing vectors are dropped.
     pub(crate) fn add(&mut self, key: u64, text: &str, vector: Option<&[f32]>) {
         if let Some(vector) = vector
             && vector.len() != self.dimensions
@@ -152,14 +153,14 @@ impl Vectors {
         self.push(key, hash(text.bytes()), scale, &bytes);
     }
 
-    /// The query's vector, where it is of the same dimensions.
-    pub(crate) fn wanted(&self, vector: &[f32]) -> Option<Wanted> {
+    /// The query's vector, if it has the same dimensions.
+    pub(crate) fn wanted(&self, vector: &[f32]) -> Option<QueryVector> {
         let (numbers, scale) = quantized(vector);
-        (vector.len() == self.dimensions).then_some(Wanted { numbers, scale })
+        (vector.len() == self.dimensions).then_some(QueryVector { numbers, scale })
     }
 
-    /// The cosine between the query and a part: from -1 to 1; `None` for a part without a vector.
-    pub(crate) fn nearness(&self, key: u64, wanted: &Wanted) -> Option<f32> {
+    /// The cosine similarity of the query and a part, from -1 to 1; `None` for a part without a vector.
+    pub(crate) fn nearness(&self, key: u64, wanted: &QueryVector) -> Option<f32> {
         let row = *self.by_key.get(&key)?;
         let scale = self.scales[row];
         let product = |(a, b): (&i16, &u8)| i32::from(*a) * i32::from(i16::from(b.cast_signed()));
@@ -168,7 +169,7 @@ impl Vectors {
     }
 }
 
-/// A vector of length 1 as whole numbers up to 127, with what each is worth.
+/// A normalized vector as integers up to 127, with their scale.
 fn quantized(vector: &[f32]) -> (Vec<i16>, f32) {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     let most = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_not_there() {
+    fn damaged_vectors_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let mut vectors = Vectors::default();
         let key = key("a.md", STAMP, 0);

@@ -33,7 +33,7 @@ mod verdict;
 
 pub use run::{REPORT_NOT_WRITABLE, RUN_IN_PROGRESS, Report, Run, Summary};
 pub use skipped::{Skipped, Skips};
-pub use store::{Spot, Store, Stored};
+pub use store::{DocumentKey, Store, Stored};
 pub use verdict::{Counts, Page, Verdict};
 
 use ragmaker_tool::Code;

@@ -28,7 +28,7 @@ pub const RUN_IN_PROGRESS: Code =
     Code::new("RUN_IN_PROGRESS", "Wait for the other run to end, or choose another knowledge base.");
 /// The report of a run cannot be written.
 pub const REPORT_NOT_WRITABLE: Code =
-    Code::new("REPORT_NOT_WRITABLE", "Check that the knowledge base can be written to and the disk has room.");
+    Code::new("REPORT_NOT_WRITABLE", "Check that the knowledge base is writable and that the disk has space.");
 
 /// The folder beside the catalog for the reports of runs.
 const REPORTS: &str = "reports";

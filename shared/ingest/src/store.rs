@@ -39,7 +39,7 @@ pub struct Store<'a> {
 
 /// The identity of a document in the knowledge base.
 #[derive(Clone, Copy, Debug)]
-pub struct Spot<'s> {
+pub struct DocumentKey<'s> {
     /// Its address.
     pub url: &'s str,
     /// The address under which the document is known, if it is another one.
@@ -51,7 +51,7 @@ pub struct Spot<'s> {
     pub moved: bool,
 }
 
-impl<'s> Spot<'s> {
+impl<'s> DocumentKey<'s> {
     /// The place of the document at `url`.
     pub fn at(url: &'s str) -> Self {
         Self { url, was: None, named_after: None, moved: false }
@@ -137,7 +137,7 @@ impl<'a> Store<'a> {
     ///
     /// The codes of [`ragmaker_knowledge::ERRORS`] and [`ragmaker_catalog::ERRORS`].
     pub fn save(&mut self, document: Document, url: &str, source: &Source) -> Result<Stored, Error> {
-        self.save_at(document, Spot::at(url), source)
+        self.save_at(document, DocumentKey::at(url), source)
     }
 
     /// Like `save`, for a document that may be known under another address.
@@ -145,7 +145,7 @@ impl<'a> Store<'a> {
     /// # Errors
     ///
     /// As for [`Store::save`].
-    pub fn save_at(&mut self, document: Document, spot: Spot<'_>, source: &Source) -> Result<Stored, Error> {
+    pub fn save_at(&mut self, document: Document, spot: DocumentKey<'_>, source: &Source) -> Result<Stored, Error> {
         let stored = self.put(document, spot, source)?;
         self.record()?;
         Ok(stored)
@@ -158,12 +158,12 @@ impl<'a> Store<'a> {
     /// # Errors
     ///
     /// As for [`Store::save`].
-    pub fn put(&mut self, mut document: Document, spot: Spot<'_>, source: &Source) -> Result<Stored, Error> {
-        let Spot { url, was, named_after, moved } = spot;
+    pub fn put(&mut self, mut document: Document, spot: DocumentKey<'_>, source: &Source) -> Result<Stored, Error> {
+        let DocumentKey { url, was, named_after, moved } = spot;
         let was = was.unwrap_or(url);
         if moved && was != url && self.listed.contains_key(url) {
             // It is known there already: one of the two is left.
-            let stored = self.put(document, Spot::at(url), source)?;
+            let stored = self.put(document, DocumentKey::at(url), source)?;
             self.retire(was)?;
             return Ok(Stored { verdict: Verdict::Moved, ..stored });
         }
@@ -182,7 +182,8 @@ impl<'a> Store<'a> {
             Some(_) if moved => Verdict::Moved,
             Some(_) => Verdict::Changed,
         };
-        let file = known_file.unwrap_or_else(|| self.free(&ragmaker_document::file_name(named_after.unwrap_or(url))));
+        let file =
+            known_file.unwrap_or_else(|| self.unused_file(&ragmaker_document::file_name(named_after.unwrap_or(url))));
         if self.is_trial {
             return Ok(Stored { verdict, file });
         }
@@ -214,7 +215,7 @@ impl<'a> Store<'a> {
     }
 
     /// A file in the folder that is called `name`, or nearly, and is no other document's.
-    fn free(&self, name: &str) -> PathBuf {
+    fn unused_file(&self, name: &str) -> PathBuf {
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{stem}-{number}.md")));
         let mut paths = names.map(|name| self.folder.join(name));
@@ -261,7 +262,7 @@ impl<'a> Store<'a> {
         self.record()?;
         let shared = |file: &Path| self.listed.values().any(|other| self.file_of(other).as_deref() == Some(file));
         let Some(file) = file.filter(|file| !shared(file)) else { return Ok(None) };
-        let moved = self.catalog.folder().and_then(|folder| shelve(&file, &folder.join(GONE)));
+        let moved = self.catalog.folder().and_then(|folder| move_to_unused_name(&file, &folder.join(GONE)));
         Ok(Some(moved.unwrap_or(file)))
     }
 
@@ -294,7 +295,7 @@ fn hash_of(listed: &Listed, file: &Path) -> String {
 }
 
 /// Moves `file` to `folder` under an unused name. `None` if it could not be moved.
-fn shelve(file: &Path, folder: &Path) -> Option<PathBuf> {
+fn move_to_unused_name(file: &Path, folder: &Path) -> Option<PathBuf> {
     fs::create_dir_all(folder).ok()?;
     let name = file.file_name()?.to_string_lossy().into_owned();
     let stem = name.strip_suffix(".md").unwrap_or(&name);
@@ -384,7 +385,7 @@ mod tests {
         let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
         let open = || Store::open(&catalog, folder.path().join("cache/documents")).unwrap();
         let first = open().save(document("Two waters a day."), URL, &source("1")).unwrap();
-        let spot = |moved| Spot { url: "https://x.example/b", was: Some(URL), named_after: None, moved };
+        let spot = |moved| DocumentKey { url: "https://x.example/b", was: Some(URL), named_after: None, moved };
         // The same text at another commit, say: what is recorded stays valid.
         let mut store = open();
         assert_eq!(

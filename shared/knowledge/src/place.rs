@@ -10,7 +10,7 @@ use crate::Destination;
 
 /// The arguments of a tool that name the place where it saves.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Named<'a> {
+pub struct DestinationArgs<'a> {
     /// `--output-dir`: the folder of the documents.
     pub output_dir: Option<&'a Path>,
     /// `--kb-root`: the folder of the knowledge base.
@@ -21,21 +21,21 @@ pub struct Named<'a> {
 
 /// A knowledge base to save in.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SaveTarget {
     /// The catalog that lists what is saved.
     pub catalog: Catalog,
     /// The folder of the files; it need not exist.
     pub folder: PathBuf,
 }
 
-impl Place {
+impl SaveTarget {
     /// The destination in this place, for [`save`](crate::save).
     pub fn destination(&self) -> Destination<'_> {
         Destination { folder: self.folder.clone(), catalog: Some(&self.catalog) }
     }
 }
 
-impl Named<'_> {
+impl DestinationArgs<'_> {
     /// Whether a catalog is named, by one argument or the other.
     pub fn names_catalog(&self) -> bool {
         self.kb_root.is_some() || self.catalog_path.is_some()
@@ -48,7 +48,7 @@ impl Named<'_> {
     /// # Errors
     ///
     /// Those of [`Catalog::locate`], and [`ARGUMENT_ERROR`] where `output_dir` is empty.
-    pub fn locate(&self, invocation: &Invocation) -> Result<Place, Error> {
+    pub fn locate(&self, invocation: &Invocation) -> Result<SaveTarget, Error> {
         let named = self.output_dir(invocation)?;
         let catalog = Catalog::locate(self.kb_root, self.catalog_path, Access::Write, invocation)?;
         let folder = match named {
@@ -56,7 +56,7 @@ impl Named<'_> {
             // A link there may lead a model out of its roots.
             None => output_directory(&Destination::beside(&catalog).folder, invocation)?,
         };
-        Ok(Place { catalog, folder })
+        Ok(SaveTarget { catalog, folder })
     }
 
     /// The folder that `output_dir` names.
@@ -89,7 +89,7 @@ mod tests {
         let locate = |output_dir: Option<&str>, kb_root: Option<&str>, catalog_path: Option<&str>| {
             let [output_dir, kb_root, catalog_path] =
                 [output_dir, kb_root, catalog_path].map(|path| path.map(Path::new));
-            let place = Named { output_dir, kb_root, catalog_path }.locate(&model)?;
+            let place = DestinationArgs { output_dir, kb_root, catalog_path }.locate(&model)?;
             let shown = |path: &Path| path.strip_prefix(&project).unwrap().to_str().unwrap().to_owned();
             Ok::<_, Error>((shown(&place.folder), shown(place.catalog.file())))
         };

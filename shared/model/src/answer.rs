@@ -58,7 +58,7 @@ pub(crate) enum Fed {
 
 /// A call whose parts are still coming.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct PartialCall {
     pub(crate) key: u64,
     pub(crate) id: String,
     pub(crate) name: String,
@@ -68,15 +68,15 @@ pub(crate) struct Draft {
 
 /// An answer whose events are still coming.
 #[derive(Debug, Default)]
-pub(crate) struct Collected {
+pub(crate) struct PartialAnswer {
     pub(crate) text: String,
-    pub(crate) drafts: Vec<Draft>,
+    pub(crate) drafts: Vec<PartialCall>,
     pub(crate) usage: Usage,
     pub(crate) stop: Option<Stop>,
     bytes: usize,
 }
 
-impl Collected {
+impl PartialAnswer {
     /// Counts `bytes` more of text or arguments.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Error> {
         self.bytes += bytes;
@@ -118,7 +118,7 @@ impl Collected {
             }
             id
         };
-        let calls = self.drafts.into_iter().map(|Draft { id, name, arguments, signature, .. }| {
+        let calls = self.drafts.into_iter().map(|PartialCall { id, name, arguments, signature, .. }| {
             let arguments = parsed(&arguments);
             Call { id: unique(id), name, arguments, signature }
         });

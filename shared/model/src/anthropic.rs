@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Endpoint, Message, Request, Stop,
-    answer::{Collected, Draft, Fed, reported},
+    answer::{Fed, PartialAnswer, PartialCall, reported},
     message::as_object,
 };
 
@@ -68,7 +68,7 @@ fn blocks(message: &Message) -> (&'static str, Vec<Value>) {
     }
 }
 
-pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
+pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
     if let Some(message) = reported(event) {
         return Ok(Fed::Failed(message));
     }
@@ -106,14 +106,14 @@ pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&
     Ok(Fed::Taken)
 }
 
-fn start(key: u64, block: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Error> {
+fn start(key: u64, block: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<(), Error> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     answer.say(&text(&block["text"]), show)?;
     if block["type"] == "tool_use" {
         let given = block["input"].as_object().filter(|input| !input.is_empty());
         let arguments = given.map(|input| json!(input).to_string()).unwrap_or_default();
         answer.grow(arguments.len())?;
-        answer.drafts.push(Draft {
+        answer.drafts.push(PartialCall {
             key,
             id: text(&block["id"]),
             name: text(&block["name"]),
@@ -124,7 +124,7 @@ fn start(key: u64, block: &Value, answer: &mut Collected, show: &mut dyn FnMut(&
     Ok(())
 }
 
-fn stop(reason: &Value, answer: &mut Collected) {
+fn stop(reason: &Value, answer: &mut PartialAnswer) {
     match reason.as_str() {
         None => {}
         Some("max_tokens") => answer.stop = Some(Stop::Length),
@@ -133,7 +133,7 @@ fn stop(reason: &Value, answer: &mut Collected) {
     }
 }
 
-fn count(usage: &Value, answer: &mut Collected) {
+fn count(usage: &Value, answer: &mut PartialAnswer) {
     if let Some(tokens) = usage["input_tokens"].as_u64() {
         answer.usage.input_tokens = tokens;
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Endpoint, Message, Provider, Request, Stop,
-    answer::{Collected, Draft, Fed, reported},
+    answer::{Fed, PartialAnswer, PartialCall, reported},
 };
 
 pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>, schema: Option<&Value>) -> Value {
@@ -55,7 +55,7 @@ fn message(message: &Message) -> Value {
     }
 }
 
-pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
+pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
     if let Some(message) = reported(event) {
         return Ok(Fed::Failed(message));
     }
@@ -80,7 +80,7 @@ pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&
             other => other.to_string(),
         };
         let key = call["index"].as_u64();
-        let is_of = |draft: &Draft| match key {
+        let is_of = |draft: &PartialCall| match key {
             // Some servers give every call the index 0, but a new id.
             Some(key) => {
                 draft.key == key
@@ -94,7 +94,7 @@ pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&
             draft.arguments += &arguments;
         } else {
             let key = key.unwrap_or(at as u64);
-            let draft = Draft { key, id: id.to_owned(), name: name.to_owned(), arguments, signature: None };
+            let draft = PartialCall { key, id: id.to_owned(), name: name.to_owned(), arguments, signature: None };
             answer.drafts.push(draft);
         }
     }

@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::{
     Answer, CANCELLED, CONTEXT_TOO_LONG, Endpoint, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED,
     MODEL_UNREACHABLE, Protocol, Provider, Request,
-    answer::{Collected, reported},
+    answer::{PartialAnswer, reported},
     anthropic, chat,
     error::Failure,
     gemini,
@@ -107,13 +107,13 @@ pub struct Client {
 }
 
 /// A request whose connection is closed where this is dropped before the answer's end.
-struct Open<'a> {
+struct OpenRequest<'a> {
     client: &'a Client,
     parts: Receiver<Part>,
     is_over: bool,
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             self.client.disconnect();
@@ -254,9 +254,9 @@ impl Client {
         schema: Option<&Value>,
         cancel: &Cancel,
         show: &mut dyn FnMut(&str),
-    ) -> Result<Collected, Failure> {
-        let mut open = Open { client: self, parts: self.send(request, schema)?, is_over: false };
-        let (mut answer, mut events, mut whole) = (Collected::default(), Events::default(), vec![]);
+    ) -> Result<PartialAnswer, Failure> {
+        let mut open = OpenRequest { client: self, parts: self.send(request, schema)?, is_over: false };
+        let (mut answer, mut events, mut whole) = (PartialAnswer::default(), Events::default(), vec![]);
         let mut head = None;
         let mut reader = Reader { provider: self.endpoint.provider, blanks: &self.blanks, done: false, any: false };
         let whole_end = Instant::now() + self.endpoint.timeout * WHOLE;

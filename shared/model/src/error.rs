@@ -6,7 +6,7 @@ use ragmaker_tool::{Code, Error};
 
 /// The endpoint refused the key.
 pub const MODEL_AUTH_FAILED: Code =
-    Code::new("MODEL_AUTH_FAILED", "Check the key in the variable that the configuration names, and what it may use.");
+    Code::new("MODEL_AUTH_FAILED", "Check the key in the variable that the configuration names, and its permissions.");
 /// The endpoint refused further requests for now.
 pub const MODEL_RATE_LIMITED: Code =
     Code::new("MODEL_RATE_LIMITED", "Wait, or use another model or key; the conversation can be resumed.");
@@ -18,9 +18,9 @@ pub const MODEL_ANSWER_INVALID: Code =
     Code::new("MODEL_ANSWER_INVALID", "Check the provider, the model's name and the base URL.");
 /// The conversation does not fit into the model's context.
 pub const CONTEXT_TOO_LONG: Code =
-    Code::new("CONTEXT_TOO_LONG", "Start anew, or use a model with a larger context window.");
+    Code::new("CONTEXT_TOO_LONG", "Start a new conversation, or use a model with a larger context window.");
 /// A person ended the step.
-pub const CANCELLED: Code = Code::new("CANCELLED", "Nothing has to be done; the conversation can be resumed.");
+pub const CANCELLED: Code = Code::new("CANCELLED", "Nothing needs to be done; the conversation can be resumed.");
 
 /// The codes of [`crate::Client::complete`].
 pub const ERRORS: &[Code] =

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Endpoint, Message, Request, Stop,
-    answer::{Collected, Draft, Fed, reported},
+    answer::{Fed, PartialAnswer, PartialCall, reported},
     message::as_object,
 };
 
@@ -105,7 +105,7 @@ fn reduced(schema: &Value) -> Value {
     Value::Object(kept)
 }
 
-pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
+pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
     if let Some(message) = reported(event) {
         return Ok(Fed::Failed(message));
     }
@@ -127,7 +127,7 @@ pub(crate) fn feed(event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&
             let arguments = call.get("args").filter(|args| !args.is_null()).map(Value::to_string).unwrap_or_default();
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             answer.grow(arguments.len())?;
-            answer.drafts.push(Draft {
+            answer.drafts.push(PartialCall {
                 key: 0,
                 id: text(&call["id"]),
                 name: text(&call["name"]),

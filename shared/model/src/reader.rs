@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     CONTEXT_TOO_LONG, MODEL_ANSWER_INVALID, MODEL_UNREACHABLE, Provider,
-    answer::{Collected, Fed},
+    answer::{Fed, PartialAnswer},
     anthropic, chat,
     error::Failure,
     gemini,
@@ -25,7 +25,7 @@ impl Reader<'_> {
     pub(crate) fn take(
         &mut self,
         data: &str,
-        answer: &mut Collected,
+        answer: &mut PartialAnswer,
         show: &mut dyn FnMut(&str),
     ) -> Result<(), Failure> {
         if data.trim().is_empty() || self.done {
@@ -44,7 +44,7 @@ impl Reader<'_> {
     pub(crate) fn take_whole(
         &mut self,
         body: &[u8],
-        answer: &mut Collected,
+        answer: &mut PartialAnswer,
         show: &mut dyn FnMut(&str),
     ) -> Result<(), Failure> {
         let value: Value = serde_json::from_slice(body)
@@ -55,7 +55,7 @@ impl Reader<'_> {
         }
     }
 
-    fn feed(&mut self, event: &Value, answer: &mut Collected, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+    fn feed(&mut self, event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<(), Failure> {
         self.any = true;
         let fed = match self.provider {
             Provider::Gemini => gemini::feed(event, answer, show),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::{Declaration, Message, Request, answer::Draft};
+use crate::{Declaration, Message, Request, answer::PartialCall};
 
 /// The instructions how to write a call.
 pub(crate) const RULES: &str = "\n\nTo call a tool, answer with nothing but one JSON object:\n\
@@ -68,7 +68,7 @@ pub(crate) fn rendered(request: &Request<'_>, rules: &str) -> (String, Vec<Messa
 }
 
 /// The calls of known tools in `text`, and the text that is left beside them.
-pub(crate) fn calls(text: &str, tools: &[Declaration]) -> Option<(String, Vec<Draft>)> {
+pub(crate) fn calls(text: &str, tools: &[Declaration]) -> Option<(String, Vec<PartialCall>)> {
     let (mut left, mut drafts, mut rest) = (String::new(), vec![], text);
     while let Some(at) = rest.find('{') {
         let mut values = serde_json::Deserializer::from_str(&rest[at..]).into_iter::<Map<String, Value>>();
@@ -91,12 +91,12 @@ pub(crate) fn calls(text: &str, tools: &[Declaration]) -> Option<(String, Vec<Dr
 }
 
 /// The call that `object` is, in one of the forms that models write.
-fn call(object: &Map<String, Value>, tools: &[Declaration]) -> Option<Draft> {
+fn call(object: &Map<String, Value>, tools: &[Declaration]) -> Option<PartialCall> {
     let name = ["tool", "name", "function"].into_iter().find_map(|key| object.get(key)?.as_str())?;
     let tool = tools.iter().find(|tool| tool.name == name)?;
     let arguments = ["arguments", "parameters", "args", "input"].into_iter().find_map(|key| object.get(key))?;
     let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
-    Some(Draft { name: tool.name.clone(), arguments, ..Draft::default() })
+    Some(PartialCall { name: tool.name.clone(), arguments, ..PartialCall::default() })
 }
 
 #[cfg(test)]

@@ -16,10 +16,8 @@ pub const BROWSER_NOT_FOUND: Code = Code::new(
 );
 
 /// There is no screen that a window could be shown on, or no program that shows one.
-pub const NO_DISPLAY: Code = Code::new(
-    "NO_DISPLAY",
-    "Run where a person can see a window: DISPLAY or WAYLAND_DISPLAY names the screen. Without one, do without the window.",
-);
+pub const NO_DISPLAY: Code =
+    Code::new("NO_DISPLAY", "Run it on a machine with a display (DISPLAY or WAYLAND_DISPLAY), or without a window.");
 
 /// Whether a window can be shown. Only X11 and Wayland say so beforehand.
 pub fn has_display() -> bool {

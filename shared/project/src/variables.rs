@@ -109,7 +109,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: BLOCK_LISTS,
-        meaning: "Filter lists in the syntax of Adblock Plus, separated as in PATH; pages do not make the requests that they block.",
+        meaning: "Filter lists in the syntax of Adblock Plus, separated as in PATH. Matching requests of pages are blocked.",
         default: "none",
     },
     Variable {

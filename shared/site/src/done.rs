@@ -7,9 +7,9 @@ use std::{
 
 /// A set of addresses that workers read while others add to it.
 #[derive(Default)]
-pub(crate) struct Done(Mutex<HashSet<String>>);
+pub(crate) struct FetchedUrls(Mutex<HashSet<String>>);
 
-impl Done {
+impl FetchedUrls {
     pub(crate) fn has(&self, key: &str) -> bool {
         self.keys().contains(key)
     }

@@ -2,7 +2,7 @@
 //!
 //! | module | responsibility |
 //! |---|---|
-//! | [`section`], [`again`] | the runs: a section from its start page, and the refetching of known pages |
+//! | [`section`], [`refetch`] | the runs: a section from its start page, and the refetching of known pages |
 //! | [`done`] | the addresses that a run has fetched |
 //! | [`plan`] | the addresses with which a section begins |
 //! | [`visit`] | one page of a run: its request, its content, its links |
@@ -11,7 +11,6 @@
 //! | [`site`], [`robots`], [`missing`], [`redirect`] | the requests to a site: robots.txt, delays, retries, its page for missing addresses, redirects |
 //! | [`scope`], [`seeds`], [`sitemap`], [`relations`] | the addresses of a section, and the pages and files that list them |
 
-mod again;
 mod content;
 mod done;
 mod load;
@@ -19,6 +18,7 @@ mod missing;
 mod plan;
 mod publisher;
 mod redirect;
+mod refetch;
 mod refusal;
 pub mod relations;
 pub mod robots;
@@ -29,10 +29,10 @@ mod site;
 pub mod sitemap;
 mod visit;
 
-pub use again::Again;
 pub use content::{Content, Kind};
 pub use load::{Browser, Loaded, UseBrowser, Via, open};
 pub use plan::{Planned, plan};
+pub use refetch::Refetch;
 pub use scope::{Pattern, Scope};
-pub use section::{Fetched, Wanted, fetch};
+pub use section::{Fetched, SectionRequest, fetch};
 pub use site::WAIT_TOO_LONG;

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use ragmaker_address::codes::{BOT_DETECTED, LOGIN_REQUIRED};
 use ragmaker_browser::{Browsing, Target, Visit};
-use ragmaker_http::{Client, Get, Response};
+use ragmaker_http::{Client, GetRequest, Response};
 use ragmaker_markdown::links;
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::{Error, Invocation, JsonSchema};
@@ -141,7 +141,7 @@ pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browse
 ///
 /// Those of [`Client::get`], and the reason for which the response has no content to keep.
 pub fn open(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
-    let get = |accept| client.get(&Get { url, accept, headers: &[] });
+    let get = |accept| client.get(&GetRequest { url, accept, headers: &[] });
     let loaded = load(&get(MARKDOWN_FIRST)?, client, browser)?;
     if loaded.content.kind != Kind::Markdown || loaded.content.document.words >= SHORT {
         return Ok(loaded);

@@ -13,14 +13,14 @@ const NONE: &str = "ragmaker-no-such-page-";
 
 /// A site's response to a missing page.
 #[derive(Debug, Default)]
-pub(crate) struct Missing {
+pub(crate) struct MissingPage {
     /// The target of its redirect.
     leads_to: Option<String>,
     /// The lines of what it shows.
     lines: HashSet<String>,
 }
 
-impl Missing {
+impl MissingPage {
     /// Asks the site for an address that cannot exist in the section of `prefix`.
     pub(crate) fn of(prefix: &Url, site: &Site<'_>) -> Self {
         // The same for each run, so that a site's log shows one address.
@@ -78,15 +78,15 @@ mod tests {
         let shown = |name: &str| {
             page(&format!("<title>Oops</title><h1>Oops</h1><p>Nothing at {name}.<p>Try the <a href=/>start</a>."))
         };
-        let missing = Missing { leads_to: None, lines: lines(&shown("ragmaker-1"), &at("ragmaker-1")) };
+        let missing = MissingPage { leads_to: None, lines: lines(&shown("ragmaker-1"), &at("ragmaker-1")) };
         assert!(missing.is(&shown("other"), &at("other"), None));
         assert!(!missing.is(
             &page("<title>Tides</title><p>Two a day.<p>Try the <a href=/>start</a>."),
             &at("tides"),
             None
         ));
-        assert!(!Missing::default().is(&shown("other"), &at("other"), None));
-        let led = Missing { leads_to: Some("https://x.example/".into()), ..Missing::default() };
+        assert!(!MissingPage::default().is(&shown("other"), &at("other"), None));
+        let led = MissingPage { leads_to: Some("https://x.example/".into()), ..MissingPage::default() };
         let home = Url::parse("https://x.example/").unwrap();
         assert!(led.is(&shown("other"), &at("other"), Some(&home)) && !led.is(&shown("other"), &home, None));
     }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use url::Url;
 
-use crate::{content::read, scope::key, section::Wanted, seeds, site::Site};
+use crate::{content::read, scope::key, section::SectionRequest, seeds, site::Site};
 
 /// An address.
 #[derive(Serialize, JsonSchema, Debug)]
@@ -27,8 +27,8 @@ pub struct Planned {
 /// # Errors
 ///
 /// Where the site cannot be reached.
-pub fn plan(wanted: &Wanted<'_>, client: &Client) -> Result<Vec<Planned>, Error> {
-    let site = Site::meet(wanted.start, client, wanted.max_wait)?;
+pub fn plan(wanted: &SectionRequest<'_>, client: &Client) -> Result<Vec<Planned>, Error> {
+    let site = Site::connect(wanted.start, client, wanted.max_wait)?;
     let prefix = wanted.scope.prefix();
     let mut named: Vec<(Url, &str)> = vec![(wanted.start.clone(), "it is where the section starts")];
     if wanted.depth.is_none() {

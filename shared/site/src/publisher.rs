@@ -4,7 +4,7 @@
 //! (llms.txt version 2), or at the page's address with `.md`. The first pages of a site show which way works, so the
 //! other ways are not tried for the other pages.
 
-use ragmaker_http::{Get, Response};
+use ragmaker_http::{GetRequest, Response};
 use ragmaker_markdown::Links;
 use url::Url;
 
@@ -22,7 +22,7 @@ const TRIES: u32 = 3;
 
 /// A way in which a site offers Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum MarkdownVariant {
     /// The same address, with `Accept: text/markdown`.
     Accept,
     /// An address that the page names.
@@ -33,30 +33,31 @@ pub(crate) enum Way {
     Ending,
 }
 
-const WAYS: [Way; 4] = [Way::Accept, Way::Alternate, Way::Suffix, Way::Ending];
+const VARIANTS: [MarkdownVariant; 4] =
+    [MarkdownVariant::Accept, MarkdownVariant::Alternate, MarkdownVariant::Suffix, MarkdownVariant::Ending];
 
 /// The knowledge about the ways in which a site offers Markdown.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Learned {
+pub(crate) struct VariantStatistics {
     tried: [u32; 4],
     won: [u32; 4],
 }
 
-impl Learned {
+impl VariantStatistics {
     /// Whether a way is tried: on the first pages, and later only if it was better each time.
-    pub(crate) fn tries(&self, way: Way) -> bool {
+    pub(crate) fn tries(&self, way: MarkdownVariant) -> bool {
         let at = way as usize;
-        let other = WAYS.iter().any(|other| *other != way && self.won[*other as usize] >= TRIES);
+        let other = VARIANTS.iter().any(|other| *other != way && self.won[*other as usize] >= TRIES);
         !other && (self.tried[at] < TRIES || self.won[at] * 2 > self.tried[at])
     }
 
     /// Whether the site reliably answers with Markdown to the `Accept` header, so that a comparison with the page is
     /// not necessary.
     pub(crate) fn is_sure_of_accept(&self) -> bool {
-        self.won[Way::Accept as usize] >= TRIES && self.tries(Way::Accept)
+        self.won[MarkdownVariant::Accept as usize] >= TRIES && self.tries(MarkdownVariant::Accept)
     }
 
-    pub(crate) fn note(&mut self, way: Way, won: bool) {
+    pub(crate) fn note(&mut self, way: MarkdownVariant, won: bool) {
         self.tried[way as usize] += 1;
         self.won[way as usize] += u32::from(won);
     }
@@ -93,14 +94,14 @@ pub(crate) fn named(response: &Response, links: &Links) -> (Vec<Url>, Vec<Url>) 
 }
 
 /// The address of the Markdown of the page at `url` in this way, derived from the page's address.
-fn guessed(way: Way, url: &Url) -> Option<Url> {
+fn guessed(way: MarkdownVariant, url: &Url) -> Option<Url> {
     let path = url.path();
     let path = match way {
-        Way::Suffix if path.ends_with('/') => format!("{path}index.html.md"),
-        Way::Suffix if is_markdown(url) => return None,
-        Way::Suffix => format!("{path}.md"),
-        Way::Ending => format!("{}.md", path.strip_suffix(".html").or_else(|| path.strip_suffix(".htm"))?),
-        Way::Accept | Way::Alternate => return None,
+        MarkdownVariant::Suffix if path.ends_with('/') => format!("{path}index.html.md"),
+        MarkdownVariant::Suffix if is_markdown(url) => return None,
+        MarkdownVariant::Suffix => format!("{path}.md"),
+        MarkdownVariant::Ending => format!("{}.md", path.strip_suffix(".html").or_else(|| path.strip_suffix(".htm"))?),
+        MarkdownVariant::Accept | MarkdownVariant::Alternate => return None,
     };
     let mut url = url.clone();
     url.set_path(&path);
@@ -114,22 +115,22 @@ pub(crate) fn better(
     response: &Response,
     page: &Content,
     site: &Site<'_>,
-    learned: &mut Learned,
+    statistics: &mut VariantStatistics,
     may: &dyn Fn(&Url) -> bool,
 ) -> Option<(Content, Response)> {
     if page.kind != Kind::Html {
         return None;
     }
     let (named, _) = named(response, &page.links);
-    let ways = [Way::Alternate, Way::Suffix, Way::Ending];
-    for way in ways.into_iter().filter(|way| way != &Way::Alternate || !named.is_empty()) {
-        if !learned.tries(way) {
+    let ways = [MarkdownVariant::Alternate, MarkdownVariant::Suffix, MarkdownVariant::Ending];
+    for way in ways.into_iter().filter(|way| way != &MarkdownVariant::Alternate || !named.is_empty()) {
+        if !statistics.tries(way) {
             continue;
         }
-        let at = if way == Way::Alternate { named.first().cloned() } else { guessed(way, &response.url) };
+        let at = if way == MarkdownVariant::Alternate { named.first().cloned() } else { guessed(way, &response.url) };
         let Some(at) = at.filter(|at| may(at) && *at != response.url) else { continue };
         let found = markdown_at(&at, site).filter(|(found, _)| is_fuller(found.document.words, page.document.words));
-        learned.note(way, found.is_some());
+        statistics.note(way, found.is_some());
         if found.is_some() {
             return found;
         }
@@ -138,7 +139,7 @@ pub(crate) fn better(
 }
 
 fn markdown_at(url: &Url, site: &Site<'_>) -> Option<(Content, Response)> {
-    let get = Get { url, accept: MARKDOWN_FIRST, headers: &[] };
+    let get = GetRequest { url, accept: MARKDOWN_FIRST, headers: &[] };
     // A redirect leads to another page.
     let response = site.get(&get, &mut |_| Err(NotFollowed::Outside.error("a redirect".to_owned()))).ok()?;
     let content = read(&response).ok()?;
@@ -153,28 +154,32 @@ mod tests {
 
     #[test]
     fn a_way_is_learned_from_the_first_pages() {
-        let mut learned = Learned::default();
+        let mut statistics = VariantStatistics::default();
         for _ in 0..TRIES {
-            assert!(learned.tries(Way::Suffix) && learned.tries(Way::Accept));
-            learned.note(Way::Suffix, false);
-            learned.note(Way::Accept, true);
+            assert!(statistics.tries(MarkdownVariant::Suffix) && statistics.tries(MarkdownVariant::Accept));
+            statistics.note(MarkdownVariant::Suffix, false);
+            statistics.note(MarkdownVariant::Accept, true);
         }
-        assert!(!learned.tries(Way::Suffix) && learned.tries(Way::Accept) && learned.is_sure_of_accept());
-        assert!(!learned.tries(Way::Alternate));
+        assert!(
+            !statistics.tries(MarkdownVariant::Suffix)
+                && statistics.tries(MarkdownVariant::Accept)
+                && statistics.is_sure_of_accept()
+        );
+        assert!(!statistics.tries(MarkdownVariant::Alternate));
         for _ in 0..TRIES {
-            learned.note(Way::Accept, false);
+            statistics.note(MarkdownVariant::Accept, false);
         }
-        assert!(!learned.tries(Way::Accept));
+        assert!(!statistics.tries(MarkdownVariant::Accept));
         assert!(is_fuller(90, 100) && !is_fuller(89, 100) && !is_fuller(0, 0));
     }
 
     #[test]
     fn addresses_of_markdown_follow_the_page() {
         let at = |way, url: &str| guessed(way, &Url::parse(url).unwrap()).map(|url| url.to_string());
-        assert_eq!(at(Way::Suffix, "https://x.example/a?b").unwrap(), "https://x.example/a.md");
-        assert_eq!(at(Way::Suffix, "https://x.example/a/").unwrap(), "https://x.example/a/index.html.md");
-        assert_eq!(at(Way::Ending, "https://x.example/a.html").unwrap(), "https://x.example/a.md");
-        assert_eq!(at(Way::Ending, "https://x.example/a"), None);
-        assert_eq!(at(Way::Suffix, "https://x.example/a.md"), None);
+        assert_eq!(at(MarkdownVariant::Suffix, "https://x.example/a?b").unwrap(), "https://x.example/a.md");
+        assert_eq!(at(MarkdownVariant::Suffix, "https://x.example/a/").unwrap(), "https://x.example/a/index.html.md");
+        assert_eq!(at(MarkdownVariant::Ending, "https://x.example/a.html").unwrap(), "https://x.example/a.md");
+        assert_eq!(at(MarkdownVariant::Ending, "https://x.example/a"), None);
+        assert_eq!(at(MarkdownVariant::Suffix, "https://x.example/a.md"), None);
     }
 }

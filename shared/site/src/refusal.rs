@@ -15,7 +15,7 @@ pub(crate) fn refusal(response: &Response, links: &Links) -> Option<Error> {
         BOT_DETECTED
             .error(format!("a bot challenge ({vendor}) is shown instead of {url}"))
             .remedy(
-                "Open the page with the browser tools, with --no-headless where a person has to solve the challenge.",
+                "Use ragmaker-browser-extract; with ragmaker-browser-extract --no-headless, a person can solve the challenge.",
             )
             .detail("vendor", vendor)
     } else if status == 401 || (status == 403 && links.passwords > 0) {

@@ -14,16 +14,16 @@ use std::{
 
 use ragmaker_catalog::{Catalog, Listed, Source};
 use ragmaker_http::Client;
-use ragmaker_ingest::{Page, Run, Spot, Store, Summary, Verdict};
+use ragmaker_ingest::{DocumentKey, Page, Run, Store, Summary, Verdict};
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::{
-    done::Done,
+    done::FetchedUrls,
     load::{Browser, Via},
-    missing::Missing,
+    missing::MissingPage,
     scope::{Scope, is_markdown, key},
     seeds,
     site::Site,
@@ -35,7 +35,7 @@ const DOWN: usize = 5;
 
 /// The request for a section.
 #[derive(Debug)]
-pub struct Wanted<'a> {
+pub struct SectionRequest<'a> {
     /// Its start page.
     pub start: &'a Url,
     /// Its scope.
@@ -81,7 +81,7 @@ struct State<'a> {
     later: VecDeque<(Url, u32)>,
     /// Every address that was queued.
     seen: HashSet<String>,
-    done: Arc<Done>,
+    done: Arc<FetchedUrls>,
     busy: usize,
     store: Store<'a>,
     run: Run,
@@ -91,7 +91,7 @@ struct State<'a> {
 
 /// A journal entry: the result of a page, or the start of the run.
 #[derive(Default, Serialize, Deserialize)]
-struct Noted {
+struct JournalEntry {
     /// The addresses that are done.
     #[serde(default)]
     done: Vec<String>,
@@ -113,7 +113,7 @@ impl<'s> Section<'_, 's> {
 ///
 /// Where nothing can be written, or the start is not allowed; what is wrong with a page or the site is a verdict.
 pub fn fetch(
-    wanted: &Wanted<'_>,
+    wanted: &SectionRequest<'_>,
     client: &Client,
     browser: Option<&Browser>,
     catalog: &Catalog,
@@ -123,28 +123,28 @@ pub fn fetch(
     let name = ragmaker_document::file_name(wanted.scope.prefix().as_str());
     let name = format!("http-fetch-{}", name.trim_end_matches(".md"));
     let mut run = Run::start(catalog, &name, &wanted.key, wanted.stream)?;
-    let site = match Site::meet(wanted.start, client, wanted.max_wait) {
+    let site = match Site::connect(wanted.start, client, wanted.max_wait) {
         Ok(site) => site,
         Err(error) if error.is_not_allowed() => return Err(error),
         Err(error) => {
             // Nothing is known of a site that cannot be reached.
-            run.end(Page::failed(key(wanted.start), &error), Noted::default())?;
+            run.end(Page::failed(key(wanted.start), &error), JournalEntry::default())?;
             return Ok(Fetched { run: run.finish()?, left: 0 });
         }
     };
-    let earlier: Vec<Noted> = run.earlier();
+    let earlier: Vec<JournalEntry> = run.earlier();
     let mut state = State::new(store, run);
     if earlier.is_empty() {
         let found = seeded(wanted, &site, &state.store);
         let found = state.enqueue(found, &wanted.scope);
-        state.run.note(Noted { done: vec![], found })?;
+        state.run.note(JournalEntry { done: vec![], found })?;
     } else {
-        for Noted { done, found } in earlier {
+        for JournalEntry { done, found } in earlier {
             state.enqueue(found, &wanted.scope);
             state.done.add(done);
         }
     }
-    let missing = Missing::of(wanted.scope.prefix(), &site);
+    let missing = MissingPage::of(wanted.scope.prefix(), &site);
     let state = all(wanted, &site, missing, browser, state);
     let State { queue, later, mut store, run, error, done, .. } = state;
     if let Some(error) = error {
@@ -157,9 +157,9 @@ pub fn fetch(
 
 /// Visits the queued addresses and the addresses that their pages link to.
 fn all<'s>(
-    wanted: &Wanted<'_>,
+    wanted: &SectionRequest<'_>,
     site: &Site<'_>,
-    missing: Missing,
+    missing: MissingPage,
     browser: Option<&Browser>,
     state: State<'s>,
 ) -> State<'s> {
@@ -169,7 +169,7 @@ fn all<'s>(
         browser,
         session: wanted.session.clone(),
         missing,
-        learned: Mutex::default(),
+        statistics: Mutex::default(),
         done: Arc::clone(&state.done),
     };
     let section = Section { context, state: Mutex::new(state), changed: Condvar::new() };
@@ -187,8 +187,8 @@ fn all<'s>(
 /// # Errors
 ///
 /// Where nothing can be written.
-pub(crate) fn again<'s>(
-    wanted: &Wanted<'_>,
+pub(crate) fn refetch<'s>(
+    wanted: &SectionRequest<'_>,
     urls: &[Url],
     folder: &Url,
     client: &Client,
@@ -197,7 +197,7 @@ pub(crate) fn again<'s>(
 ) -> Result<(Store<'s>, Run), Error> {
     let fail =
         |run: &mut Run, error: &Error| urls.iter().try_for_each(|url| run.end(Page::failed(key(url), error), ()));
-    let site = match Site::meet(wanted.start, client, wanted.max_wait) {
+    let site = match Site::connect(wanted.start, client, wanted.max_wait) {
         Ok(site) => site,
         Err(error) => {
             fail(&mut run, &error)?;
@@ -212,7 +212,7 @@ pub(crate) fn again<'s>(
         if left.is_empty() {
             break;
         }
-        let missing = Missing::of(folder, &site);
+        let missing = MissingPage::of(folder, &site);
         let seen = left.iter().map(|(url, _)| key(url)).collect();
         let begun = State { queue: left.into(), seen, ..State::new(store, run) };
         let ended = all(wanted, &site, missing, browser, begun);
@@ -225,7 +225,7 @@ pub(crate) fn again<'s>(
 }
 
 /// The start addresses of the section, each with its depth.
-fn seeded(wanted: &Wanted<'_>, site: &Site<'_>, store: &Store<'_>) -> Vec<(Url, u32)> {
+fn seeded(wanted: &SectionRequest<'_>, site: &Site<'_>, store: &Store<'_>) -> Vec<(Url, u32)> {
     let mut found = vec![(wanted.start.clone(), 0)];
     if wanted.depth.is_none() {
         let known = store.documents().filter_map(|(url, _)| Url::parse(url).ok()).map(|url| (url, 0));
@@ -327,7 +327,7 @@ impl<'a> State<'a> {
                 // Where it moved to, it keeps its file and its summary, unless that address is known as well.
                 let has_both = moved && self.store.known(&at).is_some();
                 let was = (moved && !has_both).then_some(own.as_str());
-                let spot = Spot { was, moved: was.is_some(), ..Spot::at(&at) };
+                let spot = DocumentKey { was, moved: was.is_some(), ..DocumentKey::at(&at) };
                 let stored = self.store.save_at(*document, spot, &source)?;
                 if has_both {
                     self.store.retire(&own)?;
@@ -344,10 +344,10 @@ impl<'a> State<'a> {
         done.sort();
         done.dedup();
         self.done.add(done.iter().cloned());
-        let noted = Noted { done, found };
+        let entry = JournalEntry { done, found };
         match page {
-            Some(page) => self.run.end(page, noted),
-            None => self.run.note(noted),
+            Some(page) => self.run.end(page, entry),
+            None => self.run.note(entry),
         }
     }
 }
@@ -366,7 +366,7 @@ fn forms(url: &Url) -> Vec<String> {
 }
 
 /// Visits one address after another until the queue is empty.
-fn work(wanted: &Wanted<'_>, section: &Section<'_, '_>) {
+fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
     loop {
         let (url, depth, known): (Url, u32, Option<Listed>) = {
             let mut state = section.state();

@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use ragmaker_address::same_site;
-use ragmaker_http::{Get, unzip};
+use ragmaker_http::{GetRequest, unzip};
 use ragmaker_knowledge::decode;
 use url::Url;
 
@@ -31,7 +31,7 @@ pub(crate) fn of_sitemaps(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
         if seen.len() >= SITEMAPS || !same_site(&at, prefix) || !site.allows(&at) || !seen.insert(key(&at)) {
             continue;
         }
-        let get = Get { url: &at, accept: "application/xml, text/xml;q=0.9, */*;q=0.5", headers: &[] };
+        let get = GetRequest { url: &at, accept: "application/xml, text/xml;q=0.9, */*;q=0.5", headers: &[] };
         let Ok(response) = site.get(&get, &mut |_| Ok(())) else { continue };
         if !(200..300).contains(&response.status) {
             continue;
@@ -72,7 +72,7 @@ pub(crate) fn in_llms_txt(index: &Url, site: &Site<'_>) -> Option<Vec<Url>> {
     if !site.allows(index) {
         return None;
     }
-    let get = Get { url: index, accept: "text/plain, text/markdown;q=0.9, */*;q=0.5", headers: &[] };
+    let get = GetRequest { url: index, accept: "text/plain, text/markdown;q=0.9, */*;q=0.5", headers: &[] };
     let response = site.get(&get, &mut |_| Ok(())).ok()?;
     let (text, _) = decode(&response.body, Some(&response.content_type())).ok()?;
     // A site that answers everything with a page has no such file.

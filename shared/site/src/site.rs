@@ -7,7 +7,7 @@ use std::{
 };
 
 use ragmaker_address::codes::{NAVIGATION_FAILED, TIMEOUT};
-use ragmaker_http::{Backoff, Client, Get, PRODUCT, Response};
+use ragmaker_http::{Backoff, Client, GetRequest, PRODUCT, Response};
 use ragmaker_tool::{Code, Error};
 use url::Url;
 
@@ -38,12 +38,12 @@ pub(crate) struct Site<'a> {
     pub(crate) robots: Robots,
     /// The longest single wait.
     max_wait: Duration,
-    pace: Mutex<Pace>,
+    rate_limit: Mutex<RateLimit>,
 }
 
 /// When the site may be asked next.
 #[derive(Debug, Default)]
-struct Pace {
+struct RateLimit {
     next: Option<Instant>,
     /// Between two requests.
     pause: Duration,
@@ -57,18 +57,18 @@ impl<'a> Site<'a> {
     /// # Errors
     ///
     /// Those of [`Client::get`], where the site cannot be reached.
-    pub(crate) fn meet(url: &Url, client: &'a Client, max_wait: Duration) -> Result<Self, Error> {
-        let mut site = Self { client, robots: Robots::default(), max_wait, pace: Mutex::default() };
+    pub(crate) fn connect(url: &Url, client: &'a Client, max_wait: Duration) -> Result<Self, Error> {
+        let mut site = Self { client, robots: Robots::default(), max_wait, rate_limit: Mutex::default() };
         let Ok(robots) = url.join("/robots.txt") else { return Ok(site) };
         let response =
-            site.get(&Get { url: &robots, accept: "text/plain, */*;q=0.5", headers: &[] }, &mut |_| Ok(()))?;
+            site.get(&GetRequest { url: &robots, accept: "text/plain, */*;q=0.5", headers: &[] }, &mut |_| Ok(()))?;
         site.robots = match response.status {
             200..300 => Robots::parse(&response.body, PRODUCT),
             500.. | 429 => Robots::none(),
             _ => Robots::default(),
         };
         let delay = Duration::from_secs_f64(site.robots.crawl_delay.unwrap_or(0.0).min(LONGEST_DELAY));
-        site.pace = Mutex::new(Pace { next: None, pause: delay, least: delay });
+        site.rate_limit = Mutex::new(RateLimit { next: None, pause: delay, least: delay });
         Ok(site)
     }
 
@@ -83,7 +83,7 @@ impl<'a> Site<'a> {
 
     /// The page at `url`, as HTML before other types.
     pub(crate) fn page(&self, url: &Url) -> Result<Response, Error> {
-        self.get(&Get { url, accept: HTML_FIRST, headers: &[] }, &mut |_| Ok(()))
+        self.get(&GetRequest { url, accept: HTML_FIRST, headers: &[] }, &mut |_| Ok(()))
     }
 
     /// Sends a request, and retries it if that may help; `follow` may refuse redirects.
@@ -93,7 +93,7 @@ impl<'a> Site<'a> {
     /// Those of [`Client::get_following`], and [`WAIT_TOO_LONG`].
     pub(crate) fn get(
         &self,
-        request: &Get<'_>,
+        request: &GetRequest<'_>,
         follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
     ) -> Result<Response, Error> {
         let mut number = 0;
@@ -107,7 +107,7 @@ impl<'a> Site<'a> {
                     response.retry_after().unwrap_or_else(|| BACKOFF.wait(number))
                 }
                 Ok(response) if matches!(response.status, 408 | 500 | 502 | 504) => BACKOFF.wait(number),
-                Err(error) if may_pass(error) => BACKOFF.wait(number),
+                Err(error) if is_transient(error) => BACKOFF.wait(number),
                 _ => {
                     self.speed_up();
                     return answer;
@@ -127,19 +127,20 @@ impl<'a> Site<'a> {
         }
     }
 
-    fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
-        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    fn rate_limit(&self) -> std::sync::MutexGuard<'_, RateLimit> {
+        self.rate_limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the site may be asked, and takes the turn.
     fn wait(&self) {
         loop {
             let left = {
-                let mut pace = self.pace();
+                let mut rate_limit = self.rate_limit();
                 let now = Instant::now();
-                let left = pace.next.and_then(|next| next.checked_duration_since(now)).filter(|left| !left.is_zero());
+                let left =
+                    rate_limit.next.and_then(|next| next.checked_duration_since(now)).filter(|left| !left.is_zero());
                 let Some(left) = left else {
-                    pace.next = Some(now + pace.pause);
+                    rate_limit.next = Some(now + rate_limit.pause);
                     return;
                 };
                 left
@@ -150,20 +151,20 @@ impl<'a> Site<'a> {
 
     fn pause_for(&self, wait: Duration) {
         let until = Instant::now() + wait;
-        let mut pace = self.pace();
-        pace.next = Some(pace.next.map_or(until, |next| next.max(until)));
+        let mut rate_limit = self.rate_limit();
+        rate_limit.next = Some(rate_limit.next.map_or(until, |next| next.max(until)));
     }
 
     fn slow_down(&self) {
-        let mut pace = self.pace();
-        pace.pause = (pace.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE).max(pace.least);
+        let mut rate_limit = self.rate_limit();
+        rate_limit.pause = (rate_limit.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE).max(rate_limit.least);
     }
 
     fn speed_up(&self) {
-        let mut pace = self.pace();
-        pace.pause = (pace.pause * 9 / 10).max(pace.least);
-        if pace.pause < Duration::from_millis(2) {
-            pace.pause = pace.least;
+        let mut rate_limit = self.rate_limit();
+        rate_limit.pause = (rate_limit.pause * 9 / 10).max(rate_limit.least);
+        if rate_limit.pause < Duration::from_millis(2) {
+            rate_limit.pause = rate_limit.least;
         }
     }
 }
@@ -176,7 +177,7 @@ pub(crate) fn is_down(error: &Error) -> bool {
 }
 
 /// Whether a request that failed in this way may succeed later.
-fn may_pass(error: &Error) -> bool {
+fn is_transient(error: &Error) -> bool {
     let cause = error.details().get("net_error").and_then(|cause| cause.as_str()).unwrap_or_default();
     error.is(TIMEOUT) || error.is(NAVIGATION_FAILED) && matches!(cause, "CONNECTION_LOST" | "FAILED")
 }
@@ -229,11 +230,11 @@ mod tests {
     ) -> (Result<u16, Error>, Vec<Duration>, Duration) {
         let (url, times) = server(answers);
         let client = Client::new(&HostOptions::default(), Some(&url), Limits::default()).unwrap();
-        let site = Site { client: &client, robots: Robots::default(), max_wait, pace: Mutex::default() };
+        let site = Site { client: &client, robots: Robots::default(), max_wait, rate_limit: Mutex::default() };
         let status = site.page(&url).map(|response| response.status);
         let times = times.lock().unwrap();
         let pauses = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let pause = site.pace().pause;
+        let pause = site.rate_limit().pause;
         (status, pauses, pause)
     }
 
@@ -266,8 +267,8 @@ mod tests {
         let (url, _) = server(&[]);
         let client = Client::new(&HostOptions::default(), Some(&url), Limits::default()).unwrap();
         let site =
-            Site { client: &client, robots: Robots::default(), max_wait: Duration::ZERO, pace: Mutex::default() };
-        let pause = || site.pace().pause;
+            Site { client: &client, robots: Robots::default(), max_wait: Duration::ZERO, rate_limit: Mutex::default() };
+        let pause = || site.rate_limit().pause;
         for _ in 0..20 {
             site.slow_down();
         }
@@ -277,7 +278,7 @@ mod tests {
         }
         assert_eq!(pause(), Duration::ZERO);
         // Never faster than robots.txt asks for.
-        site.pace().least = Duration::from_secs(1);
+        site.rate_limit().least = Duration::from_secs(1);
         site.slow_down();
         site.speed_up();
         assert_eq!(pause(), Duration::from_secs(1));

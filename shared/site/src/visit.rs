@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_catalog::{Listed, Source};
-use ragmaker_http::{Get, Response};
+use ragmaker_http::{GetRequest, Response};
 use ragmaker_ingest::{Page, Verdict};
 use ragmaker_knowledge::EMPTY_CONTENT;
 use ragmaker_markdown::Document;
@@ -13,10 +13,10 @@ use url::Url;
 
 use crate::{
     content::{Content, Kind},
-    done::Done,
+    done::FetchedUrls,
     load::{Browser, HTML_FIRST, Loaded, MARKDOWN_FIRST, Via, load},
-    missing::Missing,
-    publisher::{Learned, Way, better, is_fuller, named},
+    missing::MissingPage,
+    publisher::{MarkdownVariant, VariantStatistics, better, is_fuller, named},
     redirect::NotFollowed,
     relations::markdown_links,
     scope::{Scope, key},
@@ -30,9 +30,9 @@ pub(crate) struct Context<'a> {
     pub(crate) browser: Option<&'a Browser>,
     /// The browser session, as the catalog records it.
     pub(crate) session: Option<String>,
-    pub(crate) missing: Missing,
-    pub(crate) learned: Mutex<Learned>,
-    pub(crate) done: Arc<Done>,
+    pub(crate) missing: MissingPage,
+    pub(crate) statistics: Mutex<VariantStatistics>,
+    pub(crate) done: Arc<FetchedUrls>,
 }
 
 impl Context<'_> {
@@ -41,8 +41,8 @@ impl Context<'_> {
         self.scope.refusal(url).is_none() && self.site.allows(url)
     }
 
-    fn learned(&self) -> MutexGuard<'_, Learned> {
-        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    fn statistics(&self) -> MutexGuard<'_, VariantStatistics> {
+        self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn visit(url: &Url, known: Option<&Listed>, run: &Context<'_>) -> Vis
     if let Some(visited) = known.and_then(|known| revisit(url, known, run)) {
         return visited;
     }
-    let tries_accept = run.learned().tries(Way::Accept);
+    let tries_accept = run.statistics().tries(MarkdownVariant::Accept);
     let accept = if tries_accept { MARKDOWN_FIRST } else { HTML_FIRST };
     let asked = match ask(url, url, accept, &validators(url, known), run) {
         // The validators were sent to the new address of a page that has moved, whose content is needed.
@@ -143,7 +143,7 @@ fn ask(
     run: &Context<'_>,
 ) -> Result<Response, Error> {
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let get = Get { url: at, accept, headers: &headers };
+    let get = GetRequest { url: at, accept, headers: &headers };
     run.site.get(&get, &mut |to| {
         if let Some(reason) = run.scope.refusal(to) {
             return Err(NotFollowed::Outside.error(format!("it redirects to {to}: {reason}")));
@@ -196,7 +196,7 @@ fn answered(url: &Url, known: Option<&Listed>, run: &Context<'_>, response: &Res
     let is_moved = redirected.is_some() && (permanent || known.is_none());
     let at = if is_moved { &landed } else { url };
     let mut also = vec![own, key(&landed)];
-    let (found, indexes) = leads(&loaded.content, response);
+    let (found, indexes) = page_links(&loaded.content, response);
     let (loaded, source) = chosen(loaded, response, at, run, tries_accept, &mut also);
     let mut visited = kept(at, loaded, source, is_moved && known.is_some(), also, found);
     visited.indexes = indexes;
@@ -204,7 +204,7 @@ fn answered(url: &Url, known: Option<&Listed>, run: &Context<'_>, response: &Res
 }
 
 /// The links of a page, and the llms.txt that it names.
-fn leads(content: &Content, response: &Response) -> (Vec<Url>, Vec<Url>) {
+fn page_links(content: &Content, response: &Response) -> (Vec<Url>, Vec<Url>) {
     let (_, indexes) = named(response, &content.links);
     let mut found = content.links.anchors.clone();
     found.extend(content.links.refresh.clone());
@@ -228,14 +228,14 @@ fn chosen(
         return (loaded, Source::Browser { session, selector: None, from: None, expand: false, scroll: false });
     }
     let by_accept = loaded.content.kind == Kind::Markdown && tries_accept;
-    if by_accept && !run.learned().is_sure_of_accept() {
+    if by_accept && !run.statistics().is_sure_of_accept() {
         // What the page has beside it is compared.
         let page = run.site.page(&response.url).ok();
         let page = page.and_then(|page| Some((load(&page, run.site.client, None).ok()?, page)));
         if let Some((html, page)) = page.filter(|(html, _)| html.content.kind == Kind::Html) {
             let title = html.content.document.metadata.title.clone();
             let fuller = is_fuller(loaded.content.document.words, html.content.document.words);
-            run.learned().note(Way::Accept, fuller);
+            run.statistics().note(MarkdownVariant::Accept, fuller);
             let source = source_of(if fuller { response } else { &page }, at);
             let mut kept = if fuller { loaded } else { html };
             if kept.content.document.metadata.title.is_empty() {
@@ -246,11 +246,11 @@ fn chosen(
         return (loaded, source_of(response, at));
     }
     if loaded.content.kind == Kind::Html && tries_accept {
-        run.learned().note(Way::Accept, false);
+        run.statistics().note(MarkdownVariant::Accept, false);
     }
-    let mut learned = *run.learned();
-    let better = better(response, &loaded.content, run.site, &mut learned, &|at| run.may_ask(at));
-    *run.learned() = learned;
+    let mut statistics = *run.statistics();
+    let better = better(response, &loaded.content, run.site, &mut statistics, &|at| run.may_ask(at));
+    *run.statistics() = statistics;
     match better {
         Some((mut markdown, answer)) => {
             // Author, language and date are only in the page.

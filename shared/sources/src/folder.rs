@@ -8,7 +8,7 @@ use std::{
 use ragmaker_catalog::Source;
 use ragmaker_convert::{Kind, convert};
 use ragmaker_files::{self as files, Opener, Place, Root, Roots, Walk};
-use ragmaker_ingest::{Page, Run, Skips, Spot, Store, Verdict};
+use ragmaker_ingest::{DocumentKey, Page, Run, Skips, Store, Verdict};
 use ragmaker_project::knowledge_base;
 use ragmaker_text::Source as Text;
 use ragmaker_tool::Error;
@@ -64,7 +64,7 @@ impl Folder<'_> {
     /// Where the folder cannot be read, or a glob is invalid.
     pub fn files(&self, skips: &mut Skips, store: &Store<'_>) -> Result<Vec<Found>, Error> {
         let walk = Walk { include: self.include, exclude: self.exclude, no_ignore: self.no_ignore, ..Walk::default() };
-        let mut bases = Bases::new(store);
+        let mut bases = NestedKnowledgeBases::new(store);
         let mut found = vec![];
         for entry in files::walk(&self.place, walk)?.build() {
             let entry = match entry {
@@ -238,7 +238,7 @@ impl Folder<'_> {
         let folder = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         // Not after all folders above, which say nothing of it.
         let name = format!("{folder}/{path}");
-        let spot = Spot { url, was: was.as_deref(), named_after: Some(&name), moved: was.is_some() };
+        let spot = DocumentKey { url, was: was.as_deref(), named_after: Some(&name), moved: was.is_some() };
         let stored = store.put(document, spot, &source)?;
         let page = Page::stored(url, &stored);
         Ok(match was {
@@ -269,12 +269,12 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Knowledge bases within the folder; their documents have other sources.
-struct Bases {
+struct NestedKnowledgeBases {
     own: Vec<PathBuf>,
     known: HashMap<PathBuf, bool>,
 }
 
-impl Bases {
+impl NestedKnowledgeBases {
     fn new(store: &Store<'_>) -> Self {
         let catalog = store.catalog().file();
         let own = [catalog.parent().map(Path::to_owned), Some(store.folder().to_owned())];

@@ -9,7 +9,7 @@ use ragmaker_catalog::Source;
 use ragmaker_convert::{Kind, convert};
 use ragmaker_files::Glob;
 use ragmaker_git::{Address, Repository};
-use ragmaker_ingest::{Page, Run, Skips, Spot, Store, Verdict};
+use ragmaker_ingest::{DocumentKey, Page, Run, Skips, Store, Verdict};
 use ragmaker_text::Source as Text;
 use ragmaker_tool::Error;
 use url::Url;
@@ -35,7 +35,7 @@ pub struct Found {
 }
 
 /// A document that is to be read.
-struct Wanted<'a> {
+struct PendingDocument<'a> {
     found: &'a Found,
     /// The address that it is known under.
     was: Option<String>,
@@ -88,7 +88,7 @@ impl Tree<'_> {
     pub fn sync(&self, found: &[Found], store: &mut Store<'_>, run: &mut Run) -> Result<(), Error> {
         let known = self.known(store);
         let mut vanished = self.vanished(&known)?;
-        let (mut wanted, mut blobs) = (HashMap::<&str, Vec<Wanted<'_>>>::new(), vec![]);
+        let (mut wanted, mut blobs) = (HashMap::<&str, Vec<PendingDocument<'_>>>::new(), vec![]);
         for found in found {
             let (was, is_same) = match known.get(found.path.as_str()) {
                 Some((url, blob)) => (Some(url.clone()), *blob == found.blob),
@@ -106,7 +106,7 @@ impl Tree<'_> {
             if same.is_empty() {
                 blobs.push(found.blob.as_str());
             }
-            same.push(Wanted { found, was: was.or(gone), moved });
+            same.push(PendingDocument { found, was: was.or(gone), moved });
         }
         self.save(&wanted, &blobs, store, run)?;
         for url in vanished.into_values().flatten() {
@@ -157,13 +157,13 @@ impl Tree<'_> {
                 changed.push((found, url, true));
             }
         }
-        let (mut wanted, mut blobs) = (HashMap::<&str, Vec<Wanted<'_>>>::new(), vec![]);
+        let (mut wanted, mut blobs) = (HashMap::<&str, Vec<PendingDocument<'_>>>::new(), vec![]);
         for (found, url, moved) in &changed {
             let same = wanted.entry(&found.blob).or_default();
             if same.is_empty() {
                 blobs.push(found.blob.as_str());
             }
-            same.push(Wanted { found, was: Some(url.clone()), moved: *moved });
+            same.push(PendingDocument { found, was: Some(url.clone()), moved: *moved });
         }
         self.save(&wanted, &blobs, store, run)?;
         for url in vanished.into_values().flatten() {
@@ -178,7 +178,7 @@ impl Tree<'_> {
     /// Reads `blobs` and saves the documents that are `wanted` of them.
     fn save(
         &self,
-        wanted: &HashMap<&str, Vec<Wanted<'_>>>,
+        wanted: &HashMap<&str, Vec<PendingDocument<'_>>>,
         blobs: &[&str],
         store: &mut Store<'_>,
         run: &mut Run,
@@ -230,7 +230,7 @@ impl Tree<'_> {
         Ok(vanished)
     }
 
-    fn one(&self, wanted: &Wanted<'_>, content: Option<&[u8]>, store: &mut Store<'_>) -> Result<Page, Error> {
+    fn one(&self, wanted: &PendingDocument<'_>, content: Option<&[u8]>, store: &mut Store<'_>) -> Result<Page, Error> {
         let Found { path, blob, kind } = wanted.found;
         let url = self.address.document(self.repository.commit(), path);
         let Some(content) = content else {
@@ -249,7 +249,8 @@ impl Tree<'_> {
             blob: blob.clone(),
         };
         let identity = self.address.identity(path);
-        let spot = Spot { url: &url, was: wanted.was.as_deref(), named_after: Some(&identity), moved: wanted.moved };
+        let spot =
+            DocumentKey { url: &url, was: wanted.was.as_deref(), named_after: Some(&identity), moved: wanted.moved };
         let stored = store.put(document, spot, &source)?;
         let page = Page::stored(&url, &stored);
         Ok(match &wanted.was {

@@ -22,12 +22,12 @@ pub struct Reply {
     /// The body, as it is written.
     pub pieces: Vec<Vec<u8>>,
     /// What follows.
-    pub then: Then,
+    pub then: AfterReply,
 }
 
 /// What a reply does after its last piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterReply {
     /// Closes the connection.
     #[default]
     Close,
@@ -41,25 +41,25 @@ impl Reply {
     /// A stream of events.
     pub fn events(pieces: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_owned();
-        Self { head, pieces: pieces.into_iter().collect(), then: Then::Close }
+        Self { head, pieces: pieces.into_iter().collect(), then: AfterReply::Close }
     }
 
     /// A status with further headers and a body of JSON.
     pub fn status(line: &str, headers: &str, body: &str) -> Self {
         let head = format!("HTTP/1.1 {line}\r\ncontent-type: application/json\r\nconnection: close\r\n{headers}\r\n");
-        Self { head, pieces: vec![body.as_bytes().to_vec()], then: Then::Close }
+        Self { head, pieces: vec![body.as_bytes().to_vec()], then: AfterReply::Close }
     }
 
     /// The same with another end.
     #[must_use]
-    pub fn then(self, then: Then) -> Self {
+    pub fn then(self, then: AfterReply) -> Self {
         Self { then, ..self }
     }
 }
 
 /// A request as it came.
 #[derive(Debug)]
-pub struct Got {
+pub struct ReceivedRequest {
     /// The request line and the headers.
     pub head: String,
     /// The body.
@@ -71,7 +71,7 @@ pub struct Got {
 pub struct Scripted {
     /// Its address.
     pub url: String,
-    got: Arc<Mutex<Vec<Got>>>,
+    got: Arc<Mutex<Vec<ReceivedRequest>>>,
     /// How many clients hung up on an endpoint that said nothing more.
     left: Arc<AtomicUsize>,
 }
@@ -93,11 +93,11 @@ impl Scripted {
     /// # Panics
     ///
     /// Where no port of this machine can be had.
-    pub fn by(script: impl Fn(&Got) -> Reply + Send + Sync + 'static) -> Self {
+    pub fn by(script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::start(usize::MAX, script)
     }
 
-    fn start(most: usize, script: impl Fn(&Got) -> Reply + Send + Sync + 'static) -> Self {
+    fn start(most: usize, script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine is free");
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
         let got = Arc::new(Mutex::new(vec![]));
@@ -125,15 +125,15 @@ impl Scripted {
     }
 
     /// The requests since this was asked last.
-    pub fn got(&self) -> Vec<Got> {
+    pub fn got(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.got.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 fn serve(
     mut stream: TcpStream,
-    script: &dyn Fn(&Got) -> Reply,
-    all: &Mutex<Vec<Got>>,
+    script: &dyn Fn(&ReceivedRequest) -> Reply,
+    all: &Mutex<Vec<ReceivedRequest>>,
     left: &AtomicUsize,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
@@ -151,7 +151,7 @@ fn serve(
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    let got = Got { head, body: serde_json::from_slice(&body).unwrap_or_default() };
+    let got = ReceivedRequest { head, body: serde_json::from_slice(&body).unwrap_or_default() };
     let reply = script(&got);
     all.lock().unwrap_or_else(PoisonError::into_inner).push(got);
     stream.set_nodelay(true)?;
@@ -160,13 +160,13 @@ fn serve(
         stream.write_all(piece)?;
     }
     match reply.then {
-        Then::Close => {}
+        AfterReply::Close => {}
         // Until the client closes its end.
-        Then::Hang => {
+        AfterReply::Hang => {
             drop(reader.read(&mut [0]));
             left.fetch_add(1, Ordering::SeqCst);
         }
-        Then::Repeat => loop {
+        AfterReply::Repeat => loop {
             stream.write_all(reply.pieces.last().map_or(&b""[..], Vec::as_slice))?;
         },
     }

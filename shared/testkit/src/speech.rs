@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 /// A call: id, name, and the text of its arguments.
-pub type Said<'a> = (&'a str, &'a str, &'a str);
+pub type SpokenCall<'a> = (&'a str, &'a str, &'a str);
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
+pub enum WireFormat {
     /// `OpenAI`'s chat completions.
     OpenAi,
     /// Gemini's `generateContent`.
@@ -16,7 +16,7 @@ pub enum Wire {
     Anthropic,
 }
 
-impl Wire {
+impl WireFormat {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::OpenAi, Self::Gemini, Self::Anthropic];
 }
@@ -26,7 +26,7 @@ fn event(data: &Value) -> Vec<u8> {
 }
 
 /// The events of an answer of several texts and calls.
-pub fn answer(wire: Wire, texts: &[&str], calls: &[Said<'_>]) -> Vec<Vec<u8>> {
+pub fn answer(wire: WireFormat, texts: &[&str], calls: &[SpokenCall<'_>]) -> Vec<Vec<u8>> {
     let mut events = texts.iter().map(|said| text(wire, said)).collect::<Vec<_>>();
     for (at, said) in calls.iter().enumerate() {
         events.extend(call(wire, at + 1, *said));
@@ -36,20 +36,20 @@ pub fn answer(wire: Wire, texts: &[&str], calls: &[Said<'_>]) -> Vec<Vec<u8>> {
 }
 
 /// The event of a piece of text.
-pub fn text(wire: Wire, text: &str) -> Vec<u8> {
+pub fn text(wire: WireFormat, text: &str) -> Vec<u8> {
     event(&match wire {
-        Wire::Gemini => json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]}),
-        Wire::Anthropic => {
+        WireFormat::Gemini => json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]}),
+        WireFormat::Anthropic => {
             json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}})
         }
-        Wire::OpenAi => json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]}),
+        WireFormat::OpenAi => json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]}),
     })
 }
 
-fn call(wire: Wire, index: usize, (id, name, arguments): Said<'_>) -> Vec<Vec<u8>> {
+fn call(wire: WireFormat, index: usize, (id, name, arguments): SpokenCall<'_>) -> Vec<Vec<u8>> {
     let halves = arguments.split_at(arguments.len() / 2);
     let all = match wire {
-        Wire::Gemini => {
+        WireFormat::Gemini => {
             let args: Value = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into());
             let mut call = json!({"functionCall": {"name": name, "args": args}, "thoughtSignature": "sig"});
             if !id.is_empty() {
@@ -57,13 +57,13 @@ fn call(wire: Wire, index: usize, (id, name, arguments): Said<'_>) -> Vec<Vec<u8
             }
             vec![json!({"candidates": [{"content": {"role": "model", "parts": [call]}}]})]
         }
-        Wire::Anthropic => {
+        WireFormat::Anthropic => {
             let delta = |part: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": part}});
             let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
             let start = json!({"type": "content_block_start", "index": index, "content_block": block});
             vec![start, delta(halves.0), delta(halves.1)]
         }
-        Wire::OpenAi => {
+        WireFormat::OpenAi => {
             let delta = |call: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
             let mut first =
                 json!({"index": index, "type": "function", "function": {"name": name, "arguments": halves.0}});
@@ -77,19 +77,19 @@ fn call(wire: Wire, index: usize, (id, name, arguments): Said<'_>) -> Vec<Vec<u8
 }
 
 /// The events that end an answer, with its cost: 5 tokens in, 3 out.
-pub fn end(wire: Wire) -> Vec<Vec<u8>> {
+pub fn end(wire: WireFormat) -> Vec<Vec<u8>> {
     match wire {
-        Wire::Gemini => {
+        WireFormat::Gemini => {
             let usage = json!({"promptTokenCount": 5, "candidatesTokenCount": 2, "thoughtsTokenCount": 1});
             vec![event(&json!({"candidates": [{"finishReason": "STOP"}], "usageMetadata": usage}))]
         }
-        Wire::Anthropic => vec![
+        WireFormat::Anthropic => vec![
             event(
                 &json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"input_tokens": 5, "output_tokens": 3}}),
             ),
             event(&json!({"type": "message_stop"})),
         ],
-        Wire::OpenAi => vec![
+        WireFormat::OpenAi => vec![
             event(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})),
             event(&json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 3}})),
             b"data: [DONE]\n\n".to_vec(),

@@ -190,7 +190,12 @@ fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
 
 /// A doc comment without backticks, which cost tokens and have no meaning for a model.
 fn plain_text(comment: &str) -> String {
-    comment.replace('`', "")
+    single_braces(comment).replace('`', "")
+}
+
+/// A description of `argh`, which doubles the braces of a doc comment, as it was written.
+pub(crate) fn single_braces(description: &str) -> String {
+    description.replace("{{", "{").replace("}}", "}")
 }
 
 fn output<T: Tool>() -> Value {

@@ -118,7 +118,7 @@ pub const DENIED_BY_USER: Code = Code::new(
 pub enum Approval {
     /// There is no host: the tool runs as a process of its own and asks the person itself.
     #[default]
-    Own,
+    Interactive,
     /// The host asks, and has not yet.
     Pending,
     /// A person, or a rule of theirs, approved the call.

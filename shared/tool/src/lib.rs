@@ -28,7 +28,7 @@ pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, 
 pub use host::{Approval, Caller, DENIED_BY_USER, HostOptions, Invocation, NEEDS_APPROVAL, NOT_ALLOWED_IN_ARGUMENTS};
 pub use manual::{Manual, Spelling};
 pub use printable::printable;
-pub use run::{Answered, Exit, call, call_approved, main};
+pub use run::{CallAnswer, Exit, call, call_approved, main};
 
 // What a tool's types derive, so that a tool names one crate for its contract.
 pub use schemars::{self, JsonSchema};

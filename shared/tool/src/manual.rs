@@ -3,7 +3,11 @@
 //! Models need none of them: arguments have another spelling in JSON, a model cannot set host options, and a remedy is
 //! part of its error.
 
-use crate::{HostOptions, Tool, arguments::json_name, describe::codes};
+use crate::{
+    HostOptions, Tool,
+    arguments::json_name,
+    describe::{codes, single_braces},
+};
 
 /// A tool for people who read about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub struct Spelling {
     /// The key in discovery.json, such as `headless`.
     pub key: String,
     /// The help of the flag.
-    pub help: &'static str,
+    pub help: String,
 }
 
 impl Manual {
@@ -36,11 +40,11 @@ impl Manual {
     pub fn of<T: Tool>() -> Self {
         let flags = T::get_args_info().flags.iter().filter(|flag| flag.long != "--help" && !flag.hidden);
         let (stream, flags): (Vec<_>, Vec<_>) = flags.partition(|flag| T::STREAM_FLAGS.contains(&flag.long));
-        let spelling = |long: &'static str, help| {
+        let spelling = |long: &'static str, description: &str| {
             let name = json_name(long);
             // As describe::parameters has it.
             let key = name.strip_prefix("no_").map_or(name.clone(), str::to_owned);
-            Spelling { flag: long, key, help }
+            Spelling { flag: long, key, help: single_braces(description) }
         };
         let mut errors = vec![];
         for code in codes::<T>() {

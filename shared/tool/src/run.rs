@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::{
     ARGUMENT_ERROR, Approval, Caller, Error, HostOptions, INTERNAL_ERROR, Invocation, NOT_ALLOWED_IN_ARGUMENTS,
     OUTPUT_ERROR, Tool,
-    arguments::{self, Called, Members, Parsed},
+    arguments::{self, Members, Parsed, ParsedCall},
     describe,
     json::{self, Charset},
     log,
@@ -68,7 +68,7 @@ pub fn main<T: Tool>(entry: &'static str) -> ExitCode {
 
 /// The answer to a call in this process.
 #[derive(Debug)]
-pub struct Answered {
+pub struct CallAnswer {
     /// The output of the executable, as a value.
     pub json: Value,
     /// The text that it would print instead of JSON; see [`Tool::plain`].
@@ -80,7 +80,7 @@ pub struct Answered {
 /// # Errors
 ///
 /// What the executable would print on standard error.
-pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Answered, Error> {
+pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<CallAnswer, Error> {
     call_approved::<T>(arguments, host, &Approval::Pending)
 }
 
@@ -89,19 +89,23 @@ pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Answered,
 /// # Errors
 ///
 /// As [`call`].
-pub fn call_approved<T: Tool>(arguments: Members, host: &HostOptions, approval: &Approval) -> Result<Answered, Error> {
+pub fn call_approved<T: Tool>(
+    arguments: Members,
+    host: &HostOptions,
+    approval: &Approval,
+) -> Result<CallAnswer, Error> {
     caught::<T, _>(|| {
         let (tool, invocation) = arguments::from_json::<T>(arguments, host).inspect_err(log::Record::refuse::<T>)?;
         let answer = answer((tool, Invocation { approval: approval.clone(), ..invocation }))?;
         let plain = T::plain(&answer).map(str::to_owned);
         // A value that reads a file as it is serialized can fail.
         let json = serde_json::to_value(Success::of(&answer));
-        Ok(Answered { json: json.map_err(|error| OUTPUT_ERROR.error(error.to_string()))?, plain })
+        Ok(CallAnswer { json: json.map_err(|error| OUTPUT_ERROR.error(error.to_string()))?, plain })
     })
 }
 
 /// Does the work of a call that streams; `None` for one that answers.
-fn streamed<T: Tool>((tool, invocation): &Called<T>) -> Option<Result<(), Error>> {
+fn streamed<T: Tool>((tool, invocation): &ParsedCall<T>) -> Option<Result<(), Error>> {
     let record = log::Record::start(tool);
     let outcome = tool.stream(invocation)?.map_err(listed::<T>);
     if let Some(record) = record {
@@ -111,7 +115,7 @@ fn streamed<T: Tool>((tool, invocation): &Called<T>) -> Option<Result<(), Error>
 }
 
 /// Runs the tool and records the call in the log, if there is one.
-fn answer<T: Tool>((tool, invocation): Called<T>) -> Result<T::Answer, Error> {
+fn answer<T: Tool>((tool, invocation): ParsedCall<T>) -> Result<T::Answer, Error> {
     let record = log::Record::start(&tool);
     let outcome = tool.run(&invocation).map_err(listed::<T>);
     let outcome = outcome.map_err(|error| match invocation.caller {

@@ -36,7 +36,8 @@ pub use work::{Status, Todo, Work, rendered};
 pub const STATE_NOT_USABLE: Code =
     Code::new("STATE_NOT_USABLE", "Check the disk and the permissions of .tmp/cache/conversations in the project.");
 /// Another process keeps the state locked.
-pub const STATE_BUSY: Code = Code::new("STATE_BUSY", "Call again; end a process that does not let go of it.");
+pub const STATE_BUSY: Code =
+    Code::new("STATE_BUSY", "Call again; if it stays locked, end the process that holds the lock.");
 
 /// The error codes of [`Conversation`], without those of locating the project.
 pub const ERRORS: &[Code] = &[STATE_NOT_USABLE, STATE_BUSY];

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Heard, Offered, Received, Response, Say, each, events, text};
+use super::{ModelReply, Offered, Received, ReceivedConversation, Response, each, events, text};
 
-pub(super) fn heard(body: &Value) -> Heard {
-    let mut heard = Heard {
+pub(super) fn heard(body: &Value) -> ReceivedConversation {
+    let mut heard = ReceivedConversation {
         tools: each(&body["tools"]).filter_map(|tool| Offered::plain(&tool["name"])).collect(),
         texts: each(&body["system"]).map(|block| text(&block["text"])).collect(),
-        ..Heard::default()
+        ..ReceivedConversation::default()
     };
     for message in each(&body["messages"]).filter(|message| message["role"] == "user") {
         heard.texts.extend(message["content"].as_str().map(str::to_owned));
@@ -33,13 +33,13 @@ fn result(block: &Value) -> Received {
     result
 }
 
-pub(super) fn answer(say: &Say, number: usize, streams: bool) -> Response {
+pub(super) fn answer(say: &ModelReply, number: usize, streams: bool) -> Response {
     let (block, reason) = match say {
-        Say::Call(tool, arguments) => (
+        ModelReply::Call(tool, arguments) => (
             json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": tool.name, "input": arguments}),
             "tool_use",
         ),
-        Say::Text(said) => (json!({"type": "text", "text": said}), "end_turn"),
+        ModelReply::Text(said) => (json!({"type": "text", "text": said}), "end_turn"),
     };
     let mut message = json!({
         "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": "scripted",
@@ -52,11 +52,11 @@ pub(super) fn answer(say: &Say, number: usize, streams: bool) -> Response {
     message["content"] = json!([]);
     message["stop_reason"] = Value::Null;
     let (empty, delta) = match say {
-        Say::Call(tool, arguments) => (
+        ModelReply::Call(tool, arguments) => (
             json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": tool.name, "input": {}}),
             json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
         ),
-        Say::Text(said) => (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": said})),
+        ModelReply::Text(said) => (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": said})),
     };
     let stop = json!({"stop_reason": reason, "stop_sequence": null});
     let all = [

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Heard, Offered, Received, Response, Say, data_type, each, events, text};
+use super::{ModelReply, Offered, Received, ReceivedConversation, Response, data_type, each, events, text};
 
-pub(super) fn heard(body: &Value) -> Heard {
+pub(super) fn heard(body: &Value) -> ReceivedConversation {
     let tools = each(&body["tools"]).filter_map(|tool| Offered::plain(&tool["function"]["name"]));
-    let mut heard = Heard { tools: tools.collect(), ..Heard::default() };
+    let mut heard = ReceivedConversation { tools: tools.collect(), ..ReceivedConversation::default() };
     for message in each(&body["messages"]) {
         let content = &message["content"];
         if message["role"] == "tool" {
@@ -28,16 +28,16 @@ pub(super) fn heard(body: &Value) -> Heard {
     heard
 }
 
-pub(super) fn answer(say: &Say, number: usize, streams: bool) -> Response {
+pub(super) fn answer(say: &ModelReply, number: usize, streams: bool) -> Response {
     let (message, reason) = match say {
-        Say::Call(tool, arguments) => {
+        ModelReply::Call(tool, arguments) => {
             let call = json!({
                 "index": 0, "id": format!("call_{number}"), "type": "function",
                 "function": {"name": tool.name, "arguments": arguments.to_string()},
             });
             (json!({"role": "assistant", "content": null, "tool_calls": [call]}), "tool_calls")
         }
-        Say::Text(said) => (json!({"role": "assistant", "content": said}), "stop"),
+        ModelReply::Text(said) => (json!({"role": "assistant", "content": said}), "stop"),
     };
     let usage = json!({"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10});
     let with = |object: &str, choices: Value| json!({"id": format!("chat_{number}"), "object": object, "created": 1, "model": "scripted", "choices": choices});

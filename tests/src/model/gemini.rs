@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Heard, Offered, Received, Response, Say, each, events, text};
+use super::{ModelReply, Offered, Received, ReceivedConversation, Response, each, events, text};
 
-pub(super) fn heard(body: &Value) -> Heard {
+pub(super) fn heard(body: &Value) -> ReceivedConversation {
     let declarations = each(&body["tools"]).flat_map(|tool| each(&tool["functionDeclarations"]));
-    let mut heard = Heard {
+    let mut heard = ReceivedConversation {
         tools: declarations.filter_map(|tool| Offered::plain(&tool["name"])).collect(),
         texts: each(&body["systemInstruction"]["parts"]).map(|part| text(&part["text"])).collect(),
-        ..Heard::default()
+        ..ReceivedConversation::default()
     };
     for part in each(&body["contents"]).filter(|content| content["role"] == "user").flat_map(|one| each(&one["parts"]))
     {
@@ -32,12 +32,12 @@ fn image(part: &Value) -> Option<String> {
     part["inlineData"]["mimeType"].as_str().map(str::to_owned)
 }
 
-pub(super) fn answer(say: &Say, body: &Value, streams: bool) -> Response {
+pub(super) fn answer(say: &ModelReply, body: &Value, streams: bool) -> Response {
     let part = match say {
-        Say::Call(tool, arguments) => {
+        ModelReply::Call(tool, arguments) => {
             json!({"functionCall": {"id": format!("call{}", body.to_string().len()), "name": tool.name, "args": arguments}})
         }
-        Say::Text(said) => json!({"text": said}),
+        ModelReply::Text(said) => json!({"text": said}),
     };
     let answer = json!({
         "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],

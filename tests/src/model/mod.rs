@@ -1,10 +1,9 @@
-//! A scripted model: an HTTP endpoint that agents' clients use in the place of their vendor's, and that
-//! answers what the test's script says.
+//! A scripted model: an HTTP endpoint for agent clients that answers according to the script of the test.
 //!
-//! It speaks as much of four protocols as the clients need to call tools: Gemini's `generateContent`,
-//! Anthropic's messages, `OpenAI`'s responses and chat completions, streamed where they ask for it. What
-//! a client sends is brought into one form, [`Heard`], so that one script drives every client, and a
-//! test can look at what the model received.
+//! It implements the parts of four protocols that are needed for tool calls: Gemini's `generateContent`,
+//! Anthropic's messages, `OpenAI`'s responses and chat completions, with streaming. A request is converted to a
+//! [`ReceivedConversation`], so that one script works with every client, and a test can check what the model
+//! received.
 
 mod anthropic;
 mod chat;
@@ -23,16 +22,17 @@ use crate::site::{
     server::{Reply, Server},
 };
 
-/// What a client has told the model so far in one conversation.
+/// The conversation in a request of a client.
 #[derive(Clone, Debug, Default)]
-pub struct Heard {
-    /// The tools that it offers, by the names that it gives them.
+pub struct ReceivedConversation {
+    /// The offered tools, by the client's names.
     pub tools: Vec<Offered>,
-    /// What the person said, and what the client says of itself and its context.
+    /// The texts of the person, and the client's own system prompt.
     pub texts: Vec<String>,
     /// The results of the calls, in order.
     pub results: Vec<Received>,
-    /// When the request was there, before it was parsed: parsing a long conversation is no time of the client's.
+    /// The time at which the request was received, before parsing, because parsing is not part of the client's
+    /// time.
     pub arrived: Option<Instant>,
 }
 
@@ -41,48 +41,48 @@ pub struct Heard {
 pub struct Offered {
     /// Its name.
     pub name: String,
-    /// The group that it is called in, where the client has groups.
+    /// The name space, if the client has name spaces.
     pub namespace: Option<String>,
 }
 
-/// The result of a call, as the model sees it.
+/// The result of a call, as the model receives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// All text of it.
+    /// The whole text.
     pub text: String,
-    /// The media types of the images that came with it.
+    /// The media types of its images.
     pub images: Vec<String>,
-    /// Whether the client marks it as an error; `None` where its protocol cannot.
+    /// Whether the client marks it as an error; `None` if the protocol cannot.
     pub is_error: Option<bool>,
 }
 
-/// What the model says.
+/// The reply of the model.
 #[derive(Clone, Debug)]
-pub enum Say {
-    /// Calls a tool of this name, with these arguments.
+pub enum ModelReply {
+    /// Calls a tool with these arguments.
     Call(Offered, Value),
     /// Ends the turn.
     Text(String),
 }
 
-type Script = dyn Fn(&Heard) -> Say + Send + Sync;
+type Script = dyn Fn(&ReceivedConversation) -> ModelReply + Send + Sync;
 
-/// A running endpoint; dropping it stops it.
+/// A running endpoint, which ends when dropped.
 pub struct Model {
     server: Server,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    heard: Arc<Mutex<Vec<ReceivedConversation>>>,
 }
 
 impl Model {
-    /// Starts an endpoint that answers as `script` says.
+    /// Starts an endpoint that replies according to `script`.
     ///
-    /// A request that offers no tools is one of the client's own, for a title or a summary, and does
-    /// not reach the script.
+    /// A request without tools is one of the client's own, for a title or a summary, and is not passed to the
+    /// script.
     ///
     /// # Panics
     ///
-    /// Where no port of this machine can be had.
-    pub fn start(script: impl Fn(&Heard) -> Say + Send + Sync + 'static) -> Self {
+    /// If no port is free.
+    pub fn start(script: impl Fn(&ReceivedConversation) -> ModelReply + Send + Sync + 'static) -> Self {
         let heard = Arc::new(Mutex::new(vec![]));
         let log = Arc::clone(&heard);
         let script: Box<Script> = Box::new(script);
@@ -91,17 +91,17 @@ impl Model {
         Self { server, heard }
     }
 
-    /// The endpoint's address, without a path.
+    /// The URL of the endpoint, without a path.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.server.port())
     }
 
-    /// What the client told at the last turn: the whole conversation.
-    pub fn heard(&self) -> Heard {
+    /// The conversation in the last request.
+    pub fn heard(&self) -> ReceivedConversation {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).last().cloned().unwrap_or_default()
     }
 
-    /// Every request, as it came: for a test that failed.
+    /// Every request, for the diagnosis of a failed test.
     pub fn requests(&self) -> Vec<String> {
         self.server
             .log()
@@ -111,16 +111,16 @@ impl Model {
     }
 }
 
-fn answer(request: &Request, script: &Script, log: &Mutex<Vec<Heard>>) -> Reply {
+fn answer(request: &Request, script: &Script, log: &Mutex<Vec<ReceivedConversation>>) -> Reply {
     let arrived = Some(Instant::now());
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let path = request.path.split('?').next().unwrap_or_default();
     let streams = body["stream"] == true || path.ends_with(":streamGenerateContent");
-    let say = |heard: Heard| {
+    let say = |heard: ReceivedConversation| {
         if heard.tools.is_empty() {
-            return Say::Text("ok".to_owned());
+            return ModelReply::Text("ok".to_owned());
         }
-        let heard = Heard { arrived, ..heard };
+        let heard = ReceivedConversation { arrived, ..heard };
         let said = script(&heard);
         log.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
         said
@@ -139,7 +139,7 @@ fn answer(request: &Request, script: &Script, log: &Mutex<Vec<Heard>>) -> Reply 
     } else if path.ends_with("count_tokens") || path.ends_with(":countTokens") {
         json(&json!({"input_tokens": 10, "totalTokens": 10}))
     } else {
-        // What a client asks beside its conversation it can do without.
+        // Clients work without an answer to their other requests.
         json(&json!({}))
     };
     response.into()
@@ -149,7 +149,7 @@ fn json(value: &Value) -> Response {
     Response::new("application/json", value.to_string())
 }
 
-/// A stream of events that is known as a whole; an event may have a name.
+/// A stream of events; an event may have a name.
 fn events<'a>(events: impl IntoIterator<Item = (Option<&'a str>, Value)>) -> Response {
     let mut text = String::new();
     for (name, data) in events {
@@ -159,7 +159,7 @@ fn events<'a>(events: impl IntoIterator<Item = (Option<&'a str>, Value)>) -> Res
     Response::new("text/event-stream", text)
 }
 
-/// The elements of an array, none where it is something else.
+/// The elements of an array; none for other values.
 fn each(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
@@ -168,7 +168,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The media type in a `data:` address.
+/// The media type of a `data:` URL.
 fn data_type(url: &str) -> Option<String> {
     Some(url.strip_prefix("data:")?.split([';', ',']).next()?.to_owned())
 }
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     /// The same conversation in every protocol: a question, a tool, its result with an image.
-    fn conversations() -> [(&'static str, Heard, Value); 4] {
+    fn conversations() -> [(&'static str, ReceivedConversation, Value); 4] {
         let gemini = json!({
             "systemInstruction": {"parts": [{"text": "system"}]},
             "tools": [{"functionDeclarations": [{"name": "look"}]}],
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn every_protocol_is_heard_alike() {
+    fn every_protocol_gives_the_same_conversation() {
         for (path, heard, _) in conversations() {
             assert_eq!(heard.tools, [Offered { name: "look".into(), namespace: None }], "{path}");
             assert_eq!(heard.texts, ["system", "go"], "{path}");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_of_a_group_is_known_by_it() {
+    fn a_tool_in_a_name_space_keeps_it() {
         let body =
             json!({"tools": [{"type": "namespace", "name": "group", "tools": [{"type": "function", "name": "look"}]}]});
         let expected = Offered { name: "look".into(), namespace: Some("group".into()) };
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_script_answers_in_every_protocol() {
-        let model = Model::start(|heard| Say::Call(heard.tools[0].clone(), json!({"at": heard.results.len()})));
+        let model = Model::start(|heard| ModelReply::Call(heard.tools[0].clone(), json!({"at": heard.results.len()})));
         for (path, _, mut body) in conversations() {
             body["stream"] = true.into();
             let (body, mut answer) = (body.to_string(), String::new());

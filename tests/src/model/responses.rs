@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Heard, Offered, Received, Response, Say, data_type, each, events, text};
+use super::{ModelReply, Offered, Received, ReceivedConversation, Response, data_type, each, events, text};
 
-pub(super) fn heard(body: &Value) -> Heard {
-    let mut heard = Heard { texts: vec![text(&body["instructions"])], ..Heard::default() };
+pub(super) fn heard(body: &Value) -> ReceivedConversation {
+    let mut heard =
+        ReceivedConversation { texts: vec![text(&body["instructions"])], ..ReceivedConversation::default() };
     for tool in each(&body["tools"]) {
         heard.tools.extend(Offered::plain(&tool["name"]).filter(|_| tool["type"] == "function"));
         let namespace = tool["name"].as_str().map(str::to_owned);
@@ -31,9 +32,9 @@ fn result(output: &Value) -> Received {
     result
 }
 
-pub(super) fn answer(say: &Say, number: usize, streams: bool) -> Response {
+pub(super) fn answer(say: &ModelReply, number: usize, streams: bool) -> Response {
     let item = match say {
-        Say::Call(tool, arguments) => {
+        ModelReply::Call(tool, arguments) => {
             let mut item = json!({
                 "type": "function_call", "id": format!("fc_{number}"), "call_id": format!("call_{number}"),
                 "name": tool.name, "arguments": arguments.to_string(), "status": "completed",
@@ -43,7 +44,7 @@ pub(super) fn answer(say: &Say, number: usize, streams: bool) -> Response {
             }
             item
         }
-        Say::Text(said) => json!({
+        ModelReply::Text(said) => json!({
             "type": "message", "id": format!("msg_{number}"), "role": "assistant", "status": "completed",
             "content": [{"type": "output_text", "text": said, "annotations": []}],
         }),

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_the_contract_passes() {
+    fn output_that_keeps_the_contract_passes() {
         assert_eq!(check(0, "{\"status\": \"success\", \"n\": 1}\n", "").unwrap().answer()["n"], 1);
         assert_eq!(check(1, "", ERROR).unwrap().error("GONE")["message"], "m");
         let usage = ERROR.replace("GONE", "ARGUMENT_ERROR");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_contract_does_not() {
+    fn output_that_breaks_the_contract_fails() {
         let success = "{\"status\": \"success\"}";
         for (code, stdout, stderr) in [
             (0, success, "warning"),

@@ -13,7 +13,7 @@ use std::{
 use super::{Output, executable};
 
 /// How long a tool may run unless a test says otherwise.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// How long the streams of a tool that has ended may stay open, which is how long it takes to see
 /// that somebody it left behind holds them.
@@ -143,7 +143,7 @@ impl Tool {
 
 impl From<Command> for Tool {
     fn from(command: Command) -> Self {
-        Self { command, stdin: None, patience: PATIENCE }
+        Self { command, stdin: None, patience: TIMEOUT }
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hung_tool_is_killed_and_shown() {
+    fn a_hanging_tool_is_killed_and_reported() {
         let shown = failure(shell("echo started; echo oops >&2; exec sleep 600").within(Duration::from_millis(300)));
         assert!(shown.contains("still running") && shown.contains("started") && shown.contains("oops"), "{shown}");
     }

@@ -1,8 +1,8 @@
 //! Pages to act in: a plain one with a control of every kind, and hostile ones.
 
-use super::{ask::Ask, html, http::Response, server::Reply};
+use super::{ask::PageRequest, html, http::Response, server::Reply};
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let other = format!("http://localhost:{}/act", ask.port);
     let body = match ask.rest()[..] {
         ["page"] => return Some(html::page("Controls", &CONTROLS.replace("OTHER", &other)).into()),

@@ -1,8 +1,8 @@
 //! Applications of one page: routes rendered by script, scrolling without end, a service worker.
 
-use super::{ask::Ask, html, http::Response, server::Reply};
+use super::{ask::PageRequest, html, http::Response, server::Reply};
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
         ("app", _) => html::page("App", &(SHELL.to_owned() + PUSH_STATE)),
         ("hash", []) => html::page("App", &(SHELL.to_owned() + HASH)),
@@ -90,7 +90,7 @@ const REGISTER: &str = r#"<p id="state">Registering…</p>
 </ul>
 <script>
   navigator.serviceWorker.register('/worker/script.js', {scope: '/worker'}).then(() => navigator.serviceWorker.ready)
-    .then(() => document.getElementById('state').textContent = 'Registered.');
+    .then(() => document.getElementById('state').textContent = 'ConnectionGuard.');
 </script>"#;
 
 const WORKER: &str = r"addEventListener('activate', event => event.waitUntil(clients.claim()));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::{http::Request, visit::Visit};
 
 /// A request on its way to the page that answers it.
-pub(super) struct Ask<'a> {
+pub(super) struct PageRequest<'a> {
     pub(super) request: &'a Request,
     /// The first part of the path, by which the pages are ordered.
     pub(super) topic: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct Ask<'a> {
     pub(super) visit: &'a Visit,
 }
 
-impl<'a> Ask<'a> {
+impl<'a> PageRequest<'a> {
     pub(super) fn new(request: &'a Request, port: u16, visit: &'a Visit) -> Self {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let mut parts = path.trim_start_matches('/').split('/');

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{ask::Ask, html, server::Reply};
+use super::{ask::PageRequest, html, server::Reply};
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let reply = match ask.rest()[..] {
         ["reset"] => Reply::bytes(|peer| {
             peer.write(beginning())?;

@@ -3,7 +3,7 @@
 //! They have the status, the headers and the structure that the vendors document or are known for.
 //! Nothing in them talks to a vendor: the site's own policy keeps their scripts and frames out.
 
-use super::{ask::Ask, html, http::Response, server::Reply};
+use super::{ask::PageRequest, html, http::Response, server::Reply};
 
 /// The pages, as files in `tests/site/challenge/`.
 macro_rules! file {
@@ -12,7 +12,7 @@ macro_rules! file {
     };
 }
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
         ("challenge", [vendor]) => challenge(vendor, ask)?,
         ("innocent", ["article"]) => Response::html(file!("innocent-article.html")),
@@ -33,7 +33,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     Some(response.into())
 }
 
-fn challenge(vendor: &str, ask: &Ask<'_>) -> Option<Response> {
+fn challenge(vendor: &str, ask: &PageRequest<'_>) -> Option<Response> {
     let response = match vendor {
         "cloudflare" => cloudflare("chl_page/v1"),
         "cloudflare-clearing" | "cloudflare-slow" if ask.request.cookie("cf_clearance").is_some() => {

@@ -3,13 +3,13 @@
 use encoding_rs::{EUC_JP, SHIFT_JIS};
 
 use super::{
-    ask::{Ask, number},
+    ask::{PageRequest, number},
     html,
     http::Response,
     server::Reply,
 };
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
         ("status", [code]) => status(number(code).filter(|code| (200..600).contains(code))?),
         ("content", [kind]) => content(kind)?,

@@ -1,8 +1,8 @@
 //! Pages that open dialogs: alert, confirm, prompt, beforeunload.
 
-use super::{ask::Ask, html, server::Reply};
+use super::{ask::PageRequest, html, server::Reply};
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let script = match ask.rest()[..] {
         ["alert"] => "alert('An alert');",
         ["confirm"] => "show(confirm('A question?'));",

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::{
-    ask::{Ask, number},
+    ask::{PageRequest, number},
     html,
     http::Response,
     server::{Peer, Reply},
@@ -227,7 +227,7 @@ pub const FIXTURES: &[Fixture] = &[
     },
 ];
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let script = |text: String| Response::new("text/javascript", text).header("Access-Control-Allow-Origin", "*");
     let (response, delay) = match ask.rest()[..] {
         ["silent"] => return Some(super::others::hold()),

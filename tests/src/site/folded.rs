@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{ask::Ask, html, http::Response, server::Reply};
+use super::{ask::PageRequest, html, http::Response, server::Reply};
 
 /// The number of folded sections, six of each kind.
 const SECTIONS: usize = 30;
@@ -27,7 +27,7 @@ pub fn folded_sentences() -> Vec<String> {
     all.chain(of("lazy row", LAZY_ROWS)).chain(of("virtual row", VIRTUAL_ROWS)).collect()
 }
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     match ask.rest()[..] {
         [] => Some(html::page("Folded", &page()).into()),
         ["part", kind, number] => {

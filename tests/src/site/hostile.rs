@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ask::Ask, html, http::Response, server::Reply};
+use super::{ask::PageRequest, html, http::Response, server::Reply};
 
 /// How long after the page its content comes.
 const LATE: Duration = Duration::from_millis(700);
@@ -10,7 +10,7 @@ const LATE: Duration = Duration::from_millis(700);
 /// How long an answer takes that takes long.
 const SLOW: Duration = Duration::from_millis(4500);
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
         ("late", ["content.js"]) => return Some(late(Response::new("text/javascript", RENDER))),
         ("late", ["content.html"]) => {

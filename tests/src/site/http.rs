@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_an_error() {
+    fn an_invalid_request_is_an_error() {
         for bytes in ["\r\n\r\n", "GET\r\n", "GET / HTTP/1.1\r\nHost: x\r\n", "\u{16}\u{3}\u{1}"] {
             assert!(Request::read(&mut bytes.as_bytes()).is_err(), "{bytes:?}");
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{
-    ask::{Ask, number},
+    ask::{PageRequest, number},
     html,
     server::Reply,
 };
@@ -11,7 +11,7 @@ use super::{
 /// The most links that a page has.
 const MOST: usize = 20_000;
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match ask.rest()[..] {
         ["late", ms] => html::page("Links that come late", &late(number(ms)?)),
         ["hidden"] => html::text_page("Hidden links", HIDDEN),
@@ -48,7 +48,7 @@ fn late(ms: u32) -> String {
     )
 }
 
-fn frames(ask: &Ask<'_>) -> String {
+fn frames(ask: &PageRequest<'_>) -> String {
     let other = ask.query().into_iter().find(|(name, _)| name == "other").map(|(_, origin)| origin);
     let other = other.unwrap_or_else(|| format!("http://localhost:{}", ask.port));
     format!(

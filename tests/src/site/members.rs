@@ -2,7 +2,7 @@
 //!
 //! Their addresses do not say which is which: a page is known by what it is made of.
 
-use super::{ask::Ask, http::Response, server::Reply};
+use super::{ask::PageRequest, http::Response, server::Reply};
 
 /// The pages, as files in `tests/site/members/`.
 macro_rules! file {
@@ -11,7 +11,7 @@ macro_rules! file {
     };
 }
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let page = match ask.rest()[..] {
         ["en"] => file!("en.html"),
         ["ja"] => file!("ja.html"),

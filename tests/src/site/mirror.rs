@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn every_host_is_renamed_and_nothing_else() {
+    fn only_hosts_are_renamed() {
         for (text, wanted) in [
             (r#"<a href="https://a.example/x">"#, r#"<a href="A/x">"#),
             (r#"<script src="//B.example/x.js">"#, r#"<script src="B/x.js">"#),

@@ -152,7 +152,7 @@ mod wiki;
 use std::{io, sync::Arc, time::Duration};
 
 use self::{
-    ask::Ask,
+    ask::PageRequest,
     server::{Reply, Server},
 };
 
@@ -195,7 +195,7 @@ impl Site {
         let (tls, scheme) = if https { (Some(tls::self_signed()?), "https") } else { (None, "http") };
         let server = Server::start(tls, |port| {
             let visit = visit::Visit::new();
-            Box::new(move |request| reply(&Ask::new(request, port, &visit)))
+            Box::new(move |request| reply(&PageRequest::new(request, port, &visit)))
         })?;
         Ok(Self { server, scheme })
     }
@@ -226,12 +226,12 @@ fn is_for(request: &Request, path: &str) -> bool {
     request.path == path || request.path.split_once('?').is_some_and(|(before, _)| before == path)
 }
 
-fn reply(ask: &Ask<'_>) -> Reply {
+fn reply(ask: &PageRequest<'_>) -> Reply {
     page(ask).unwrap_or_else(|| html::not_found(&ask.request.path).into())
 }
 
 /// The answer of the page that is asked for; `None` where there is no such page.
-fn page(ask: &Ask<'_>) -> Option<Reply> {
+fn page(ask: &PageRequest<'_>) -> Option<Reply> {
     match ask.topic {
         "" => Some(html::index(table()).into()),
         "wiki" => wiki::reply(ask),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{
-    ask::Ask,
+    ask::PageRequest,
     html,
     http::Response,
     server::{Peer, Reply},
@@ -14,7 +14,7 @@ use super::{
 const LATE: &str = "Words that another site brings";
 
 /// Whether another site is asked that answers nothing: any `NAME.localhost` but `api-NAME.localhost`.
-pub(super) fn is_dead(ask: &Ask<'_>) -> bool {
+pub(super) fn is_dead(ask: &PageRequest<'_>) -> bool {
     let host = ask.request.header("host").unwrap_or_default();
     host.contains(".localhost") && !host.starts_with("api-")
 }
@@ -24,7 +24,7 @@ pub(super) fn hold() -> Reply {
     Reply::bytes(|peer: &mut Peer<'_>| peer.hold())
 }
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let name = ask.rest.first().map_or("", String::as_str);
     let other = format!("http://{name}.localhost:{}/other-site", ask.port);
     let api = format!("http://api-{name}.localhost:{}/other-site/api", ask.port);

@@ -1,7 +1,7 @@
 //! Redirects: by status, by header, by script, also broken ones.
 
 use super::{
-    ask::{Ask, number},
+    ask::{PageRequest, number},
     html,
     http::Response,
     server::Reply,
@@ -10,7 +10,7 @@ use super::{
 /// The most redirects in a chain; browsers give up after 20.
 const LONGEST: u32 = 100;
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match ask.rest()[..] {
         ["chain", n] => match number::<u32>(n).filter(|n| *n <= LONGEST)? {
             0 => Response::redirect(302, "/page/the end of the chain"),

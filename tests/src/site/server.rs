@@ -24,10 +24,10 @@ pub(crate) enum Reply {
     /// With a whole response; the connection is ready for the next request.
     Whole(Response),
     /// With bytes written by hand; the connection is closed after them.
-    Bytes(Box<ByHand>),
+    Bytes(Box<RawHandler>),
 }
 
-type ByHand = dyn FnOnce(&mut Peer<'_>) -> io::Result<()>;
+type RawHandler = dyn FnOnce(&mut Peer<'_>) -> io::Result<()>;
 
 impl Reply {
     pub(crate) fn bytes(write: impl FnOnce(&mut Peer<'_>) -> io::Result<()> + 'static) -> Self {
@@ -151,7 +151,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             if *locked(&shared.stopped) {
                 let _ = connection.shutdown(Shutdown::Both);
             }
-            let _registered = Registered(&shared, id);
+            let _registered = ConnectionGuard(&shared, id);
             // A connection ends in many ways; the client sees which.
             let _ = serve(&shared, connection);
         });
@@ -159,9 +159,9 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 }
 
 /// Takes a connection off the list when its thread ends, in whatever way.
-struct Registered<'a>(&'a Shared, u64);
+struct ConnectionGuard<'a>(&'a Shared, u64);
 
-impl Drop for Registered<'_> {
+impl Drop for ConnectionGuard<'_> {
     fn drop(&mut self) {
         locked(&self.0.connections).remove(&self.1);
     }

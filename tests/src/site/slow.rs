@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::{
-    ask::{Ask, number},
+    ask::{PageRequest, number},
     html,
     http::Response,
     server::{Peer, Reply},
 };
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match ask.rest()[..] {
         ["poll", ms] => with_script("Endless polling", &poll(number(ms)?)),
         ["poll"] => Response::new("application/json", "{\"news\": []}"),
@@ -111,7 +111,7 @@ const SOCKET: &str = "const socket = new WebSocket(`ws://${location.host}/slow/s
 socket.onopen = () => document.getElementById('clock').textContent = 'connected';";
 
 /// Accepts a WebSocket as RFC 6455, section 4.2.2 says, and keeps it open in silence.
-fn socket(ask: &Ask<'_>) -> Option<Reply> {
+fn socket(ask: &PageRequest<'_>) -> Option<Reply> {
     let key = ask.request.header("sec-websocket-key")?;
     let head = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\

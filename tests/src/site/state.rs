@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use super::{
-    ask::{Ask, number},
+    ask::{PageRequest, number},
     html,
     http::Response,
     server::Reply,
 };
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
         ("busy", [times, name]) if ask.visit.refuses(&ask.request.path, number(times)?) => {
             html::text_page("Too many requests", "").status(429).header("Retry-After", "1")
@@ -40,7 +40,7 @@ pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
     Some(response.into())
 }
 
-fn sign_in(ask: &Ask<'_>) -> Response {
+fn sign_in(ask: &PageRequest<'_>) -> Response {
     let name = ask.form().into_iter().find(|(field, _)| field == "name").map(|(_, name)| name);
     let is_plain = |name: &String| !name.is_empty() && name.chars().all(char::is_alphanumeric) && name.is_ascii();
     match name.filter(is_plain) {
@@ -50,7 +50,7 @@ fn sign_in(ask: &Ask<'_>) -> Response {
     }
 }
 
-fn set(ask: &Ask<'_>, lifetime: &str) -> Response {
+fn set(ask: &PageRequest<'_>, lifetime: &str) -> Response {
     let mut list = String::new();
     let mut cookies = vec![];
     for (name, value) in ask.query() {
@@ -62,7 +62,7 @@ fn set(ask: &Ask<'_>, lifetime: &str) -> Response {
     cookies.into_iter().fold(page, |page, cookie| page.header("Set-Cookie", cookie))
 }
 
-fn headers(ask: &Ask<'_>) -> Response {
+fn headers(ask: &PageRequest<'_>) -> Response {
     let mut list = String::new();
     for (name, value) in &ask.request.headers {
         let _ = writeln!(list, "<dt>{}</dt><dd>{}</dd>", html::escaped(name), html::escaped(value));

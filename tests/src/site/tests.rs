@@ -48,18 +48,18 @@ fn every_page_of_the_table_is_served() {
     let pages: Vec<_> = table().collect();
     assert!(pages.len() > 80, "the table is read: {}", pages.len());
     for (path, about) in pages {
-        assert!(page(&Ask::new(&get(&example(path)), 80, &visit)).is_some(), "{path}");
+        assert!(page(&PageRequest::new(&get(&example(path)), 80, &visit)).is_some(), "{path}");
         for also in about.split('`').skip(1).step_by(2).filter(|also| also.starts_with('/')) {
-            assert!(page(&Ask::new(&get(&example(also)), 80, &visit)).is_some(), "{also}");
+            assert!(page(&PageRequest::new(&get(&example(also)), 80, &visit)).is_some(), "{also}");
         }
     }
     for path in ["/nothing", "/links/20001", "/status/99", "/slow/answer/soon"] {
-        assert!(page(&Ask::new(&get(path), 80, &visit)).is_none(), "{path}");
+        assert!(page(&PageRequest::new(&get(path), 80, &visit)).is_none(), "{path}");
     }
 }
 
 #[test]
-fn one_connection_serves_many_requests_and_the_log_knows_them() {
+fn one_connection_serves_many_requests_that_are_all_logged() {
     let site = Site::start();
     let mut connection = Connection::open(&site);
     assert!(connection.get("/page/one").0.starts_with("HTTP/1.1 200 OK\r\n"));
@@ -91,7 +91,7 @@ fn the_plain_page_has_its_links_and_is_the_same_every_time() {
 }
 
 #[test]
-fn half_open_and_hanging_connections_hold_nobody_up() {
+fn half_open_and_hanging_connections_block_no_others() {
     let site = Site::start();
     let mut half = Connection::open(&site);
     half.send("GET /page/one HT");
@@ -135,7 +135,7 @@ fn connections_break_as_their_pages_say() {
 }
 
 #[test]
-fn a_session_is_worth_a_cookie_of_this_site_only() {
+fn only_cookies_of_this_site_are_valid() {
     let site = Site::start();
     let mut connection = Connection::open(&site);
     assert!(connection.get("/account").0.contains("Location: /login\r\n"));
@@ -153,7 +153,7 @@ fn a_session_is_worth_a_cookie_of_this_site_only() {
 }
 
 #[test]
-fn pages_in_legacy_encodings_are_in_them() {
+fn legacy_encodings_are_served() {
     let site = Site::start();
     let mut connection = Connection::open(&site);
     let (head, body) = connection.get("/content/shift-jis");
@@ -174,7 +174,7 @@ fn the_policy_keeps_pages_to_this_machine() {
 }
 
 #[test]
-fn https_has_a_certificate_that_nobody_trusts() {
+fn https_has_an_untrusted_certificate() {
     let site = Site::start_https();
     assert!(site.url("/").starts_with("https://127.0.0.1:"));
     let roots = rustls::RootCertStore::empty();

@@ -7,7 +7,7 @@ use std::{fmt::Write, time::Duration};
 
 use encoding_rs::{EUC_JP, Encoding, SHIFT_JIS, UTF_8};
 
-use super::{ask::Ask, http::Response, server::Reply};
+use super::{ask::PageRequest, http::Response, server::Reply};
 
 /// A file in `tests/site/wiki/`.
 macro_rules! file {
@@ -27,17 +27,17 @@ struct Article {
     title: &'static str,
     section: &'static str,
     language: &'static str,
-    encoding: Declared,
+    encoding: DeclaredEncoding,
     main: &'static str,
 }
 
 /// An encoding, and where the page declares it.
-enum Declared {
+enum DeclaredEncoding {
     Header(&'static Encoding),
     Meta(&'static Encoding),
 }
 
-use Declared::{Header, Meta};
+use DeclaredEncoding::{Header, Meta};
 
 const ARTICLES: &[Article] = &[
     article("", "Tidemark", "Start", Header(UTF_8), file!("index.html")),
@@ -63,17 +63,17 @@ const fn article(
     path: &'static str,
     title: &'static str,
     section: &'static str,
-    encoding: Declared,
+    encoding: DeclaredEncoding,
     main: &'static str,
 ) -> Article {
     Article { path, title, section, language: "en", encoding, main }
 }
 
-const fn japanese(path: &'static str, title: &'static str, encoding: Declared, main: &'static str) -> Article {
+const fn japanese(path: &'static str, title: &'static str, encoding: DeclaredEncoding, main: &'static str) -> Article {
     Article { path, title, section: "日本語", language: "ja", encoding, main }
 }
 
-pub(super) fn reply(ask: &Ask<'_>) -> Option<Reply> {
+pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let path = ask.rest.join("/");
     if ask.request.path == "/wiki" {
         // The articles' links are relative to the folder.
@@ -156,7 +156,11 @@ mod tests {
                     None => format!("{folder}/{target}"),
                 };
                 let request = Request { method: "GET".into(), path, headers: vec![], body: vec![] };
-                assert!(crate::site::page(&Ask::new(&request, 0, &visit)).is_some(), "{}: {target}", article.path);
+                assert!(
+                    crate::site::page(&PageRequest::new(&request, 0, &visit)).is_some(),
+                    "{}: {target}",
+                    article.path
+                );
                 checked += 1;
             }
         }

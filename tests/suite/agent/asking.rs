@@ -17,7 +17,7 @@ fn knowledge_base() -> Project {
 
 fn ask(project: &Project, endpoint: &Scripted) -> Output {
     let arguments = ["ask", "Why", "tides?", "--output", "json"];
-    agent(project, endpoint, Wire::OpenAi).args(arguments).run()
+    agent(project, endpoint, WireFormat::OpenAi).args(arguments).run()
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_quotation_that_does_not_hold_is_repaired() {
             1 => format!("The moon: {}.", TRUE.replace("#tides", "#neap")),
             _ => format!("The moon: {TRUE}."),
         };
-        says(Wire::OpenAi, &said, &[])
+        says(WireFormat::OpenAi, &said, &[])
     });
     let output = ask(&project, &endpoint);
     let answer = output.answer();
@@ -49,7 +49,7 @@ fn a_quotation_that_does_not_hold_is_repaired() {
 fn what_still_does_not_hold_is_marked() {
     let project = knowledge_base();
     let wrong = "\"The moon pulls the lake twice a day\" [cache/tides.md#tides]";
-    let endpoint = Scripted::by(move |_| says(Wire::OpenAi, &format!("{TRUE}, and {wrong}."), &[]));
+    let endpoint = Scripted::by(move |_| says(WireFormat::OpenAi, &format!("{TRUE}, and {wrong}."), &[]));
     let output = ask(&project, &endpoint);
     let answer = output.answer();
     let text = answer["answer"].as_str().unwrap();
@@ -58,6 +58,6 @@ fn what_still_does_not_hold_is_marked() {
     let found: Vec<_> = answer["citations"].as_array().unwrap().iter().map(|one| one["found"].clone()).collect();
     assert_eq!((found, endpoint.got().len()), (vec![json!(true), json!(false)], 3));
     // A person sees it as well.
-    let shown = agent(&project, &endpoint, Wire::OpenAi).args(["ask", "Why", "tides?"]).run_raw();
+    let shown = agent(&project, &endpoint, WireFormat::OpenAi).args(["ask", "Why", "tides?"]).run_raw();
     assert!(String::from_utf8_lossy(&shown.stdout).trim_end().ends_with(mark));
 }

@@ -5,14 +5,14 @@ use ragmaker_tests::visitor::Visitor;
 use super::*;
 
 #[test]
-fn what_a_site_says_is_written_down_with_its_sources() {
+fn a_note_with_sources_is_written_from_a_site() {
     let visitor = Visitor::new();
     let (from, page) = (visitor.site.url("/wiki/"), visitor.site.url("/wiki/tides"));
     let tides = page.clone();
     let endpoint = Scripted::by(move |got| {
         let results = results(&got.body);
         let last: Value = results.last().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        let call = |name: &str, arguments: Value| says(Wire::OpenAi, "", &[("", name, &arguments.to_string())]);
+        let call = |name: &str, arguments: Value| says(WireFormat::OpenAi, "", &[("", name, &arguments.to_string())]);
         match answers(&got.body) {
             0 => call("browser_navigate", json!({"url": from, "same_site": true})),
             1 => {
@@ -30,12 +30,13 @@ fn what_a_site_says_is_written_down_with_its_sources() {
             }
             4 => call("browser_close", json!({})),
             5 => call("think", json!({"reflection": "The note has what the page says, and its address."})),
-            _ => says(Wire::OpenAi, &format!("notes/tides.md says what {tides} says."), &[]),
+            _ => says(WireFormat::OpenAi, &format!("notes/tides.md says what {tides} says."), &[]),
         }
     });
     let request = "Gather what the sample site says about tides and write notes/tides.md with sources.";
-    let run =
-        agent(&visitor.project, &endpoint, Wire::OpenAi).args([request, "--approve", "all", "--output", "json"]).run();
+    let run = agent(&visitor.project, &endpoint, WireFormat::OpenAi)
+        .args([request, "--approve", "all", "--output", "json"])
+        .run();
     let answer = run.answer();
     let failed: Vec<_> =
         answer["tool_calls"].as_array().unwrap().iter().filter(|call| !call["error_code"].is_null()).collect();

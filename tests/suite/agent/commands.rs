@@ -11,7 +11,7 @@ fn configure(project: &Project, text: &str) {
 }
 
 #[test]
-fn without_a_person_only_what_reads_or_was_allowed_runs() {
+fn without_a_person_only_reading_or_allowed_lines_run() {
     let project = Project::new();
     project.write("a.md", "x\n");
     let calls = || vec![line("wc -l a.md"), line("touch b.md"), line("rm -rf /"), line("touch c.md; touch d.md")];
@@ -34,11 +34,11 @@ fn without_a_person_only_what_reads_or_was_allowed_runs() {
     let own = Project::new();
     own.write("ragmaker.toml", "[command]\nallow = ['touch']\n");
     let endpoint = caller(calls());
-    agent(&own, &endpoint, Wire::OpenAi).arg("Go.").run().error("CONFIG_NOT_TRUSTED");
+    agent(&own, &endpoint, WireFormat::OpenAi).arg("Go.").run().error("CONFIG_NOT_TRUSTED");
 }
 
 #[test]
-fn whatever_a_command_does_is_a_result() {
+fn every_end_of_a_command_is_a_result() {
     let project = Project::new();
     let calls = vec![
         line("echo why >&2; exit 3"),
@@ -85,7 +85,7 @@ fn time_and_network_are_those_of_the_configuration() {
 
 #[cfg(unix)]
 #[test]
-fn no_key_is_in_the_environment_of_what_the_agent_starts() {
+fn no_key_is_in_the_environment_of_started_processes() {
     let project = Project::new();
     let endpoint = caller(vec![
         line("env"),
@@ -97,7 +97,7 @@ fn no_key_is_in_the_environment_of_what_the_agent_starts() {
     project.write("config/ragmaker/functions.json", r#"[{"name": "show"}]"#);
     configure(&project, "[tools]\ncatalogs = ['functions.json']\n");
     let request = ["Go.", "--output", "json", "--approve", "all"];
-    let run = agent(&project, &endpoint, Wire::OpenAi)
+    let run = agent(&project, &endpoint, WireFormat::OpenAi)
         .env("OPENAI_API_KEY", "")
         .env("OWN_VARIABLE", KEY)
         .env("RAGMAKER_API_KEY_ENV", "OWN_VARIABLE")

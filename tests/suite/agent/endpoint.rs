@@ -3,7 +3,7 @@
 use super::*;
 
 /// The run, and the conversation after it, which goes on with a good endpoint.
-fn faced(wire: Wire, replies: Vec<Reply>) -> (Output, Vec<Value>) {
+fn faced(wire: WireFormat, replies: Vec<Reply>) -> (Output, Vec<Value>) {
     let project = Project::new();
     let endpoint = Scripted::new(replies);
     let run = asked(&project, &endpoint, wire, "When?");
@@ -27,9 +27,9 @@ fn down(headers: &str) -> Reply {
 }
 
 #[test]
-fn what_passes_is_tried_again() {
+fn transient_errors_are_retried() {
     let now = "Retry-After: 0\r\n";
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let good = || says(wire, "Twice a day.", &[]);
         let cut = Reply::events([text(wire, "half an ans")]);
         let slow = |headers: &str| Reply::status("429 Slow", headers, "{}");
@@ -47,18 +47,21 @@ fn what_passes_is_tried_again() {
 }
 
 #[test]
-fn what_does_not_pass_is_an_error_with_its_code() {
+fn permanent_errors_have_their_code() {
     let refused = |line: &str, message: &str| {
         Reply::status(line, "", &json!({"error": {"message": format!("{message} {KEY}")}}).to_string())
     };
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for (replies, code) in [
             (vec![refused("401 No", "wrong key")], "MODEL_AUTH_FAILED"),
             (vec![Reply::status("429 Slow", "Retry-After: 86400\r\n", "{}")], "MODEL_RATE_LIMITED"),
             (vec![down("Retry-After: 0\r\n"); 5], "MODEL_UNREACHABLE"),
             (vec![refused("404 None", "no such model")], "MODEL_ANSWER_INVALID"),
             (vec![Reply::events([b"data: ".to_vec(), vec![b'x'; 20 << 20]])], "MODEL_ANSWER_INVALID"),
-            (vec![Reply::events([text(wire, &"tide ".repeat(20_000))]).then(Then::Repeat)], "MODEL_ANSWER_INVALID"),
+            (
+                vec![Reply::events([text(wire, &"tide ".repeat(20_000))]).then(AfterReply::Repeat)],
+                "MODEL_ANSWER_INVALID",
+            ),
             (vec![says(wire, "", &[]), says(wire, "", &[])], "MODEL_ANSWER_INVALID"),
             (vec![refused("400 Long", "maximum context length exceeded")], "CONTEXT_TOO_LONG"),
         ] {
@@ -72,7 +75,7 @@ fn what_does_not_pass_is_an_error_with_its_code() {
 
 #[test]
 fn an_answer_arrives_however_it_is_split() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let whole = answer(wire, &["Spring tide 潮🌊."], &[]).concat();
         let bytes = Reply::events(whole.chunks(1).map(<[u8]>::to_vec));
         let (run, _) = faced(wire, vec![bytes]);
@@ -82,7 +85,7 @@ fn an_answer_arrives_however_it_is_split() {
 
 #[test]
 fn an_empty_answer_is_asked_about_once() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let (run, events) = faced(wire, vec![says(wire, "", &[]), says(wire, "Twice a day.", &[])]);
         assert_eq!(run.answer()["answer"], "Twice a day.");
         assert!(events.iter().any(|event| event["type"] == "note" && event["note"] == "empty"), "{events:?}");
@@ -90,10 +93,10 @@ fn an_empty_answer_is_asked_about_once() {
 }
 
 #[test]
-fn calls_get_one_result_each_whatever_their_ids() {
-    for wire in Wire::ALL {
+fn every_call_gets_one_result_with_any_ids() {
+    for wire in WireFormat::ALL {
         for id in ["", "same"] {
-            let forty: Vec<Said<'_>> = vec![(id, "project_info", "{}"); 40];
+            let forty: Vec<SpokenCall<'_>> = vec![(id, "project_info", "{}"); 40];
             let replies = vec![says(wire, "", &forty), says(wire, "Done.", &[]), says(wire, "Done.", &[])];
             let (run, events) = faced(wire, replies);
             assert_eq!(run.answer()["tool_calls"].as_array().unwrap().len(), 40);

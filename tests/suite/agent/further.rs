@@ -75,8 +75,8 @@ fn every_dialect_is_offered_and_called() {
     assert!(told[1]["notice"].as_str().unwrap().contains("data"), "{told:?}");
     let refused = super::told(&project, &[], calls[..1].to_vec());
     assert_eq!(refused[0]["error_code"], "NEEDS_APPROVAL", "{refused:?}");
-    let endpoint = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
-    let run = asked(&project, &endpoint, Wire::OpenAi, "?");
+    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    let run = asked(&project, &endpoint, WireFormat::OpenAi, "?");
     assert_eq!(run.answer()["warnings"].as_array().unwrap().len(), 1, "{:?}", run.answer());
     let offered = endpoint.got()[0].body["tools"].to_string();
     for name in ["ours", "options", "greet", "listed", "read_file"] {
@@ -85,7 +85,7 @@ fn every_dialect_is_offered_and_called() {
 }
 
 #[test]
-fn a_tool_is_kept_to_what_it_declares() {
+fn a_tool_is_confined_to_its_declaration() {
     let project = Project::new();
     if !confines(&project) {
         return;
@@ -108,7 +108,7 @@ fn a_tool_is_kept_to_what_it_declares() {
     assert_eq!((&unasked[0]["status"], &unasked[1]["error_code"]), (&json!("success"), &json!("NEEDS_APPROVAL")));
     // On a kernel without the layers, of every tool.
     let endpoint = caller(vec![("reads", json!({}))]);
-    let run = agent(&project, &endpoint, Wire::OpenAi)
+    let run = agent(&project, &endpoint, WireFormat::OpenAi)
         .env("RAGMAKER_CONFINE_WITHOUT", "namespaces,landlock")
         .args(["Go.", "--output", "json"])
         .run();

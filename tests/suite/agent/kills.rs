@@ -15,7 +15,7 @@ use super::*;
 const KILLS: usize = 25;
 
 #[test]
-fn nothing_that_was_shown_is_lost() {
+fn no_shown_text_is_lost_after_a_kill() {
     let kills = env::var("RAGMAKER_KILLS").ok().and_then(|number| number.parse().ok()).unwrap_or(KILLS);
     let project = Project::new();
     project.write("tides.md", "Spring tides.\n");
@@ -24,18 +24,18 @@ fn nothing_that_was_shown_is_lost() {
         let step = answers(&got.body);
         thread::sleep(Duration::from_millis(3));
         if step % 7 == 6 {
-            return says(Wire::OpenAi, &format!("Answer {step}."), &[]);
+            return says(WireFormat::OpenAi, &format!("Answer {step}."), &[]);
         }
         let path = format!("{{\"path\": \"tides.md\", \"offset\": 0, \"limit\": {}}}", step + 1);
         let list = format!("{{\"limit\": {}}}", step + 1);
         says(
-            Wire::OpenAi,
+            WireFormat::OpenAi,
             "reading",
             &[("a", "read_file", &path), ("b", "list_directory", &list), ("c", "read_file", &path)],
         )
     });
     let run = |arguments: &[&str]| {
-        let tool = agent(&project, &endpoint, Wire::OpenAi).env("MAX_CONVERSATION_TURNS", "0");
+        let tool = agent(&project, &endpoint, WireFormat::OpenAi).env("MAX_CONVERSATION_TURNS", "0");
         tool.args(["--output", "jsonl", "--max-steps", "20"]).args(arguments)
     };
     let mut shown: Vec<Value> = vec![];
@@ -115,9 +115,9 @@ fn nothing_that_was_shown_is_lost() {
 #[test]
 fn a_second_agent_on_the_conversation_is_refused() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| Reply::default().then(Then::Hang));
+    let endpoint = Scripted::by(|_| Reply::default().then(AfterReply::Hang));
     let mut first =
-        agent(&project, &endpoint, Wire::OpenAi).arg("?").into_command().stdin(Stdio::null()).spawn().unwrap();
+        agent(&project, &endpoint, WireFormat::OpenAi).arg("?").into_command().stdin(Stdio::null()).spawn().unwrap();
     let until = Instant::now() + Duration::from_secs(20);
     let id = loop {
         assert!(Instant::now() < until);
@@ -126,21 +126,22 @@ fn a_second_agent_on_the_conversation_is_refused() {
             None => thread::sleep(Duration::from_millis(5)),
         }
     };
-    let second = agent(&project, &endpoint, Wire::OpenAi).args(["?", "--resume", &id]).run();
+    let second = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--resume", &id]).run();
     assert_eq!(second.error("SESSION_IN_USE")["details"]["session"], id);
     first.kill().unwrap();
     first.wait().unwrap();
-    let good = Scripted::by(|_| says(Wire::OpenAi, "Free again.", &[]));
-    let third = agent(&project, &good, Wire::OpenAi).args(["--resume", &id, "--output", "json"]).run();
+    let good = Scripted::by(|_| says(WireFormat::OpenAi, "Free again.", &[]));
+    let third = agent(&project, &good, WireFormat::OpenAi).args(["--resume", &id, "--output", "json"]).run();
     assert_eq!(third.answer()["answer"], "Free again.");
 }
 
 #[test]
-fn an_interrupted_run_is_one_error_and_goes_on_later() {
+fn an_interrupted_run_is_an_error_and_can_be_continued() {
     for form in ["json", "jsonl"] {
         let project = Project::new();
-        let endpoint = Scripted::by(|_| Reply::default().then(Then::Hang));
-        let mut command = agent(&project, &endpoint, Wire::OpenAi).args(["Wait.", "--output", form]).into_command();
+        let endpoint = Scripted::by(|_| Reply::default().then(AfterReply::Hang));
+        let mut command =
+            agent(&project, &endpoint, WireFormat::OpenAi).args(["Wait.", "--output", form]).into_command();
         let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(20);
         while endpoint.got().is_empty() {
@@ -159,8 +160,8 @@ fn an_interrupted_run_is_one_error_and_goes_on_later() {
                 assert_eq!((form, &last["type"], &last["error_code"]), ("jsonl", &json!("error"), &json!("CANCELLED")));
             }
         }
-        let good = Scripted::by(|_| says(Wire::OpenAi, "Here again.", &[]));
-        let later = agent(&project, &good, Wire::OpenAi).args(["Now?", "--continue", "--output", "json"]).run();
+        let good = Scripted::by(|_| says(WireFormat::OpenAi, "Here again.", &[]));
+        let later = agent(&project, &good, WireFormat::OpenAi).args(["Now?", "--continue", "--output", "json"]).run();
         assert_eq!(later.answer()["answer"], "Here again.");
         assert!(good.got()[0].body.to_string().contains("Wait."));
     }
@@ -169,13 +170,13 @@ fn an_interrupted_run_is_one_error_and_goes_on_later() {
 #[test]
 fn a_conversation_that_others_changed_is_an_error() {
     let project = Project::new();
-    let good = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
-    asked(&project, &good, Wire::OpenAi, "?").answer();
+    let good = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    asked(&project, &good, WireFormat::OpenAi, "?").answer();
     let id = conversations(&project).into_keys().next().unwrap();
     let path = format!(".tmp/cache/conversations/{id}.jsonl");
     let before = std::fs::read_to_string(project.path().join(&path)).unwrap() + "{\"type\": \"none\"}\n";
     project.write(&path, &before);
-    let again = agent(&project, &good, Wire::OpenAi).args(["?", "--resume", &id, "--output", "json"]).run();
+    let again = agent(&project, &good, WireFormat::OpenAi).args(["?", "--resume", &id, "--output", "json"]).run();
     assert_eq!(again.code, 1);
     again.error("SESSION_FAILED");
     assert_eq!(std::fs::read_to_string(project.path().join(&path)).unwrap(), before);
@@ -184,7 +185,7 @@ fn a_conversation_that_others_changed_is_an_error() {
 #[test]
 fn no_request_and_no_tool_are_mistakes_in_the_arguments() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| says(Wire::OpenAi, "Done.", &[]));
+    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
     for arguments in [
         &["--output", "json"][..],
         &["Two", "words", "--output", "json"],
@@ -194,7 +195,7 @@ fn no_request_and_no_tool_are_mistakes_in_the_arguments() {
         &["?", "--max-steps", "many"],
         &["?", "--approve", "some"],
     ] {
-        let run = agent(&project, &endpoint, Wire::OpenAi).args(arguments).run();
+        let run = agent(&project, &endpoint, WireFormat::OpenAi).args(arguments).run();
         assert!(run.stdout_json.is_none() && run.code != 0, "{arguments:?}");
         let error = run.stderr_json.as_ref().unwrap();
         assert!(["ARGUMENT_ERROR", "TOOL_NOT_FOUND"].contains(&error["error_code"].as_str().unwrap()), "{error}");

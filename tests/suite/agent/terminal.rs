@@ -14,7 +14,7 @@ use std::{
 
 use super::*;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An agent at a terminal.
 struct Person {
@@ -26,8 +26,8 @@ struct Person {
 }
 
 impl Person {
-    fn sits_down(project: &Project, endpoint: &Scripted, flags: &str) -> Self {
-        let command = agent(project, endpoint, Wire::OpenAi).into_command();
+    fn start(project: &Project, endpoint: &Scripted, flags: &str) -> Self {
+        let command = agent(project, endpoint, WireFormat::OpenAi).into_command();
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let line = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect::<Vec<_>>().join(" ");
         let mut script = Command::new("script");
@@ -50,8 +50,8 @@ impl Person {
     }
 
     /// Waits until `text` is shown, after what was waited for before.
-    fn sees(&mut self, text: &str) {
-        let until = Instant::now() + PATIENCE;
+    fn wait_for(&mut self, text: &str) {
+        let until = Instant::now() + TIMEOUT;
         loop {
             let screen = self.screen.lock().unwrap();
             if let Some(at) = screen[self.read..].find(text) {
@@ -64,14 +64,14 @@ impl Person {
         }
     }
 
-    fn types(&mut self, keys: &str) {
+    fn type_keys(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Ends the conversation; all that was shown.
-    fn leaves(mut self) -> String {
-        self.types("\u{4}");
-        let until = Instant::now() + PATIENCE;
+    fn end(mut self) -> String {
+        self.type_keys("\u{4}");
+        let until = Instant::now() + TIMEOUT;
         while self.child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < until, "it does not end:\n{}", self.screen.lock().unwrap());
             thread::sleep(Duration::from_millis(5));
@@ -88,13 +88,13 @@ fn writer(body: &Value) -> Reply {
         "user" if !last["content"].as_str().unwrap().contains("<note>") => {
             let turn = messages.iter().filter(|message| message["role"] == "user").count();
             let arguments = json!({"path": format!("note-{turn}.md"), "content": "\u{1b}]0;owned\u{7}tide"});
-            says(Wire::OpenAi, "", &[("", "write_file", &arguments.to_string())])
+            says(WireFormat::OpenAi, "", &[("", "write_file", &arguments.to_string())])
         }
         _ => {
             let told = results(body).pop().unwrap_or_default();
             let told: Value = serde_json::from_str(&told).unwrap_or_default();
             let said = told["message"].as_str().or(told["path"].as_str()).unwrap_or_default().to_owned();
-            says(Wire::OpenAi, &format!("**Told**: {said}\u{1b}[2J\n"), &[])
+            says(WireFormat::OpenAi, &format!("**Told**: {said}\u{1b}[2J\n"), &[])
         }
     }
 }
@@ -104,57 +104,57 @@ fn a_person_approves_denies_edits_and_comes_back() {
     let project = Project::new();
     let endpoint = Scripted::by(|got| writer(&got.body));
     let exists = |name: &str| project.path().join(name).exists();
-    let mut person = Person::sits_down(&project, &endpoint, "");
-    person.sees("> ");
-    person.types("Write one.\r");
-    person.sees("path: note-1.md");
-    person.sees("[y] yes");
+    let mut person = Person::start(&project, &endpoint, "");
+    person.wait_for("> ");
+    person.type_keys("Write one.\r");
+    person.wait_for("path: note-1.md");
+    person.wait_for("[y] yes");
     assert!(!exists("note-1.md"));
-    person.types("y\r");
-    person.sees("note-1.md");
-    person.sees("> ");
+    person.type_keys("y\r");
+    person.wait_for("note-1.md");
+    person.wait_for("> ");
     assert!(exists("note-1.md"));
 
-    person.types("Write two.\r");
-    person.sees("[y] yes");
-    person.types("n\r");
-    person.sees("why (optional)");
-    person.types("wrong folder\r");
-    person.sees("DENIED_BY_USER");
-    person.sees("wrong folder");
-    person.sees("> ");
+    person.type_keys("Write two.\r");
+    person.wait_for("[y] yes");
+    person.type_keys("n\r");
+    person.wait_for("why (optional)");
+    person.type_keys("wrong folder\r");
+    person.wait_for("DENIED_BY_USER");
+    person.wait_for("wrong folder");
+    person.wait_for("> ");
     let denied = endpoint.got().into_iter().rev().find_map(|got| results(&got.body).pop()).unwrap();
     assert!(denied.contains("DENIED_BY_USER") && denied.contains("wrong folder"), "{denied}");
 
-    person.types("Write three.\r");
-    person.sees("[y] yes");
-    person.types("e\r");
-    person.sees("edit: ");
+    person.type_keys("Write three.\r");
+    person.wait_for("[y] yes");
+    person.type_keys("e\r");
+    person.wait_for("edit: ");
     // The line is replaced as a whole. What is no JSON is edited again.
-    person.types("\u{5}\u{15}{\"path\": \r");
-    person.sees("not JSON");
-    person.sees("edit: ");
-    person.types("\u{5}\u{15}{\"path\": \"edited.md\", \"content\": \"mine\"}\r");
-    person.sees("edited.md");
-    person.sees("> ");
+    person.type_keys("\u{5}\u{15}{\"path\": \r");
+    person.wait_for("not JSON");
+    person.wait_for("edit: ");
+    person.type_keys("\u{5}\u{15}{\"path\": \"edited.md\", \"content\": \"mine\"}\r");
+    person.wait_for("edited.md");
+    person.wait_for("> ");
     assert_eq!(std::fs::read_to_string(project.path().join("edited.md")).unwrap(), "mine");
 
     // Ctrl-C at a question ends the step, and the conversation goes on.
-    person.types("Write four.\r");
-    person.sees("[y] yes");
-    person.types("\u{3}");
-    person.sees("CANCELLED");
-    person.sees("> ");
-    person.types("/help\r");
-    person.sees("/memos");
-    person.types("Write five.\r");
-    person.sees("[a] always write_file");
-    person.types("a\r");
-    person.sees("> ");
-    person.types("Write six.\r");
-    person.sees("Told");
-    person.sees("> ");
-    let shown = person.leaves();
+    person.type_keys("Write four.\r");
+    person.wait_for("[y] yes");
+    person.type_keys("\u{3}");
+    person.wait_for("CANCELLED");
+    person.wait_for("> ");
+    person.type_keys("/help\r");
+    person.wait_for("/memos");
+    person.type_keys("Write five.\r");
+    person.wait_for("[a] always write_file");
+    person.type_keys("a\r");
+    person.wait_for("> ");
+    person.type_keys("Write six.\r");
+    person.wait_for("Told");
+    person.wait_for("> ");
+    let shown = person.end();
     for name in ["note-2.md", "note-3.md"] {
         assert!(!exists(name), "{name}");
     }
@@ -163,18 +163,18 @@ fn a_person_approves_denies_edits_and_comes_back() {
     assert!(shown.contains("\u{1b}[1mTold\u{1b}[0m"), "Markdown is rendered: {shown}");
     assert!(!shown.contains("owned\u{7}") && !shown.contains("\u{1b}[2J"), "what steers a terminal is shown: {shown}");
 
-    let mut again = Person::sits_down(&project, &endpoint, "--continue");
-    again.sees("Told");
-    again.sees("> ");
-    again.types("Write seven.\r");
+    let mut again = Person::start(&project, &endpoint, "--continue");
+    again.wait_for("Told");
+    again.wait_for("> ");
+    again.type_keys("Write seven.\r");
     // What was approved for the last conversation is not for this one.
-    again.sees("[y] yes");
-    again.types("n\r");
-    again.sees("why");
-    again.types("\r");
-    again.sees("DENIED_BY_USER");
-    again.sees("> ");
-    let shown = again.leaves();
+    again.wait_for("[y] yes");
+    again.type_keys("n\r");
+    again.wait_for("why");
+    again.type_keys("\r");
+    again.wait_for("DENIED_BY_USER");
+    again.wait_for("> ");
+    let shown = again.end();
     assert!(shown.contains("--resume"), "{shown}");
 }
 
@@ -188,40 +188,40 @@ fn ctrl_c_ends_a_stream_and_a_tool_with_its_processes() {
     let endpoint = Scripted::by(|got| {
         let messages = got.body["messages"].as_array().unwrap();
         match messages.last().unwrap()["content"].as_str().unwrap_or_default() {
-            "Speak." => Reply::events([text(Wire::OpenAi, "First line.\nand then ")]).then(Then::Hang),
+            "Speak." => Reply::events([text(WireFormat::OpenAi, "First line.\nand then ")]).then(AfterReply::Hang),
             "Search." => {
                 let arguments = json!({"pattern": "(?i)(a|b|c|l|i)+.*(sought|none)+ .*x$", "path": "tree"});
-                says(Wire::OpenAi, "", &[("", "search_file_content", &arguments.to_string())])
+                says(WireFormat::OpenAi, "", &[("", "search_file_content", &arguments.to_string())])
             }
-            _ => says(Wire::OpenAi, "Here I am.\n", &[]),
+            _ => says(WireFormat::OpenAi, "Here I am.\n", &[]),
         }
     });
     let tools = || project.processes().iter().filter(|process| process.command.contains("--run-tool")).count();
-    let mut person = Person::sits_down(&project, &endpoint, "");
-    person.sees("> ");
-    person.types("Speak.\r");
-    person.sees("First line.");
-    person.types("\u{3}");
-    person.sees("CANCELLED");
-    person.sees("> ");
-    person.types("Search.\r");
-    let until = Instant::now() + PATIENCE;
+    let mut person = Person::start(&project, &endpoint, "");
+    person.wait_for("> ");
+    person.type_keys("Speak.\r");
+    person.wait_for("First line.");
+    person.type_keys("\u{3}");
+    person.wait_for("CANCELLED");
+    person.wait_for("> ");
+    person.type_keys("Search.\r");
+    let until = Instant::now() + TIMEOUT;
     while tools() == 0 {
         assert!(Instant::now() < until, "the search does not start");
         thread::sleep(Duration::from_millis(5));
     }
-    person.types("\u{3}");
-    person.sees("CANCELLED");
+    person.type_keys("\u{3}");
+    person.wait_for("CANCELLED");
     assert_eq!(tools(), 0);
-    person.sees("> ");
-    person.types("Are you there?\r");
-    person.sees("Here I am.");
-    person.sees("> ");
+    person.wait_for("> ");
+    person.type_keys("Are you there?\r");
+    person.wait_for("Here I am.");
+    person.wait_for("> ");
     // Twice the program.
-    person.types("\u{3}");
-    person.sees("once more");
-    person.types("\u{3}");
-    let until = Instant::now() + PATIENCE;
+    person.type_keys("\u{3}");
+    person.wait_for("once more");
+    person.type_keys("\u{3}");
+    let until = Instant::now() + TIMEOUT;
     while person.child.try_wait().unwrap().is_none() {
         assert!(Instant::now() < until);
         thread::sleep(Duration::from_millis(5));
@@ -236,11 +236,11 @@ fn runner(body: &Value) -> Reply {
     let last = body["messages"].as_array().unwrap().last().unwrap();
     let said = last["content"].as_str().unwrap_or_default();
     if let Some(line) = said.strip_prefix("Run: ") {
-        return says(Wire::OpenAi, "", &[("", "run_command", &json!({"command": line}).to_string())]);
+        return says(WireFormat::OpenAi, "", &[("", "run_command", &json!({"command": line}).to_string())]);
     }
     let told: Value = serde_json::from_str(&results(body).pop().unwrap_or_default()).unwrap_or_default();
     let end = told["error_code"].as_str().map_or_else(|| told["exit_code"].to_string(), str::to_owned);
-    says(Wire::OpenAi, &format!("It ended with {end}.\n"), &[])
+    says(WireFormat::OpenAi, &format!("It ended with {end}.\n"), &[])
 }
 
 #[test]
@@ -249,16 +249,16 @@ fn a_line_is_approved_denied_edited_and_approved_for_good() {
     let endpoint = Scripted::by(|got| runner(&got.body));
     let exists = |name: &str| project.path().join(name).exists();
     project.write("config/ragmaker/ragmaker.toml", "[agent]\nthink_required = false\n");
-    let mut person = Person::sits_down(&project, &endpoint, "");
-    person.sees("> ");
+    let mut person = Person::start(&project, &endpoint, "");
+    person.wait_for("> ");
     let mut asked = |line: &str, questions: &[(&str, &str)], end: &str| {
-        person.types(&format!("Run: {line}\r"));
-        for (sees, types) in questions {
-            person.sees(sees);
-            person.types(types);
+        person.type_keys(&format!("Run: {line}\r"));
+        for (wait_for, type_keys) in questions {
+            person.wait_for(wait_for);
+            person.type_keys(type_keys);
         }
-        person.sees(&format!("It ended with {end}."));
-        person.sees("> ");
+        person.wait_for(&format!("It ended with {end}."));
+        person.wait_for("> ");
     };
     asked(
         "touch one",
@@ -282,17 +282,17 @@ fn a_line_is_approved_denied_edited_and_approved_for_good() {
     asked("rm -rf ~", &[], "COMMAND_BLOCKED");
 
     // Ctrl-C while a command runs ends it with all that it started.
-    person.types("Run: touch begun; sleep 977 & sleep 978\r");
-    person.sees("[y] yes");
-    person.types("y\r");
-    let until = Instant::now() + PATIENCE;
+    person.type_keys("Run: touch begun; sleep 977 & sleep 978\r");
+    person.wait_for("[y] yes");
+    person.type_keys("y\r");
+    let until = Instant::now() + TIMEOUT;
     while !exists("begun") {
         assert!(Instant::now() < until);
         thread::sleep(Duration::from_millis(5));
     }
-    person.types("\u{3}");
-    person.sees("CANCELLED");
-    person.sees("> ");
+    person.type_keys("\u{3}");
+    person.wait_for("CANCELLED");
+    person.wait_for("> ");
     let sleeps = || {
         let list = Command::new("ps").args(["-eo", "args"]).output().unwrap();
         String::from_utf8_lossy(&list.stdout).lines().filter(|line| line.starts_with("sleep 97")).count()
@@ -301,11 +301,11 @@ fn a_line_is_approved_denied_edited_and_approved_for_good() {
         assert!(Instant::now() < until, "{} processes are left", sleeps());
         thread::sleep(Duration::from_millis(20));
     }
-    person.leaves();
+    person.end();
 }
 
 #[test]
-fn a_tool_of_others_is_asked_about_with_what_it_may_do() {
+fn an_external_tool_needs_approval_with_its_permissions() {
     let project = Project::new();
     let tool = project.write("config/ragmaker/bin/stamp", "#!/bin/sh\ntouch stamped\n");
     std::fs::set_permissions(tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -317,30 +317,30 @@ fn a_tool_of_others_is_asked_about_with_what_it_may_do() {
     let endpoint = Scripted::by(|got| {
         let messages = got.body["messages"].as_array().unwrap();
         match messages.last().unwrap()["role"].as_str() {
-            Some("user") => says(Wire::OpenAi, "", &[("", "stamp", "{}")]),
-            _ => says(Wire::OpenAi, "Told.\n", &[]),
+            Some("user") => says(WireFormat::OpenAi, "", &[("", "stamp", "{}")]),
+            _ => says(WireFormat::OpenAi, "Told.\n", &[]),
         }
     });
-    let mut person = Person::sits_down(&project, &endpoint, "");
-    person.sees("> ");
-    person.types("Stamp it.\r");
-    person.sees("stamp is not a tool of RAGMaker: may change the project; may use the network");
-    person.sees("[a] always stamp");
-    person.types("n\r");
-    person.sees("why (optional)");
-    person.types("\r");
-    person.sees("DENIED_BY_USER");
-    person.sees("> ");
+    let mut person = Person::start(&project, &endpoint, "");
+    person.wait_for("> ");
+    person.type_keys("Stamp it.\r");
+    person.wait_for("stamp is not a tool of RAGMaker: may change the project; may use the network");
+    person.wait_for("[a] always stamp");
+    person.type_keys("n\r");
+    person.wait_for("why (optional)");
+    person.type_keys("\r");
+    person.wait_for("DENIED_BY_USER");
+    person.wait_for("> ");
     assert!(!project.path().join("stamped").exists());
-    person.types("Stamp it.\r");
-    person.sees("[a] always stamp");
-    person.types("a\r");
-    person.sees("Told.");
-    person.sees("> ");
+    person.type_keys("Stamp it.\r");
+    person.wait_for("[a] always stamp");
+    person.type_keys("a\r");
+    person.wait_for("Told.");
+    person.wait_for("> ");
     assert!(project.path().join("stamped").exists());
-    person.types("Stamp it.\r");
-    person.sees("Told.");
+    person.type_keys("Stamp it.\r");
+    person.wait_for("Told.");
     // Ctrl-D before the prompt would be lost: the terminal is not in raw mode yet.
-    person.sees("> ");
-    person.leaves();
+    person.wait_for("> ");
+    person.end();
 }

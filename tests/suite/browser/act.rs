@@ -80,7 +80,7 @@ fn elements_are_listed_by_role_and_name_within_bounds() {
 }
 
 #[test]
-fn every_kind_of_step_does_what_a_person_would() {
+fn every_kind_of_step_has_the_effect_of_a_person() {
     let visitor = Visitor::with_browser();
     visitor.project.write("notes.md", "the notes");
     visitor.project.write("more.md", "more notes");
@@ -152,7 +152,7 @@ fn every_kind_of_step_does_what_a_person_would() {
 }
 
 #[test]
-fn what_act_has_changed_is_what_the_next_calls_see() {
+fn changes_by_act_are_visible_to_later_calls() {
     let visitor = Visitor::with_browser();
     let rows = |page: &str| hrefs(&visitor, page).iter().filter(|href| href.starts_with("/page/row-")).count();
     let answer = acted(&visitor, "/act/page", &json!([{"click": "button:Load more"}]));
@@ -186,7 +186,7 @@ fn what_act_has_changed_is_what_the_next_calls_see() {
 }
 
 #[test]
-fn a_step_that_fails_is_named_with_what_was_done_before() {
+fn a_failed_step_is_reported_with_the_steps_before() {
     let visitor = Visitor::with_browser();
     let failed = |steps: &Value, code: &str| {
         let error = visitor.act("/act/page", &steps.to_string()).run().error(code).clone();
@@ -331,7 +331,7 @@ fn shadow_roots_open_and_closed_are_acted_in() {
 }
 
 #[test]
-fn no_tab_is_left_that_a_page_opens() {
+fn tabs_opened_by_a_page_are_closed() {
     let visitor = Visitor::with_browser();
     let address = visitor.site.url("/page/window");
     let answer = acted(&visitor, "/act/windows", &json!([{"click": "button:Press"}]));
@@ -347,7 +347,7 @@ fn no_tab_is_left_that_a_page_opens() {
 }
 
 #[test]
-fn what_a_host_allows_holds_for_steps() {
+fn host_restrictions_apply_to_steps() {
     let visitor = Visitor::with_browser();
     let here = ["--allow-domain", "127.0.0.1"];
     let away = visitor.act("/act/leads-away", r#"[{"click":"link:Press"}]"#).args(here).run();

@@ -5,7 +5,7 @@ use ragmaker_tests::visitor::{Saved, Visitor};
 use super::{OUTPUT_LIMIT, hrefs, links, owned, seen};
 
 #[test]
-fn what_frames_and_shadow_roots_show_is_saved_with_the_page() {
+fn frames_and_shadow_roots_are_saved_with_the_page() {
     let visitor = Visitor::with_browser();
     let frames = visitor.save_whole("/links/frames").markdown;
     assert!(frames.contains("Link outside of the frames"), "{frames}");
@@ -65,7 +65,7 @@ fn deep_huge_and_broken_documents_are_saved_whole() {
 }
 
 #[test]
-fn titles_of_any_kind_are_front_matter_that_parses() {
+fn every_title_is_valid_front_matter() {
     let visitor = Visitor::with_browser();
     let title = "--- title: \"It's\" # 50% of {a: [b]} & *all* | > --- emoji 🌊 end:";
     let saved = visitor.save("/content/title");
@@ -189,7 +189,7 @@ fn breadcrumbs_in_navigation_are_not_content() {
 }
 
 #[test]
-fn what_buttons_say_is_not_content() {
+fn button_labels_are_not_content() {
     let visitor = Visitor::with_browser();
     let markdown = visitor.save("/wiki/rust-library").markdown;
     for label in ["Copy", "Copy link", "Print", "Yes", "No", "Accept", "Decline"] {

@@ -93,7 +93,7 @@ fn killed_after(tool: Tool, delay: Duration) {
 }
 
 #[test]
-fn a_tool_killed_while_it_starts_a_browser_leaves_nothing_behind() {
+fn a_tool_killed_during_a_browser_start_leaves_no_process() {
     let visitor = Visitor::new();
     for (round, delay) in [5, 60, 250, 500, 900, 1600].map(Duration::from_millis).into_iter().enumerate() {
         let tools = [visitor.open(), visitor.navigate("/wiki/"), visitor.extract("/wiki/")];
@@ -105,7 +105,7 @@ fn a_tool_killed_while_it_starts_a_browser_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_tool_killed_at_its_work_leaves_a_browser_that_works() {
+fn a_tool_killed_during_a_visit_leaves_a_usable_browser() {
     let visitor = Visitor::with_browser();
     for (round, delay) in [10, 40, 90, 160, 300, 700].map(Duration::from_millis).into_iter().enumerate() {
         let tools = [visitor.navigate("/links/late/300"), visitor.extract("/wiki/stations")];
@@ -173,7 +173,7 @@ fn a_killed_browser_driver_or_supervisor_is_replaced() {
 }
 
 #[test]
-fn a_page_that_crashed_while_nobody_used_it_is_no_reason_to_fail() {
+fn a_page_crashed_between_calls_does_not_fail_the_next() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/before").run().answer();
     // That of the page that a tab begins with may end by itself meanwhile.
@@ -191,7 +191,7 @@ fn a_page_that_crashed_while_nobody_used_it_is_no_reason_to_fail() {
 }
 
 #[test]
-fn a_page_that_stands_still_goes_with_its_browser() {
+fn a_hanging_page_ends_with_its_browser() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/before").run().answer();
     // That of the page that a tab begins with may end by itself meanwhile.
@@ -200,7 +200,7 @@ fn a_page_that_stands_still_goes_with_its_browser() {
 }
 
 #[test]
-fn what_a_browser_had_open_is_not_opened_again() {
+fn a_new_browser_does_not_reopen_pages() {
     let visitor = Visitor::with_browser();
     for end in ["closed", "killed"] {
         visitor.navigate("/page/open").run().answer();
@@ -223,7 +223,7 @@ fn what_a_browser_had_open_is_not_opened_again() {
 }
 
 #[test]
-fn a_browser_that_was_meant_to_stay_comes_back_to_stay() {
+fn a_kept_browser_is_restarted_as_a_kept_one() {
     let visitor = Visitor::new();
     let pid = visitor.open().run().answer()["pid"].as_u64().unwrap();
     kill(pid.try_into().unwrap());
@@ -247,7 +247,7 @@ fn calls_at_work_go_on_without_the_supervisor_and_others_join_them() {
 }
 
 #[test]
-fn a_browser_that_stands_still_ends_a_call_in_time() {
+fn a_hanging_browser_ends_a_call_within_its_timeout() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/before").run().answer();
     let browser = process(&visitor, "--remote-debugging-port", "--type=");
@@ -260,7 +260,7 @@ fn a_browser_that_stands_still_ends_a_call_in_time() {
 }
 
 #[test]
-fn a_browser_whose_folder_went_away_goes_as_well() {
+fn a_browser_without_its_folder_is_closed() {
     let visitor = Visitor::new();
     let cache = visitor.project.path().join(".tmp");
     for (round, away) in ["deleted", "moved"].into_iter().enumerate() {
@@ -298,7 +298,7 @@ fn a_copy_of_a_project_has_a_browser_of_its_own() {
 }
 
 #[test]
-fn a_port_that_somebody_else_has_by_now_is_no_browser() {
+fn a_reused_port_is_not_mistaken_for_a_browser() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/before").run().answer();
     let file = profile(&visitor).join("ragmaker/session.json");
@@ -363,9 +363,9 @@ fn leftovers_and_garbage_do_not_stop_a_call() {
 }
 
 /// Somebody else's process, which ends with the test.
-struct Stranger(Child);
+struct ForeignProcess(Child);
 
-impl Stranger {
+impl ForeignProcess {
     fn start(mut command: Command) -> Self {
         Self(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
@@ -390,7 +390,7 @@ impl Stranger {
     }
 }
 
-impl Drop for Stranger {
+impl Drop for ForeignProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -398,11 +398,11 @@ impl Drop for Stranger {
 }
 
 #[test]
-fn a_process_that_only_has_a_number_of_ours_is_not_touched() {
+fn a_process_with_a_reused_id_is_not_killed() {
     let visitor = Visitor::with_browser();
     let mut command = Command::new("sleep");
     command.arg("600");
-    let mut stranger = Stranger::start(command);
+    let mut stranger = ForeignProcess::start(command);
     let file = profile(&visitor).join("ragmaker/session.json");
     let mut session: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     for name in ["browser_pid", "supervisor_pid"] {
@@ -420,13 +420,13 @@ fn a_process_that_only_has_a_number_of_ours_is_not_touched() {
 }
 
 #[test]
-fn a_browser_of_somebody_else_is_not_touched() {
+fn a_foreign_browser_is_not_killed() {
     let visitor = Visitor::new();
     let elsewhere = tempfile::tempdir().unwrap();
-    let mut other = Stranger::browser(elsewhere.path());
+    let mut other = ForeignProcess::browser(elsewhere.path());
     let mut ours = {
         fs::create_dir_all(profile(&visitor)).unwrap();
-        Stranger::browser(&profile(&visitor))
+        ForeignProcess::browser(&profile(&visitor))
     };
     // Ours is the profile, and theirs is the browser.
     let error = visitor.open().run().error("PROFILE_IN_USE").clone();

@@ -54,7 +54,7 @@ fn links_are_what_a_person_could_follow() {
 }
 
 #[test]
-fn links_are_taken_from_everywhere_and_each_page_once() {
+fn links_of_frames_and_shadow_roots_are_listed_once() {
     let visitor = Visitor::with_browser();
     let of = |page: &str| links(&visitor, &seen(&visitor, page));
     assert_eq!(

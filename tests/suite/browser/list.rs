@@ -66,7 +66,7 @@ fn many_pages_have_a_verdict_each_and_known_ones_are_not_loaded() {
 }
 
 #[test]
-fn each_line_is_the_answer_of_a_single_call_and_hostile_pages_hold_up_nobody() {
+fn records_equal_single_answers_and_hostile_pages_delay_no_others() {
     let visitor = Visitor::with_browser();
     let site = &visitor.site;
     let pages = [

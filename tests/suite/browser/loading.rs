@@ -55,7 +55,7 @@ fn a_filter_list_keeps_requests_from_being_made() {
 }
 
 #[test]
-fn what_is_left_out_is_left_out_of_the_frames_of_other_sites() {
+fn loading_rules_apply_to_frames_of_other_sites() {
     let visitor = Visitor::with_browser();
     let list = visitor.project.write("list.txt", "/other-site/inner/script$script\n");
     let blocked = ["--block-list", list.to_str().unwrap()];

@@ -84,7 +84,7 @@ fn a_hostile_document_runs_nothing() {
 }
 
 #[test]
-fn only_this_machine_and_this_address_get_the_page() {
+fn only_the_exact_url_on_this_machine_gets_the_page() {
     let visitor = Visitor::new();
     visitor.project.write("kb/cache/catalog.json", r#"{"title": "T", "documents": []}"#);
     let server = Server::start(&visitor);
@@ -111,12 +111,12 @@ fn only_this_machine_and_this_address_get_the_page() {
 }
 
 /// The page of a knowledge base of three documents, open in the browser.
-struct Shown {
+struct OpenPage {
     tab: Tab,
     _server: Server,
 }
 
-impl Shown {
+impl OpenPage {
     fn new(visitor: &Visitor) -> Self {
         for (name, title, text) in [
             ("tides.md", "Tides", "The moon pulls the sea.\n\n## Neap\n\nThe moon and the sun pull across."),
@@ -184,7 +184,7 @@ fn settled(condition: &str) -> String {
 #[test]
 fn the_page_is_used_with_keys_alone() {
     let visitor = Visitor::with_browser();
-    let mut page = Shown::new(&visitor);
+    let mut page = OpenPage::new(&visitor);
     assert_eq!(page.titles(), "Tides,Harbour,潮汐");
     // A search as it is typed: each key narrows, a removed one widens.
     page.press(&["/", "m", "o", "o", "n"]);
@@ -259,8 +259,8 @@ fn the_page_is_used_with_keys_alone() {
 #[test]
 fn every_control_has_a_name_in_every_state() {
     let visitor = Visitor::with_browser();
-    let mut page = Shown::new(&visitor);
-    let check = |page: &mut Shown| {
+    let mut page = OpenPage::new(&visitor);
+    let check = |page: &mut OpenPage| {
         let spoken = page.spoken();
         let nameless: Vec<_> = spoken
             .iter()

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{hrefs, links, owned, seen};
 
 #[test]
-fn what_comes_late_is_waited_for() {
+fn late_content_is_waited_for() {
     let visitor = Visitor::with_browser();
     let ways = [
         "import",
@@ -53,7 +53,7 @@ fn what_comes_late_is_waited_for() {
 }
 
 #[test]
-fn a_page_can_not_get_in_the_way_of_its_reader() {
+fn page_scripts_cannot_interfere_with_reading() {
     let visitor = Visitor::with_browser();
     let clobbered = seen(&visitor, "/hostile/clobbered");
     assert_eq!((&clobbered["title"], &clobbered["http_status"]), (&"Clobbered".into(), &200.into()));
@@ -83,7 +83,7 @@ fn a_place_on_the_page_that_is_shown_is_loaded_like_any_other() {
 }
 
 #[test]
-fn pages_that_are_never_quiet_are_ready_all_the_same() {
+fn pages_with_endless_activity_become_ready() {
     let visitor = Visitor::with_browser();
     let pages = [
         ("/slow/poll/100", "Endless polling", "idle"),
@@ -125,7 +125,7 @@ fn pages_that_are_never_quiet_are_ready_all_the_same() {
 }
 
 #[test]
-fn what_other_sites_do_not_answer_costs_no_content() {
+fn unanswered_requests_to_other_sites_cost_no_content() {
     let visitor = Visitor::with_browser();
     let pages = [
         ("fetch", "content", "The end of the page."),
@@ -151,7 +151,7 @@ fn what_other_sites_do_not_answer_costs_no_content() {
 }
 
 #[test]
-fn late_content_is_not_missed_and_noise_does_not_hold() {
+fn late_content_is_saved_and_noise_is_not_waited_for() {
     assert!(FIXTURES.len() >= 40 && FIXTURES.iter().filter(|fixture| fixture.is_late()).count() >= 20);
     let visitor = Visitor::with_browser();
     let whole = FIXTURES.iter().filter(|fixture| fixture.assets).map(|fixture| (fixture, "everything"));
@@ -173,7 +173,7 @@ fn late_content_is_not_missed_and_noise_does_not_hold() {
 }
 
 #[test]
-fn a_page_with_little_text_says_that_another_site_may_have_had_more() {
+fn a_sparse_page_reports_pending_hosts() {
     let visitor = Visitor::with_browser();
     let answer = visitor.navigate("/other-site/thin").args(["--timeout", "60"]).run().answer().clone();
     assert_eq!((&answer["ready"], &answer["pending"]), (&json!("cap"), &json!(["thin.localhost"])));

@@ -53,7 +53,7 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
 }
 
 #[test]
-fn nothing_but_the_web_is_opened_wherever_a_page_leads() {
+fn only_web_pages_are_opened_after_redirects() {
     let visitor = Visitor::with_browser();
     for (page, net_error) in [
         ("/redirect/file", "net::ERR_UNSAFE_REDIRECT"),
@@ -77,7 +77,7 @@ fn nothing_but_the_web_is_opened_wherever_a_page_leads() {
 }
 
 #[test]
-fn an_error_page_is_seen_and_not_saved() {
+fn an_error_page_is_reported_and_not_saved() {
     let visitor = Visitor::with_browser();
     for status in [400, 404, 410, 429, 500, 503] {
         let page = format!("/status/{status}");
@@ -127,7 +127,7 @@ fn challenges_are_recognized_and_not_saved() {
 }
 
 #[test]
-fn a_challenge_that_clears_itself_ends_as_the_page() {
+fn a_challenge_that_clears_itself_gives_the_page() {
     let visitor = Visitor::with_browser();
     let saved = visitor.save("/challenge/cloudflare-clearing");
     assert_eq!(saved.field("title"), "Behind the challenge");
@@ -160,7 +160,7 @@ fn pages_that_only_look_like_challenges_are_pages() {
 }
 
 #[test]
-fn a_form_to_sign_in_is_seen_and_not_saved() {
+fn a_sign_in_page_is_reported_and_not_saved() {
     let visitor = Visitor::with_browser();
     for page in [
         "/members/en",
@@ -190,7 +190,7 @@ fn a_form_to_sign_in_is_seen_and_not_saved() {
 }
 
 #[test]
-fn what_is_no_page_is_said_and_what_is_text_is_saved() {
+fn other_media_types_are_errors_and_text_is_saved() {
     let visitor = Visitor::with_browser();
     for (page, media) in [("download", "application/gzip"), ("pdf", "application/pdf"), ("image", "image/svg+xml")] {
         let page = format!("/content/{page}");

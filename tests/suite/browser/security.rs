@@ -58,7 +58,7 @@ fn other_schemes_are_refused_before_a_browser_starts() {
 }
 
 #[test]
-fn a_page_can_not_pass_for_another_one() {
+fn a_page_cannot_pretend_to_have_another_url() {
     let visitor = Visitor::with_browser();
     let answer = visitor.navigate("/hostile/forged").run();
     let true_url = visitor.site.url("/hostile/forger").replace("127.0.0.1", "localhost");
@@ -90,7 +90,7 @@ fn a_page_outside_the_allowed_domains_is_not_opened() {
 }
 
 #[test]
-fn domains_that_can_not_be_read_allow_nothing() {
+fn an_invalid_list_of_domains_allows_nothing() {
     let visitor = Visitor::new();
     let list = std::ffi::OsStr::from_bytes(b"example.com\xFF");
     let error = visitor.navigate("/page/1").env("RAGMAKER_ALLOWED_DOMAINS", list).run().error("ARGUMENT_ERROR").clone();
@@ -99,7 +99,7 @@ fn domains_that_can_not_be_read_allow_nothing() {
 }
 
 #[test]
-fn an_address_that_no_answer_could_hold_is_refused() {
+fn a_url_longer_than_an_answer_is_refused() {
     let visitor = Visitor::with_browser();
     let long = format!("/page/x?{}", "a".repeat(9000));
     for page in [&long, "/redirect/long", "/redirect/script-long"] {
@@ -118,7 +118,7 @@ fn an_address_that_no_answer_could_hold_is_refused() {
 }
 
 #[test]
-fn a_session_is_its_owner_s_alone() {
+fn session_files_are_readable_by_their_owner_only() {
     let visitor = Visitor::with_browser();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let file = session_file(&visitor);
@@ -151,7 +151,7 @@ fn listening(visitor: &Visitor) -> Vec<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn driver_and_browser_listen_to_this_machine_alone() {
+fn driver_and_browser_listen_on_loopback_only() {
     let visitor = Visitor::with_browser();
     visitor.navigate("/page/one").run().answer();
     let sockets = listening(&visitor);
@@ -187,7 +187,7 @@ fn git_does_not_see_cookies_and_logins() {
 }
 
 #[test]
-fn the_sandbox_is_on_or_said_to_be_off() {
+fn the_state_of_the_sandbox_is_reported() {
     let visitor = Visitor::new();
     let opened = visitor.open().run().answer().clone();
     let browser =
@@ -201,7 +201,7 @@ fn the_sandbox_is_on_or_said_to_be_off() {
 }
 
 #[test]
-fn no_address_leads_out_of_the_folder() {
+fn no_url_writes_outside_the_folder() {
     let visitor = Visitor::with_browser();
     for page in [
         "/page/..%2f..%2f..%2fescape",
@@ -223,7 +223,7 @@ fn no_address_leads_out_of_the_folder() {
 }
 
 #[test]
-fn nothing_gives_the_driven_browser_away() {
+fn pages_cannot_detect_the_automation() {
     let visitor = Visitor::with_browser();
     let saved = Saved::by(&visitor.extract("/fingerprint").args(["--selector", "#fingerprint"]).run());
     let text = &saved.markdown[saved.markdown.find('{').unwrap()..=saved.markdown.rfind('}').unwrap()];

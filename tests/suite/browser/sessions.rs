@@ -28,7 +28,7 @@ fn said(visitor: &Visitor, page: &str) -> String {
 }
 
 #[test]
-fn a_subfolder_of_a_project_has_the_projects_browser() {
+fn a_subfolder_uses_the_browser_of_its_project() {
     let visitor = Visitor::new();
     visitor.project.write(".ragmaker/project", "");
     let folder = visitor.project.write("docs/notes/a.md", "a").parent().unwrap().to_owned();
@@ -74,7 +74,7 @@ fn a_call_without_an_open_browser_leaves_none() {
 }
 
 #[test]
-fn cookies_and_storage_outlast_the_browser() {
+fn cookies_and_storage_persist_after_the_browser_closes() {
     let visitor = Visitor::with_browser();
     assert!(said(&visitor, "/cookie/echo").contains("Cookies: none"));
     visitor.navigate("/storage/set?colour=blue").run().answer();
@@ -94,7 +94,7 @@ fn cookies_and_storage_outlast_the_browser() {
 }
 
 #[test]
-fn a_login_lasts_from_tool_to_tool_and_over_a_close() {
+fn a_login_persists_between_calls_and_after_a_close() {
     let visitor = Visitor::with_browser();
     assert_eq!(visitor.navigate("/account").run().answer()["title"], "Sign in");
     sign_in(&visitor, "keeper");
@@ -130,7 +130,7 @@ fn sign_in(visitor: &Visitor, name: &str) {
 }
 
 #[test]
-fn named_sessions_are_apart_and_closed_together() {
+fn named_sessions_are_separate_and_closed_together() {
     let visitor = Visitor::with_browser();
     let other = visitor.open().args(["--session", "other.日本-2"]).run().answer().clone();
     assert_eq!((&other["session"], &other["already_open"]), (&"other.日本-2".into(), &false.into()));
@@ -148,7 +148,7 @@ fn named_sessions_are_apart_and_closed_together() {
 }
 
 #[test]
-fn projects_never_meet_whatever_they_are_called() {
+fn projects_with_any_names_share_nothing() {
     let one = Visitor::of(Project::with_odd_name());
     let two = Visitor::with_browser();
     let opened = one.open().run().answer().clone();
@@ -186,7 +186,7 @@ fn the_page_that_is_open_is_not_loaded_again() {
 }
 
 #[test]
-fn a_browser_that_nobody_uses_closes_itself() {
+fn an_idle_browser_closes() {
     let visitor = Visitor::new();
     visitor.open().args(["--idle-timeout", "1"]).run().answer();
     visitor.navigate("/cookie/set?kept=1").run().answer();
@@ -240,7 +240,7 @@ fn a_project_whose_path_is_not_utf8_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_start_that_does_not_come_to_an_end_is_ended() {
+fn a_hanging_start_is_ended() {
     use std::os::unix::fs::PermissionsExt;
     let visitor = Visitor::new();
     let driver = visitor.project.write("driver", "#!/bin/sh\nexec sleep 600\n");
@@ -253,7 +253,7 @@ fn a_start_that_does_not_come_to_an_end_is_ended() {
 
 #[cfg(unix)]
 #[test]
-fn a_browser_does_not_hold_what_its_caller_has_open() {
+fn a_browser_does_not_inherit_open_files() {
     let visitor = Visitor::new();
     let path = visitor.project.path().join("lock");
     let lock = std::fs::File::create(&path).unwrap();

@@ -75,7 +75,7 @@ fn a_failure_says_what_to_do() {
 }
 
 #[test]
-fn a_page_can_not_speak_for_the_server() {
+fn page_text_cannot_imitate_server_messages() {
     let visitor = Visitor::with_browser();
     let client = opened(&visitor);
     for path in ["/content/protocol", "/content/title", "/content/surrogates", "/links/odd", "/links/names"] {

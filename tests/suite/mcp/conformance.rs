@@ -104,9 +104,9 @@ fn the_inspector_finds_nothing() {
 }
 
 /// A server over HTTP, which ends with this.
-struct Listening(Child, String);
+struct HttpServer(Child, String);
 
-impl Drop for Listening {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -114,13 +114,13 @@ impl Drop for Listening {
 }
 
 /// A server without a token, which the suite cannot send.
-fn listening(project: &Project) -> Listening {
+fn listening(project: &Project) -> HttpServer {
     let mut command = project.tool("mcp").args(["--http", "0", "--no-token"]).into_command();
     let mut server = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
     let text: String = lines.take_while(|line| line != "}").collect();
     let answer: Value = serde_json::from_str(&(text + "}")).unwrap();
-    Listening(server, answer["url"].as_str().unwrap().to_owned())
+    HttpServer(server, answer["url"].as_str().unwrap().to_owned())
 }
 
 #[test]

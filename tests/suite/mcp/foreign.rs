@@ -1,7 +1,7 @@
 //! `ragmaker-mcp` as a server whose tools a host of ours offers: [`ragmaker_foreign`] against the real executable.
 
 use ragmaker_config::{Config, Environment, Options};
-use ragmaker_foreign::{Loaded, Place, load};
+use ragmaker_foreign::{Loaded, RunContext, load};
 use ragmaker_tests::run::Project;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn loaded(project: &Project, more: &str) -> Loaded {
     project.write("ragmaker.toml", &text);
     let options = Options { environment: Environment::default(), ..Options::default() };
     let config = Config::load(project.path(), &options).unwrap();
-    load(&config, &Place { root: project.path().to_owned(), ..Place::default() }, &|_| false).unwrap()
+    load(&config, &RunContext { root: project.path().to_owned(), ..RunContext::default() }, &|_| false).unwrap()
 }
 
 #[test]

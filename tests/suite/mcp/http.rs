@@ -9,9 +9,9 @@ use std::{
 use super::*;
 
 /// A server over HTTP, which ends with this, its port, and the header that its token makes.
-struct Listening(Child, u16, String);
+struct HttpServer(Child, u16, String);
 
-impl Listening {
+impl HttpServer {
     fn start(project: &Project) -> Self {
         Self::by(server(project, &["--http", "0"]))
     }
@@ -51,7 +51,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -67,7 +67,7 @@ fn hello() -> Value {
 #[test]
 fn a_session_calls_tools() {
     let project = project_with_files();
-    let server = Listening::start(&project);
+    let server = HttpServer::start(&project);
     let headers = session(&server);
     server.post("/mcp", &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let params = json!({"name": "read_file", "arguments": {"path": "notes/a.txt"}});
@@ -79,7 +79,7 @@ fn a_session_calls_tools() {
 #[test]
 fn a_key_that_stands_twice_is_refused() {
     let project = project_with_files();
-    let server = Listening::start(&project);
+    let server = HttpServer::start(&project);
     let headers = session(&server);
     server.post("/mcp", &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let call = r#"{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "read_file", "arguments": {"path": "page.html", "path": "notes/a.txt"}}}"#;
@@ -93,7 +93,7 @@ fn a_key_that_stands_twice_is_refused() {
 #[test]
 fn a_body_that_is_no_message_is_answered_as_on_standard_input() {
     let project = project_with_files();
-    let server = Listening::start(&project);
+    let server = HttpServer::start(&project);
     let headers = session(&server);
     for body in ["{\"jsonrpc\": \"2.0\", \"id\"", "7", ""] {
         let (status, answer) = server.post_text("/mcp", &headers, body);
@@ -104,7 +104,7 @@ fn a_body_that_is_no_message_is_answered_as_on_standard_input() {
 }
 
 /// Opens a session, and returns the headers that name it.
-fn session(server: &Listening) -> String {
+fn session(server: &HttpServer) -> String {
     let (status, answer) = server.post("/mcp", "", &hello());
     assert!(status == 200 && answer.contains("ragmaker-mcp"), "{answer}");
     let header =
@@ -115,7 +115,7 @@ fn session(server: &Listening) -> String {
 #[test]
 fn a_call_needs_the_token() {
     let project = Project::new();
-    let server = Listening::start(&project);
+    let server = HttpServer::start(&project);
     let token = server.2.trim().rsplit(' ').next().unwrap().to_owned();
     for value in ["", "Bearer ", "Bearer x", &format!("Basic {token}"), &format!("Bearer {token}0"), &token] {
         let (status, answer) = server.post("/mcp", &format!("Authorization: {value}\r\n"), &hello());
@@ -133,7 +133,7 @@ fn a_call_needs_the_token() {
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
     drop(server);
-    assert_ne!(Listening::start(&project).2, format!("Authorization: Bearer {token}\r\n"));
+    assert_ne!(HttpServer::start(&project).2, format!("Authorization: Bearer {token}\r\n"));
 
     // A file that is named is made once and kept.
     let outside = Project::new();
@@ -141,18 +141,18 @@ fn a_call_needs_the_token() {
     let readable = project.path().join("token");
     let refused = project.tool("mcp").args(["--http", "0", "--token-file"]).arg(&readable).run();
     assert_eq!(refused.error("ARGUMENT_ERROR")["details"]["argument"], "--token-file");
-    let start = || Listening::by(super::server(&project, &["--http", "0", "--token-file", &named]));
+    let start = || HttpServer::by(super::server(&project, &["--http", "0", "--token-file", &named]));
     let first = start().2.clone();
     assert!(!first.is_empty() && start().2 == first);
 
-    let open = Listening::by(super::server(&project, &["--http", "0", "--no-token"]));
+    let open = HttpServer::by(super::server(&project, &["--http", "0", "--no-token"]));
     assert_eq!((open.2.as_str(), open.post("/mcp", "", &hello()).0), ("", 200));
 }
 
 #[test]
-fn sessions_that_were_left_behind_make_room() {
+fn abandoned_sessions_are_evicted() {
     let project = Project::new();
-    let server = Listening::start(&project);
+    let server = HttpServer::start(&project);
     let said = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let (left, kept) = (session(&server), session(&server));
     for _ in 0..3 {
@@ -172,7 +172,7 @@ fn a_server_without_descriptors_waits_for_one() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -n 24; exec \"$0\" \"$@\""]).arg(server.get_program()).args(server.get_args());
     shell.current_dir(project.path());
-    let server = Listening::by(shell);
+    let server = HttpServer::by(shell);
     let connections: Vec<_> = (0..40).map(|_| TcpStream::connect(("127.0.0.1", server.1)).unwrap()).collect();
     // In ticks of 10 ms, in user mode and in the system's.
     let spent = || {
@@ -189,9 +189,9 @@ fn a_server_without_descriptors_waits_for_one() {
 }
 
 #[test]
-fn strangers_are_kept_out() {
+fn requests_of_other_origins_are_refused() {
     let project = Project::new();
-    let server = Listening::start(&project);
+    let server = HttpServer::start(&project);
     let port = server.1;
     for (headers, expected) in [
         (format!("Origin: http://localhost:{port}\r\n"), 200),

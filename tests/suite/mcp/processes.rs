@@ -54,7 +54,7 @@ fn long_work_is_reported_and_ends_when_it_is_cancelled() {
 }
 
 #[test]
-fn standard_input_is_the_protocol_s_alone() {
+fn tools_cannot_read_the_server_s_standard_input() {
     let project = Project::new();
     endless(&project);
     let client = opened(&project);
@@ -68,7 +68,7 @@ fn standard_input_is_the_protocol_s_alone() {
 }
 
 #[test]
-fn nothing_outlives_the_server() {
+fn no_process_outlives_the_server() {
     let project = Project::new();
     endless(&project);
     for is_killed in [true, false] {

@@ -55,7 +55,7 @@ fn knowledge_bases_are_listed_and_read() {
 }
 
 #[test]
-fn nothing_else_is_a_resource() {
+fn only_knowledge_bases_are_resources() {
     let project = gathered();
     let outside = gathered();
     let client = opened(&project);

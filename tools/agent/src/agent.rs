@@ -20,7 +20,7 @@ use crate::{
     compaction,
     log::Log,
     machine::{Decision, Effect, Event, INTERRUPTED, Note, State, Stop, next},
-    offered::{Offered, Outcome, Tools},
+    offered::{AvailableTool, Outcome, Tools},
     prompts::{Facts, Language},
     rules::Rules,
     screen::Screen,
@@ -304,7 +304,7 @@ impl Agent {
 /// Approval, and the results for calls that a person refused or changed.
 impl Agent {
     /// Asks a person whether `call` may run, which they may change. `Err` is the outcome of a call that may not.
-    fn ask(&mut self, tool: &Offered, call: &mut Call, what: &str) -> Result<Result<Approval, Outcome>, Error> {
+    fn ask(&mut self, tool: &AvailableTool, call: &mut Call, what: &str) -> Result<Result<Approval, Outcome>, Error> {
         let title = format!("{} {what}", tool.name());
         let (shown, together) = (spelled(&call.arguments), kind(tool, &Value::Null).to_string());
         let reply = self.terminal.ask(&title, &shown, &together, &call.arguments.to_string(), object);
@@ -314,7 +314,7 @@ impl Agent {
     /// Asks about what a tool said that it needs approval for.
     fn ask_again(
         &mut self,
-        tool: &Offered,
+        tool: &AvailableTool,
         call: &mut Call,
         error: &Value,
     ) -> Result<Result<Approval, Outcome>, Error> {
@@ -336,7 +336,7 @@ impl Agent {
 
     fn replied(
         &mut self,
-        tool: &Offered,
+        tool: &AvailableTool,
         call: &mut Call,
         reply: Reply,
         details: &Value,

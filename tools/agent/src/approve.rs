@@ -10,7 +10,7 @@ use ragmaker_tool::{Approval, Error};
 pub(crate) use ragmaker_tool::{DENIED_BY_USER, NEEDS_APPROVAL};
 use serde_json::Value;
 
-use crate::offered::Offered;
+use crate::offered::AvailableTool;
 
 /// The remedy for a refusal when nobody can be asked.
 const NOBODY: &str = "Nobody can be asked here. Do without it, and say in the answer what could not be done: the person can \
@@ -58,7 +58,7 @@ impl Approvals {
     }
 
     /// The decision about a call of `tool`.
-    pub(crate) fn verdict(&self, tool: &Offered) -> Verdict {
+    pub(crate) fn verdict(&self, tool: &AvailableTool) -> Verdict {
         let refuse =
             |what: &str| Verdict::Refuse(NEEDS_APPROVAL.error(format!("{} {what}", tool.name())).remedy(NOBODY));
         let approves_all = self.mode == Approve::All;
@@ -82,12 +82,12 @@ impl Approvals {
     }
 
     /// Whether a call that needs approval has it already.
-    pub(crate) fn covers(&self, tool: &Offered, details: &Value) -> bool {
+    pub(crate) fn covers(&self, tool: &AvailableTool, details: &Value) -> bool {
         self.mode != Approve::Read && self.is_known(tool, details)
     }
 
     /// Whether a person approved all calls of this kind.
-    fn is_known(&self, tool: &Offered, details: &Value) -> bool {
+    fn is_known(&self, tool: &AvailableTool, details: &Value) -> bool {
         let network = details["network"] == true;
         let words = words(details);
         self.always.iter().any(|kind| match kind {
@@ -98,7 +98,7 @@ impl Approvals {
     }
 
     /// Approves all calls of this kind for the rest of the conversation.
-    pub(crate) fn always(&mut self, tool: &Offered, details: &Value) {
+    pub(crate) fn always(&mut self, tool: &AvailableTool, details: &Value) {
         self.always.insert(kind(tool, details));
     }
 }
@@ -106,7 +106,7 @@ impl Approvals {
 /// The calls that are approved together with this one: the calls of a tool, or the plain commands with the same program
 /// and first words. A line that is more than one plain command, or whose options come first, is approved only for
 /// itself.
-pub(crate) fn kind(tool: &Offered, details: &Value) -> Kind {
+pub(crate) fn kind(tool: &AvailableTool, details: &Value) -> Kind {
     let Some(line) = details["command"].as_str() else { return Kind::Tool(tool.name().to_owned()) };
     let network = details["network"] == true;
     match &words(details)[..] {
@@ -134,13 +134,13 @@ impl std::fmt::Display for Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offered::{Own, Tools};
+    use crate::offered::{RegistrySettings, Tools};
     use ragmaker_registry::Selection;
     use ragmaker_tool::HostOptions;
     use serde_json::json;
 
     fn tools() -> Tools {
-        Tools::new(&Selection::new(None, None, false).unwrap(), vec![], Own::of(HostOptions::default()))
+        Tools::new(&Selection::new(None, None, false).unwrap(), vec![], RegistrySettings::of(HostOptions::default()))
     }
 
     fn commands(allow: &[&str]) -> Commands {

@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// Whether the conversation continues.
-enum Goes {
-    On,
-    Ends,
+enum Continuation {
+    Continue,
+    End,
 }
 
 /// Holds a conversation until the person leaves.
@@ -48,8 +48,8 @@ pub(crate) fn hold(mut agent: Agent, step: &Step, is_resumed: bool) -> ExitCode 
             Line::Text(text) => {
                 interrupted = None;
                 match take(&mut agent, step, text.trim()) {
-                    Goes::On => {}
-                    Goes::Ends => break,
+                    Continuation::Continue => {}
+                    Continuation::End => break,
                 }
             }
         }
@@ -58,7 +58,7 @@ pub(crate) fn hold(mut agent: Agent, step: &Step, is_resumed: bool) -> ExitCode 
     ExitCode::SUCCESS
 }
 
-fn take(agent: &mut Agent, step: &Step, text: &str) -> Goes {
+fn take(agent: &mut Agent, step: &Step, text: &str) -> Continuation {
     let (command, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let words = words.trim();
     let mut ask = |request: &str| {
@@ -67,7 +67,7 @@ fn take(agent: &mut Agent, step: &Step, text: &str) -> Goes {
         shown(answer);
     };
     match command {
-        "/exit" | "/quit" => return Goes::Ends,
+        "/exit" | "/quit" => return Continuation::End,
         "/rag" | "/ask" if words.is_empty() => note(&format!("{command} needs what it is about")),
         "/rag" | "/ask" => match prompts::workflow(&command[1..], words) {
             Some(request) => ask(&request),
@@ -115,7 +115,7 @@ fn take(agent: &mut Agent, step: &Step, text: &str) -> Goes {
         }
         _ => ask(text),
     }
-    Goes::On
+    Continuation::Continue
 }
 
 /// An answer was shown as it was written; an error is shown here.

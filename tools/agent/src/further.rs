@@ -4,7 +4,7 @@
 //! that use the web are marked as data.
 
 use ragmaker_config::Config;
-use ragmaker_foreign::{Place, TOOL_CANCELLED, Tool, load};
+use ragmaker_foreign::{RunContext, TOOL_CANCELLED, Tool, load};
 use ragmaker_model::Declaration;
 use ragmaker_project::Project;
 use ragmaker_registry::{find, notice};
@@ -12,7 +12,7 @@ use ragmaker_tool::{Error, arguments::Members};
 use serde_json::Value;
 
 /// One of them.
-pub(crate) struct Further(Tool);
+pub(crate) struct ExternalTool(Tool);
 
 /// The configured tools that `names` allows, with a warning for each that cannot be used. `names` are all requested
 /// names, including those of the registry's tools; without `names`, every tool is offered.
@@ -25,22 +25,22 @@ pub(crate) fn further(
     project: &Project,
     names: Option<&str>,
     read_only: bool,
-) -> Result<(Vec<Further>, Vec<String>), Error> {
+) -> Result<(Vec<ExternalTool>, Vec<String>), Error> {
     let wanted: Option<Vec<&str>> = names.map(|names| names.split(',').map(str::trim).collect());
     if wanted.as_ref().is_some_and(|wanted| wanted.iter().all(|name| name.is_empty() || find(name).is_some())) {
         // Nothing is started for tools that nobody asks for.
         return Ok((vec![], vec![]));
     }
     let (root, cache) = (project.root().to_owned(), project.cache_folder());
-    let place = Place { root, cache, without: config.model_variables(), confined: true };
+    let place = RunContext { root, cache, without: config.model_variables(), confined: true };
     let loaded = load(config, &place, &|name| find(name).is_some())?;
-    let further = loaded.tools.into_iter().map(Further).filter(|tool| {
+    let further = loaded.tools.into_iter().map(ExternalTool).filter(|tool| {
         wanted.as_ref().is_none_or(|wanted| wanted.contains(&tool.name())) && (!read_only || tool.is_read_only())
     });
     Ok((further.collect(), loaded.warnings))
 }
 
-impl Further {
+impl ExternalTool {
     pub(crate) fn declaration(&self) -> Declaration {
         let Tool { name, description, parameters, .. } = &self.0;
         Declaration { name: name.clone(), description: description.clone(), parameters: parameters.clone() }

@@ -21,7 +21,7 @@ use ragmaker_tool::{
 };
 use serde_json::Value;
 
-use crate::further::Further;
+use crate::further::ExternalTool;
 
 /// The call was ended: by a person, or because it took too long.
 const CANCELLED: Code = ragmaker_model::CANCELLED;
@@ -36,22 +36,22 @@ const POLL: Duration = Duration::from_millis(10);
 const WAIT: &str = "wait_for_previous";
 
 /// A tool that is offered.
-pub(crate) enum Offered {
+pub(crate) enum AvailableTool {
     /// One of the registry.
-    Own(Offer),
+    Registry(Offer),
     /// One that the configuration names.
-    Further(Further),
+    External(ExternalTool),
 }
 
 /// All of them.
 pub(crate) struct Tools {
-    offered: Vec<Offered>,
+    offered: Vec<AvailableTool>,
     declarations: Vec<Declaration>,
-    own: Own,
+    own: RegistrySettings,
 }
 
 /// The settings for calls of the registry's tools.
-pub(crate) struct Own {
+pub(crate) struct RegistrySettings {
     /// The host options.
     pub(crate) host: Arc<HostOptions>,
     /// The configuration of commands.
@@ -77,10 +77,13 @@ pub(crate) struct Outcome {
 
 impl Tools {
     /// The selected tools, and the further ones.
-    pub(crate) fn new(selection: &Selection, further: Vec<Further>, own: Own) -> Self {
-        let offered: Vec<_> =
-            offers(selection).into_iter().map(Offered::Own).chain(further.into_iter().map(Offered::Further)).collect();
-        let declarations = offered.iter().map(Offered::declaration).collect();
+    pub(crate) fn new(selection: &Selection, further: Vec<ExternalTool>, own: RegistrySettings) -> Self {
+        let offered: Vec<_> = offers(selection)
+            .into_iter()
+            .map(AvailableTool::Registry)
+            .chain(further.into_iter().map(AvailableTool::External))
+            .collect();
+        let declarations = offered.iter().map(AvailableTool::declaration).collect();
         Self { offered, declarations, own }
     }
 
@@ -105,23 +108,24 @@ impl Tools {
     }
 
     /// The tool that a model calls, in any spelling of its name.
-    pub(crate) fn find(&self, name: &str) -> Result<&Offered, Error> {
+    pub(crate) fn find(&self, name: &str) -> Result<&AvailableTool, Error> {
         let name = name.trim();
         let command = ragmaker_registry::find(name).map(|tool| tool.command);
         let found = self.offered.iter().find(|offered| match offered {
-            Offered::Own(offer) => Some(offer.tool.command) == command,
-            Offered::Further(further) => further.name() == name,
+            AvailableTool::Registry(offer) => Some(offer.tool.command) == command,
+            AvailableTool::External(further) => further.name() == name,
         });
         found.ok_or_else(|| self.unknown(name))
     }
 
     fn unknown(&self, name: &str) -> Error {
         let own = self.offered.iter().filter_map(|offered| match offered {
-            Offered::Own(offer) => Some(offer.tool),
-            Offered::Further(_) => None,
+            AvailableTool::Registry(offer) => Some(offer.tool),
+            AvailableTool::External(_) => None,
         });
         let error = unknown_tool(name, own);
-        let further: Vec<_> = self.offered.iter().filter(|offered| matches!(offered, Offered::Further(_))).collect();
+        let further: Vec<_> =
+            self.offered.iter().filter(|offered| matches!(offered, AvailableTool::External(_))).collect();
         let names: Vec<_> = further.iter().map(|offered| offered.name()).collect();
         match nearest(name, &names) {
             Some(near) => error.remedy(format!("Did you mean {near}?")),
@@ -132,9 +136,9 @@ impl Tools {
     /// Adds to a call of a command what the configuration says and the model does not: how long it may take, and
     /// whether it uses the network, which is for those that are approved. Returns whether anything was added.
     pub(crate) fn complete(&self, call: &mut Call, is_approved: bool) -> bool {
-        let runs_commands = |tool: &Offered| match tool {
-            Offered::Own(offer) => offer.tool.toolsets.contains(&Toolset::Commands),
-            Offered::Further(_) => false,
+        let runs_commands = |tool: &AvailableTool| match tool {
+            AvailableTool::Registry(offer) => offer.tool.toolsets.contains(&Toolset::Commands),
+            AvailableTool::External(_) => false,
         };
         let Value::Object(arguments) = &mut call.arguments else { return false };
         if !self.find(&call.name).is_ok_and(runs_commands) {
@@ -179,10 +183,10 @@ impl Tools {
     }
 }
 
-impl Offered {
+impl AvailableTool {
     fn declaration(&self) -> Declaration {
         match self {
-            Self::Own(offer) => {
+            Self::Registry(offer) => {
                 let tool = offer.to(Format::OpenAi);
                 let function = &tool["function"];
                 Declaration {
@@ -191,48 +195,48 @@ impl Offered {
                     parameters: function["parameters"].clone(),
                 }
             }
-            Self::Further(further) => further.declaration(),
+            Self::External(further) => further.declaration(),
         }
     }
 
     /// The name.
     pub(crate) fn name(&self) -> &str {
         match self {
-            Self::Own(offer) => offer.name(),
-            Self::Further(further) => further.name(),
+            Self::Registry(offer) => offer.name(),
+            Self::External(further) => further.name(),
         }
     }
 
     /// Whether a call changes nothing, so that several calls may run at the same time.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
-            Self::Own(offer) => offer.is_read_only(),
-            Self::Further(further) => further.is_read_only(),
+            Self::Registry(offer) => offer.is_read_only(),
+            Self::External(further) => further.is_read_only(),
         }
     }
 
     /// Whether a call may destroy what was there.
     pub(crate) fn is_destructive(&self) -> bool {
         match self {
-            Self::Own(offer) => offer.is_destructive(),
+            Self::Registry(offer) => offer.is_destructive(),
             // What it declares beyond that it changes nothing, nobody checks.
-            Self::Further(further) => !further.is_read_only(),
+            Self::External(further) => !further.is_read_only(),
         }
     }
 
     /// The possible effects of a call that need approval, for the question to the person.
     pub(crate) fn risk(&self) -> String {
         match self {
-            Self::Own(_) => "may change or remove what is there".to_owned(),
-            Self::Further(further) => further.risk(),
+            Self::Registry(_) => "may change or remove what is there".to_owned(),
+            Self::External(further) => further.risk(),
         }
     }
 
     /// Whether the tool itself says which of its calls need approval, by the error `NEEDS_APPROVAL`.
     pub(crate) fn asks_itself(&self) -> bool {
         match self {
-            Self::Own(offer) => offer.fails_with("NEEDS_APPROVAL"),
-            Self::Further(_) => false,
+            Self::Registry(offer) => offer.fails_with("NEEDS_APPROVAL"),
+            Self::External(_) => false,
         }
     }
 
@@ -240,13 +244,13 @@ impl Offered {
     fn run(
         &self,
         arguments: Members,
-        own: &Own,
+        own: &RegistrySettings,
         approval: &Approval,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Option<Value>, Error> {
         let tool = match self {
-            Self::Own(offer) => offer.tool,
-            Self::Further(further) => return further.run(arguments, goes_on),
+            Self::Registry(offer) => offer.tool,
+            Self::External(further) => return further.run(arguments, goes_on),
         };
         match tool.isolation {
             Isolation::Subprocess => {
@@ -300,7 +304,7 @@ fn in_process(
     }
 }
 
-impl Own {
+impl RegistrySettings {
     /// The environment variables that `tool` does not get.
     fn without(&self, tool: &str) -> Vec<String> {
         let is_needed = |name: &&String| tool == "search_knowledge_base" && **name == self.of_embeddings;
@@ -309,7 +313,7 @@ impl Own {
 }
 
 #[cfg(test)]
-impl Own {
+impl RegistrySettings {
     /// The registry's tools without further configuration.
     pub(crate) fn of(host: HostOptions) -> Self {
         let commands = Commands { allow: vec![], timeout_s: 120, network: false };
@@ -372,7 +376,7 @@ mod tests {
 
     fn tools(folder: &std::path::Path) -> Tools {
         let host = HostOptions { project_root: folder.to_str().map(str::to_owned), ..HostOptions::default() };
-        Tools::new(&Selection::new(None, None, false).unwrap().with_commands(true), vec![], Own::of(host))
+        Tools::new(&Selection::new(None, None, false).unwrap().with_commands(true), vec![], RegistrySettings::of(host))
     }
 
     #[test]

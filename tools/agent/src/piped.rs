@@ -13,7 +13,7 @@ use ragmaker_tool::Error;
 /// The most bytes that are taken.
 const MOST: usize = 1 << 20;
 /// The time limit for piped input.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The text on standard input; empty for a terminal.
 pub(crate) fn text() -> Result<String, Error> {
@@ -22,7 +22,7 @@ pub(crate) fn text() -> Result<String, Error> {
         return Ok(String::new());
     }
     let Ok(input) = ragmaker_registry::stdin::take() else { return Ok(String::new()) };
-    let bytes = read(input, PATIENCE)?;
+    let bytes = read(input, TIMEOUT)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn input_is_limited_in_size_and_time() {
-        assert_eq!(read(&b"abc"[..], PATIENCE).unwrap(), b"abc");
-        assert!(read(io::repeat(b'x'), PATIENCE).unwrap_err().is(INPUT_TOO_LARGE));
+        assert_eq!(read(&b"abc"[..], TIMEOUT).unwrap(), b"abc");
+        assert!(read(io::repeat(b'x'), TIMEOUT).unwrap_err().is(INPUT_TOO_LARGE));
         let (reader, _writer) = io::pipe().unwrap();
         assert!(read(reader, Duration::from_millis(30)).unwrap().is_empty());
     }

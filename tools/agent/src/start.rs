@@ -15,7 +15,7 @@ use crate::{
     further,
     log::Log,
     machine::{Event, State, next},
-    offered::{Own, Tools},
+    offered::{RegistrySettings, Tools},
     prompts::Language,
     rules::Rules,
     screen::Screen,
@@ -125,7 +125,7 @@ fn tools(
     let selection = Selection::new(None, own.as_deref(), arguments.read_only)?.with_commands(true);
     let project_root = project.root().to_str().map(str::to_owned);
     let host = HostOptions { project_root, ..host };
-    let own = Own {
+    let own = RegistrySettings {
         host: Arc::new(host),
         commands: config.commands(),
         without: config.model_variables(),

@@ -1,15 +1,10 @@
-//! `ragmaker-browser-act`: takes steps in a page as a person would, and says what changed.
+//! `ragmaker-browser-act`: takes steps in a page as a person would, and reports the changes.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-    time::Duration,
-};
+use std::{fs::File, path::Path, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Acted, Browsing, Changes, Ready, Step, Target, Visit, codes};
-use ragmaker_files::{NOT_A_REGULAR_FILE, Roots, input_file, io_error};
+use ragmaker_browser::{ActResult, Browsing, Changes, Ready, Step, Target, Visit, codes};
+use ragmaker_files::{InputError, NOT_A_REGULAR_FILE, Roots, io_error, read_standard_input, read_text_file};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Stdin, Tool, host,
 };
@@ -23,9 +18,9 @@ use serde::Serialize;
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
     #[expect(clippy::doc_link_with_quotes, reason = "the help shows JSON")]
-    /// steps as a JSON array, such as [{{"click":"button:Load more","until":"rest"}},
-    /// {{"fill":["textbox:Search","tides"]}},{{"press":"Enter"}}]; also select, check, uncheck, hover, upload, scroll
-    /// (end, top, down, up, pixels, element), wait ({{"text"|"gone"|"selector":…}} or {{"ms":N}}); elements by role:name,
+    /// steps as a JSON array, such as [{"click":"button:Load more","until":"rest"},
+    /// {"fill":["textbox:Search","tides"]},{"press":"Enter"}]; also select, check, uncheck, hover, upload, scroll
+    /// (end, top, down, up, pixels, element), wait ({"text"|"gone"|"selector":…} or {"ms":N}); elements by role:name,
     /// text or CSS; until: rest or a number; @FILE reads them from a file, - from standard input
     #[argh(option, long = "do")]
     #[serde(rename = "do")]
@@ -47,19 +42,19 @@ pub struct Args {
     pub timeout: Option<Bounded<1, 3600>>,
 }
 
-/// What was done, and what changed.
+/// The steps taken, and the changes.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Answer {
-    /// The page's address after the steps.
+    /// The page's URL after the steps.
     pub url: String,
-    /// What each step did.
+    /// A description of each step.
     pub done: Vec<String>,
-    /// What is another than before.
+    /// The differences from the page before the steps.
     pub changes: Changes,
-    /// The error code with which browser-extract refuses the page; left out where it has content.
+    /// The error code with which browser-extract refuses the page; omitted if it has content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,
-    /// What ended the last wait for the page to rest.
+    /// What ended the last wait for the page.
     pub ready: Ready,
 }
 
@@ -67,7 +62,7 @@ impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    // A click may delete what the person has there.
+    // A click may delete the person's data.
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating().open_world();
     const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
@@ -97,47 +92,36 @@ impl Tool for Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             ..browsing.visit(target)
         };
-        let Acted { page, done, changes } = visit.act(&steps)?;
+        let ActResult { page, done, changes } = visit.act(&steps)?;
         let obstacle = page.refusal().map(|error| error.code());
         Ok(Answer { url: page.url.into(), done, changes, obstacle, ready: page.ready })
     }
 }
 
-/// The most bytes of steps.
+/// The largest list of steps, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The steps that `argument` gives: JSON, `@file`, or `-` for standard input.
+/// Reads the steps of `argument`: JSON, `@file`, or `-` for standard input.
 fn read(argument: &str, invocation: &Invocation) -> Result<String, Error> {
-    let mut text = String::new();
     let (received, path) = match (argument, argument.strip_prefix('@')) {
-        ("-", _) => (io::stdin().lock().take(MAX_BYTES + 1).read_to_string(&mut text), Path::new("-")),
-        (_, Some(path)) => {
-            let file = regular(&input_file(Path::new(path), invocation)?)?;
-            (file.take(MAX_BYTES + 1).read_to_string(&mut text), Path::new(path))
-        }
+        ("-", _) => (read_standard_input(MAX_BYTES), "-"),
+        (_, Some(path)) => (read_text_file(Path::new(path), invocation, MAX_BYTES), path),
         (steps, None) => return Ok(steps.to_owned()),
     };
-    received.map_err(|error| io_error(&error, path))?;
-    if text.len() as u64 > MAX_BYTES {
-        let message = format!("the steps have more than {MAX_BYTES} bytes");
-        return Err(ARGUMENT_ERROR.error(message).detail("argument", "--do"));
-    }
-    Ok(text)
+    received.map_err(|reason| match reason {
+        InputError::TooLarge(limit) => {
+            ARGUMENT_ERROR.error(format!("the steps have more than {limit} bytes")).detail("argument", "--do")
+        }
+        reason => reason.into_error(Path::new(path)),
+    })
 }
 
-/// The file at `path`; opening a pipe would wait for its other end.
-fn regular(path: &Path) -> Result<File, Error> {
-    let is_regular = path.metadata().map_err(|error| io_error(&error, path))?.is_file();
-    if !is_regular {
-        let error = NOT_A_REGULAR_FILE.error(format!("{} is not a regular file", path.display()));
-        return Err(error.detail("path", path.to_string_lossy()));
-    }
-    File::open(path).map_err(|error| io_error(&error, path))
-}
-
-/// Where a file is that may be given to a web site: within the project and the allowed roots, whoever asks.
+/// The path of a file to upload, which must be inside the project or the allowed roots for every caller.
 fn upload(file: &str, invocation: &Invocation) -> Result<String, Error> {
     let path = Roots::discover(&invocation.host)?.place(file)?.path();
-    regular(&path)?;
+    if !path.metadata().map_err(|error| io_error(&error, &path))?.is_file() {
+        return Err(InputError::NotRegular.into_error(&path));
+    }
+    File::open(&path).map_err(|error| io_error(&error, &path))?;
     Ok(path.to_string_lossy().into_owned())
 }

@@ -20,10 +20,10 @@ pub struct Args {
     pub all: bool,
 }
 
-/// What was closed.
+/// The closed sessions.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Answer {
-    /// The sessions whose browser was open and is closed now.
+    /// The names of the sessions whose browser was closed.
     pub closed: Vec<String>,
 }
 

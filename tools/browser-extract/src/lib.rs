@@ -9,7 +9,7 @@ use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Browsing, Expand, Expanded, Load, Ready, Target, codes};
-use ragmaker_knowledge::{EMPTY_CONTENT, Named, now, save_converted};
+use ragmaker_knowledge::{DestinationArgs, EMPTY_CONTENT, now, save_converted};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, choice,
@@ -171,8 +171,8 @@ impl Args {
         self.urls_file.is_some() || !self.urls.is_empty()
     }
 
-    fn named(&self) -> Named<'_> {
-        Named {
+    fn named(&self) -> DestinationArgs<'_> {
+        DestinationArgs {
             output_dir: self.output_dir.as_deref(),
             kb_root: self.kb_root.as_deref(),
             catalog_path: self.catalog_path.as_deref(),

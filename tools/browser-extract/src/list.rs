@@ -5,8 +5,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs::File,
-    io::{self, IsTerminal, Read, Write},
+    io::{self, IsTerminal, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc},
@@ -16,9 +15,9 @@ use std::{
 
 use ragmaker_browser::{Browsing, Target};
 use ragmaker_catalog::{Listed, Source};
-use ragmaker_files::{input_file, io_error};
+use ragmaker_files::{InputError, read_standard_input, read_text_file};
 use ragmaker_ingest::{Counts, Page, Run, Store, Summary, Verdict};
-use ragmaker_knowledge::{Place, content_hash, title_of};
+use ragmaker_knowledge::{SaveTarget, content_hash, title_of};
 use ragmaker_rendered::Rendered;
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
@@ -62,7 +61,7 @@ pub struct Pages {
 pub(crate) struct List<'a> {
     pub(crate) addresses: Vec<String>,
     pub(crate) extraction: Extraction<'a>,
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a SaveTarget,
     pub(crate) tabs: usize,
     pub(crate) per_host: usize,
     pub(crate) reload: bool,
@@ -72,7 +71,6 @@ pub(crate) struct List<'a> {
 
 /// The addresses in a file, or in standard input for `-`: one on each line.
 pub(crate) fn read(path: &Path, invocation: &Invocation) -> Result<Vec<String>, Error> {
-    let mut bytes = vec![];
     let received = if path.as_os_str() == "-" {
         if invocation.caller == Caller::Model {
             return Err(ARGUMENT_ERROR
@@ -86,22 +84,16 @@ pub(crate) fn read(path: &Path, invocation: &Invocation) -> Result<Vec<String>, 
                 .remedy("Send the addresses to standard input, one on each line, or name a file.")
                 .detail("argument", "--urls-file"));
         }
-        io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)
+        read_standard_input(MAX_BYTES)
     } else {
-        let path = input_file(path, invocation)?;
-        // Opening a pipe would wait for its other end.
-        if path.metadata().is_ok_and(|data| !data.is_file()) {
-            let error = ragmaker_files::NOT_A_REGULAR_FILE.error(format!("{} is not a regular file", path.display()));
-            return Err(error.detail("path", path.to_string_lossy()));
-        }
-        File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        read_text_file(path, invocation, MAX_BYTES)
     };
-    received.map_err(|error| io_error(&error, path))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(INPUT_TOO_LARGE.error(format!("the list has more than {MAX_BYTES} bytes")));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| {
-        NOT_TEXT.error("the list of addresses is not UTF-8").remedy("Give a text file with an address on each line.")
+    let text = received.map_err(|reason| match reason {
+        InputError::TooLarge(limit) => INPUT_TOO_LARGE.error(format!("the list has more than {limit} bytes")),
+        InputError::NotUtf8 => NOT_TEXT
+            .error("the list of addresses is not UTF-8")
+            .remedy("Give a text file with an address on each line."),
+        reason => reason.into_error(path),
     })?;
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Browsing, Listed, Looked, Target, Visit, Within, codes};
+use ragmaker_browser::{Browsing, ElementScope, ListedElement, PageElements, Target, Visit, codes};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
     Offset, Tool, host,
@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// List what a person could act on in a page (buttons, links, fields, tabs) by `role:name`, as `browser_act`
-/// takes them. For the addresses of links use `browser_navigate`. Returns elements with their state, those of the
-/// main content and dialogs first to be named, paged by next.
+/// takes them. For the addresses of links use `browser_navigate`. Returns elements with their state, by default
+/// those of the main content and dialogs, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -35,7 +35,7 @@ pub struct Args {
     /// CSS selector to wait for
     #[argh(option)]
     pub wait_for: Option<String>,
-    /// how many elements to leave out, as `next` says
+    /// number of elements to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// most elements to list (default: as many as 6,000 characters hold)
@@ -43,28 +43,28 @@ pub struct Args {
     pub limit: Option<Limit>,
 }
 
-/// What can be acted on.
+/// The elements that can be acted on.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Answer {
-    /// The page's address.
+    /// The page's URL.
     pub url: String,
     /// The page's title.
     pub title: String,
-    /// The part of the page that the elements are of.
-    pub within: Within,
-    /// The elements, in the page's order.
-    pub elements: Vec<Listed>,
-    /// How many elements that part has, listed or not.
+    /// The part of the page that the elements belong to.
+    pub within: ElementScope,
+    /// The elements in the order of the page.
+    pub elements: Vec<ListedElement>,
+    /// The number of elements in that part.
     pub total: usize,
-    /// How many others the page has: with the selector body, all are listed.
+    /// The number of other elements on the page; the selector body lists all.
     pub elsewhere: usize,
-    /// Whether there are more elements than were listed.
+    /// Whether there are more elements than were returned.
     pub truncated: bool,
-    /// The arguments that list the rest; null when nothing is left.
+    /// The arguments that return the rest; null if there is none.
     pub next: Option<Next>,
 }
 
-/// How much an answer holds without a limit of the caller's, in characters.
+/// The size of an answer without --limit, in characters.
 const ANSWER: usize = 6_000;
 
 impl Tool for Args {
@@ -92,7 +92,7 @@ impl Tool for Args {
             wait_for: self.wait_for.as_deref(),
             ..browsing.visit(url.as_ref().map_or(Target::Latest, Target::Show))
         };
-        let Looked { page, elements, within, elsewhere } = visit.look(self.selector.as_deref())?;
+        let PageElements { page, elements, within, elsewhere } = visit.look(self.selector.as_deref())?;
         let frame = Answer {
             url: page.url.into(),
             title: page.title,

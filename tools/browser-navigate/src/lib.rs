@@ -66,22 +66,22 @@ pub struct Args {
     pub limit: Option<Limit>,
 }
 
-/// A page and where it leads.
+/// A page and its links.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Answer {
     /// The page's address, after redirects.
     pub url: String,
     /// The page's title.
     pub title: String,
-    /// The HTTP status that the server answered with; null where the browser does not know it.
+    /// The HTTP status; null if the browser does not know it.
     pub http_status: Option<u16>,
-    /// The links, in the page's order, each page once.
+    /// The links in the order of the page, without duplicates.
     pub links: Vec<Link>,
-    /// How many links there are with these filters, listed or not.
+    /// The number of links that match the filters.
     pub total: usize,
-    /// Whether there are more links than were listed.
+    /// Whether there are more links than were returned.
     pub truncated: bool,
-    /// The arguments that list the rest; null when nothing is left.
+    /// The arguments that return the rest; null if there is none.
     pub next: Option<Next>,
     /// Whether a bot challenge is shown instead of the page.
     pub is_bot_detected: bool,
@@ -89,7 +89,7 @@ pub struct Answer {
     pub obstacle: Option<&'static str>,
     /// What ended the wait for the page's content.
     pub ready: Ready,
-    /// The hosts that had not answered yet; left out where nothing was open.
+    /// The hosts with open requests; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
     /// With --expand or --scroll-to-end: how much was expanded.
@@ -119,7 +119,7 @@ impl Tool for Args {
         let mut matching = self.matching.as_deref().map(Pattern::new).transpose()?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
         let target = match Target::new(url.as_ref(), self.reload)? {
-            // The page is loaded again, unless a call has acted in it or the rest of its list is asked for.
+            // The page is loaded again, unless a call acted in it or the rest of its links is requested.
             Target::Show(url) if self.offset.get() == 0 => Target::Acted(url),
             target => target,
         };
@@ -133,7 +133,7 @@ impl Tool for Args {
         };
         let (page, mut links) = visit.links()?;
         links.retain(|link| {
-            // A longer one could not be gone to.
+            // A longer URL could not be opened.
             link.href.len() <= ragmaker_address::MAX_BYTES
                 && (!self.same_site || Url::parse(&link.href).is_ok_and(|there| same_site(&page.url, &there)))
         });
@@ -160,5 +160,5 @@ impl Tool for Args {
     }
 }
 
-/// The most time that looking for a pattern may take.
+/// The time limit for matching the pattern.
 const MATCHING: Duration = Duration::from_secs(5);

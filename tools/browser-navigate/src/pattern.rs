@@ -12,21 +12,21 @@ use regex_automata::nfa::thompson::{
     pikevm::{Cache, PikeVM},
 };
 
-/// The most memory in bytes that a pattern may take, which is what the regex crate grants one.
+/// The memory limit of a pattern, in bytes: the default of the regex crate.
 const MOST: usize = 10 << 20;
 
-/// A pattern, ready to be searched for.
+/// A compiled pattern.
 pub(crate) struct Pattern {
     machine: PikeVM,
     scratch: Cache,
 }
 
 impl Pattern {
-    /// The pattern that `text` spells, in the syntax of the regex crate.
+    /// Compiles `text` in the syntax of the regex crate.
     pub(crate) fn new(text: &str) -> Result<Self, Error> {
         let limits = thompson::Config::new().nfa_size_limit(Some(MOST));
         let machine = PikeVM::builder().thompson(limits).build(text).map_err(|error| {
-            // The parser's own words are in several lines, what is wrong in the last.
+            // The parser's message has several lines; the last one states the problem.
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
             ARGUMENT_ERROR
@@ -37,10 +37,10 @@ impl Pattern {
         Ok(Self { scratch: machine.create_cache(), machine })
     }
 
-    /// Keeps those of `links` that it is in. It takes time with the size of the pattern and that of the
-    /// links, of which `patience` is the most.
-    pub(crate) fn keep_in(&mut self, links: &mut Vec<Link>, patience: Duration) -> Result<(), Error> {
-        let until = Instant::now() + patience;
+    /// Removes the links that do not match. The time depends on the sizes of the pattern and of the links;
+    /// `time_limit` bounds it.
+    pub(crate) fn keep_in(&mut self, links: &mut Vec<Link>, time_limit: Duration) -> Result<(), Error> {
+        let until = Instant::now() + time_limit;
         let mut is_late = false;
         links.retain(|link| {
             is_late = is_late || Instant::now() > until;
@@ -55,7 +55,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// Whether it is somewhere in the text or the address of `link`.
+    /// Whether the pattern matches the text or the URL of `link`.
     fn is_in(&mut self, link: &Link) -> bool {
         [&link.text, &link.href].into_iter().any(|text| self.machine.is_match(&mut self.scratch, text.as_str()))
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_is_looked_for_in_text_and_address() {
+    fn a_pattern_matches_text_or_url() {
         let link = Link { text: "Ébène 日本".into(), href: "https://a.example/Docs/7".into() };
         for (pattern, expected) in [
             (r"docs/\d$", false),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_takes_too_long_is_an_error() {
+    fn a_pattern_over_the_time_limit_is_an_error() {
         let link = Link { text: "a long text ".repeat(20), href: "https://a.example/".into() };
         let mut links = vec![link; 5000];
         let mut slow = Pattern::new(r"([\x20-\x7e]{0,90}){100}Q").unwrap();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_is_none_or_too_large_is_refused_in_one_line() {
+    fn an_invalid_or_too_large_pattern_has_a_one_line_error() {
         for (pattern, reason) in [("a(b", "unclosed group"), (r"\p{Nowhere}", "Unicode"), ("(a{1000}){1000}", "limit")]
         {
             let error = Pattern::new(pattern).err().unwrap();

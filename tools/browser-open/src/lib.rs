@@ -23,22 +23,22 @@ pub struct Args {
     pub idle_timeout: Bounded<1, 604_800>,
 }
 
-/// A browser that was left running.
+/// The running browser.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Answer {
-    /// The session's name, for the calls to come.
+    /// The session's name, for later calls.
     pub session: String,
     /// The folder of the browser's profile.
     pub profile_path: String,
-    /// Whether the browser was running before.
+    /// Whether the browser was running before the call.
     pub already_open: bool,
     /// The browser's name and version.
     pub browser: String,
-    /// The browser's main process.
+    /// The process id of the browser's main process.
     pub pid: Option<u32>,
     /// Whether the browser runs without a window.
     pub headless: bool,
-    /// Whether Chromium's own sandbox is on; it cannot work for root and in some containers.
+    /// Whether Chromium's sandbox is on; it does not work for root and in some containers.
     pub sandbox: bool,
 }
 

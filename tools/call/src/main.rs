@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 fn call(name: &str, host: &HostOptions) -> Result<String, Error> {
     let tool = find(name).ok_or_else(|| unknown_tool(name, TOOLS))?;
     let (tool, arguments) = translated(tool, read_json("-")?);
-    let answered = tool.call_approved(arguments, host, &Approval::Own)?;
+    let answered = tool.call_approved(arguments, host, &Approval::Interactive)?;
     Ok(answered.plain.unwrap_or_else(|| {
         let mut out = vec![];
         // Writing a value to memory cannot fail.

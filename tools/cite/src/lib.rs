@@ -22,7 +22,7 @@ pub struct Args {
     /// one quotation, verbatim
     #[argh(option)]
     pub quote: Option<String>,
-    /// where it is said to stand: the citation of a search hit (default: anywhere)
+    /// citation to check, as in a search hit (default: any place)
     #[argh(option)]
     pub citation: Option<String>,
     /// file of a whole answer, each quotation followed by `[PATH#SLUG]`; - is standard input
@@ -34,7 +34,7 @@ pub struct Args {
     /// folder of a knowledge base; may be repeated (default: all)
     #[argh(option)]
     pub kb_root: Vec<PathBuf>,
-    /// how many claims to leave out, as `next` says
+    /// number of claims to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// most claims to return (default: as many as fit)

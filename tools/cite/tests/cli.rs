@@ -1,11 +1,11 @@
-//! `ragmaker-cite` from outside.
+//! Tests of the executable.
 
 use std::{io::Write, process::Stdio};
 
 use ragmaker_testkit::Tree;
 use serde_json::{Value, json};
 
-/// The tool's executable.
+/// The path of the executable.
 const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-cite");
 
 const ANSWER: &str = "It rises: \"The moon pulls the sea and the land.\" [cache/a.md#tides]\n\n\
@@ -25,7 +25,7 @@ fn tree() -> Tree {
 }
 
 #[test]
-fn an_answer_whose_quotations_stand_is_a_success() {
+fn an_answer_with_correct_quotations_succeeds() {
     let tree = tree();
     let answer = tree.run(&["--answer", "answer.md"]);
     assert_eq!(answer["counts"], json!({"found": 2, "elsewhere": 0, "not_found": 0, "too_short": 0}));
@@ -48,7 +48,7 @@ fn an_answer_whose_quotations_stand_is_a_success() {
 }
 
 #[test]
-fn a_quotation_that_does_not_stand_is_an_error_with_the_same_details() {
+fn an_incorrect_quotation_is_an_error_with_the_report() {
     let tree = tree();
     tree.write("bad.md", ANSWER.replace("moon", "sun").replace("潮.md#潮", "a.md#other"));
     let (code, error) = tree.error(&["--answer", "bad.md"]);
@@ -69,7 +69,7 @@ fn a_quotation_that_does_not_stand_is_an_error_with_the_same_details() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_an_error() {
+fn unreadable_answers_are_errors() {
     let tree = tree();
     tree.write("latin.md", b"\xff");
     for (arguments, code) in [

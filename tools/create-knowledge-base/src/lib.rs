@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::Header;
-use ragmaker_knowledge::Named;
+use ragmaker_knowledge::DestinationArgs;
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Tool, host};
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// folder of the knowledge base; made where it is missing
+    /// folder of the knowledge base; created if missing
     #[argh(option)]
     pub kb_root: PathBuf,
     /// name of the knowledge base
@@ -54,7 +54,7 @@ impl Tool for Args {
         if self.title.as_ref().is_some_and(|title| title.trim().is_empty()) {
             return Err(ARGUMENT_ERROR.error("--title is empty").detail("argument", "--title"));
         }
-        let named = Named { kb_root: Some(&self.kb_root), ..Named::default() };
+        let named = DestinationArgs { kb_root: Some(&self.kb_root), ..DestinationArgs::default() };
         let place = named.locate(invocation)?;
         let is_new = !place.catalog.file().exists();
         // Described without a title, a catalog is made where there is none.

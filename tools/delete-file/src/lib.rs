@@ -1,7 +1,7 @@
 //! `ragmaker-delete-file`: deletes a file, to the trash or permanently.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Deleted, Expect, Roots, delete};
+use ragmaker_files::{Deleted, ExpectedKind, Roots, delete};
 use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
@@ -31,6 +31,6 @@ impl Tool for Args {
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Deleted, Error> {
-        delete(&Roots::discover(&invocation.host)?, &self.path, Expect::File, self.permanent)
+        delete(&Roots::discover(&invocation.host)?, &self.path, ExpectedKind::File, self.permanent)
     }
 }

@@ -1,13 +1,9 @@
 //! The updates as JSON: from the argument, a file, or standard input.
 
-use std::{
-    fs::{self, File},
-    io::{self, Read},
-    path::Path,
-};
+use std::path::Path;
 
 use ragmaker_catalog::{DocumentName, Update};
-use ragmaker_files::input_file;
+use ragmaker_files::{InputError, read_standard_input, read_text_file};
 use ragmaker_tool::{ARGUMENT_ERROR, Code, Error, Invocation};
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,10 +12,10 @@ use serde_json::Value;
 pub const UPDATES_NOT_READABLE: Code =
     Code::new("UPDATES_NOT_READABLE", "Give a regular file of JSON as --updates @FILE, or the JSON itself.");
 
-/// The most bytes of updates.
+/// The largest list of updates, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// One element of the list, as it is written.
+/// An element of the list, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Element {
@@ -29,15 +25,18 @@ struct Element {
     summary: Option<String>,
 }
 
-/// The updates that `argument` gives: JSON, `@file`, or `-` for standard input.
+/// Reads the updates in `argument`: JSON, `@file`, or `-` for standard input.
 pub(crate) fn read(argument: &str, invocation: &Invocation) -> Result<Vec<Update>, Error> {
-    // Exactly this dash: servers, whose standard input is their own, look for the same one.
+    // Only `-` is standard input, not `@-`: hosts replace the value `-`, because their own standard input has messages.
     let text = match (argument, argument.strip_prefix('@')) {
-        ("-", _) => text_of(io::stdin().lock(), "standard input")?,
-        (_, Some(path)) => file(&input_file(Path::new(path), invocation)?)?,
+        ("-", _) => read_standard_input(MAX_BYTES).map_err(|reason| failed(reason, "standard input"))?,
+        (_, Some(path)) => {
+            let text = read_text_file(Path::new(path), invocation, MAX_BYTES);
+            text.map_err(|reason| failed(reason, path).detail("path", path))?
+        }
         (text, None) => text.to_owned(),
     };
-    // PowerShell marks what it writes as UTF-8.
+    // PowerShell writes a byte order mark.
     let json: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|error| invalid(&format!("it is not JSON: {error}")))?;
     let listed = match json {
@@ -78,27 +77,11 @@ fn invalid_element(at: usize, reason: &str) -> Error {
     invalid(&format!("update {at}, counted from 0: {reason}")).detail("index", at)
 }
 
-fn file(path: &Path) -> Result<String, Error> {
-    let failed = |reason: &dyn std::fmt::Display| {
-        let shown = path.to_string_lossy();
-        UPDATES_NOT_READABLE.error(format!("cannot read {shown}: {reason}")).detail("path", shown)
-    };
-    // Opening a pipe would wait for its other end, so the kind of file is asked first.
-    let kind = fs::metadata(path).map_err(|error| failed(&error))?;
-    if !kind.is_file() {
-        return Err(failed(&"it is not a regular file"));
+fn failed(reason: InputError, name: &str) -> Error {
+    match reason {
+        InputError::Refused(error) => error,
+        reason => UPDATES_NOT_READABLE.error(format!("cannot read {name}: {reason}")),
     }
-    text_of(File::open(path).map_err(|error| failed(&error))?, &path.to_string_lossy())
-}
-
-fn text_of(from: impl Read, name: &str) -> Result<String, Error> {
-    let mut text = String::new();
-    let failed = |reason: String| UPDATES_NOT_READABLE.error(format!("cannot read {name}: {reason}"));
-    from.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(failed(format!("it has more than {MAX_BYTES} bytes")));
-    }
-    Ok(text)
 }
 
 #[cfg(test)]

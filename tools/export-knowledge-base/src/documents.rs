@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(crate) struct Source {
     pub(crate) header: Header,
     pub(crate) documents: Vec<Document>,
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<SkippedDocument>,
 }
 
 /// A document whose file is there.
@@ -25,7 +25,7 @@ pub(crate) struct Document {
 
 /// A document that is not exported.
 #[derive(Serialize, JsonSchema, Debug)]
-pub struct LeftOut {
+pub struct SkippedDocument {
     /// The path, as the catalog has it.
     pub path: String,
     /// The reason.
@@ -44,7 +44,7 @@ impl Source {
             let found = catalog.find(&given).ok_or("there is no such file in the knowledge base");
             match found.and_then(|file| input_file(&file, invocation).map_err(|_| "it may not be read")) {
                 Ok(file) => documents.push(Document { listed, file }),
-                Err(reason) => left_out.push(LeftOut { path: given.chars().take(LONGEST).collect(), reason }),
+                Err(reason) => left_out.push(SkippedDocument { path: given.chars().take(LONGEST).collect(), reason }),
             }
         }
         Self { header: contents.header, documents, left_out }

@@ -18,7 +18,7 @@ use ragmaker_tool::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::documents::{LeftOut, Source};
+use crate::documents::{SkippedDocument, Source};
 
 /// The knowledge base has no document that could be written.
 pub const NO_DOCUMENTS: Code =
@@ -65,7 +65,7 @@ pub struct Answer {
     /// The number of documents in the file.
     pub documents: usize,
     /// Documents that are not in it, with the reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedDocument>,
     /// The number of documents that are not in the file.
     pub total: usize,
     /// Whether some of them are not listed here.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{FILE_NOT_FOUND, NOT_A_DIRECTORY, Roots};
 use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
-use ragmaker_knowledge::{Named, now};
+use ragmaker_knowledge::{DestinationArgs, now};
 use ragmaker_sources::{Folder, place};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset,
@@ -22,7 +22,7 @@ pub struct Args {
     /// folder to read, with all folders in it
     #[argh(option)]
     pub source_dir: PathBuf,
-    /// folder of the knowledge base; made where it is missing
+    /// folder of the knowledge base; created if missing
     #[argh(option)]
     pub kb_root: PathBuf,
     /// folder for the documents (default: cache/documents in --kb-root)
@@ -86,7 +86,11 @@ impl Tool for Args {
 impl Args {
     fn sync(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
         let source_dir = source_directory(&self.source_dir, invocation)?;
-        let named = Named { output_dir: self.output_dir.as_deref(), kb_root: Some(&self.kb_root), catalog_path: None };
+        let named = DestinationArgs {
+            output_dir: self.output_dir.as_deref(),
+            kb_root: Some(&self.kb_root),
+            catalog_path: None,
+        };
         let at = named.locate(invocation)?;
         let mut store = Store::open(&at.catalog, at.folder.clone())?;
         let mut skips = Skips::default();

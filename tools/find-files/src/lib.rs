@@ -41,7 +41,7 @@ pub struct Args {
     /// find files whose names begin with a dot, too
     #[argh(switch)]
     pub hidden: bool,
-    /// how many entries to leave out, as `next` says
+    /// number of entries to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// most entries to return (default: as many as fit)

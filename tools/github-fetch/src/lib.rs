@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_git::Repository;
 use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
-use ragmaker_knowledge::{Named, now};
+use ragmaker_knowledge::{DestinationArgs, now};
 use ragmaker_sources::{Tree, address};
 use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub struct Args {
     /// glob of files to leave out; may be repeated
     #[argh(option)]
     pub exclude: Vec<String>,
-    /// folder of the knowledge base; made where it is missing
+    /// folder of the knowledge base; created if missing
     #[argh(option)]
     pub kb_root: PathBuf,
     /// folder for the documents (default: cache/documents in --kb-root)
@@ -97,7 +97,11 @@ impl Tool for Args {
 impl Args {
     fn sync(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
         let address = address(&self.repo_url, invocation)?;
-        let named = Named { output_dir: self.output_dir.as_deref(), kb_root: Some(&self.kb_root), catalog_path: None };
+        let named = DestinationArgs {
+            output_dir: self.output_dir.as_deref(),
+            kb_root: Some(&self.kb_root),
+            catalog_path: None,
+        };
         let place = named.locate(invocation)?;
         let mut store = Store::open(&place.catalog, place.folder.clone())?;
         let repository = Repository::open(&address, self.reference.as_deref())?;

@@ -10,10 +10,10 @@ use ragmaker_files::{FILE_NOT_FOUND, IS_A_DIRECTORY, NOT_A_REGULAR_FILE, io_erro
 use ragmaker_text::INPUT_TOO_LARGE;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-/// The most bytes of a page.
+/// The largest page, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Reads the page at `path`; from standard input without one.
+/// Reads the page at `path`, or standard input without a path.
 pub(crate) fn read(path: Option<&Path>) -> Result<Vec<u8>, Error> {
     let bytes = match path {
         Some(path) => all_of(open(path)?).map_err(|error| failed(&error, path))?,
@@ -34,7 +34,7 @@ pub(crate) fn read(path: Option<&Path>) -> Result<Vec<u8>, Error> {
 }
 
 fn all_of(from: impl Read) -> io::Result<Vec<u8>> {
-    // Most pages fit: read at once, and never moved.
+    // The initial capacity is sufficient for most pages, so the buffer is not reallocated.
     let mut bytes = Vec::with_capacity(256 << 10);
     from.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -42,7 +42,7 @@ fn all_of(from: impl Read) -> io::Result<Vec<u8>> {
 
 /// Opens the regular file at `path`.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
-    // Opening a pipe would wait for its other end, so the kind of file is asked first.
+    // Opening a named pipe would block, so the type of the file is checked first.
     let kind = std::fs::metadata(path).map_err(|error| failed(&error, path))?;
     let shown = path.to_string_lossy();
     if kind.is_dir() {
@@ -59,6 +59,6 @@ pub(crate) fn open(path: &Path) -> Result<File, Error> {
 
 fn failed(error: &io::Error, path: &Path) -> Error {
     let error = io_error(error, path);
-    // Unlike those of the file tools, the path starts at the working directory.
+    // Unlike the paths of the file tools, this path is relative to the working directory.
     if error.is(FILE_NOT_FOUND) { error.remedy("Check the spelling of --path.") } else { error }
 }

@@ -7,7 +7,7 @@ use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{NOT_A_REGULAR_FILE, input_file};
-use ragmaker_knowledge::{Destination, EMPTY_CONTENT, Named, decode, now, save_converted};
+use ragmaker_knowledge::{Destination, DestinationArgs, EMPTY_CONTENT, decode, now, save_converted};
 use ragmaker_markdown::{Document, Error as Conversion, Metadata, Options, Scope, convert};
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
@@ -40,7 +40,7 @@ pub struct Args {
     /// print the Markdown alone, not JSON
     #[argh(switch)]
     pub raw: bool,
-    /// folder to write a Markdown file with front matter to, instead of printing the Markdown; made where it is missing
+    /// folder to write a Markdown file with front matter to, instead of printing the Markdown; created if missing
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
     /// folder of the knowledge base to save the page in; its catalog is cache/catalog.json in it, and --output-dir is cache/documents unless it is given
@@ -88,25 +88,25 @@ pub struct Args {
 /// A converted page.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Answer {
-    /// What the page says about itself.
+    /// The metadata of the page.
     #[serde(flatten)]
     pub metadata: Metadata,
-    /// The charset that the page was read in.
+    /// The charset of the page.
     pub charset: &'static str,
-    /// How many words the Markdown has; each CJK character is one.
+    /// The number of words in the Markdown; each CJK character counts as one.
     pub words: usize,
-    /// The content; left out where it was written to a file.
+    /// The content; omitted if it was written to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub markdown: Option<String>,
-    /// The absolute path of the file that was written.
+    /// The absolute path of the written file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
-    /// The absolute path of the catalog that lists it now.
+    /// The absolute path of the catalog that lists the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalog_file: Option<String>,
-    /// How many characters the whole Markdown has.
+    /// The number of characters in the whole Markdown.
     pub total: usize,
-    /// Whether there is more Markdown than was printed.
+    /// Whether there is more Markdown than was returned.
     pub truncated: bool,
     /// The arguments that continue.
     pub next: Option<Next>,
@@ -130,7 +130,7 @@ impl Tool for Args {
         ragmaker_knowledge::ERRORS,
         ragmaker_catalog::ERRORS,
         &[stream::INPUT_BROKEN, stream::TOO_MANY_FAILURES],
-        // Those of records.
+        // The codes of records.
         &[stream::INVALID_RECORD, stream::PAGE_TIMEOUT],
     ];
     const STREAM_FLAGS: &'static [&'static str] =
@@ -138,10 +138,10 @@ impl Tool for Args {
 
     fn stream(&self, _: &Invocation) -> Option<Result<(), Error>> {
         let form = match (self.jsonl, self.warc) {
-            (false, false) => return self.lone_stream_flag().map(Err),
-            (true, false) => stream::Form::JsonLines,
-            (false, true) => stream::Form::Warc { any_status: self.any_status },
-            (true, true) => return Some(Err(clash("--jsonl", "--warc"))),
+            (false, false) => return self.stream_flag_without_stream().map(Err),
+            (true, false) => stream::InputFormat::JsonLines,
+            (false, true) => stream::InputFormat::Warc { any_status: self.any_status },
+            (true, true) => return Some(Err(conflict("--jsonl", "--warc"))),
         };
         Some(self.settings(form).and_then(|settings| {
             let path = self.path.as_deref().filter(|path| path.as_os_str() != "-");
@@ -155,7 +155,7 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let base_url = self.base_url.as_deref().map(parse_url).transpose()?;
         let scope = self.scope()?;
-        let named = Named {
+        let named = DestinationArgs {
             output_dir: self.output_dir.as_deref(),
             kb_root: self.kb_root.as_deref(),
             catalog_path: self.catalog_path.as_deref(),
@@ -190,8 +190,8 @@ impl Tool for Args {
 }
 
 impl Args {
-    /// The error for a flag that only a stream has, where there is none.
-    fn lone_stream_flag(&self) -> Option<Error> {
+    /// The error for a flag that is valid only with a stream, if there is no stream.
+    fn stream_flag_without_stream(&self) -> Option<Error> {
         let given = [
             ("--any-status", self.any_status),
             ("--jobs", self.jobs.is_some()),
@@ -204,9 +204,9 @@ impl Args {
         Some(ARGUMENT_ERROR.error(format!("{flag} needs {needed}")).detail("argument", flag))
     }
 
-    /// How a stream is converted, where nothing else is asked for.
-    fn settings(&self, form: stream::Form) -> Result<stream::Settings, Error> {
-        let flag = if form == stream::Form::JsonLines { "--jsonl" } else { "--warc" };
+    /// The settings of a stream; an error if other arguments contradict it.
+    fn settings(&self, form: stream::InputFormat) -> Result<stream::Settings, Error> {
+        let flag = if form == stream::InputFormat::JsonLines { "--jsonl" } else { "--warc" };
         let others = [
             ("--base-url", self.base_url.is_some()),
             ("--raw", self.raw),
@@ -218,7 +218,7 @@ impl Args {
             ("--any-status", self.any_status && self.jsonl),
         ];
         if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
-            return Err(clash(flag, other));
+            return Err(conflict(flag, other));
         }
         let content = match self.scope()? {
             Scope::Main => stream::Content::Main,
@@ -239,22 +239,21 @@ impl Args {
     }
 
     fn scope(&self) -> Result<Scope<'_>, Error> {
-        let clash = |one, other| Err(clash(one, other));
+        let conflict = |one, other| Err(conflict(one, other));
         let saving =
             [("--output-dir", &self.output_dir), ("--kb-root", &self.kb_root), ("--catalog-path", &self.catalog_path)];
         if let Some((argument, _)) = saving.iter().find(|(_, path)| self.raw && path.is_some()) {
-            return clash("--raw", argument);
+            return conflict("--raw", argument);
         }
         match &self.selector {
-            Some(_) if self.whole => clash("--whole", "--selector"),
+            Some(_) if self.whole => conflict("--whole", "--selector"),
             Some(selector) => Ok(Scope::Selector(selector)),
             None if self.whole => Ok(Scope::Whole),
             None => Ok(Scope::Main),
         }
     }
 
-    /// The address that the page is saved under: the one given, the one that it states (`canonical`), or
-    /// that of its file.
+    /// The URL under which the page is saved: the given one, the page's canonical URL, or the URL of its file.
     fn source_url(&self, given: Option<Url>, canonical: Option<&str>) -> Result<String, Error> {
         let path = self.path.as_deref().filter(|path| path.as_os_str() != "-");
         match (given, canonical, path) {
@@ -271,7 +270,7 @@ impl Args {
         }
     }
 
-    /// The answer about `page`, before it is saved or shown, and the page.
+    /// The answer for `page` without its Markdown, and the page.
     fn answer(&self, page: Document, charset: &'static str) -> (Answer, Document) {
         let mut metadata = page.metadata.clone();
         metadata.url = metadata.url.or(self.base_url.clone());
@@ -290,7 +289,7 @@ impl Args {
         (answer, page)
     }
 
-    /// Puts as much of `markdown` into the answer as was asked for, or as fits.
+    /// Puts the requested part of `markdown` into the answer, or as much as fits.
     fn show(&self, answer: &mut Answer, mut markdown: String) -> Result<(), Error> {
         let Some((start, _)) = markdown.char_indices().nth(self.offset.index()) else {
             return Err(OFFSET_BEYOND_END
@@ -317,11 +316,11 @@ impl Args {
     }
 }
 
-fn clash(one: &str, other: &str) -> Error {
+fn conflict(one: &str, other: &str) -> Error {
     ARGUMENT_ERROR.error(format!("{one} and {other} exclude each other")).detail("argument", other)
 }
 
-/// Why a page was not converted, as an error of this tool.
+/// The tool's error for a failed conversion.
 fn refusal(error: &Conversion) -> Error {
     let message = error.to_string();
     match error {

@@ -1,4 +1,4 @@
-//! The executable from outside.
+//! Tests of the executable.
 
 use std::{
     io::Write,
@@ -21,7 +21,7 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A tool that has refused its arguments does not read.
+    // A tool that refuses its arguments does not read standard input.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }
@@ -73,7 +73,7 @@ fn a_selector_names_what_is_converted() {
 }
 
 #[test]
-fn a_long_page_is_given_in_parts_that_add_up() {
+fn the_parts_of_a_long_page_join_to_the_whole() {
     let page: String = "<p>Paragraph \"n\" of a page that is long, 日本語も.</p>\n".repeat(2000);
     let whole = String::from_utf8(run(&["--raw", "--whole"], page.as_bytes()).stdout).unwrap();
     let mut parts = String::new();
@@ -95,7 +95,7 @@ fn a_long_page_is_given_in_parts_that_add_up() {
 }
 
 #[test]
-fn charsets_of_the_past_are_read() {
+fn legacy_charsets_are_decoded() {
     let page = b"<meta charset=Shift_JIS><p>\x93\xFA\x96\x7B\x8C\xEA";
     let answer = answer(&["--whole"], page);
     assert_eq!(answer["markdown"], "日本語\n");
@@ -146,7 +146,7 @@ fn a_page_is_saved_in_a_knowledge_base_and_recorded() {
     let front_matter = std::fs::read_to_string(file).unwrap();
     assert!(front_matter.contains(&format!("fetched_at: {}\n", first[0]["fetched_at"])), "{front_matter}");
 
-    // Again: the same file and the same entry; elsewhere, with --output-dir: an entry that leads there.
+    // Saved again, the file and the entry stay the same. With --output-dir, the entry points to the new file.
     answer(&arguments, PAGE.as_bytes());
     assert_eq!((documents().len(), std::fs::read_dir(file.parent().unwrap()).unwrap().count()), (1, 1));
     let (pages, catalog) = (text(&kb.join("pages")), text(&kb.join("cache/catalog.json")));
@@ -157,7 +157,7 @@ fn a_page_is_saved_in_a_knowledge_base_and_recorded() {
 }
 
 #[test]
-fn places_that_clash_are_refused_before_anything_is_made() {
+fn conflicting_places_are_refused_before_writing() {
     let folder = tempfile::tempdir().unwrap();
     let kb = folder.path().join("kb").to_str().unwrap().to_owned();
     for (arguments, argument) in [
@@ -175,7 +175,7 @@ fn places_that_clash_are_refused_before_anything_is_made() {
 }
 
 #[test]
-fn a_page_is_not_lost_where_the_catalog_is_damaged() {
+fn a_page_is_kept_if_the_catalog_is_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = folder.path().join("catalog.json");
     std::fs::write(&catalog, "{").unwrap();
@@ -188,7 +188,7 @@ fn a_page_is_not_lost_where_the_catalog_is_damaged() {
 }
 
 #[test]
-fn what_is_no_page_is_said() {
+fn input_that_is_not_a_page_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     assert_eq!(refused(&["--path", &path("none")], b""), (1, "FILE_NOT_FOUND".into()));

@@ -23,7 +23,7 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = command(arguments).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     thread::scope(|scope| {
-        // A stream that was given up is not read to its end.
+        // An aborted stream is not read to its end.
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().unwrap()
     })
@@ -95,7 +95,7 @@ fn each_line_is_answered_before_the_next_is_sent() {
 }
 
 #[test]
-fn what_is_wrong_with_a_page_is_a_record() {
+fn an_error_of_a_page_is_a_record() {
     let huge = format!("{{\"id\": \"huge\", \"html\": \"{}\"}}\n", "x".repeat(50 << 20));
     let bad = "\n{\"id\": \"cut\", \"html\": \"<p>\n{\"id\": \"none\"}\n{\"id\": \"binary\", \"html_base64\": \"f0VMRgA=\"}\n";
     let input = [pages(2), huge.into_bytes(), bad.into(), b"\xFF\n".to_vec(), pages(1)].concat();
@@ -112,7 +112,7 @@ fn what_is_wrong_with_a_page_is_a_record() {
 fn a_page_that_takes_too_long_is_a_record() {
     let records = records(&["--jsonl", "--timeout-ms", "0"], &pages(40));
     assert_eq!(records.len(), 40);
-    // Which page is quicker than no time at all is chance; the order is not.
+    // With a time limit of zero, it is random which pages fail. The order is not.
     for (n, record) in records.iter().enumerate() {
         assert_eq!(record["id"], n);
         assert!(record["text"].is_string() || record["error"]["error_code"] == "PAGE_TIMEOUT", "{record}");
@@ -137,7 +137,7 @@ fn a_stream_that_breaks_ends_the_process() {
 }
 
 #[test]
-fn flags_that_make_no_sense_are_refused() {
+fn conflicting_flags_are_refused() {
     for arguments in [
         &["--jsonl", "--warc"][..],
         &["--jsonl", "--raw"],
@@ -156,7 +156,7 @@ fn flags_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn models_are_not_offered_streams() {
+fn streams_are_not_offered_to_models() {
     let described = String::from_utf8(run(&["--describe"], b"").stdout).unwrap();
     assert!(described.contains("\"selector\"") && !described.contains("\"jsonl\""), "{described}");
     let help = String::from_utf8(run(&["--help"], b"").stdout).unwrap();

@@ -10,8 +10,8 @@ use std::{path::PathBuf, time::Duration};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::codes;
 use ragmaker_http::{Client, Limits};
-use ragmaker_knowledge::Named;
-use ragmaker_site::{Browser, Fetched, Pattern, Scope, UseBrowser, Wanted};
+use ragmaker_knowledge::DestinationArgs;
+use ragmaker_site::{Browser, Fetched, Pattern, Scope, SectionRequest, UseBrowser};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END, Offset,
     Tool, Toolset, choice, host,
@@ -19,7 +19,7 @@ use ragmaker_tool::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use page::{From, Page};
+pub use page::{ContentSource, Page};
 pub use plan::Plan;
 
 /// Read a web page, PDF or text file as Markdown without saving it. With section, save all pages below the address in a
@@ -160,7 +160,7 @@ impl Args {
         let include = pattern("--match", &self.matching)?;
         let scope = Scope::new(&url, prefix, include, pattern("--exclude", &self.exclude)?)?;
         let same = (self.url.trim(), &self.prefix, self.depth.map(Bounded::get), &self.matching, &self.exclude);
-        let wanted = Wanted {
+        let wanted = SectionRequest {
             start: &url,
             scope,
             depth: self.depth.map(|depth| depth.get() as u32),
@@ -174,8 +174,11 @@ impl Args {
         if self.dry_run {
             return Plan::of(ragmaker_site::plan(&wanted, &client)?, self.offset).map(Answer::Plan);
         }
-        let named =
-            Named { output_dir: self.output_dir.as_deref(), kb_root: self.kb_root.as_deref(), catalog_path: None };
+        let named = DestinationArgs {
+            output_dir: self.output_dir.as_deref(),
+            kb_root: self.kb_root.as_deref(),
+            catalog_path: None,
+        };
         let place = named.locate(invocation)?;
         ragmaker_site::fetch(&wanted, &client, browser.as_ref(), &place.catalog, place.folder).map(Answer::Section)
     }

@@ -21,7 +21,7 @@ pub struct Page {
     /// HTML as Markdown of its main content, PDF and office files as text, other texts as they are.
     pub content: String,
     /// Whether the content is the publisher's own Markdown, the main content of HTML, or a file's text.
-    pub content_from: From,
+    pub content_from: ContentSource,
     /// The probability that the right content of HTML was selected: 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
@@ -42,7 +42,7 @@ pub struct Page {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum From {
+pub enum ContentSource {
     /// The publisher, as Markdown.
     Publisher,
     /// It was extracted from HTML.
@@ -51,7 +51,7 @@ pub enum From {
     File,
 }
 
-impl From {
+impl ContentSource {
     fn of(kind: Kind) -> Self {
         match kind {
             Kind::Html => Self::Extracted,
@@ -81,7 +81,7 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
         charset,
         title: document.metadata.title.chars().take(500).collect(),
         content: String::new(),
-        content_from: From::of(kind),
+        content_from: ContentSource::of(kind),
         confidence: document.metadata.confidence.filter(|_| kind == Kind::Html),
         total,
         truncated: true,

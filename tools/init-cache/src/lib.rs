@@ -1,7 +1,7 @@
 //! `ragmaker-init-cache`: moves an old knowledge base from a project's cache folder to the trash.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Expect, Roots, delete, shown};
+use ragmaker_files::{ExpectedKind, Roots, delete, shown};
 use ragmaker_project::knowledge_base::{CACHE, CATALOG, IN_PROJECT};
 use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, host};
 use serde::Serialize;
@@ -78,7 +78,7 @@ impl Tool for Args {
         let mut trashed = vec![];
         for (name, is_directory) in gathered {
             let path = format!("{IN_PROJECT}/{CACHE}/{name}");
-            let expected = if is_directory { Expect::Directory } else { Expect::File };
+            let expected = if is_directory { ExpectedKind::Directory } else { ExpectedKind::File };
             trashed.push(Trashed { trashed_to: delete(&roots, &path, expected, false)?.trashed_to, name });
         }
         let total = trashed.len();

@@ -19,7 +19,7 @@ use crate::{source::Source, target::Target};
 /// The target holds something already.
 pub const TARGET_NOT_EMPTY: Code = Code::new(
     "TARGET_NOT_EMPTY",
-    "Choose another --target-kb-root, or add to what is there with --force: documents of one address are replaced, all else is kept.",
+    "Choose another --target-kb-root, or add to it with --force: documents with the same address are replaced, all others are kept.",
 );
 
 /// Copy finished knowledge bases into a folder, each under its own name, or with merge all into one. Paths in the
@@ -48,7 +48,7 @@ pub struct Answer {
     /// The knowledge bases that were made or added to.
     pub installed: Vec<Installed>,
     /// Documents that were not copied, with the reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedDocument>,
     /// The number of documents that were not copied.
     pub total: usize,
     /// Whether some of them are not listed here.
@@ -72,7 +72,7 @@ pub struct Installed {
 
 /// A document that was not copied.
 #[derive(Serialize, JsonSchema, Debug)]
-pub struct LeftOut {
+pub struct SkippedDocument {
     /// The folder of the source.
     pub source: String,
     /// The path, as the catalog has it.

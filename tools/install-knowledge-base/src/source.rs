@@ -10,7 +10,7 @@ use ragmaker_files::{PATH_NOT_ALLOWED, input_file};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use serde_json::{Map, Value};
 
-use crate::{LeftOut, failed};
+use crate::{SkippedDocument, failed};
 
 /// A knowledge base, its catalog read and found to be one.
 pub(crate) struct Source {
@@ -60,7 +60,7 @@ impl Source {
     }
 
     /// Its documents in order; those that are not there, or may not be read, are `left_out`.
-    pub(crate) fn documents(&self, invocation: &Invocation, left_out: &mut Vec<LeftOut>) -> Vec<Document> {
+    pub(crate) fn documents(&self, invocation: &Invocation, left_out: &mut Vec<SkippedDocument>) -> Vec<Document> {
         let folder = self.catalog.folder().unwrap_or_else(|| self.root.clone());
         let mut documents = vec![];
         for entry in &self.entries {
@@ -81,7 +81,7 @@ impl Source {
                         .unwrap_or_else(|_| Path::new("documents").join(file.file_name().unwrap_or_default()));
                     documents.push(Document { entry: entry.clone(), path, file });
                 }
-                Err(reason) => left_out.push(LeftOut {
+                Err(reason) => left_out.push(SkippedDocument {
                     source: self.root.to_string_lossy().into_owned(),
                     path: given.chars().take(500).collect(),
                     reason,

@@ -20,7 +20,7 @@ use ragmaker_tool::{
 use serde_json::{Map, Value};
 
 use crate::{
-    Installed, LeftOut, TARGET_NOT_EMPTY, copy, failed,
+    Installed, SkippedDocument, TARGET_NOT_EMPTY, copy, failed,
     source::{Document, Source},
 };
 
@@ -93,7 +93,11 @@ impl Target {
     }
 
     /// Makes or adds to it.
-    pub(crate) fn install(self, invocation: &Invocation, left_out: &mut Vec<LeftOut>) -> Result<Installed, Error> {
+    pub(crate) fn install(
+        self,
+        invocation: &Invocation,
+        left_out: &mut Vec<SkippedDocument>,
+    ) -> Result<Installed, Error> {
         let folder = self.root.parent().unwrap_or(&self.root).to_owned();
         fs::create_dir_all(&folder).map_err(failed(&folder))?;
         let _lock = self.lock(&folder)?;
@@ -135,7 +139,12 @@ impl Target {
     }
 
     /// Builds the complete knowledge base in the folder `work`.
-    fn build(&self, work: &Path, invocation: &Invocation, left_out: &mut Vec<LeftOut>) -> Result<Installed, Error> {
+    fn build(
+        &self,
+        work: &Path,
+        invocation: &Invocation,
+        left_out: &mut Vec<SkippedDocument>,
+    ) -> Result<Installed, Error> {
         let catalog_file = knowledge_base::catalog_of(&self.root);
         // For a model, the file itself has to be within the roots.
         Catalog::locate(Some(&self.root), None, Access::Write, invocation)?;

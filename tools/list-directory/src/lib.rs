@@ -38,7 +38,7 @@ pub struct Args {
     /// order: name, size or modified
     #[argh(option, default = "Sort::Name", from_str_fn(choice))]
     pub sort: Sort,
-    /// how many entries to leave out, as `next` says
+    /// number of entries to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// most entries to return (default: as many as fit)

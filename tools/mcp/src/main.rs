@@ -58,7 +58,7 @@ struct Arguments {
     #[cfg(feature = "http")]
     #[argh(option)]
     http: Option<http::Listen>,
-    /// file with the token that HTTP clients have to send; made where it is missing (default: a new token in the project's cache folder)
+    /// file with the token that HTTP clients have to send; created if missing (default: a new token in the project's cache folder)
     #[cfg(feature = "http")]
     #[argh(option)]
     token_file: Option<std::path::PathBuf>,

@@ -46,11 +46,11 @@ pub(crate) struct Resources {
     /// The watches of a client of the older revisions: by address, and that of the list without one.
     watches: Arc<Mutex<HashMap<Option<String>, AbortHandle>>>,
     /// What subscriptions of the newest revision start from, between their acceptance and their acknowledgement.
-    accepted: Arc<std::sync::Mutex<Vec<Accepted>>>,
+    accepted: Arc<std::sync::Mutex<Vec<PendingSubscription>>>,
 }
 
 /// A filter, and the first look at what it names.
-type Accepted = (SubscriptionFilter, JoinHandle<Result<Watched, Error>>);
+type PendingSubscription = (SubscriptionFilter, JoinHandle<Result<WatchedResources, Error>>);
 
 impl Resources {
     pub(crate) fn new(host: Arc<HostOptions>) -> Self {
@@ -100,7 +100,8 @@ impl Resources {
             return Err(ErrorData::invalid_params(format!("{MOST_WATCHED} resources are watched already"), None));
         }
         let (host, asked) = (Arc::clone(&self.host), uri.clone());
-        let mut changes = blocking(move || Watched::of(&host, asked.as_slice(), asked.is_none(), None)).await?;
+        let mut changes =
+            blocking(move || WatchedResources::of(&host, asked.as_slice(), asked.is_none(), None)).await?;
         let watch = tokio::spawn(async move {
             while !peer.is_transport_closed() {
                 let told = match changes.next().await {
@@ -134,7 +135,7 @@ impl Resources {
         let (host, list) = (Arc::clone(&self.host), requested.resources_list_changed == Some(true));
         // A walk through the project, which must not hold up other requests.
         let now = SystemTime::now();
-        let look = spawn_blocking(move || Watched::of(&host, &uris, list, Some(now)));
+        let look = spawn_blocking(move || WatchedResources::of(&host, &uris, list, Some(now)));
         let mut accepted = self.accepted();
         // One whose acknowledgement failed is never listened to.
         if accepted.len() >= MOST_ACCEPTED {
@@ -143,7 +144,7 @@ impl Resources {
         accepted.push((requested.clone(), look));
     }
 
-    fn accepted(&self) -> std::sync::MutexGuard<'_, Vec<Accepted>> {
+    fn accepted(&self) -> std::sync::MutexGuard<'_, Vec<PendingSubscription>> {
         self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -188,7 +189,7 @@ impl Drop for Resources {
 
 /// What is watched, as it was seen last.
 #[derive(Debug)]
-struct Watched {
+struct WatchedResources {
     host: Arc<HostOptions>,
     resources: Vec<(String, PathBuf, Stamp)>,
     /// The catalogs, where the list is watched.
@@ -202,7 +203,7 @@ enum Change {
     None,
 }
 
-impl Watched {
+impl WatchedResources {
     /// A first look. What changed after `since`, or in the second before it, counts as a change to tell of.
     fn of(host: &Arc<HostOptions>, uris: &[String], list: bool, since: Option<SystemTime>) -> Result<Self, Error> {
         // The times of files are those of a clock that is some milliseconds behind.

@@ -14,8 +14,10 @@ use serde::Serialize;
 pub const TEXT_NOT_FOUND: Code =
     Code::new("TEXT_NOT_FOUND", "Read the file again and copy the old text exactly, white space included.");
 /// The old text is in the file more or less often than was said.
-pub const WRONG_COUNT: Code =
-    Code::new("WRONG_COUNT", "Add lines around the old text until it is there once, or say how often with --count.");
+pub const WRONG_COUNT: Code = Code::new(
+    "WRONG_COUNT",
+    "Add surrounding lines until the old text is unique, or give the number of occurrences with --count.",
+);
 
 /// The largest file that is changed (256 MiB).
 const MAX: u64 = 256 << 20;

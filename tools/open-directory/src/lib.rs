@@ -12,7 +12,7 @@ use serde::Serialize;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// the folder
+    /// folder to show
     #[argh(option)]
     pub path: PathBuf,
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 mod overview;
 
-pub use overview::{Found, Language, Statistics};
+pub use overview::{FoundProgram, Language, Statistics};
 
 /// Say where the project is, what may be read and written and why, and how the tools are configured. Call
 /// it when a path is refused: resolve explains one. Returns roots, limits and environment; with statistics
@@ -57,7 +57,7 @@ pub struct Answer {
     pub statistics: Option<Statistics>,
     /// The browser and its driver, if statistics were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub browsers: Option<Vec<Found>>,
+    pub browsers: Option<Vec<FoundProgram>>,
     /// The environment variables of these tools that are set.
     pub configuration: Vec<Setting>,
     /// The limits of every answer.

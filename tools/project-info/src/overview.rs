@@ -70,7 +70,7 @@ impl Statistics {
 
 /// A browser or a driver that the browser tools use.
 #[derive(Serialize, JsonSchema)]
-pub struct Found {
+pub struct FoundProgram {
     /// Chromium or `ChromeDriver`.
     pub name: &'static str,
     /// Its executable; null if it is not found.
@@ -83,14 +83,14 @@ pub struct Found {
 }
 
 /// The browser and its driver.
-pub(crate) fn browsers() -> Vec<Found> {
+pub(crate) fn browsers() -> Vec<FoundProgram> {
     let of = |program: Program| match program.find() {
         Ok(path) => {
             let version = version(&path, PRINTING);
-            Found { name: program.name(), path: Some(text(path)), version, problem: None }
+            FoundProgram { name: program.name(), path: Some(text(path)), version, problem: None }
         }
         Err(error) => {
-            Found { name: program.name(), path: None, version: None, problem: Some(error.message().to_owned()) }
+            FoundProgram { name: program.name(), path: None, version: None, problem: Some(error.message().to_owned()) }
         }
     };
     // Each takes a tenth of a second to start.

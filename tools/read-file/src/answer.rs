@@ -250,7 +250,7 @@ impl Serialize for Content {
             Self::Page(text) => serializer.serialize_str(text),
             Self::Stream(stream) => {
                 let failure = Cell::new(None);
-                let done = serializer.collect_str(&Printed { stream, failure: &failure })?;
+                let done = serializer.collect_str(&StreamText { stream, failure: &failure })?;
                 whole(done, failure, &stream.source)
             }
         }
@@ -258,12 +258,12 @@ impl Serialize for Content {
 }
 
 /// A stream as `serde` takes text of unknown length: by its `Display`.
-struct Printed<'a> {
+struct StreamText<'a> {
     stream: &'a Stream,
     failure: &'a Cell<Option<io::Error>>,
 }
 
-impl std::fmt::Display for Printed<'_> {
+impl std::fmt::Display for StreamText<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Stream { source, decoder, start, end, skip, lossy } = self.stream;
         let mut chunks = Chunks::new(source, *start, *end, *skip, decoder());

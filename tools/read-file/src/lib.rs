@@ -28,7 +28,7 @@ mod wanted;
 pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
 
 use decoded::{Decoded, encoding_of};
-use wanted::Wanted;
+use wanted::RequestedPart;
 
 /// The name extension of notebooks.
 const NOTEBOOK: &str = ".ipynb";
@@ -39,7 +39,7 @@ const MAX_INPUT: u64 = 64 << 20;
 /// The form in which a file is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum As {
+pub enum OutputForm {
     /// Text as text, an image as base64.
     Auto,
     /// As text, whatever its content is.
@@ -81,9 +81,9 @@ pub struct Args {
     #[argh(option)]
     pub pages: Option<String>,
     /// how to show the file: auto, text or base64
-    #[argh(option, long = "as", default = "As::Auto", from_str_fn(choice))]
+    #[argh(option, long = "as", default = "OutputForm::Auto", from_str_fn(choice))]
     #[serde(rename = "as")]
-    pub shown_as: As,
+    pub shown_as: OutputForm,
     /// read it even if .gitignore or the like lists it
     #[argh(switch)]
     pub no_ignore: bool,
@@ -114,7 +114,7 @@ impl Tool for Args {
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        let wanted = Wanted::new(&self, invocation.caller)?;
+        let wanted = RequestedPart::new(&self, invocation.caller)?;
         let (source, answer) = if self.path == "-" { standard_input()? } else { self.open(invocation)? };
         match self.plain_text(source, &wanted, answer)? {
             Ok(answer) => Ok(answer),
@@ -142,20 +142,20 @@ impl Args {
     fn plain_text(
         &self,
         source: Source,
-        wanted: &Wanted,
+        wanted: &RequestedPart,
         answer: Answer,
     ) -> Result<Result<Answer, (Source, Answer)>, Error> {
         let is_other = self.may_be_notebook(&answer.path) || self.is_document(&source, &answer)?;
-        if self.shown_as == As::Base64 || self.pages.is_some() || is_other {
+        if self.shown_as == OutputForm::Base64 || self.pages.is_some() || is_other {
             return Ok(Err((source, answer)));
         }
         text::read(source, self.encoding.as_deref(), wanted, answer)
     }
 
-    fn anything_else(&self, source: Source, wanted: &Wanted, answer: Answer) -> Result<Answer, Error> {
+    fn anything_else(&self, source: Source, wanted: &RequestedPart, answer: Answer) -> Result<Answer, Error> {
         let path = answer.path.clone();
         let answer = answer.measured(&source).map_err(|error| io_error(&error, Path::new(&path)))?;
-        if self.shown_as == As::Base64 {
+        if self.shown_as == OutputForm::Base64 {
             if !wanted.is_all() {
                 return Err(ARGUMENT_ERROR
                     .error("--as base64 shows the whole file: choose no lines")
@@ -187,7 +187,7 @@ impl Args {
             return text::read_decoded(decoded, wanted, Answer { kind, mime_type: format.mime_type(), ..answer });
         }
         let mut identified = encoding_of(&source, self.encoding.as_deref())?;
-        if identified.is_none() && self.shown_as == As::Text {
+        if identified.is_none() && self.shown_as == OutputForm::Text {
             // Every byte is a character of windows-1252.
             identified = encoding_of(&source, Some("windows-1252"))?;
         }
@@ -202,7 +202,7 @@ impl Args {
 
     /// Whether the file at `path` may be a notebook, which is data around the text.
     fn may_be_notebook(&self, path: &str) -> bool {
-        path.to_ascii_lowercase().ends_with(NOTEBOOK) && self.shown_as == As::Auto && self.encoding.is_none()
+        path.to_ascii_lowercase().ends_with(NOTEBOOK) && self.shown_as == OutputForm::Auto && self.encoding.is_none()
     }
 
     /// Whether `source` may be a document that is to be converted.

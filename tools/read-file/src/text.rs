@@ -15,7 +15,7 @@ use crate::{
     answer::{Answer, Content, Kind, Lossy, Range, Stream},
     decoded::Decoded,
     page::Page,
-    wanted::{self, Wanted},
+    wanted::{self, RequestedPart},
 };
 
 /// Lines are counted in files up to this size (256 MiB); a larger one is read only as far as needed.
@@ -40,7 +40,7 @@ struct Text {
 pub(crate) fn read(
     source: Source,
     encoding: Option<&str>,
-    wanted: &Wanted,
+    wanted: &RequestedPart,
     answer: Answer,
 ) -> Result<Result<Answer, (Source, Answer)>, Error> {
     let path = answer.path.clone();
@@ -61,7 +61,7 @@ pub(crate) fn read(
 pub(crate) fn read_legacy(
     source: Source,
     Identified { encoding, mark }: Identified,
-    wanted: &Wanted,
+    wanted: &RequestedPart,
     answer: Answer,
 ) -> Result<Answer, Error> {
     let text = Text {
@@ -77,14 +77,14 @@ pub(crate) fn read_legacy(
 }
 
 /// Reads the requested part of a decoded text.
-pub(crate) fn read_decoded(decoded: Decoded, wanted: &Wanted, answer: Answer) -> Result<Answer, Error> {
+pub(crate) fn read_decoded(decoded: Decoded, wanted: &RequestedPart, answer: Answer) -> Result<Answer, Error> {
     let text = Text::from(decoded);
     let found = text.find(wanted).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
     text.page(wanted, found, answer)
 }
 
 impl Text {
-    fn page(self, wanted: &Wanted, found: (Option<u64>, Span), answer: Answer) -> Result<Answer, Error> {
+    fn page(self, wanted: &RequestedPart, found: (Option<u64>, Span), answer: Answer) -> Result<Answer, Error> {
         let path = answer.path.clone();
         let (Some(start), span) = found else {
             let total = found.1.total.unwrap_or_default();
@@ -162,7 +162,7 @@ impl Text {
     }
 
     /// The number of lines and the span of the requested ones.
-    fn find(&self, wanted: &Wanted) -> io::Result<(Option<u64>, Span)> {
+    fn find(&self, wanted: &RequestedPart) -> io::Result<(Option<u64>, Span)> {
         let lines = Lines { source: &self.source, begin: self.begin, newline: self.newline };
         match wanted.lines {
             wanted::Lines::From { offset, limit, .. } => lines.from_start(offset, limit, COUNT_UP_TO),
@@ -188,7 +188,7 @@ impl Text {
         Ok(!matches!(sniff_within(&sample), Sniffed::Unicode(..)))
     }
 
-    fn answer(self, wanted: &Wanted, start: u64, span: &Span, answer: Answer) -> io::Result<Answer> {
+    fn answer(self, wanted: &RequestedPart, start: u64, span: &Span, answer: Answer) -> io::Result<Answer> {
         let start_of_text = self.start_of_text()?;
         let newline = Self::newline_style(&start_of_text);
         let is_whole = self.source.size() <= SAMPLE as u64;
@@ -260,7 +260,7 @@ impl Text {
 }
 
 fn message(
-    wanted: &Wanted,
+    wanted: &RequestedPart,
     range: Option<Range>,
     shown: u64,
     total: Option<u64>,

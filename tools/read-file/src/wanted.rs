@@ -7,7 +7,7 @@ use crate::Args;
 
 /// The requested part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct RequestedPart {
     pub(crate) lines: Lines,
     /// Characters of the first line to leave out.
     pub(crate) column: u64,
@@ -19,14 +19,14 @@ pub(crate) struct Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
     /// From a line on, counted from 0, as many as a limit says or as a page takes.
-    From { offset: u64, limit: Option<u64>, dialect: Dialect },
+    From { offset: u64, limit: Option<u64>, dialect: LineArguments },
     /// So many from the end.
     Tail(u64),
 }
 
 /// The arguments that requested the lines, and that continue them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum LineArguments {
     /// By `--offset` and `--limit`.
     Offset,
     /// By `--start-line`.
@@ -35,7 +35,7 @@ pub(crate) enum Dialect {
     EndLine,
 }
 
-impl Wanted {
+impl RequestedPart {
     pub(crate) fn new(args: &Args, caller: Caller) -> Result<Self, Error> {
         let given: Vec<&str> = [
             (args.offset.is_some(), "--offset"),
@@ -58,11 +58,11 @@ impl Wanted {
             (None, None, None, None, Some(tail)) => Lines::Tail(tail),
             (.., Some(_)) => return conflict("--tail"),
             (offset, limit, None, None, None) => {
-                Lines::From { offset: offset.unwrap_or_default(), limit, dialect: Dialect::Offset }
+                Lines::From { offset: offset.unwrap_or_default(), limit, dialect: LineArguments::Offset }
             }
             (None, limit, start, None, None) => {
                 let offset = start.map_or(0, |start| start.get() - 1);
-                Lines::From { offset, limit, dialect: Dialect::StartLine }
+                Lines::From { offset, limit, dialect: LineArguments::StartLine }
             }
             (None, None, start, Some(end), None) => {
                 let start = start.map_or(1, Bounded::get);
@@ -72,7 +72,7 @@ impl Wanted {
                         .remedy("Both count from 1, and both lines are returned.")
                         .detail("argument", "--end-line"));
                 };
-                Lines::From { offset: start - 1, limit: Some(more.saturating_add(1)), dialect: Dialect::EndLine }
+                Lines::From { offset: start - 1, limit: Some(more.saturating_add(1)), dialect: LineArguments::EndLine }
             }
             _ => return conflict(given[given.len() - 1]),
         };
@@ -103,13 +103,13 @@ impl Wanted {
                 let lines = total.map_or(lines, |total| lines.min(total));
                 next.insert("tail".to_owned(), (lines - whole).into());
             }
-            Lines::From { offset, dialect: Dialect::Offset, .. } => {
+            Lines::From { offset, dialect: LineArguments::Offset, .. } => {
                 next.insert("offset".to_owned(), (offset + whole).into());
             }
             Lines::From { offset, limit, dialect } => {
                 let start = offset + whole + 1;
                 next.insert("start_line".to_owned(), start.into());
-                if let (Dialect::EndLine, Some(limit)) = (dialect, limit) {
+                if let (LineArguments::EndLine, Some(limit)) = (dialect, limit) {
                     next.insert("end_line".to_owned(), start.saturating_add(limit - 1).into());
                 }
             }

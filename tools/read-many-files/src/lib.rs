@@ -58,7 +58,7 @@ pub struct Args {
     /// read files that an ignore file lists, too
     #[argh(switch)]
     pub no_ignore: bool,
-    /// how many files to leave out, as `next` says
+    /// number of files to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// characters of the first file to leave out, as `next` says

@@ -3,7 +3,7 @@
 use ragmaker_address::canonical;
 use ragmaker_browser::{Browsing, Expand, Target, Visit};
 use ragmaker_catalog::Source;
-use ragmaker_ingest::{Page, Run, Spot, Store, Verdict};
+use ragmaker_ingest::{DocumentKey, Page, Run, Store, Verdict};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::{Error, Invocation};
 
@@ -24,7 +24,7 @@ pub(crate) fn refresh(
         }
         let source = store.known(url).and_then(|listed| listed.source.clone());
         let Some(Source::Browser { session, selector, from, expand, scroll }) = source else { continue };
-        let known = Known { url, session, selector, from, expand: Expand { folded: expand, scroll } };
+        let known = BrowserDocument { url, session, selector, from, expand: Expand { folded: expand, scroll } };
         match one(known, invocation, store) {
             Ok(page) => run.end(page, ())?,
             Err(error) if is_gone(&error) => {
@@ -50,7 +50,7 @@ fn is_gone(error: &Error) -> bool {
 }
 
 /// A document that a browser showed.
-struct Known<'a> {
+struct BrowserDocument<'a> {
     url: &'a str,
     session: Option<String>,
     selector: Option<String>,
@@ -59,8 +59,8 @@ struct Known<'a> {
 }
 
 /// Takes a document again in the same way, and saves it if it has changed.
-fn one(known: Known<'_>, invocation: &Invocation, store: &mut Store<'_>) -> Result<Page, Error> {
-    let Known { url, session, selector, from, expand } = known;
+fn one(known: BrowserDocument<'_>, invocation: &Invocation, store: &mut Store<'_>) -> Result<Page, Error> {
+    let BrowserDocument { url, session, selector, from, expand } = known;
     let address = ragmaker_address::parse(url)?;
     let browsing = Browsing::new(session.as_deref(), invocation)?;
     let visit = Visit { wait_for: selector.as_deref(), expand, ..browsing.visit(Target::Load(&address)) };
@@ -68,7 +68,7 @@ fn one(known: Known<'_>, invocation: &Invocation, store: &mut Store<'_>) -> Resu
     let moved = canonical(&address) != at;
     let from = from.or(moved.then(|| url.to_owned()));
     let source = Source::Browser { session, selector, from, expand: expand.folded, scroll: expand.scroll };
-    let spot = Spot { url: &at, was: Some(url), named_after: None, moved };
+    let spot = DocumentKey { url: &at, was: Some(url), named_after: None, moved };
     let stored = store.put(document, spot, &source)?;
     let page = Page::stored(url, &stored).via("browser");
     Ok(if moved { page.because(format!("it is at {at} now")) } else { page })

@@ -10,7 +10,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, Catalog, Source};
 use ragmaker_ingest::{Page, Report, Run, Store, Verdict};
 use ragmaker_knowledge::{Destination, now};
-use ragmaker_site::Again;
+use ragmaker_site::Refetch;
 use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
@@ -82,7 +82,7 @@ impl Args {
         let mut store = Store::open(&catalog, Destination::beside(&catalog).folder)?.trial(self.dry_run);
         // A run that was killed is not continued: what it saved is unchanged now, and asked for as such.
         let mut run = Run::start(&catalog, "refresh-knowledge-base", &now(), self.jsonl)?;
-        let Known { pages, shown, repositories, folders, others } = Known::of(&store);
+        let DocumentsBySource { pages, shown, repositories, folders, others } = DocumentsBySource::of(&store);
         for url in others {
             let reason = "it is not known what it came from; fetch it again with the tool that made it";
             run.end(Page::new(url, Verdict::Refused, reason), ())?;
@@ -97,7 +97,7 @@ impl Args {
         for ((repository, reference), urls) in &repositories {
             repositories::refresh(repository, reference.as_deref(), urls, &mut store, &mut run, invocation)?;
         }
-        let (mut store, mut run) = Again { urls: &pages, invocation }.refresh(store, run)?;
+        let (mut store, mut run) = Refetch { urls: &pages, invocation }.refresh(store, run)?;
         browser::refresh(&shown, &mut store, &mut run, invocation)?;
         store.finish()?;
         let documents = catalog.read()?.documents;
@@ -112,7 +112,7 @@ impl Args {
 
 /// The documents of a knowledge base, grouped by source; each list is in the order of the addresses.
 #[derive(Default)]
-struct Known {
+struct DocumentsBySource {
     /// The documents from plain requests.
     pages: Vec<String>,
     /// The documents from a browser.
@@ -123,7 +123,7 @@ struct Known {
     others: Vec<String>,
 }
 
-impl Known {
+impl DocumentsBySource {
     fn of(store: &Store<'_>) -> Self {
         let mut known = Self::default();
         let mut documents: Vec<_> = store.documents().collect();

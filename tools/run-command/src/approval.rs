@@ -41,9 +41,9 @@ impl Request<'_> {
         match &invocation.approval {
             Approval::Granted => Ok(true),
             // The model writes the arguments, and not the environment.
-            Approval::Own if env::var(APPROVE).is_ok_and(|value| value == "all") => Ok(true),
+            Approval::Interactive if env::var(APPROVE).is_ok_and(|value| value == "all") => Ok(true),
             // What comes through a pipe is no approval.
-            Approval::Own if io::stdin().is_terminal() && io::stderr().is_terminal() => self.ask(),
+            Approval::Interactive if io::stdin().is_terminal() && io::stderr().is_terminal() => self.ask(),
             _ => Err(self.error(NEEDS_APPROVAL, "a person has to approve the command", true)),
         }
     }

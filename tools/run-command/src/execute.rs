@@ -77,14 +77,14 @@ pub(crate) struct Place<'a> {
 }
 
 /// The result of a line.
-pub(crate) struct Ran {
+pub(crate) struct CommandResult {
     pub(crate) ended: Ended,
     pub(crate) captured: Captured,
     pub(crate) duration_ms: u64,
 }
 
 /// Runs the line. Without an approval, it cannot write, and is started only if it can be confined.
-pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<Ran, Error> {
+pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<CommandResult, Error> {
     let failed = |error: std::io::Error| {
         COMMAND_NOT_STARTED
             .error(format!("the command cannot be started: {error}"))
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<R
     }
     let ended = running.wait(Some(Duration::from_secs(args.timeout.get()))).map_err(failed)?;
     let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Ok(Ran { ended, captured: capture.finish(LAST_WORDS), duration_ms })
+    Ok(CommandResult { ended, captured: capture.finish(LAST_WORDS), duration_ms })
 }
 
 fn policy(args: &Args, place: &Place<'_>, is_approved: bool) -> Policy {

@@ -145,7 +145,7 @@ impl Tool for Args {
     }
 }
 
-fn answer(args: Args, cwd: PathBuf, ran: execute::Ran, roots: &Roots) -> Result<Answer, Error> {
+fn answer(args: Args, cwd: PathBuf, ran: execute::CommandResult, roots: &Roots) -> Result<Answer, Error> {
     if let Some(reason) = ran.ended.failed {
         return Err(COMMAND_NOT_STARTED.error(reason).detail("command", args.command.as_str()));
     }

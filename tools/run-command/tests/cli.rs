@@ -89,14 +89,14 @@ fn the_rest_is_asked_or_blocked() {
 /// The layers of confinement that are missing on this machine, as the tool reports them: containers and old kernels
 /// lack some.
 #[cfg(target_os = "linux")]
-struct Gaps {
+struct MissingLayers {
     files: bool,
     mounts: bool,
     processes: bool,
 }
 
 #[cfg(target_os = "linux")]
-impl Gaps {
+impl MissingLayers {
     fn of(tree: &Tree, layers: &str) -> Self {
         let said = answer(without(layers, approved(tree, &["--command", "true"])))["unconfined"].to_string();
         let files = !said.contains("neither Landlock nor namespaces");
@@ -115,7 +115,7 @@ fn an_approved_command_stays_in_the_project() {
     let holder = tempfile::tempdir_in(outside).unwrap();
     fs::write(holder.path().join("file"), "x").unwrap();
     let outside = holder.path().display();
-    let gaps = Gaps::of(&tree, "");
+    let gaps = MissingLayers::of(&tree, "");
     if !gaps.files {
         return;
     }
@@ -164,7 +164,7 @@ fn keys_networks_and_other_processes_are_out_of_reach() {
             let answer = answer(command);
             assert_ne!(answer["exit_code"], 0, "{line} without {layers:?}: {answer}");
         };
-        let gaps = Gaps::of(&tree, layers);
+        let gaps = MissingLayers::of(&tree, layers);
         // What lies in the writable project is covered by mounts alone, and the rest by one of two layers.
         if gaps.files {
             fails("cat ~/.ssh/id_rsa");
@@ -214,12 +214,12 @@ fn without_layers_it_says_so_and_asks() {
     assert_eq!(answer["stdout"], "x");
     assert!(answer["unconfined"].to_string().contains("can be changed"), "{answer}");
     // One layer that keeps files is enough, and what it does not do is said.
-    if Gaps::of(&tree, "namespaces").files {
+    if MissingLayers::of(&tree, "namespaces").files {
         let output = without("namespaces", tree.command(&["--command", "cat a"])).output().unwrap();
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(answer["unconfined"].to_string().contains("no mounts of its own"), "{answer}");
     }
-    if Gaps::of(&tree, "landlock").files {
+    if MissingLayers::of(&tree, "landlock").files {
         assert!(without("landlock", tree.command(&["--command", "cat a"])).output().unwrap().status.success());
     }
 }

@@ -43,7 +43,7 @@ pub struct Args {
     /// lines to return before and after each match
     #[argh(option, default = "0")]
     pub context: usize,
-    /// how many matches to leave out, as `next` says
+    /// number of matches to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// most matches to return (default: as many as fit)

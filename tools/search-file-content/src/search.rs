@@ -53,14 +53,14 @@ pub(crate) struct Search {
 
 /// The result of the search.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     pub(crate) matches: Vec<Match>,
     pub(crate) total: usize,
     pub(crate) files: usize,
     pub(crate) unreadable: Vec<String>,
 }
 
-impl Found {
+impl SearchResult {
     /// Leaves the first `keep` matches, in order.
     fn sort(&mut self, keep: usize) {
         self.matches.sort_unstable_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
@@ -70,19 +70,19 @@ impl Found {
 
 impl Search {
     /// Searches one file.
-    pub(crate) fn file(&self, path: &Path, file: File, size: u64) -> Found {
-        let mut found = Found::default();
+    pub(crate) fn file(&self, path: &Path, file: File, size: u64) -> SearchResult {
+        let mut found = SearchResult::default();
         Worker::new(self).search(path, file, size, &mut found);
         found.sort(self.keep);
         found
     }
 
     /// Searches every file of a walk, on every processor.
-    pub(crate) fn tree(&self, walk: &mut WalkBuilder, opener: &Opener) -> Found {
-        let all = Mutex::new(Found::default());
+    pub(crate) fn tree(&self, walk: &mut WalkBuilder, opener: &Opener) -> SearchResult {
+        let all = Mutex::new(SearchResult::default());
         walk.build_parallel().run(|| {
             let mut worker = Worker::new(self);
-            let mut share = Share { own: Found::default(), all: &all };
+            let mut share = ThreadResult { own: SearchResult::default(), all: &all };
             Box::new(move |entry| {
                 match entry {
                     Err(error) if error.io_error().is_some_and(is_gone) => {}
@@ -107,12 +107,12 @@ impl Search {
 }
 
 /// The results of one thread, added to the common result when the thread ends.
-struct Share<'a> {
-    own: Found,
-    all: &'a Mutex<Found>,
+struct ThreadResult<'a> {
+    own: SearchResult,
+    all: &'a Mutex<SearchResult>,
 }
 
-impl Drop for Share<'_> {
+impl Drop for ThreadResult<'_> {
     fn drop(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         all.files += self.own.files;
@@ -143,7 +143,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Searches the text of a file; of a document, the text that it is converted to.
-    fn search(&mut self, path: &Path, file: File, size: u64, found: &mut Found) {
+    fn search(&mut self, path: &Path, file: File, size: u64, found: &mut SearchResult) {
         let source = Source::File(file, size);
         let searched = match Self::document(&source) {
             Ok(None) => self.search_text(path, &source, found),
@@ -167,7 +167,7 @@ impl<'a> Worker<'a> {
         if Document::may_start_with(&start[..count]) { Document::open(source) } else { Ok(None) }
     }
 
-    fn search_text(&mut self, path: &Path, source: &Source, found: &mut Found) -> io::Result<()> {
+    fn search_text(&mut self, path: &Path, source: &Source, found: &mut SearchResult) -> io::Result<()> {
         let count = source.read_at(0, &mut self.head)?;
         let mut text = Reader::new(source, &self.head[..count]);
         let before = (found.matches.len(), found.total);
@@ -195,7 +195,7 @@ impl<'a> Worker<'a> {
 struct Lines<'a> {
     search: &'a Search,
     path: &'a Path,
-    found: &'a mut Found,
+    found: &'a mut SearchResult,
     /// The maximum number of matches that are kept after this file.
     most: usize,
     /// Lines before a match that is still to come.

@@ -12,14 +12,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-/// What one request may take.
+/// The time limits of a request and of a connection.
 const REQUEST: Duration = Duration::from_secs(20);
 const CONNECT: Duration = Duration::from_secs(3);
-/// How long texts of a request that was refused are tried one by one.
+/// The time limit for retrying the texts of a rejected request one by one.
 const ONE_BY_ONE: Duration = Duration::from_secs(20);
-/// The most numbers of a vector.
+/// The most dimensions of a vector.
 const MOST_DIMENSIONS: usize = 1 << 14;
-/// The most characters of what an endpoint says that are passed on.
+/// The longest part of an endpoint's message in an error, in characters.
 const SAID: usize = 200;
 
 /// An endpoint.
@@ -28,15 +28,15 @@ pub(crate) struct Endpoint {
     url: Url,
     client: Client,
     blanks: Blanks,
-    /// What vectors that can be compared have in common.
+    /// The identity of comparable vectors.
     pub(crate) name: String,
 }
 
-/// Why there are no vectors.
+/// The reason why there are no vectors.
 enum Failure {
-    /// The endpoint does not take these texts; others it may.
+    /// The endpoint rejects these texts, but may accept others.
     Refused(String),
-    /// It answers nothing.
+    /// The endpoint does not work.
     Final(String),
 }
 
@@ -52,17 +52,17 @@ struct Item {
 }
 
 impl Endpoint {
-    /// The endpoint of the configuration, if it has one. Without a project there is none.
+    /// The configured endpoint, if there is one. Without a project, there is none.
     ///
     /// # Errors
-    /// The reason why it cannot be asked. A search does without it.
+    /// The reason why it cannot be used. The search then ranks by words.
     pub(crate) fn configured(invocation: &Invocation) -> Result<Option<Self>, String> {
         let Ok(project) = Project::discover(invocation.host.project_root.as_deref()) else { return Ok(None) };
         let config = Options::of_process(project.root()).and_then(|options| Config::load(project.root(), &options));
         config.map_err(|error| error.to_string())?.embeddings()?.map(Self::new).transpose()
     }
 
-    /// How long a search may embed documents.
+    /// The time limit of a search for embedding documents.
     pub(crate) fn budget(&self) -> Duration {
         self.settings.budget
     }
@@ -72,7 +72,7 @@ impl Endpoint {
     fn new(settings: EmbedSettings) -> Result<Self, String> {
         let mut url = Url::parse(&settings.url).map_err(|error| format!("search.embed_url is not a URL: {error}"))?;
         let path = url.path().trim_end_matches('/').to_owned();
-        // The root, with or without /v1, or the address itself.
+        // The URL may be the root, with or without /v1, or the complete URL.
         match path.rsplit('/').next() {
             Some("embeddings") => {}
             Some("") | None => url.set_path("/v1/embeddings"),
@@ -88,7 +88,7 @@ impl Endpoint {
     /// The vectors of `texts`.
     ///
     /// # Errors
-    /// Why there are none.
+    /// The reason why there are none.
     pub(crate) fn embed(&self, kind: Kind, texts: &[&str]) -> Result<Embedded, String> {
         let prefix = match kind {
             Kind::Query => &self.settings.query_prefix,
@@ -102,7 +102,7 @@ impl Endpoint {
         }
     }
 
-    /// One of the texts is too long for the model, or is no text for it: it gets half of it, or goes without.
+    /// Sends the texts one by one. A text that is rejected is halved once, and then has no vector.
     fn one_by_one(&self, texts: &[String]) -> Result<Embedded, String> {
         let until = Instant::now() + ONE_BY_ONE;
         let mut vectors = vec![];
@@ -137,7 +137,7 @@ impl Endpoint {
         let response = answer.map_err(|error| Failure::Final(self.blanks.blanked(&error.to_string())))?;
         if response.status != 200 {
             let why = format!("it answered {}: {}", response.status, self.said(&response.body));
-            // A server of llama.cpp answers 500 where a text is longer than its batch.
+            // llama.cpp answers 500 for a text that is longer than its batch.
             let is_of_text = matches!(response.status, 400 | 413 | 422 | 500);
             return Err(if is_of_text { Failure::Refused(why) } else { Failure::Final(why) });
         }
@@ -155,7 +155,7 @@ impl Endpoint {
     }
 }
 
-/// The vectors of `count` texts: one each, of one length, of numbers.
+/// The vectors of `count` texts, all of the same length and finite.
 fn in_order(items: Vec<Item>, count: usize) -> Result<Vec<Vec<f32>>, &'static str> {
     let mut vectors = vec![vec![]; count];
     for Item { index, embedding } in items {

@@ -7,7 +7,7 @@ use std::{cell::RefCell, error::Error as _, path::PathBuf};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::Catalog;
 use ragmaker_files::shown;
-use ragmaker_index::{Embedder, Filter, Found, INDEX_NOT_USABLE, Nearness, QUERY_EMPTY};
+use ragmaker_index::{Embedder, Filter, INDEX_NOT_USABLE, QUERY_EMPTY, SearchResult, VectorCoverage};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
     Next, OFFSET_BEYOND_END, Offset, Tool, Toolset, host,
@@ -23,9 +23,9 @@ const HITS: usize = 10;
 const BY_WORDS: &str = "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1";
 const BY_BOTH: &str =
     "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1; cosine of embeddings; reciprocal rank fusion, k 10";
-/// The most characters of a query.
+/// The longest query, in characters.
 const LONGEST_QUERY: usize = 2_000;
-/// The most memory in bytes that the expression of `--match` may take.
+/// The memory limit of the regular expression of `--match`, in bytes.
 const LARGEST_EXPRESSION: usize = 1 << 20;
 
 /// Search knowledge bases for a question or words, in any language, best first. Returns verbatim parts of
@@ -39,7 +39,7 @@ pub struct Args {
     /// folder of a knowledge base; may be repeated (default: all)
     #[argh(option)]
     pub kb_root: Vec<PathBuf>,
-    /// how many hits to leave out, as `next` says
+    /// number of hits to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// most hits to return (default: 10, or fewer where they are long)
@@ -51,7 +51,7 @@ pub struct Args {
     /// earliest date of fetching, such as 2026-01-31
     #[argh(option)]
     pub since: Option<String>,
-    /// return how the ranking came about, too
+    /// also return the parameters of the ranking
     #[argh(switch)]
     pub explain: bool,
 }
@@ -63,18 +63,18 @@ pub struct Answer {
     pub query: String,
     /// The best parts of documents, best first.
     pub hits: Vec<Hit>,
-    /// The number of parts with a word of the query, or near it by meaning.
+    /// The number of parts that contain a word of the query or are similar to it.
     pub total: usize,
     /// Whether hits remain after the returned ones.
     pub truncated: bool,
     /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
-    /// The share of the query's terms, from 0 to 1, that the best three hits hold.
+    /// The share of the query's terms, from 0 to 1, that the best three hits contain.
     pub coverage: f64,
     /// The figures of the ranking, with --explain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Ranking>,
-    /// How the ranking differs from the configured one.
+    /// The difference from the configured ranking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// The advice if nothing was found.
@@ -103,34 +103,34 @@ pub struct Hit {
     pub path: String,
     /// The path of headings to the part.
     pub heading: String,
-    /// path#slug, as seen from the root of the knowledge base.
+    /// path#slug, relative to the root of the knowledge base.
     pub citation: String,
-    /// BM25, or with embeddings a sum of reciprocal ranks; larger is better.
+    /// The BM25 score, or with embeddings the sum of reciprocal ranks; larger is better.
     pub score: f64,
-    /// Verbatim from the document.
+    /// The text of the part, verbatim.
     pub text: String,
-    /// First line of text, from 1.
+    /// The first line of the part, from 1.
     pub start_line: u32,
-    /// Last line, inclusive.
+    /// The last line of the part.
     pub end_line: u32,
     /// The document's title.
     pub title: String,
     /// The knowledge base that lists it.
     pub knowledge_base: KnowledgeBase,
-    /// The source address of the document; null if it is not known.
+    /// The URL of the source; null if it is not known.
     pub url: Option<String>,
-    /// When it was fetched.
+    /// The time at which the source was fetched.
     pub fetched_at: Option<String>,
-    /// Whether its text changed after its summary was written.
+    /// Whether the document changed after its summary was written.
     pub stale: bool,
 }
 
 /// A knowledge base.
 #[derive(Serialize, JsonSchema)]
 pub struct KnowledgeBase {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Its absolute folder.
+    /// The absolute path of its folder.
     pub root: String,
 }
 
@@ -179,7 +179,7 @@ impl Tool for Args {
         let embedder =
             embedder.map(|(endpoint, embed)| Embedder { name: &endpoint.name, budget: endpoint.budget(), embed });
         let found = ragmaker_index::search(&catalogs, &self.query, &filter, embedder.as_ref(), most)?;
-        let Found { hits, total, coverage, documents, nearness } = found;
+        let SearchResult { hits, total, coverage, documents, nearness } = found;
         let ranking = self.explain.then_some(Ranking {
             method: if nearness.is_some() { BY_BOTH } else { BY_WORDS },
             knowledge_bases: catalogs.len(),
@@ -204,9 +204,9 @@ impl Tool for Args {
     }
 }
 
-/// How the ranking differs from the configured one.
-fn warning(nearness: &Nearness) -> Option<String> {
-    let Nearness { parts, of, failure } = nearness;
+/// The difference from the configured ranking.
+fn warning(nearness: &VectorCoverage) -> Option<String> {
+    let VectorCoverage { parts, of, failure } = nearness;
     match failure {
         Some(why) if *parts == 0 => Some(format!("ranked by words alone: the embeddings endpoint failed: {why}")),
         Some(why) => Some(format!("only {parts} of {of} parts have a vector: the embeddings endpoint failed: {why}")),
@@ -233,7 +233,7 @@ fn shown_hit(hit: ragmaker_index::Hit) -> Hit {
     }
 }
 
-/// Two decimals.
+/// Rounds to two decimals.
 fn rounded(value: f32) -> f64 {
     (f64::from(value) * 100.0).round() / 100.0
 }
@@ -242,7 +242,7 @@ fn rounded(value: f32) -> f64 {
 fn expression(text: &str) -> Result<PikeVM, Error> {
     let limits = thompson::Config::new().nfa_size_limit(Some(LARGEST_EXPRESSION));
     PikeVM::builder().thompson(limits).build(text).map_err(|error| {
-        // The parser's own words are in several lines, what is wrong in the last.
+        // The parser's message has several lines; the last one states the problem.
         let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
         let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
         ARGUMENT_ERROR

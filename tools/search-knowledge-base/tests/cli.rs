@@ -1,11 +1,11 @@
-//! `ragmaker-search-knowledge-base` from outside.
+//! Tests of the executable.
 
 use std::fs;
 
 use ragmaker_testkit::Tree;
 use serde_json::{Value, json};
 
-/// The tool's executable.
+/// The path of the executable.
 const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-search-knowledge-base");
 
 fn tree() -> Tree {
@@ -72,7 +72,7 @@ fn a_knowledge_base_that_cannot_be_written_is_searched_with_an_index_elsewhere()
 }
 
 #[test]
-fn what_cannot_be_searched_is_an_error() {
+fn invalid_searches_are_errors() {
     let tree = tree();
     for (arguments, code) in [
         (&["--query", " !"][..], "QUERY_EMPTY"),

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf, process::Command};
 use ragmaker_config::{Config, Options};
 use ragmaker_testkit::{
     Tree,
-    scripted::{Got, Reply, Scripted},
+    scripted::{ReceivedRequest, Reply, Scripted},
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn vector(text: &str) -> Vec<f32> {
 }
 
 /// What an endpoint answers, the last vector first: the index counts, not the order.
-fn vectors(got: &Got) -> Reply {
+fn vectors(got: &ReceivedRequest) -> Reply {
     let texts = got.body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap());
     let item = |(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text)});
     let mut data: Vec<Value> = texts.enumerate().map(item).collect();
@@ -91,7 +91,7 @@ fn citations(answer: &Value) -> Vec<&str> {
 
 /// The texts that an endpoint was asked for, by request.
 fn asked(endpoint: &Scripted) -> Vec<Vec<String>> {
-    let texts = |got: &Got| serde_json::from_value(got.body["input"].clone()).unwrap();
+    let texts = |got: &ReceivedRequest| serde_json::from_value(got.body["input"].clone()).unwrap();
     endpoint.got().iter().map(texts).collect()
 }
 
@@ -116,7 +116,7 @@ fn a_part_is_found_by_its_meaning() {
 }
 
 #[test]
-fn only_what_changed_is_embedded_again() {
+fn only_changed_parts_are_embedded_again() {
     let endpoint = Scripted::by(vectors);
     let case = Case::with(&format!("{}/v1", endpoint.url));
     case.search("moon");
@@ -195,7 +195,7 @@ fn a_refused_text_goes_without_a_vector() {
 }
 
 #[test]
-fn what_has_no_vector_yet_is_embedded_by_later_searches() {
+fn later_searches_embed_the_remaining_parts() {
     let endpoint = Scripted::by(vectors);
     let case = Case::with(&endpoint.url);
     let text = fs::read_to_string(case.config.join("ragmaker/ragmaker.toml")).unwrap();
@@ -233,7 +233,7 @@ fn a_project_does_not_choose_who_receives_the_documents() {
 }
 
 #[test]
-fn filters_and_exclusions_hold_for_meaning_too() {
+fn filters_and_exclusions_apply_to_vectors() {
     let endpoint = Scripted::by(vectors);
     let case = Case::with(&endpoint.url);
     let total = |query: &str| case.search(query)["total"].as_u64().unwrap();

@@ -17,13 +17,13 @@ use serde::Serialize;
 
 use serve::Server;
 
-/// The page could not be written.
+/// The page cannot be written.
 pub const PAGE_NOT_WRITABLE: Code =
     Code::new("PAGE_NOT_WRITABLE", "Name a file in a folder that can be written to as --output.");
-/// The documents are more than a browser shows.
+/// The documents exceed the limit for a page.
 pub const TOO_MUCH_TEXT: Code =
     Code::new("TOO_MUCH_TEXT", "Split the knowledge base, or search it with ragmaker-search-knowledge-base.");
-/// The server could not be started.
+/// The server cannot be started.
 pub const SERVER_NOT_STARTED: Code = Code::new("SERVER_NOT_STARTED", "Write a file with --output instead.");
 
 /// The folder of pages in the project's cache folder.
@@ -49,15 +49,15 @@ pub struct Args {
 /// The page.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
-    /// Its absolute path; null with --serve.
+    /// The absolute path of the file; null with --serve.
     pub file_path: Option<String>,
-    /// Its address.
+    /// The URL of the page.
     pub url: String,
-    /// How many documents it shows.
+    /// The number of documents.
     pub documents: usize,
-    /// How many findings of `verify` it shows.
+    /// The number of findings of `verify` on the page.
     pub findings: usize,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: usize,
     #[serde(skip)]
     server: Option<Server>,
@@ -89,7 +89,7 @@ impl Tool for Args {
                 .remedy("Leave it out, and name the file that comes back.")
                 .detail("argument", "--serve"));
         }
-        // Before the work: a place that is refused is refused at once.
+        // Before the page is made, so that a refused path fails at once.
         let file = if self.serve { None } else { Some(self.file(&catalog, invocation)?) };
         let page = page::page(&catalog)?;
         let mut answer = Answer {
@@ -123,10 +123,10 @@ impl Tool for Args {
 }
 
 impl Args {
-    /// Where the page is to be written.
+    /// The path to write the page to.
     fn file(&self, catalog: &Catalog, invocation: &Invocation) -> Result<PathBuf, Error> {
         let Some(output) = &self.output else {
-            // Reading says what is wrong with it.
+            // An unreadable catalog is an error here.
             catalog.read()?;
             let project = Project::discover(invocation.host.project_root.as_deref())?;
             let root = catalog.root().unwrap_or_default();
@@ -140,7 +140,7 @@ impl Args {
         };
         if invocation.caller == Caller::Model {
             let path = Roots::discover(&invocation.host)?.place_to_write(&output.to_string_lossy())?.path();
-            // A page in the place of a document or a configuration would be a loss.
+            // Prevents a page from replacing a document or a configuration file.
             let is_page = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
             return is_page.then_some(path).ok_or_else(|| {
                 ARGUMENT_ERROR.error("--output does not end with .html").detail("argument", "--output")
@@ -159,7 +159,7 @@ fn not_writable(path: &std::path::Path, error: &std::io::Error) -> Error {
     PAGE_NOT_WRITABLE.error(format!("cannot write {}: {error}", path.display())).detail("path", path.to_string_lossy())
 }
 
-/// The address of the file at `path`.
+/// The URL of the file at `path`.
 fn file_url(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~:".contains(&byte);
     let coded = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

@@ -22,14 +22,14 @@ const STYLE: &str = include_str!("../page/page.css");
 const READER: &str = include_str!("../page/reader.css");
 const SCRIPTS: [&str; 2] = [include_str!("../page/markdown.js"), include_str!("../page/app.js")];
 
-/// The most bytes of all documents; a browser takes about three times as much.
+/// The most bytes of all documents; a browser needs about three times as much memory.
 const MAX_TEXT: usize = 256 << 20;
-/// The most bytes of texts in one element of the page, unless one is longer: 5 ms to parse.
+/// The most bytes of texts in one JSON element, unless a single text is longer: parsing takes 5 ms.
 const PART: usize = 1 << 20;
-/// The most bytes of one document.
+/// The largest document, in bytes.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
-/// A page that was made.
+/// The page.
 pub(crate) struct Page {
     pub(crate) html: String,
     pub(crate) documents: usize,
@@ -41,7 +41,7 @@ struct Base<'a> {
     title: &'a str,
     summary: Option<&'a str>,
     source_url: Option<&'a str>,
-    /// Those that are about no listed document.
+    /// Findings that belong to no listed document.
     findings: Vec<&'a Finding>,
     documents: Vec<Document<'a>>,
 }
@@ -59,11 +59,11 @@ struct Document<'a> {
     findings: Vec<&'a Finding>,
 }
 
-/// The page of the knowledge base of `catalog`.
+/// Makes the page of the knowledge base of `catalog`.
 ///
 /// # Errors
 ///
-/// Those of reading the catalog; [`TOO_MUCH_TEXT`].
+/// The errors of reading the catalog, and [`TOO_MUCH_TEXT`].
 pub(crate) fn page(catalog: &Catalog) -> Result<Page, Error> {
     let contents = catalog.read()?;
     let (root, folder) = (catalog.root().unwrap_or_default(), catalog.folder().unwrap_or_default());
@@ -118,7 +118,8 @@ pub(crate) fn page(catalog: &Catalog) -> Result<Page, Error> {
     Ok(Page { html, documents: base.documents.len(), findings: findings.len() })
 }
 
-/// The texts in elements of a length that a browser parses between two frames, each with the number of its first.
+/// The texts in JSON elements that a browser can parse between two frames, each with the index of its first
+/// text.
 fn in_parts(texts: &[String]) -> String {
     let mut html = String::new();
     let mut first = 0;
@@ -164,14 +165,14 @@ fn document<'a>(
     (document, body)
 }
 
-/// The text of a document, where it is one of the knowledge base.
+/// The text of a document, if its file is in the knowledge base.
 fn read(given: &Path, root: &Path) -> Option<String> {
     let file = fs::canonicalize(given).ok().filter(|file| file.starts_with(root))?;
     fs::metadata(&file).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_DOCUMENT)?;
     String::from_utf8(fs::read(file).ok()?).ok()
 }
 
-/// The page with each `{{name}}` replaced. In one pass: what is filled in is not looked at again.
+/// The page with each `{{name}}` replaced. Replaced text is not searched again.
 fn filled(parts: &[(&str, &str)]) -> String {
     let mut html = String::with_capacity(parts.iter().map(|(_, text)| text.len()).sum::<usize>() + PAGE.len());
     let mut rest = PAGE;
@@ -184,7 +185,7 @@ fn filled(parts: &[(&str, &str)]) -> String {
     html + rest
 }
 
-/// What may run, and what may be loaded: the page's own script and styles, and nothing.
+/// The content security policy: allows the page's own script and styles only.
 pub(crate) fn policy(script: &str, styles: &[&str]) -> String {
     let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text.as_bytes())));
     let styles: Vec<String> = styles.iter().map(|style| hash(style)).collect();
@@ -195,12 +196,12 @@ pub(crate) fn policy(script: &str, styles: &[&str]) -> String {
     )
 }
 
-/// Text in HTML, in an attribute too.
+/// Escapes text for HTML content and attributes.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// JSON that ends no element: `</script` and `<!--` cannot be in it.
+/// JSON that cannot end its element: `</script` and `<!--` are escaped.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into()).replace('<', "\\u003c")
 }
@@ -210,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_documents_say_ends_no_element() {
+    fn document_text_cannot_end_an_element() {
         let folder = tempfile::tempdir().unwrap();
         let hostile = "</script><script>alert(1)</script><!-- {{script}} \u{2028}";
         fs::write(folder.path().join("a.md"), format!("# {hostile}\n")).unwrap();
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_names_what_is_filled_in() {
+    fn every_placeholder_of_the_template_is_filled() {
         for name in ["policy", "title", "style", "reader", "base", "texts", "script"] {
             assert_eq!(PAGE.matches(&format!("{{{{{name}}}}}")).count(), 1, "{name}");
         }

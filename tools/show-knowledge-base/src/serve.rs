@@ -16,14 +16,14 @@ use ragmaker_tool::Error;
 
 use crate::{SERVER_NOT_STARTED, page};
 
-/// How long a browser may take to send a request or to take the page.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// The most bytes of a request.
+/// The time limit for receiving a request and sending the page.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// The largest request, in bytes.
 const LONGEST: u64 = 16 << 10;
-/// How many requests are answered at once.
+/// The most requests that are answered at once.
 const MOST: usize = 16;
 
-/// A server that was started; nobody is answered before [`Server::run`].
+/// A server that listens; it answers after [`Server::run`] is called.
 pub(crate) struct Server {
     listener: TcpListener,
     catalog: Catalog,
@@ -32,7 +32,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Takes a free port.
+    /// Listens on a free port.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Server {
         format!("http://{}{}", self.host, self.path)
     }
 
-    /// Answers until the process is ended.
+    /// Answers requests until the process ends.
     pub(crate) fn run(self) {
         let server = Arc::new(self);
         for stream in server.listener.incoming().flatten() {
@@ -59,14 +59,14 @@ impl Server {
                 continue;
             }
             let server = Arc::clone(&server);
-            // A browser that goes away is no matter.
+            // A closed connection is not an error.
             let _ = thread::Builder::new().spawn(move || drop(server.answer(&stream)));
         }
     }
 
     fn answer(&self, mut stream: &TcpStream) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         let mut request = BufReader::new(stream.take(LONGEST)).lines();
         let first = request.next().transpose()?.unwrap_or_default();
         let mut host = None;

@@ -1,10 +1,10 @@
-//! `ragmaker-show-knowledge-base` from outside.
+//! Tests of the executable.
 
 use std::fs;
 
 use ragmaker_testkit::Tree;
 
-/// The tool's executable.
+/// The path of the executable.
 const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-show-knowledge-base");
 
 fn tree() -> Tree {
@@ -27,7 +27,7 @@ fn the_page_is_one_file() {
     let page = fs::read_to_string(tree.root.join("page.html")).unwrap();
     assert_eq!(answer["bytes"], page.len());
     assert!(page.contains("The moon pulls 潮.") && !page.contains("src=") && !page.contains("@import"));
-    // Without a name it is in the project's cache, and a second one takes its place.
+    // Without --output, the page is in the project's cache, and a second one replaces it.
     for _ in 0..2 {
         let path = tree.run(&["--kb-root", "kb"])["file_path"].as_str().unwrap().to_owned();
         assert!(path.ends_with(".tmp/cache/pages/kb.html") && fs::read_to_string(path).unwrap() == page);
@@ -35,7 +35,7 @@ fn the_page_is_one_file() {
 }
 
 #[test]
-fn findings_are_shown_and_missing_documents_are_no_failure() {
+fn findings_are_shown_and_a_missing_document_is_one() {
     let tree = tree();
     fs::remove_file(tree.root.join("kb/cache/a.md")).unwrap();
     let answer = tree.run(&["--kb-root", "kb", "--output", "page.html"]);
@@ -44,7 +44,7 @@ fn findings_are_shown_and_missing_documents_are_no_failure() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_an_error() {
+fn an_unreadable_knowledge_base_is_an_error() {
     let tree = tree();
     for (arguments, code) in [
         (&["--kb-root", "none"][..], "CATALOG_NOT_FOUND"),

@@ -18,7 +18,7 @@ const LONGEST: usize = 12_000;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// progress, findings, gaps, next step; or the judgement of the draft
+    /// progress, findings, gaps, next step; or a review of the draft
     #[argh(option)]
     pub reflection: String,
 }

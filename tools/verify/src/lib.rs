@@ -23,7 +23,7 @@ use serde::Serialize;
 /// Something is wrong with the knowledge base.
 pub const VERIFICATION_FAILED: Code = Code::new(
     "VERIFICATION_FAILED",
-    "details.findings says for each what to do, and details.next how to list the rest; verify again afterwards.",
+    "Follow the remedies in details.findings; details.next lists the rest. Then verify again.",
 );
 
 /// Check a knowledge base: the catalog, every document's file, front matter and text, duplicates, unlisted
@@ -41,7 +41,7 @@ pub struct Args {
     /// file of an answer whose citations to check instead; - is standard input
     #[argh(option)]
     pub answer: Option<PathBuf>,
-    /// findings to leave out, as `next` says
+    /// findings to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// most findings to return (default: as many as fit)

@@ -25,7 +25,7 @@ const SEARCH_AUTH_FAILED: Code = Code::new(
 /// The engine refused further searches for now.
 const SEARCH_RATE_LIMITED: Code = Code::new(
     "SEARCH_RATE_LIMITED",
-    "Wait, or use another engine; details.retry_after_s says how long where it is known.",
+    "Wait, or use another engine; details.retry_after_s is the time to wait, if it is known.",
 );
 /// The engine did not answer, or not with results.
 const SEARCH_FAILED: Code =

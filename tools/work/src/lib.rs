@@ -16,7 +16,7 @@ pub use ragmaker_work_state::{Conversation, State, rendered};
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// what holds for all of the work
+    /// policy for all of the work
     #[argh(option)]
     pub overall_policy: Option<String>,
     /// role that you take
@@ -25,25 +25,25 @@ pub struct Args {
     /// rules to keep
     #[argh(option)]
     pub work_rules: Option<String>,
-    /// how it is to be done
+    /// the plan
     #[argh(option)]
     pub work_plan: Option<String>,
-    /// what is being done
+    /// the current activity
     #[argh(option)]
     pub work_content: Option<String>,
-    /// what it is for
+    /// the purpose
     #[argh(option)]
     pub work_purpose: Option<String>,
-    /// what came out so far
+    /// the results so far
     #[argh(option)]
     pub work_results: Option<String>,
-    /// what stands in the way
+    /// open problems
     #[argh(option)]
     pub current_issues: Option<String>,
-    /// what is done about it
+    /// measures against them
     #[argh(option)]
     pub issue_countermeasures: Option<String>,
-    /// what comes next
+    /// the next steps
     #[argh(option)]
     pub next_steps: Option<String>,
     /// facts that later steps need; clear when the task is done

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use ragmaker_tests::model::{Heard, Model, Offered, Say};
+use ragmaker_tests::model::{Model, ModelReply, Offered, ReceivedConversation};
 use serde_json::{Value, json};
 
 use super::{
@@ -148,7 +148,7 @@ impl Bench {
         let model = Model::start(move |heard| {
             // Nobody waits for the requests after the first.
             let _ = sender.lock().map(|sender| sender.send(heard.arrived.unwrap_or_else(Instant::now)));
-            Say::Text("Twice a day.".to_owned())
+            ModelReply::Text("Twice a day.".to_owned())
         });
         let asked = &asked;
         let measure = |mut command: Command| {
@@ -202,21 +202,21 @@ impl Bench {
     fn steps(&self, tool: &'static str) -> anyhow::Result<f64> {
         let times = Arc::new(Mutex::new((None::<Instant>, vec![])));
         let noted = Arc::clone(&times);
-        let model = Model::start(move |heard: &Heard| {
-            let Ok(mut times) = noted.lock() else { return Say::Text(String::new()) };
+        let model = Model::start(move |heard: &ReceivedConversation| {
+            let Ok(mut times) = noted.lock() else { return ModelReply::Text(String::new()) };
             if let (Some(said), Some(arrived)) = (times.0, heard.arrived) {
                 times.1.push((arrived - said).as_secs_f64() * 1e3);
             }
             let step = heard.results.len();
             times.0 = Some(Instant::now());
             if step >= STEPS {
-                return Say::Text("Done.".to_owned());
+                return ModelReply::Text("Done.".to_owned());
             }
             let arguments = match tool {
                 "read_file" => json!({"path": "small.txt", "limit": step + 1}),
                 _ => json!({"glob": "*.txt", "limit": step + 1}),
             };
-            Say::Call(Offered { name: tool.to_owned(), namespace: None }, arguments)
+            ModelReply::Call(Offered { name: tool.to_owned(), namespace: None }, arguments)
         });
         let mut command = self.agent(&model);
         let status = command.args(["--max-steps", "200", "Work."]).status()?;
@@ -228,7 +228,8 @@ impl Bench {
 
     /// The peak memory of a process that continues a conversation of many turns.
     fn memory(&self) -> anyhow::Result<()> {
-        let model = Model::start(|heard| Say::Text(format!("Answer {}: {}", heard.texts.len(), "tide ".repeat(100))));
+        let model =
+            Model::start(|heard| ModelReply::Text(format!("Answer {}: {}", heard.texts.len(), "tide ".repeat(100))));
         let run = |more: &[&str]| {
             let mut command = self.agent(&model);
             command.env("MAX_CONVERSATION_TURNS", "0").arg("When is high water?").args(more);

@@ -18,7 +18,7 @@ use tungstenite::{Message, WebSocket};
 use crate::{process::is_root, setup::Programs};
 
 /// The time after which a silent browser is an error.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The time that a page has after its load event.
 const AFTER_LOAD: Duration = Duration::from_secs(1);
@@ -79,7 +79,7 @@ impl Floor {
                 Err(error) => return Err(error),
             }
         }
-        self.socket.borrow().get_ref().set_read_timeout(Some(PATIENCE))?;
+        self.socket.borrow().get_ref().set_read_timeout(Some(TIMEOUT))?;
         let html = self.value("document.documentElement.outerHTML")?;
         // A parser that a script holds would go on doing so on the next page.
         self.command("Page.stopLoading", &json!({}))?;
@@ -147,7 +147,7 @@ fn connect(profile: &Path) -> anyhow::Result<WebSocket<TcpStream>> {
         if let Some((port, path)) = text.trim_end().split_once('\n') {
             let stream = TcpStream::connect(format!("127.0.0.1:{port}"))?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(TIMEOUT))?;
             return Ok(tungstenite::client(format!("ws://127.0.0.1:{port}{path}"), stream)?.0);
         }
         if Instant::now() > deadline {

@@ -57,25 +57,25 @@ pub(super) fn run(pages: Option<&Path>, every: usize) -> anyhow::Result<()> {
     doubled(&built.tool, &hostile)
 }
 
-struct Built {
+struct BuiltPrograms {
     tool: PathBuf,
     examples: PathBuf,
 }
 
-impl Built {
+impl BuiltPrograms {
     fn example(&self, name: &str) -> PathBuf {
         self.examples.join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
     }
 }
 
-fn build() -> anyhow::Result<Built> {
+fn build() -> anyhow::Result<BuiltPrograms> {
     let release = ["build", "--release", "--locked", "--target-dir", "target", "-p"];
     let build = |rest: &[&str]| quiet("building for release", cargo(&release).args(rest));
     build(&["ragmaker-html-to-markdown"])?;
     build(&["ragmaker-markdown", "--example", "peers", "--example", "throughput"])?;
     let folder = root().join("target/release");
     let tool = folder.join(format!("ragmaker-html-to-markdown{}", std::env::consts::EXE_SUFFIX));
-    Ok(Built { tool, examples: folder.join("examples") })
+    Ok(BuiltPrograms { tool, examples: folder.join("examples") })
 }
 
 /// The Python of an environment with the converters that are written in it.
@@ -138,7 +138,7 @@ fn write_table(table: &str) -> anyhow::Result<()> {
 }
 
 /// A page written to be slow.
-struct Hostile {
+struct HostilePage {
     name: &'static str,
     path: PathBuf,
     /// The page, twice as large.
@@ -146,7 +146,7 @@ struct Hostile {
 }
 
 /// Writes the hostile pages: about two megabytes each, and twice that.
-fn hostile(folder: &Path) -> anyhow::Result<Vec<Hostile>> {
+fn hostile(folder: &Path) -> anyhow::Result<Vec<HostilePage>> {
     let shapes = [
         ("nested elements", "<div>", "x"),
         ("unclosed <b>", "<b>x ", ""),
@@ -174,13 +174,13 @@ fn hostile(folder: &Path) -> anyhow::Result<Vec<Hostile>> {
             let lead = if part.starts_with("<t") && !part.contains("<table") { "<table>" } else { "<p>" };
             fs::write(&path, format!("{lead}{}{end}", part.repeat(size / part.len()))).map(|()| path)
         };
-        pages.push(Hostile { name, path: write(2_000_000)?, twice: write(4_000_000)? });
+        pages.push(HostilePage { name, path: write(2_000_000)?, twice: write(4_000_000)? });
     }
     Ok(pages)
 }
 
 /// Prints the most memory that real and hostile pages take, beside what they may.
-fn memory(tool: &Path, files: &[PathBuf], hostile: &[Hostile]) -> anyhow::Result<()> {
+fn memory(tool: &Path, files: &[PathBuf], hostile: &[HostilePage]) -> anyhow::Result<()> {
     let mut by_size: Vec<&PathBuf> = files.iter().collect();
     by_size.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).map_or(0, |data| data.len())));
     let spread = by_size.iter().step_by(by_size.len().div_ceil(20).max(1));
@@ -208,7 +208,7 @@ fn memory(tool: &Path, files: &[PathBuf], hostile: &[Hostile]) -> anyhow::Result
 }
 
 /// Prints how the time grows where a hostile page doubles.
-fn doubled(tool: &Path, hostile: &[Hostile]) -> anyhow::Result<()> {
+fn doubled(tool: &Path, hostile: &[HostilePage]) -> anyhow::Result<()> {
     println!("\n| hostile page | ms for 2 MB | ms for 4 MB | growth | goal |\n|---|---:|---:|---:|---|");
     for page in hostile {
         let mut growth = vec![];

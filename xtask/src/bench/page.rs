@@ -14,7 +14,7 @@ use super::{
     floor::Floor,
     harness::{median, percentile, verdict},
     release_build,
-    search::{self, Set},
+    search::{self, SearchSet},
 };
 use crate::{
     process::{quiet, root},
@@ -58,7 +58,7 @@ pub(super) fn run(sets: &[PathBuf]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn one(programs: &Programs, tool: &Path, set: &Set, folder: &Path) -> anyhow::Result<()> {
+fn one(programs: &Programs, tool: &Path, set: &SearchSet, folder: &Path) -> anyhow::Result<()> {
     let copies = DOCUMENTS.div_ceil(set.documents.len());
     let base = folder.join(&set.name);
     let bytes = search::write(set, &base, copies)?;

@@ -54,11 +54,11 @@ pub(super) fn run(sets: &[PathBuf], every: usize, copies: usize) -> anyhow::Resu
 }
 
 /// Those in `files`, or that of the tests' site.
-pub(super) fn sets(files: &[PathBuf]) -> anyhow::Result<Vec<Set>> {
+pub(super) fn sets(files: &[PathBuf]) -> anyhow::Result<Vec<SearchSet>> {
     if files.is_empty() {
         return Ok(vec![documentation(&release_build(&["html-to-markdown"])?.join("ragmaker-html-to-markdown"))?]);
     }
-    files.iter().map(|file| Set::read(file)).collect()
+    files.iter().map(|file| SearchSet::read(file)).collect()
 }
 
 pub(super) struct Document {
@@ -73,13 +73,13 @@ pub(super) struct Question {
     relevant: HashMap<String, u32>,
 }
 
-pub(super) struct Set {
+pub(super) struct SearchSet {
     pub(super) name: String,
     pub(super) documents: Vec<Document>,
     pub(super) questions: Vec<Question>,
 }
 
-impl Set {
+impl SearchSet {
     fn read(file: &Path) -> anyhow::Result<Self> {
         let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         let mut text = String::new();
@@ -106,8 +106,8 @@ impl Set {
 }
 
 /// The pages of the tests' site, and the questions about them of the search's own test.
-fn documentation(converter: &Path) -> anyhow::Result<Set> {
-    let mut set = Set { name: "documentation".to_owned(), documents: vec![], questions: vec![] };
+fn documentation(converter: &Path) -> anyhow::Result<SearchSet> {
+    let mut set = SearchSet { name: "documentation".to_owned(), documents: vec![], questions: vec![] };
     let mut pages: Vec<PathBuf> =
         fs::read_dir(root().join("tests/site/wiki"))?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
     pages.retain(|page| {
@@ -129,7 +129,7 @@ fn documentation(converter: &Path) -> anyhow::Result<Set> {
 }
 
 /// Documents as files, and the catalog of a knowledge base.
-pub(super) fn write(set: &Set, folder: &Path, copies: usize) -> anyhow::Result<u64> {
+pub(super) fn write(set: &SearchSet, folder: &Path, copies: usize) -> anyhow::Result<u64> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder.join("cache/documents"))?;
     let (mut entries, mut bytes) = (vec![], 0);
@@ -276,7 +276,7 @@ struct Figures {
     size: u64,
 }
 
-fn one(tool: &Tool, qmd: &Qmd, set: &Set, folder: &Path, every: usize, copies: usize) -> anyhow::Result<()> {
+fn one(tool: &Tool, qmd: &Qmd, set: &SearchSet, folder: &Path, every: usize, copies: usize) -> anyhow::Result<()> {
     let bytes = write(set, folder, copies)?;
     let _ = fs::remove_dir_all(qmd.home.join(folder.file_name().unwrap_or_default()));
     let documents = set.documents.len() * copies;
@@ -334,7 +334,7 @@ fn asked(search: &dyn Searches, folder: &Path, question: &Question, figures: &mu
     Ok(())
 }
 
-fn table(set: &Set, documents: usize, bytes: u64, searches: &[&dyn Searches; 2], figures: &[Figures; 2]) {
+fn table(set: &SearchSet, documents: usize, bytes: u64, searches: &[&dyn Searches; 2], figures: &[Figures; 2]) {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let questions = figures[0].ndcg.len();
     let megabytes = bytes as f64 / 1e6;

@@ -1,4 +1,4 @@
-//! What steps have changed in a page.
+//! The changes of a page by steps.
 
 use std::collections::HashMap;
 
@@ -9,35 +9,35 @@ use url::Url;
 
 use crate::page::{Link, Page};
 
-/// The most of each kind that is told.
+/// The most entries of each kind that are reported.
 const LISTED: usize = 3;
 
-/// The longest text that is told of each, in characters.
+/// The longest reported text, in characters.
 const LONGEST: usize = 160;
 
-/// What is another than before the steps.
+/// The differences from the page before the steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Changes {
-    /// The title, where it is another.
+    /// The new title, if it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Whether another document was loaded in the page's place: then all of its text and links count as added.
+    /// Whether another document was loaded. All its text and links then count as added.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loaded: bool,
-    /// How many characters of text show that did not before.
+    /// The number of characters of added text.
     pub added_characters: u64,
-    /// How many links do.
+    /// The number of added links.
     pub added_links: u64,
-    /// The first of those.
+    /// The first added links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// The dialogs that the page opened: confirmed, and a prompt left without a text.
+    /// The dialogs of the page. They were confirmed, prompts without a text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dialogs: Vec<Dialog>,
-    /// The file that the page began to download; it was not saved.
+    /// The download that the page started; it was not saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub download: Option<Download>,
-    /// The addresses of tabs that the page wanted to open; they were not.
+    /// The URLs of tabs that the page tried to open; they were closed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<String>,
 }
@@ -45,24 +45,24 @@ pub struct Changes {
 /// A dialog that was answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Dialog {
-    /// Alert, confirm, prompt or beforeunload.
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
     pub kind: String,
-    /// What it said.
+    /// The text of the dialog.
     pub text: String,
 }
 
-/// A file that was offered.
+/// A download.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Download {
-    /// Where it is.
+    /// The URL.
     pub url: String,
-    /// What it is to be called.
+    /// The suggested file name.
     pub file_name: String,
 }
 
-/// What `js/changes.js` counts.
+/// The counts of `js/changes.js`.
 #[derive(Debug, Default, Deserialize)]
-struct Counted {
+struct ChangeCounts {
     fresh: bool,
     text: u64,
     links: u64,
@@ -70,12 +70,13 @@ struct Counted {
 }
 
 impl Changes {
-    /// What is another on `page` than under the title `before`, by what its script counted and what came besides.
+    /// The changes on `page` since its title was `before`, from the counts of the script and the side effects.
     pub(crate) fn new(page: &Page, before: &str, counted: &Value, side_effects: SideEffects) -> Self {
-        let counted: Counted = counted.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let counted: ChangeCounts =
+            counted.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let links = counted.first.into_iter().take(LISTED);
         let links = links.map(|(text, href)| Link { text: cut(&text), href });
-        // An address may be longer than all the rest.
+        // A single URL may be longer than the whole answer.
         let links = links.filter(|link| link.href.len() <= 4 * LONGEST);
         Self {
             title: (page.title != before).then(|| cut(&page.title)),
@@ -90,23 +91,23 @@ impl Changes {
     }
 }
 
-/// What happens beside the page's content.
+/// Effects outside the page's content: dialogs, windows, downloads.
 #[derive(Debug, Default)]
 pub(crate) struct SideEffects {
     dialogs: Vec<Dialog>,
     download: Option<Download>,
     opened: Vec<String>,
-    /// How many of the notes of each frame are known.
+    /// The number of notes of each frame that were read.
     seen: HashMap<String, usize>,
 }
 
 impl SideEffects {
-    /// Takes what the document of a frame has noted of dialogs and windows: pairs of a kind and a text, all of them
-    /// each time.
+    /// Adds the dialogs and windows that the document of a frame noted: pairs of a kind and a text. The list is
+    /// complete each time.
     pub(crate) fn noted(&mut self, frame: &str, list: &Value) {
         let Some(list) = list.as_array() else { return };
         let seen = self.seen.insert(frame.to_owned(), list.len()).unwrap_or_default();
-        // With fewer than before, it is another document.
+        // A shorter list belongs to another document.
         for note in &list[if list.len() < seen { 0 } else { seen }..] {
             let (kind, text) = (note[0].as_str().unwrap_or_default(), note[1].as_str().unwrap_or_default());
             match kind {
@@ -117,7 +118,7 @@ impl SideEffects {
         }
     }
 
-    /// Takes an event of the tab.
+    /// Adds an event of the tab.
     pub(crate) fn event(&mut self, method: &str, params: &Value) {
         let text = |name: &str| params[name].as_str().unwrap_or_default();
         match method {
@@ -159,7 +160,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_happens_besides_is_told_once_and_bounded() {
+    fn side_effects_are_reported_once_and_bounded() {
         let mut side_effects = SideEffects::default();
         side_effects.noted("", &json!([["alert", "One"], ["close", ""]]));
         side_effects.noted("", &json!([["alert", "One"], ["close", ""], ["window", "https://x.example/a"]]));

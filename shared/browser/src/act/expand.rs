@@ -90,7 +90,7 @@ impl Actor<'_, '_> {
             if still >= STILL {
                 return Ok(screens);
             }
-            self.listen(super::GROWTH)?;
+            self.listen(super::GROWTH_TIMEOUT)?;
         }
     }
 

@@ -1,8 +1,8 @@
-//! A person's input: finds an element, brings it into view, and points, clicks and types there. The events come from the
-//! browser, as those of a mouse and a keyboard do; the page cannot tell them from a person's.
+//! User input: finds an element, scrolls it into view, and points, clicks and types. The browser generates the
+//! events like those of a mouse and a keyboard, so the page cannot distinguish them from a person's.
 //!
-//! Where a click would land is asked before it is made, and what it met after: an element may be covered, moving or
-//! gone by then.
+//! The target of a click is checked before and after the click, because the element may be covered, moving or
+//! removed by then.
 
 use std::time::{Duration, Instant};
 
@@ -16,23 +16,23 @@ use crate::{
     error::{CommandError, Failure},
 };
 
-/// How long an element may take to be there and usable.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long to wait for an element to exist and be usable.
+const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The same where several are called alike, of which one may be about to go.
-const PATIENCE_WITH_SEVERAL: Duration = Duration::from_millis(400);
+/// The same if several elements match and some may be about to disappear.
+const AMBIGUITY_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// The pause between two looks.
+/// The interval between two attempts.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// Why something was not done.
+/// The reason why a step failed.
 #[derive(Debug)]
 pub(crate) enum StepError {
-    /// The step failed, and the page is as it was.
+    /// The step failed, and the page is unchanged.
     Step(Error),
-    /// The browser did not do what it was asked.
+    /// A command of the browser failed.
     Command(CommandError),
-    /// The page that the step has led to cannot be had.
+    /// The page to which the step led cannot be read.
     Page(Box<Failure>),
 }
 
@@ -48,67 +48,67 @@ impl From<Error> for StepError {
     }
 }
 
-/// An element in reach.
+/// An element that fulfils its requirement.
 #[derive(Debug)]
-pub(crate) struct Reached {
+pub(crate) struct UsableElement {
     pub(crate) place: Place,
-    /// The element as an object of an isolated world.
+    /// The element as a remote object of an isolated world.
     pub(crate) object: String,
-    /// What `js/element.js` says of it.
+    /// The answer of `js/element.js`.
     pub(crate) state: Value,
-    /// Where in the window it can be clicked; nothing where nobody asked.
+    /// The position in the window at which it can be clicked; `None` if it was not requested.
     pub(crate) point: Option<(f64, f64)>,
 }
 
-impl Reached {
+impl UsableElement {
     pub(crate) fn is(&self, fact: &str) -> bool {
         self.state[fact] == true
     }
 }
 
-/// What has to be so for an element to be used.
+/// The requirement for using an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// It is there.
-    There,
+pub(crate) enum Requirement {
+    /// It exists.
+    Exists,
     /// It is enabled.
     Enabled,
-    /// A mouse gets to it.
-    Pointer,
-    /// A mouse gets to it, and it is enabled.
+    /// It receives mouse events.
+    ReceivesPointer,
+    /// It receives mouse events and is enabled.
     Click,
 }
 
-/// The input in one tab.
+/// The input of one tab.
 pub(crate) struct Input<'h> {
     pub(crate) socket: &'h mut TabSocket,
     pub(crate) frames: &'h mut Frames,
-    /// When what is asked of the browser has to be answered.
+    /// The deadline for the browser's answers.
     pub(crate) until: Instant,
 }
 
 impl Input<'_> {
-    /// The element that `locator` names, as soon as it is as `need` says.
-    pub(crate) fn reach(&mut self, locator: &Locator, need: Need) -> Result<Reached, StepError> {
-        self.reach_within(locator, need, PATIENCE)
+    /// Waits until the element that `locator` names fulfils `need`, and returns it.
+    pub(crate) fn reach(&mut self, locator: &Locator, need: Requirement) -> Result<UsableElement, StepError> {
+        self.reach_within(locator, need, ELEMENT_TIMEOUT)
     }
 
     pub(crate) fn reach_within(
         &mut self,
         locator: &Locator,
-        need: Need,
+        need: Requirement,
         patience: Duration,
-    ) -> Result<Reached, StepError> {
+    ) -> Result<UsableElement, StepError> {
         let begun = Instant::now();
         for attempt in 0.. {
             let error = match self.try_reach(locator, need, attempt) {
                 Ok(Ok(reached)) => return Ok(reached),
                 Ok(Err(error)) => error,
-                // It went between two questions, or its document did.
+                // The element or its document disappeared between two commands.
                 Err(CommandError::Failed(_)) => gone(locator),
                 Err(error) => return Err(error.into()),
             };
-            let patience = if error.is(ELEMENT_AMBIGUOUS) { PATIENCE_WITH_SEVERAL.min(patience) } else { patience };
+            let patience = if error.is(ELEMENT_AMBIGUOUS) { AMBIGUITY_TIMEOUT.min(patience) } else { patience };
             if begun.elapsed() >= patience || Instant::now() + PAUSE >= self.until {
                 return Err(error.into());
             }
@@ -120,9 +120,9 @@ impl Input<'_> {
     fn try_reach(
         &mut self,
         locator: &Locator,
-        need: Need,
+        need: Requirement,
         attempt: usize,
-    ) -> Result<Result<Reached, Error>, CommandError> {
+    ) -> Result<Result<UsableElement, Error>, CommandError> {
         let place = match find(self.frames, self.socket, locator, self.until)? {
             Ok(found) => found.place,
             Err(not_found) => return Ok(Err(missing(locator, not_found))),
@@ -132,11 +132,11 @@ impl Input<'_> {
         if state["gone"] == true {
             return Ok(Err(gone(locator)));
         }
-        if matches!(need, Need::Enabled | Need::Click) && state["disabled"] == true {
+        if matches!(need, Requirement::Enabled | Requirement::Click) && state["disabled"] == true {
             return Ok(Err(unusable(locator, &state, "is disabled")));
         }
-        let mut reached = Reached { place, object, state, point: None };
-        if matches!(need, Need::Pointer | Need::Click) {
+        let mut reached = UsableElement { place, object, state, point: None };
+        if matches!(need, Requirement::ReceivesPointer | Requirement::Click) {
             match self.point(&reached, attempt)? {
                 Ok(point) => reached.point = Some(point),
                 Err(reason) => return Ok(Err(unusable(locator, &reached.state, &reason))),
@@ -145,21 +145,21 @@ impl Input<'_> {
         Ok(Ok(reached))
     }
 
-    /// Does to an element what `js/element.js` does.
+    /// Runs an operation of `js/element.js` on an element.
     pub(crate) fn on(&mut self, place: &Place, object: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
         Frames::on(self.socket, place.session.as_deref(), object, what, given, self.until)
     }
 
-    /// Where a click gets to the element, or why none does. What covers a part may be scrolled away: each attempt
-    /// brings the element to another place.
-    fn point(&mut self, reached: &Reached, attempt: usize) -> Result<Result<(f64, f64), String>, CommandError> {
+    /// The position at which a click reaches the element, or the reason why there is none. Each attempt scrolls
+    /// the element to another position, because a covering element may be sticky.
+    fn point(&mut self, reached: &UsableElement, attempt: usize) -> Result<Result<(f64, f64), String>, CommandError> {
         let session = reached.place.session.clone();
         let mut object = reached.object.clone();
         let block = ["nearest", "center", "end", "start"][attempt % 4];
         self.on(&reached.place, &object, "reveal", &json!(block))?;
         let mut quads = self.quads(session.as_deref(), &object)?;
         if quads.is_empty() {
-            // A box to check may be hidden, and its label shown in its place.
+            // A checkbox may be hidden and represented by its label.
             let label = self.on(&reached.place, &object, "label", &Value::Null)?;
             let Some(label) = label.as_str() else { return Ok(Err("is not shown".into())) };
             object = label.to_owned();
@@ -177,7 +177,7 @@ impl Input<'_> {
         let window = self.window(None)?;
         let mut reason = "is beyond what can be scrolled to".to_owned();
         for quad in quads.iter().take(3) {
-            // What of it is in the window.
+            // The part inside the window.
             let [left, top, right, bottom] = quad;
             let (left, top) = ((left + offset.0).max(0.0), (top + offset.1).max(0.0));
             let (right, bottom) = ((right + offset.0).min(window.width), (bottom + offset.1).min(window.height));
@@ -195,10 +195,10 @@ impl Input<'_> {
         Ok(Err(reason))
     }
 
-    /// What a click at `point` would meet in place of the element; nothing where it meets that.
+    /// The element that a click at `point` would reach instead; `None` if it reaches the right one.
     fn meets(
         &mut self,
-        reached: &Reached,
+        reached: &UsableElement,
         point: (f64, f64),
         (frames, offset): (&[Frame], (f64, f64)),
         window: &Window,
@@ -232,14 +232,14 @@ impl Input<'_> {
         if answer["meets"] == true { Ok(None) } else { Ok(Some(answer["by"].as_str().unwrap_or_default().to_owned())) }
     }
 
-    /// The node at a point of the window of `session`, and its frame.
+    /// The node at a position in the window of `session`, and its frame.
     fn hit(
         &mut self,
         session: Option<&str>,
         (x, y): (f64, f64),
         window: &Window,
     ) -> Result<Option<(i64, String)>, CommandError> {
-        // The protocol counts from the beginning of the document here.
+        // The protocol uses coordinates of the document here.
         let params = json!({"x": (x + window.x).floor() as i64, "y": (y + window.y).floor() as i64});
         match self.socket.ask(session, "DOM.getNodeForLocation", &params, self.until) {
             Ok(hit) => {
@@ -276,12 +276,12 @@ impl Input<'_> {
         Ok(boxes.filter(|[left, top, right, bottom]| right - left >= 1.0 && bottom - top >= 1.0).collect())
     }
 
-    /// Where the process of a frame begins in the window; nothing where it does not show.
+    /// The offset of a frame's process in the window; `None` if the frame is not visible.
     fn offset(&mut self, place: &Place, frames: &[Frame]) -> Result<Option<(f64, f64)>, CommandError> {
         let (mut x, mut y) = (0.0, 0.0);
         let mut session = place.session.clone();
         while let Some(of) = &session {
-            // The outermost frame of that process stands in another one.
+            // The outermost frame of a process is inside a frame of another process.
             let outer = |frame: &&Frame| {
                 frame.session.as_ref() == Some(of)
                     && frame.owner.as_ref().is_some_and(|owner| owner.session.as_ref() != Some(of))
@@ -311,14 +311,14 @@ impl Input<'_> {
         })
     }
 
-    /// Moves the mouse there.
-    pub(crate) fn hover(&mut self, reached: &Reached) -> Result<(), CommandError> {
+    /// Moves the mouse to the element.
+    pub(crate) fn hover(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
         let moved = mouse("mouseMoved", reached.point, 0);
         self.socket.ask_all(&[moved], self.until).map(drop)
     }
 
-    /// Clicks it; an error where the click met something else.
-    pub(crate) fn click(&mut self, locator: &Locator, reached: &Reached) -> Result<(), StepError> {
+    /// Clicks the element; an error if the click reached another element.
+    pub(crate) fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError> {
         self.on(&reached.place, &reached.object, "arm", &Value::Null)?;
         let point = reached.point;
         let events = [mouse("mouseMoved", point, 0), mouse("mousePressed", point, 1), mouse("mouseReleased", point, 0)];
@@ -328,30 +328,30 @@ impl Input<'_> {
                 let by = heard["other"].as_str().unwrap_or_default();
                 Err(unusable(locator, &reached.state, &format!("moved away before the click, which met {by}")).into())
             }
-            // What the click has led to may have taken the document, or the frame, away.
+            // The click may have removed the document or the frame.
             Ok(_) | Err(CommandError::Failed(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Puts the caret into it and selects what it holds.
-    pub(crate) fn focus(&mut self, reached: &Reached) -> Result<(), CommandError> {
+    /// Focuses the element and selects its content.
+    pub(crate) fn focus(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
         self.on(&reached.place, &reached.object, "reveal", &json!("nearest"))?;
         self.on(&reached.place, &reached.object, "focus", &Value::Null).map(drop)
     }
 
-    /// Sends what a keyboard would.
+    /// Sends keyboard events.
     pub(crate) fn keys(&mut self, commands: &[(&'static str, Value)]) -> Result<(), CommandError> {
         self.socket.ask_all(commands, self.until).map(drop)
     }
 }
 
-/// What a window shows of its document.
+/// The visible part of a document.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     width: f64,
     height: f64,
-    /// How far the document is scrolled.
+    /// The scroll position.
     x: f64,
     y: f64,
 }
@@ -370,7 +370,7 @@ fn gone(locator: &Locator) -> Error {
     ELEMENT_NOT_FOUND.error(format!("{} vanished", locator.text)).detail("element", locator.text.as_str())
 }
 
-/// The error for an element that is there and cannot be used.
+/// The error for an element that exists but cannot be used.
 pub(crate) fn unusable(locator: &Locator, state: &Value, reason: &str) -> Error {
     let error = ELEMENT_NOT_USABLE.error(format!("{} {reason}", locator.text)).detail("element", locator.text.as_str());
     match state["description"].as_str() {

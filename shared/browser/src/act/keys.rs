@@ -1,11 +1,11 @@
-//! Keys by name, such as `Enter` and `Control+a`, as the browser is told of them.
+//! Keys by name, such as `Enter` and `Control+a`, converted to commands of the protocol.
 
 use serde_json::{Value, json};
 
-/// A key, with those that are held meanwhile.
+/// A key with its modifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Keys {
-    /// As it was written.
+    /// The original text.
     pub(crate) text: String,
     key: Key,
     modifiers: u8,
@@ -15,13 +15,13 @@ pub(crate) struct Keys {
 struct Key {
     name: String,
     code: String,
-    /// The number that Windows has for it.
+    /// The Windows virtual key code.
     number: u32,
-    /// What it types.
+    /// The text that the key types.
     types: Option<String>,
 }
 
-/// Name, number, and what it types.
+/// Name, virtual key code, and typed text.
 const NAMED: [(&str, u32, Option<&str>); 17] = [
     ("Enter", 13, Some("\r")),
     ("Tab", 9, None),
@@ -42,11 +42,11 @@ const NAMED: [(&str, u32, Option<&str>); 17] = [
     ("CapsLock", 20, None),
 ];
 
-/// The keys that are held, with the bits that the protocol has for them.
+/// The modifier keys with their bits in the protocol.
 const MODIFIERS: [(&str, u8); 5] = [("Alt", 1), ("Control", 2), ("Ctrl", 2), ("Meta", 4), ("Shift", 8)];
 
 impl Keys {
-    /// The key that `text` names.
+    /// Parses the key `text`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let unknown = || format!("{text:?} is no key: expected one such as Enter, ArrowDown, a or Control+a");
         let (mut rest, mut modifiers) = (text, 0);
@@ -58,12 +58,12 @@ impl Keys {
         Ok(Self { text: text.to_owned(), key, modifiers })
     }
 
-    /// The commands that press it and let it go.
+    /// The commands that press and release the key.
     pub(crate) fn commands(&self) -> Vec<(&'static str, Value)> {
         self.key.commands(self.modifiers)
     }
 
-    /// The commands that type a text, one character by one. What no key types comes as it is.
+    /// The commands that type a text character by character. Characters without a key are inserted as text.
     pub(crate) fn typing(text: &str) -> Vec<(&'static str, Value)> {
         let commands = text.chars().map(|character| {
             let key =
@@ -101,7 +101,7 @@ impl Key {
     }
 
     fn commands(&self, modifiers: u8) -> Vec<(&'static str, Value)> {
-        // With a key held, a letter is a command and types nothing.
+        // With a modifier, a letter is a shortcut and types nothing.
         let types = self.types.as_deref().filter(|_| modifiers & !8 == 0);
         let of = |kind: &str, text: Option<&str>| {
             let mut params = json!({
@@ -112,7 +112,7 @@ impl Key {
                 params["text"] = text.into();
                 params["unmodifiedText"] = text.into();
             }
-            // What a key does in an editor is a command of its own on some systems.
+            // On some systems, editing shortcuts must be sent as commands.
             if modifiers & 6 != 0 && self.name.eq_ignore_ascii_case("a") {
                 params["commands"] = json!(["selectAll"]);
             }

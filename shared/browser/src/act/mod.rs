@@ -1,4 +1,5 @@
-//! Acting in a page: steps as a person would take them, each waited for until the page rests, and what they changed.
+//! Acting in a page: steps as a person would take them. After each step, the page is waited for; at the end,
+//! the changes are reported.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -8,8 +9,8 @@
 //! | [`changes`] | what is told of it |
 //! | [`expand`] | opens what is folded, and scrolls to the end |
 //!
-//! A step ends when the page rests: nothing is open, due or moving that the step has begun. Where nothing at all
-//! has happened since its last event, that is at once.
+//! A step ends when the page rests: it has no open requests, no due timers and no running animations that the
+//! step caused. If nothing happened since the last event of the step, it ends at once.
 
 mod changes;
 mod expand;
@@ -26,7 +27,7 @@ use serde_json::{Value, json};
 use self::{
     changes::SideEffects,
     input::{Input, StepError},
-    step::{Action, Scroll, Until},
+    step::{Action, Repetition, Scroll},
 };
 pub use self::{
     changes::{Changes, Dialog, Download},
@@ -41,26 +42,26 @@ use crate::{
     readiness::{NetworkState, Text, limits::LIMITS, watch_script},
 };
 
-/// What is left of a call's time for taking what the page has become.
+/// The time that is reserved for reading the page at the end of a call.
 const RESERVE: Duration = Duration::from_millis(1500);
 
-/// How long nothing may have happened in a page after a step, where something did.
+/// After a step with an effect, the page must be quiet for this long, in milliseconds.
 const QUIET: f64 = 25.0;
 
-/// How long what a repeated step brings may take to begin.
-const GROWTH: Duration = Duration::from_millis(300);
+/// How long to wait for the first effect of a repeated step.
+const GROWTH_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// How long an element that was there before may be gone until that counts.
-const GONE: Duration = Duration::from_millis(300);
+/// How long a known element must be missing to count as removed.
+const REMOVAL_TIME: Duration = Duration::from_millis(300);
 
-/// What came of the steps.
+/// The result of the steps.
 #[derive(Debug)]
-pub struct Acted {
-    /// The page as it is then.
+pub struct ActResult {
+    /// The page after the steps.
     pub page: Page,
-    /// What was done, a line for each step.
+    /// A description of each step.
     pub done: Vec<String>,
-    /// What is another than before.
+    /// The changes.
     pub changes: Changes,
 }
 
@@ -69,14 +70,14 @@ pub(crate) struct Actor<'n, 'a> {
     navigation: &'n mut Navigation<'a>,
     frames: Frames,
     side_effects: SideEffects,
-    /// The frames of other sites that know that a call acts in them.
+    /// The frames of other sites that were told that a call acts in them.
     acting_frames: Vec<Frame>,
-    /// When the last step has to be over.
+    /// The deadline of the last step.
     until: Instant,
 }
 
 impl<'n, 'a> Actor<'n, 'a> {
-    /// An actor in the page that `navigation` has gone to.
+    /// An actor for the page to which `navigation` went.
     pub(crate) fn new(navigation: &'n mut Navigation<'a>) -> Result<Self, Failure> {
         let until = navigation.deadline.checked_sub(RESERVE).unwrap_or(navigation.deadline);
         let loading = navigation.loading.clone();
@@ -84,9 +85,9 @@ impl<'n, 'a> Actor<'n, 'a> {
         let prepare = || -> Result<(), CommandError> {
             let socket = &mut navigation.tab.socket;
             socket.follow_frames(loading, until)?;
-            // So that what is under way is told of once: the browser follows the tree that it has made.
+            // Enables the events of the accessibility tree once, so that the browser keeps the tree up to date.
             socket.ask(None, "Accessibility.enable", &json!({}), until)?;
-            // A page in a window that nobody looks at takes no keys.
+            // Without emulated focus, a page in the background receives no keys.
             socket.ask(None, "Emulation.setFocusEmulationEnabled", &json!({"enabled": true}), until).map(drop)
         };
         prepare().map_err(|error| Failure::of(error, &url))?;
@@ -99,7 +100,7 @@ impl<'n, 'a> Actor<'n, 'a> {
         })
     }
 
-    /// Takes the steps; what was done, and why the last one was not, if it was not.
+    /// Takes the steps. Returns their descriptions, and the error of the first step that failed.
     pub(crate) fn take(&mut self, steps: &[Step]) -> Result<(Vec<String>, Option<Error>), Failure> {
         let mut done = vec![];
         for (index, step) in steps.iter().enumerate() {
@@ -126,23 +127,23 @@ impl<'n, 'a> Actor<'n, 'a> {
         Ok((done, None))
     }
 
-    /// What is told of all that happened besides.
+    /// Returns the side effects, and ends the acting mode of the frames.
     pub(crate) fn into_side_effects(mut self) -> SideEffects {
         self.collect_side_effects();
         let until = self.navigation.deadline;
         for frame in self.acting_frames.clone().into_iter().chain([self.top()]) {
-            // A page that does not take it in is left behind.
+            // A page that does not answer is ignored.
             let _ = self.frames.ask(&mut self.navigation.tab.socket, &frame, "acting", &json!(false), until);
         }
-        // A frame of another site may have opened one for all that.
+        // A frame of another site may have opened a tab nevertheless.
         if !self.acting_frames.is_empty() && !self.navigation.visible {
             self.navigation.tab.close_opened();
         }
         self.side_effects
     }
 
-    /// Tells the frame of another site that an element is in that a call acts there, which the page's own documents
-    /// are told before each step; what it opens is noted there as well.
+    /// Tells the frame of another site that contains an element that a call acts there. The page's own
+    /// documents are told before each step. The frame then notes its dialogs and windows.
     fn mark_frame(&mut self, place: &Place) -> Result<(), CommandError> {
         if place.session.is_none() || self.acting_frames.iter().any(|frame| frame.id == place.frame) {
             return Ok(());
@@ -158,7 +159,7 @@ impl<'n, 'a> Actor<'n, 'a> {
         Ok(())
     }
 
-    /// Takes what such frames have noted.
+    /// Reads the notes of such frames.
     fn read_frame_notes(&mut self) -> Result<(), CommandError> {
         let (mut told, until) = (vec![], self.until);
         for frame in std::mem::take(&mut self.acting_frames) {
@@ -167,7 +168,7 @@ impl<'n, 'a> Actor<'n, 'a> {
                     self.side_effects.noted(&frame.id, &look["noted"]);
                     told.push(frame);
                 }
-                // It is gone, or another document by now.
+                // The frame is gone or has another document.
                 Err(CommandError::Failed(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -177,26 +178,26 @@ impl<'n, 'a> Actor<'n, 'a> {
     }
 
     fn input(&mut self) -> Input<'_> {
-        // A page that is busy for longer than this hangs.
+        // A page that is busy for longer than this is hanging.
         let until = self.until.min(Instant::now() + LIMITS.load);
         Input { socket: &mut self.navigation.tab.socket, frames: &mut self.frames, until }
     }
 
-    /// The page itself, as a frame.
+    /// The page itself as a frame.
     fn top(&self) -> Frame {
         Frame { session: None, id: self.navigation.tab.socket.frame().to_owned(), owner: None }
     }
 
-    /// Takes a step as often as it is to be taken.
+    /// Takes a step as often as requested.
     fn repeat(&mut self, step: &Step) -> Result<String, StepError> {
         let Some(until) = step.until else { return self.once(&step.action, None) };
         let (mut times, mut line) = (0, String::new());
         let mut length = self.length()?;
         loop {
-            let patience = (times > 0).then_some(GONE);
+            let patience = (times > 0).then_some(REMOVAL_TIME);
             match self.once(&step.action, patience) {
                 Ok(done) => line = done,
-                // What it was clicked for is all there.
+                // The repeated step has loaded everything.
                 Err(StepError::Step(error)) if times > 0 && perform::is_about_an_element(&error) => {
                     return Ok(format!("{line}, {} until it was gone", counted(times)));
                 }
@@ -204,12 +205,12 @@ impl<'n, 'a> Actor<'n, 'a> {
             }
             times += 1;
             match until {
-                Until::Times(most) if times >= most => return Ok(format!("{line}, {}", counted(times))),
-                Until::Times(_) => {}
-                Until::Rest => {
+                Repetition::Times(most) if times >= most => return Ok(format!("{line}, {}", counted(times))),
+                Repetition::Times(_) => {}
+                Repetition::Rest => {
                     let mut grown = self.length()?;
                     if grown <= length {
-                        self.listen(GROWTH)?;
+                        self.listen(GROWTH_TIMEOUT)?;
                         self.settle(Instant::now())?;
                         grown = self.length()?;
                     }
@@ -262,7 +263,7 @@ impl<'n, 'a> Actor<'n, 'a> {
             let asked = Instant::now();
             let look = match self.frames.ask(socket, &top, "rest", &Value::Null, self.until.min(asked + LIMITS.load)) {
                 Ok(look) => look,
-                // It is being replaced.
+                // The document is being replaced.
                 Err(CommandError::Failed(_)) => Value::Null,
                 Err(error) => return Err(error.into()),
             };
@@ -286,14 +287,14 @@ impl<'n, 'a> Actor<'n, 'a> {
         }
     }
 
-    /// Keeps what the browser tells of the page beside what the page says.
+    /// Collects the side effects that the browser reports.
     fn collect_side_effects(&mut self) {
         let mut opened = false;
         for event in self.navigation.tab.socket.take_side_events() {
             opened |= event.method == "Page.windowOpen";
             self.side_effects.event(&event.method, &event.params);
         }
-        // The tab is all that the call looks after. A person may want what opened.
+        // The call only reads its own tab. A person may want the opened ones.
         if opened && !self.navigation.visible {
             self.navigation.tab.close_opened();
         }

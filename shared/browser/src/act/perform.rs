@@ -1,4 +1,4 @@
-//! One step, done.
+//! The execution of one step.
 
 use std::{
     fmt,
@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::{
     Actor,
-    input::{Need, Reached, StepError, unusable},
+    input::{Requirement, StepError, UsableElement, unusable},
     keys::Keys,
-    step::{Action, Scroll, Step, Until, Wait},
+    step::{Action, Repetition, Scroll, Step, Wait},
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE, TIMEOUT},
@@ -20,37 +20,37 @@ use crate::{
     error::CommandError,
 };
 
-/// How long an element may take to be there and usable.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long to wait for an element to exist and be usable.
+const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long a list may take to open, and a file dialog.
-const OPENING: Duration = Duration::from_secs(2);
+/// How long to wait for a list or a file dialog to open.
+const LIST_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a box may take to say that it was checked.
-const CHECKING: Duration = Duration::from_millis(600);
+/// How long to wait for a checkbox to change its state.
+const CHECK_TIMEOUT: Duration = Duration::from_millis(600);
 
-/// The pause between two looks.
+/// The interval between two attempts.
 const PAUSE: Duration = Duration::from_millis(30);
 
 /// A text up to this length is typed key by key.
 const TYPED: usize = 100;
 
-/// The longest text that a line repeats, in characters.
+/// The longest text in a description, in characters.
 const SHOWN: usize = 60;
 
 impl Actor<'_, '_> {
-    /// Does what a step says; what was done, in words. An element may take `patience` to be there.
+    /// Performs a step, and returns its description. `patience` limits the wait for its element.
     pub(super) fn act(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
-        let patience = patience.unwrap_or(PATIENCE);
+        let patience = patience.unwrap_or(ELEMENT_TIMEOUT);
         match action {
             Action::Click(locator) => {
-                let reached = self.input().reach_within(locator, Need::Click, patience)?;
+                let reached = self.input().reach_within(locator, Requirement::Click, patience)?;
                 self.mark_frame(&reached.place)?;
                 self.input().click(locator, &reached)?;
                 Ok(format!("clicked {}", named(locator)))
             }
             Action::Hover(locator) => {
-                let reached = self.input().reach_within(locator, Need::Pointer, patience)?;
+                let reached = self.input().reach_within(locator, Requirement::ReceivesPointer, patience)?;
                 self.input().hover(&reached)?;
                 Ok(format!("pointed at {}", named(locator)))
             }
@@ -59,7 +59,7 @@ impl Actor<'_, '_> {
             Action::Check(locator, wanted) => self.check(locator, *wanted, patience),
             Action::Press(locator, keys) => {
                 if let Some(locator) = locator {
-                    let reached = self.input().reach_within(locator, Need::Enabled, patience)?;
+                    let reached = self.input().reach_within(locator, Requirement::Enabled, patience)?;
                     self.input().focus(&reached)?;
                 }
                 self.input().keys(&keys.commands())?;
@@ -75,7 +75,7 @@ impl Actor<'_, '_> {
     }
 
     fn fill(&mut self, locator: &Locator, text: &str) -> Result<String, StepError> {
-        let reached = self.input().reach(locator, Need::Enabled)?;
+        let reached = self.input().reach(locator, Requirement::Enabled)?;
         if reached.is("readonly") || !(reached.is("editable") || reached.is("settable")) {
             let reason = if reached.is("readonly") { "can only be read" } else { "takes no text" };
             return Err(unusable(locator, &reached.state, reason).into());
@@ -101,7 +101,7 @@ impl Actor<'_, '_> {
         let answer = self.input().on(place, object, "value", &Value::Null);
         let holds = match answer {
             Ok(answer) => answer["value"].as_str().map(str::to_owned),
-            // What was typed has led elsewhere.
+            // The typed text caused a navigation.
             Err(CommandError::Failed(_)) => None,
             Err(error) => return Err(error.into()),
         };
@@ -115,7 +115,7 @@ impl Actor<'_, '_> {
     }
 
     fn select(&mut self, locator: &Locator, texts: &[String]) -> Result<String, StepError> {
-        let reached = self.input().reach(locator, Need::Enabled)?;
+        let reached = self.input().reach(locator, Requirement::Enabled)?;
         let begun = Instant::now();
         loop {
             let answer = self.input().on(&reached.place, &reached.object, "choose", &json!(texts))?;
@@ -126,8 +126,8 @@ impl Actor<'_, '_> {
                 let chosen: Vec<&str> = chosen.iter().filter_map(Value::as_str).collect();
                 return Ok(format!("selected {} in {}", shown(&chosen.join(", ")), named(locator)));
             }
-            // The options may still be on their way.
-            if begun.elapsed() > OPENING || Instant::now() + PAUSE > self.until {
+            // The options may be loading.
+            if begun.elapsed() > LIST_TIMEOUT || Instant::now() + PAUSE > self.until {
                 let missing = answer["missing"].as_str().unwrap_or_default();
                 let reason = if answer["single"] == true {
                     "takes one option".to_owned()
@@ -143,16 +143,16 @@ impl Actor<'_, '_> {
         }
     }
 
-    /// Chooses in a list that the page made itself: it is opened by a click.
+    /// Chooses in a custom list of the page, which a click opens.
     fn select_in_list(&mut self, locator: &Locator, texts: &[String]) -> Result<String, StepError> {
-        let reached = self.input().reach(locator, Need::Click)?;
-        let is_open = self.input().reach_within(&option(&texts[0]), Need::Click, Duration::ZERO).is_ok();
+        let reached = self.input().reach(locator, Requirement::Click)?;
+        let is_open = self.input().reach_within(&option(&texts[0]), Requirement::Click, Duration::ZERO).is_ok();
         if !is_open {
             self.input().click(locator, &reached)?;
         }
         for text in texts {
             let option = option(text);
-            let reached = self.input().reach_within(&option, Need::Click, OPENING)?;
+            let reached = self.input().reach_within(&option, Requirement::Click, LIST_TIMEOUT)?;
             self.input().click(&option, &reached)?;
         }
         Ok(format!("selected {} in {}", shown(&texts.join(", ")), named(locator)))
@@ -160,22 +160,22 @@ impl Actor<'_, '_> {
 
     fn check(&mut self, locator: &Locator, wanted: bool, patience: Duration) -> Result<String, StepError> {
         let verb = if wanted { "checked" } else { "unchecked" };
-        let reached = self.input().reach_within(locator, Need::Enabled, patience)?;
+        let reached = self.input().reach_within(locator, Requirement::Enabled, patience)?;
         match reached.state["checked"].as_bool() {
             None => return Err(unusable(locator, &reached.state, "is nothing to check").into()),
             Some(is) if is == wanted => return Ok(format!("{} was {verb} already", named(locator))),
             Some(_) => {}
         }
-        let reached = self.input().reach_within(locator, Need::Click, patience)?;
+        let reached = self.input().reach_within(locator, Requirement::Click, patience)?;
         self.input().click(locator, &reached)?;
         let begun = Instant::now();
         loop {
             match self.input().on(&reached.place, &reached.object, "value", &Value::Null) {
                 Ok(answer) if answer["checked"] == wanted => break,
-                // The page has made another box in its place, or has gone on.
+                // The page replaced the checkbox or was replaced itself.
                 Ok(answer) if answer["gone"] == true => break,
                 Err(CommandError::Failed(_)) => break,
-                Ok(_) if begun.elapsed() < CHECKING => self.listen(PAUSE)?,
+                Ok(_) if begun.elapsed() < CHECK_TIMEOUT => self.listen(PAUSE)?,
                 Ok(_) => {
                     return Err(unusable(locator, &reached.state, &format!("was clicked and is not {verb}")).into());
                 }
@@ -186,7 +186,7 @@ impl Actor<'_, '_> {
     }
 
     fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<String, StepError> {
-        let reached = self.input().reach(locator, Need::Enabled)?;
+        let reached = self.input().reach(locator, Requirement::Enabled)?;
         let session = reached.place.session.clone();
         let names: Vec<&str> = files.iter().map(|file| file.rsplit(['/', '\\']).next().unwrap_or(file)).collect();
         let target = if reached.is("file") && reached.state["kind"] == "input" {
@@ -213,16 +213,16 @@ impl Actor<'_, '_> {
         Ok(format!("uploaded {} to {}", shown(&names.join(", ")), named(locator)))
     }
 
-    /// The field of the file dialog that a click opens.
+    /// The file input of the dialog that a click opens.
     fn file_dialog(&mut self, locator: &Locator) -> Result<Value, StepError> {
         let until = self.until;
         let intercept = |enabled: bool| ("Page.setInterceptFileChooserDialog", json!({"enabled": enabled}));
         self.navigation.tab.socket.ask_all(&[intercept(true)], until)?;
-        let reached = self.input().reach(locator, Need::Click)?;
+        let reached = self.input().reach(locator, Requirement::Click)?;
         self.input().click(locator, &reached)?;
         let begun = Instant::now();
         let mut field = None;
-        while field.is_none() && begun.elapsed() < OPENING && Instant::now() < until {
+        while field.is_none() && begun.elapsed() < LIST_TIMEOUT && Instant::now() < until {
             for event in self.navigation.tab.socket.take_side_events() {
                 if event.method == "Page.fileChooserOpened" {
                     field = event.params["backendNodeId"].as_i64();
@@ -247,8 +247,8 @@ impl Actor<'_, '_> {
             let by = self.frames.ask(&mut self.navigation.tab.socket, &top, "scroll", &given, until)?;
             return Ok(format!("scrolled by {by} pixels"));
         };
-        let reached = self.input().reach_within(locator, Need::There, patience)?;
-        let Reached { place, object, .. } = &reached;
+        let reached = self.input().reach_within(locator, Requirement::Exists, patience)?;
+        let UsableElement { place, object, .. } = &reached;
         match to {
             Scroll::To(to) => self.input().on(place, object, "scroll", &json!(to))?,
             _ => self.input().on(place, object, "reveal", &json!("center"))?,
@@ -284,7 +284,7 @@ impl Actor<'_, '_> {
         }
     }
 
-    /// Whether a frame shows the text, or has an element for the selector.
+    /// Whether a frame contains the text, or an element for the selector.
     fn shows(&mut self, what: &str, given: &str) -> Result<bool, StepError> {
         let until = self.until;
         let socket = &mut self.navigation.tab.socket;
@@ -295,7 +295,7 @@ impl Actor<'_, '_> {
                     let error = ARGUMENT_ERROR.error(format!("{given:?} is not a CSS selector"));
                     return Err(error.detail("argument", "--do").into());
                 }
-                // It is being replaced.
+                // The document is being replaced.
                 Ok(_) | Err(CommandError::Failed(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -304,7 +304,7 @@ impl Actor<'_, '_> {
     }
 }
 
-/// What to do where something takes longer.
+/// The remedy for a timeout.
 const LONGER: &str = "Look at the page with ragmaker-browser-look, wait for something else, or raise --timeout.";
 
 fn option(text: &str) -> Locator {
@@ -351,13 +351,13 @@ impl fmt::Display for Step {
         };
         match self.until {
             None => f.write_str(&line),
-            Some(Until::Rest) => write!(f, "{line} until the text rests"),
-            Some(Until::Times(times)) => write!(f, "{line} {times} times"),
+            Some(Repetition::Rest) => write!(f, "{line} until the text rests"),
+            Some(Repetition::Times(times)) => write!(f, "{line} {times} times"),
         }
     }
 }
 
-/// Whether an error says that an element cannot be used as it is.
+/// Whether the error concerns an element that cannot be used in its present state.
 pub(super) fn is_about_an_element(error: &Error) -> bool {
     error.is(ELEMENT_NOT_FOUND) || error.is(ELEMENT_NOT_USABLE)
 }

@@ -1,4 +1,4 @@
-//! The steps of a call that acts in a page, as JSON has them.
+//! The steps of `browser-act`, parsed from JSON.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use crate::elements::Locator;
 /// The most steps of a call.
 const MOST: usize = 50;
 
-/// The most times that a step may be repeated.
+/// The most repetitions of a step.
 const MOST_TIMES: u64 = 500;
 
-/// The longest that a step may wait for nothing in particular.
+/// The longest unconditional wait, in milliseconds.
 const LONGEST_WAIT: u64 = 60_000;
 
 /// A step.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub(crate) action: Action,
-    pub(crate) until: Option<Until>,
+    pub(crate) until: Option<Repetition>,
 }
 
-/// What is done in it.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Click(Locator),
@@ -38,18 +38,18 @@ pub(crate) enum Action {
     Wait(Wait),
 }
 
-/// Where to.
+/// The target of a scroll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scroll {
     /// `end`, `top`, `down` or `up`.
     To(&'static str),
-    /// By so many pixels.
+    /// By this number of pixels.
     By(i64),
-    /// So far that the element shows.
+    /// Until the element is visible.
     Shown,
 }
 
-/// What is waited for.
+/// The condition of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     Text(String),
@@ -58,29 +58,29 @@ pub(crate) enum Wait {
     For(Duration),
 }
 
-/// How long a step is repeated.
+/// The repetition of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Until {
-    /// Until it brings no more text, or its element is gone.
+pub(crate) enum Repetition {
+    /// Until it adds no more text, or its element is gone.
     Rest,
-    /// So many times.
+    /// This number of times.
     Times(u64),
 }
 
-/// What a step may do, as a message lists it.
+/// The kinds of steps, for messages.
 const KINDS: &str = "click, fill, select, check, uncheck, press, hover, upload, scroll or wait";
 
 impl Step {
-    /// The steps that `json` lists.
+    /// Parses the steps in `json`.
     ///
     /// # Errors
     ///
-    /// [`ARGUMENT_ERROR`], which says what is wrong in which step.
+    /// [`ARGUMENT_ERROR`] with the index of the invalid step and the reason.
     pub fn list(json: &str) -> Result<Vec<Self>, Error> {
         let value: Value = serde_json::from_str(json).map_err(|error| wrong(&format!("is not JSON: {error}")))?;
         let list = match value {
             Value::Array(list) => list,
-            // One step alone needs no brackets.
+            // A single step may be given without brackets.
             step @ Value::Object(_) => vec![step],
             _ => return Err(wrong("is no list of steps")),
         };
@@ -96,11 +96,11 @@ impl Step {
             .collect()
     }
 
-    /// The files that the steps upload, for the caller to say where each is.
+    /// Replaces each file that the steps upload by its path, which `place` checks.
     ///
     /// # Errors
     ///
-    /// Those of `place`.
+    /// The errors of `place`.
     pub fn place_files(steps: &mut [Self], place: impl Fn(&str) -> Result<String, Error>) -> Result<(), Error> {
         for (index, step) in steps.iter_mut().enumerate() {
             if let Action::Upload(_, files) = &mut step.action {
@@ -179,7 +179,7 @@ fn locator(kind: &str, given: &Value) -> Result<Locator, String> {
     }
 }
 
-/// An element and the texts after it, at least one; a text may be a number.
+/// An element and at least one text after it; a text may be a number.
 fn pair(kind: &str, given: &Value) -> Result<(Locator, Vec<String>), String> {
     let wrong = || format!("{kind} takes [element, text]");
     let list = given.as_array().filter(|list| list.len() >= 2).ok_or_else(wrong)?;
@@ -238,12 +238,12 @@ fn wait(given: &Value) -> Result<Wait, String> {
     })
 }
 
-fn until(given: &Value) -> Result<Until, String> {
+fn until(given: &Value) -> Result<Repetition, String> {
     match given {
-        Value::String(text) if text == "rest" => Ok(Until::Rest),
+        Value::String(text) if text == "rest" => Ok(Repetition::Rest),
         Value::Number(number) => {
             let times = number.as_u64().filter(|times| (1..=MOST_TIMES).contains(times));
-            times.map(Until::Times).ok_or_else(|| format!("until is \"rest\" or a number from 1 to {MOST_TIMES}"))
+            times.map(Repetition::Times).ok_or_else(|| format!("until is \"rest\" or a number from 1 to {MOST_TIMES}"))
         }
         _ => Err("until is \"rest\" or a number of times".into()),
     }
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(all[16], Action::Wait(Wait::For(Duration::from_millis(10))));
         assert_eq!(all[17], Action::Fill(Locator::new("spinbutton:N"), "3".into()));
         let repeated = Step::list(r#"{"click":"Load more","until":"rest"}"#).unwrap();
-        assert_eq!(repeated[0].until, Some(Until::Rest));
-        assert_eq!(Step::list(r#"[{"click":"More","until":5}]"#).unwrap()[0].until, Some(Until::Times(5)));
+        assert_eq!(repeated[0].until, Some(Repetition::Rest));
+        assert_eq!(Step::list(r#"[{"click":"More","until":5}]"#).unwrap()[0].until, Some(Repetition::Times(5)));
     }
 
     #[test]

@@ -12,16 +12,17 @@ use url::Url;
 use super::socket::Socket;
 use crate::{endpoint::Endpoint, error::CommandError};
 
-/// How long the tabs of a browser that is to quit may take to close.
+/// How long to wait for tabs to close before the browser quits.
 const TABS_CLOSE: Duration = Duration::from_millis(300);
 
-/// The browser's socket, for commands that all have to be done by one deadline.
+/// The browser's socket, with a common deadline for all commands.
 pub(crate) struct BrowserSocket {
     socket: Socket,
     deadline: Instant,
 }
 
-/// The URL of the socket of the browser that runs on the profile in `folder`, as it writes it there.
+/// The URL of the socket of the browser that runs on the profile in `folder`, from the file that the browser
+/// writes.
 pub(crate) fn socket_of(folder: &Path) -> Option<Url> {
     let text = fs::read_to_string(folder.join("DevToolsActivePort")).ok()?;
     let (port, path) = text.trim_end().split_once('\n')?;
@@ -46,9 +47,9 @@ impl BrowserSocket {
         }
     }
 
-    /// Answers every dialog that a page opens, until the browser is gone, as `js/watch.js` does in the
-    /// documents that it runs in. Those are not all: a frame of another site has a process of its own. An
-    /// open dialog holds up its tab, and the driver with it, and so every call that wants a new tab.
+    /// Answers every dialog of every page until the browser is gone. `js/watch.js` answers dialogs in the
+    /// documents in which it runs; a frame of another site runs in another process. An open dialog blocks its
+    /// tab and the driver, and so every call that needs a new tab.
     pub(crate) fn answer_dialogs(mut self) {
         let pages =
             json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": [{"type": "page"}]});
@@ -73,15 +74,15 @@ impl BrowserSocket {
         }
     }
 
-    /// Opens an empty tab, in a window of its own where `window` says so, and returns its handle. A tab
-    /// with a window of its own is never in the background.
+    /// Opens an empty tab, in a new window if `window`, and returns its handle. A tab in its own window is
+    /// never in the background.
     pub(crate) fn open_tab(&mut self, window: bool) -> Result<String, CommandError> {
         let opened = self.command("Target.createTarget", &json!({"url": "about:blank", "newWindow": window}))?;
         opened["targetId"].as_str().map(str::to_owned).ok_or(CommandError::Gone)
     }
 
-    /// Closes a tab at once, however busy its page is. The last one is replaced by an empty one
-    /// first: a browser without tabs quits.
+    /// Closes a tab at once, even if its page is busy. The last tab is replaced by an empty one first, because
+    /// a browser without tabs quits.
     pub(crate) fn close_tab(&mut self, handle: &str) -> Result<(), CommandError> {
         if self.tabs()?.iter().all(|tab| tab == handle) {
             self.open_tab(false)?;
@@ -89,7 +90,7 @@ impl BrowserSocket {
         self.command("Target.closeTarget", &json!({"targetId": handle})).map(drop)
     }
 
-    /// Closes the tabs that the page in the tab with `handle` has opened.
+    /// Closes the tabs that the page in the tab `handle` opened.
     pub(crate) fn close_opened_by(&mut self, handle: &str) -> Result<(), CommandError> {
         let targets = self.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
         for info in targets["targetInfos"].as_array().into_iter().flatten() {
@@ -115,9 +116,9 @@ impl BrowserSocket {
         Ok(infos.filter_map(|info| Some((text(info, "targetId")?, text(info, "url")?))).collect())
     }
 
-    /// Asks the browser to quit as a person would. Its tabs are left empty: the browser opens
-    /// again what was open, which is how it keeps session cookies. Returns whether they are: a page that is
-    /// busy does not let its tab go.
+    /// Asks the browser to quit normally. Its tabs are made empty before: the browser reopens its tabs at the
+    /// next start, which is how it keeps session cookies. Returns whether all tabs became empty; a busy page
+    /// prevents that.
     pub(crate) fn quit(mut self) -> Result<bool, CommandError> {
         let emptied = self.empty()?;
         self.command("Browser.close", &json!({})).map(|_| emptied)
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_last_tab_is_replaced_before_it_is_closed() {
-        // The commands that come, for a browser whose only tab is `one`.
+        // The received commands, for a browser whose only tab is `one`.
         let (send, commands) = std::sync::mpsc::channel();
         let devtools = server(move |mut stream| {
             while let Ok(message) = stream.read() {

@@ -1,4 +1,4 @@
-//! One connection to a DevTools socket: commands, their results, and events.
+//! A connection to a DevTools socket: commands, results and events.
 
 use std::{
     io,
@@ -16,29 +16,28 @@ use crate::{
     error::CommandError,
 };
 
-/// How long the browser process may take for its own commands. It is never busy with pages.
+/// The time limit for commands to the browser process, which is never busy with pages.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest network event that is read, in bytes: longer ones are of images that are part of the
-/// page's own URLs, with all of their data.
+/// The longest network event that is parsed, in bytes. Longer events contain `data:` URLs with whole images.
 const LONGEST_EVENT: usize = 1 << 20;
 
-/// Something that happened in the browser.
+/// An event of the browser.
 #[derive(Debug)]
 pub(crate) struct Event {
     /// Its name, such as `Network.responseReceived`.
     pub(crate) method: String,
-    /// What belongs to it.
+    /// Its parameters.
     pub(crate) params: Value,
 }
 
-/// What the browser sends: the result of a command, or an event.
+/// A message of the browser: the result of a command, or an event.
 #[derive(Debug, Deserialize)]
 pub(super) struct Incoming {
     pub(super) id: Option<u64>,
     #[serde(default)]
     pub(super) method: String,
-    /// The session that an event is of, where one connection has several.
+    /// The session of an event, if the connection has several.
     #[serde(rename = "sessionId")]
     pub(super) session: Option<String>,
     #[serde(default)]
@@ -54,7 +53,7 @@ struct Refusal {
 }
 
 impl Incoming {
-    /// The result of the command that this answers.
+    /// The result of the command that this message answers.
     pub(super) fn into_result(self) -> Result<Value, CommandError> {
         match self.error {
             None => Ok(self.result),
@@ -64,32 +63,32 @@ impl Incoming {
 
     fn tells_of_a_crash(&self) -> bool {
         let refused = |refusal: &Refusal| refusal.message.contains("crashed");
-        // A frame with a process of its own may crash, and the page stays.
+        // The process of a frame may crash while the page continues.
         self.session.is_none() && (self.method == "Inspector.targetCrashed" || self.error.as_ref().is_some_and(refused))
     }
 }
 
-/// A command that was sent to see whether the tab answers at all.
+/// A pending liveness check: a command and the deadline for its answer.
 #[derive(Clone, Copy)]
 struct Ping {
     id: u64,
     until: Instant,
 }
 
-/// A connection that commands are sent over, one at a time.
+/// A connection that sends one command at a time.
 pub(super) struct Socket {
     stream: WebSocket<TcpStream>,
     /// The session of the tab that the connection was attached to, which commands without one go to.
     attached: Option<String>,
     /// The id of the last command.
     last: u64,
-    /// The liveness ping that is not answered yet.
+    /// The pending ping, if any.
     ping: Option<Ping>,
 }
 
 impl Socket {
-    /// Connects to the socket at `url`, and to that of no other browser: its path has a name that only
-    /// this browser, or this tab, has.
+    /// Connects to the socket at `url`. Its path contains an id that only this browser or tab has, so another
+    /// browser at the same port is not mistaken for it.
     pub(super) fn connect(url: &Url, deadline: Instant) -> Result<Self, CommandError> {
         let timeout = deadline.saturating_duration_since(Instant::now()).min(TIMEOUT);
         if timeout.is_zero() {
@@ -136,8 +135,8 @@ impl Socket {
         }
     }
 
-    /// Sends a command, to one of the connection's sessions where it has several, and returns its id
-    /// without waiting for its result.
+    /// Sends a command, optionally to a session of the connection, and returns its id without waiting for the
+    /// result.
     pub(super) fn send(&mut self, session: Option<&str>, method: &str, params: &Value) -> Result<u64, CommandError> {
         self.last += 1;
         let mut command = json!({"id": self.last, "method": method, "params": params});
@@ -148,18 +147,18 @@ impl Socket {
         Ok(self.last)
     }
 
-    /// Takes the answer to the last command as a sign of life, which has to come within `timeout`.
-    /// Until it has come, every [`Self::receive`] ends as [`CommandError::Stale`] if it does not.
+    /// Makes the last command a ping that must be answered within `timeout`. Until then, every
+    /// [`Self::receive`] fails with [`CommandError::Stale`] when the time is over.
     pub(super) fn start_ping(&mut self, timeout: Duration) {
         self.ping = Some(Ping { id: self.last, until: Instant::now() + timeout });
     }
 
-    /// When the ping under way has to be answered; none where there is none.
+    /// The deadline of the pending ping, if any.
     pub(super) fn ping_ends(&self) -> Option<Instant> {
         self.ping.map(|ping| ping.until)
     }
 
-    /// The next thing that the browser sends.
+    /// Receives the next message.
     pub(super) fn receive(&mut self, deadline: Instant) -> Result<Incoming, CommandError> {
         let Some(ping) = self.ping else { return self.read(deadline) };
         let incoming = match self.read(deadline.min(ping.until)) {
@@ -204,7 +203,7 @@ impl Socket {
     }
 }
 
-/// Whether something did not come in time; how a system words that differs.
+/// Whether an error is a timeout; systems report it differently.
 fn is_late(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
@@ -214,7 +213,7 @@ pub(super) mod tests {
     use super::*;
     use std::{net::TcpListener, thread};
 
-    /// A server that takes one connection and hands it to `serve`; its URL.
+    /// A server that accepts one connection and passes it to `serve`; returns its URL.
     pub(in crate::cdp) fn server(serve: impl FnOnce(WebSocket<TcpStream>) + Send + 'static) -> Url {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("ws://{}/devtools/browser/x", listener.local_addr().unwrap());
@@ -227,7 +226,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn results_and_events_are_told_apart_and_refusals_are_errors() {
+    fn results_events_and_errors_are_distinguished() {
         let url = server(|mut stream| {
             let command: Value = serde_json::from_str(stream.read().unwrap().to_text().unwrap()).unwrap();
             assert_eq!((&command["method"], &command["sessionId"]), (&json!("A.b"), &json!("s")));
@@ -265,7 +264,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_gone_and_no_time_is_late() {
+    fn a_missing_tab_is_gone_and_a_passed_deadline_is_late() {
         let url = Url::parse("ws://127.0.0.1:1/devtools/browser/x").unwrap();
         assert!(matches!(Socket::connect(&url, soon()), Err(CommandError::Gone)));
         assert!(matches!(Socket::connect(&url, Instant::now()), Err(CommandError::Late)));

@@ -19,22 +19,22 @@ const WORLD: &str = "tool";
 /// The event of [`TabSocket::ask_host`]: the host of a `url` has answered.
 pub(crate) const HOST_ANSWERED: &str = "Tool.hostAnswered";
 
-/// Keeps pages of earlier calls out: what the tab showed before the document that this call has it go to
-/// is taken out of the tab's history, and a page that went back all the same is noticed.
+/// Prevents a page from going back to pages of earlier calls: the history before this call's document is
+/// cleared, and a page that went back anyway is detected.
 #[derive(Debug, Default)]
 struct HistoryGuard {
     /// The tab's outermost frame.
     frame: String,
     /// The first document of this call.
     first: Option<String>,
-    /// Whether that document is shown.
+    /// Whether that document is current.
     at_first: bool,
-    /// Whether a page went back beyond it, or to the empty page that a new tab begins with.
+    /// Whether the page went back before it, or to the empty page of a new tab.
     went_back: bool,
 }
 
 impl HistoryGuard {
-    /// Follows an event; whether the history has to be cleared now.
+    /// Handles an event. Returns whether the history must be cleared now.
     fn follow(&mut self, method: &str, params: &Value) -> bool {
         let navigated = method == "Page.frameNavigated" && params["frame"]["id"] == *self.frame;
         if navigated {
@@ -42,47 +42,47 @@ impl HistoryGuard {
         }
         let back = method == "Page.frameStartedNavigating" && params["navigationType"] == "historyDifferentDocument";
         self.went_back |= back && self.at_first && params["frameId"] == *self.frame;
-        // The browser may not know yet that the document has come, and would clear all but the one before.
+        // The browser may not know yet that the document is committed, and would keep the entry before it.
         let again = matches!(method, "Page.domContentEventFired" | "Page.loadEventFired");
         self.at_first && (navigated || again)
     }
 }
 
-/// The events of a page that a call acts in which are kept for it.
+/// The events that are kept while a call acts in a page.
 const SIDE_EVENTS: [&str; 4] =
     ["Page.windowOpen", "Page.javascriptDialogOpening", "Page.downloadWillBegin", "Page.fileChooserOpened"];
 
-/// How long an answer may take after a frame is gone that may have owed it.
+/// How long to wait for an answer that a removed frame may never send.
 const FRAME_GONE: Duration = Duration::from_millis(300);
 
-/// The most of them.
+/// The most of these events.
 const MOST_SIDE_EVENTS: usize = 100;
 
-/// The socket of one tab. It blocks: a call reads one page and does nothing else meanwhile.
+/// The socket of one tab. Its methods block, because a call reads one page and does nothing else.
 pub(crate) struct TabSocket {
     socket: Socket,
-    /// The outermost frame, which is called as the tab is.
+    /// The outermost frame; its id is the tab's handle.
     frame: String,
-    /// Events of page and network that nobody has taken yet.
+    /// Events of page and network that were not taken yet.
     events: Vec<Event>,
     history: HistoryGuard,
-    /// The isolated world of the shown document, once a script has run in it.
+    /// The isolated world of the current document, after the first script ran in it.
     world: Option<Value>,
-    /// Whether a document is to report without being asked.
+    /// Whether a document will report without being asked.
     expects_report: bool,
-    /// That report.
+    /// The report of the document.
     report: Option<Value>,
-    /// The hosts that were asked whether they answer, by the command's id.
+    /// The hosts that were probed, by the id of the command.
     asked: HashMap<u64, Url>,
-    /// The rules for the page's requests, once there are any.
+    /// The rules for the page's requests, if there are any.
     loading: Option<Rc<Loading>>,
-    /// The URL of the page that shows, or is to.
+    /// The URL of the current or pending page.
     page: String,
-    /// The sessions of the frames with processes of their own, as those of other sites have, once they are followed.
+    /// The sessions of frames with separate processes, if frames are followed.
     frames: Vec<String>,
-    /// Whether they are.
+    /// Whether frames are followed.
     follows_frames: bool,
-    /// What happened of what [`SIDE_EVENTS`] names, once frames are followed.
+    /// The events in [`SIDE_EVENTS`], if frames are followed.
     side_events: Vec<Event>,
 }
 
@@ -90,10 +90,11 @@ impl TabSocket {
     /// Connects to the tab with `handle`.
     pub(crate) fn connect(endpoint: &Endpoint, handle: &str, deadline: Instant) -> Result<Self, CommandError> {
         let mut socket = Socket::of_tab(endpoint, handle, deadline)?;
-        // To be told of a crash; nobody has to wait for the word that this will be.
+        // Enables crash events; the answer need not be waited for.
         socket.send(None, "Inspector.enable", &json!({}))?;
         socket.send(None, "Page.enable", &json!({}))?;
-        // Bodies are not kept: nobody asks for them again. What is posted tells one request from another.
+        // Bodies are not stored, because they are never requested. Posted data is needed to distinguish
+        // requests.
         socket.send(
             None,
             "Network.enable",
@@ -121,12 +122,12 @@ impl TabSocket {
         &self.frame
     }
 
-    /// The events of page and network that came since the last time, in their order.
+    /// Takes the events of page and network since the last call of this method, in order.
     pub(crate) fn take_events(&mut self) -> Vec<Event> {
         mem::take(&mut self.events)
     }
 
-    /// From now on clears and watches the tab's history; `document` is the id of this call's document.
+    /// Starts to clear and watch the tab's history; `document` is the id of this call's document.
     pub(crate) fn guard_history(&mut self, document: Option<&str>) {
         let first = document.map(str::to_owned);
         self.history = HistoryGuard { frame: self.frame.clone(), first, ..HistoryGuard::default() };
@@ -137,25 +138,26 @@ impl TabSocket {
         self.history.went_back
     }
 
-    /// Cancels the pending navigation, which delays every command to the page that shows.
+    /// Cancels the pending navigation, which delays every command to the current page.
     pub(crate) fn stop_loading(&mut self) -> Result<(), CommandError> {
         self.send("Page.stopLoading", &json!({})).map(drop)
     }
 
-    /// From now on, requests to `hosts` fail at once.
+    /// Blocks all later requests to `hosts`.
     pub(crate) fn block(&mut self, hosts: &[&str]) -> Result<(), CommandError> {
         let patterns = hosts.iter().flat_map(|host| [format!("*://{host}/*"), format!("*://{host}:*/*")]);
         self.send("Network.setBlockedURLs", &json!({"urls": patterns.collect::<Vec<_>>()})).map(drop)
     }
 
-    /// From now on, `loading` decides about the requests of the tab's pages.
+    /// Lets `loading` decide about all later requests of the tab's pages.
     pub(crate) fn decide_requests(&mut self, loading: Rc<Loading>) -> Result<(), CommandError> {
         self.loading = Some(loading);
         self.decide_requests_of(None)
     }
 
-    /// The same for the tab's own process, or for a `session` of it: a frame of another site has a process of its
-    /// own, which waits until that is done. So do workers: the browser has all of them wait, whatever it is told.
+    /// The same for the tab's own process or for a `session`. A frame of another site has its own process,
+    /// which is paused until this is done. Workers are paused as well, because the browser pauses all new
+    /// targets.
     fn decide_requests_of(&mut self, session: Option<&str>) -> Result<(), CommandError> {
         let patterns = self.loading.as_ref().and_then(|loading| loading.patterns());
         if let Some(patterns) = &patterns {
@@ -174,12 +176,12 @@ impl TabSocket {
         Ok(())
     }
 
-    /// From now on knows the frames that have processes of their own, and keeps what [`SIDE_EVENTS`] names; `loading`
-    /// decides about requests, also on a page that an earlier call left here.
+    /// Starts to follow frames with separate processes, and to keep the events in [`SIDE_EVENTS`]. `loading`
+    /// decides about requests, also on a page of an earlier call.
     pub(crate) fn follow_frames(&mut self, loading: Rc<Loading>, until: Instant) -> Result<(), CommandError> {
         (self.loading, self.follows_frames) = (Some(loading), true);
         self.decide_requests_of(None)?;
-        // The browser tells of the frames that are there before it answers what comes next.
+        // The browser reports existing frames before it answers the next command.
         self.command("Target.getTargetInfo", &json!({}), until).map(drop)
     }
 
@@ -188,12 +190,12 @@ impl TabSocket {
         &self.frames
     }
 
-    /// What happened of what [`SIDE_EVENTS`] names, since the last time.
+    /// Takes the events in [`SIDE_EVENTS`] since the last call of this method.
     pub(crate) fn take_side_events(&mut self) -> Vec<Event> {
         mem::take(&mut self.side_events)
     }
 
-    /// Has the page, or the `session` of a frame, do something, and returns the answer.
+    /// Sends a command to the page or to the `session` of a frame, and returns the answer.
     pub(crate) fn ask(
         &mut self,
         session: Option<&str>,
@@ -204,7 +206,7 @@ impl TabSocket {
         let id = self.socket.send(session, method, params)?;
         let Some(session) = session else { return self.result(id, until) };
         loop {
-            // A frame that is gone answers nothing any more.
+            // A removed frame does not answer.
             if !self.frames.iter().any(|known| known == session) {
                 return Err(CommandError::Failed("the frame is gone".into()));
             }
@@ -216,8 +218,8 @@ impl TabSocket {
         }
     }
 
-    /// Does the same with several commands for the page, which are sent at once, and returns the answer to the last. An
-    /// event of a mouse or a key that takes away the frame that it went to may never be answered.
+    /// Sends several commands to the page at once, and returns the answer to the last one. A mouse or key event
+    /// that removes its own frame may never be answered.
     pub(crate) fn ask_all(&mut self, commands: &[(&str, Value)], until: Instant) -> Result<Value, CommandError> {
         let sent: Result<Vec<_>, _> =
             commands.iter().map(|(method, params)| self.socket.send(None, method, params)).collect();
@@ -240,14 +242,14 @@ impl TabSocket {
         }
     }
 
-    /// Leaves the page alone for `time`, and receives its events meanwhile.
+    /// Waits for `time` while receiving events.
     pub(crate) fn listen(&mut self, time: Duration) -> Result<(), CommandError> {
         let until = Instant::now() + time;
         while self.receive_event(until)? {}
         Ok(())
     }
 
-    /// Receives one event more; whether any came in time.
+    /// Receives one more event; returns whether one came in time.
     pub(crate) fn receive_event(&mut self, until: Instant) -> Result<bool, CommandError> {
         match self.socket.receive(until) {
             Ok(incoming) => self.handle(incoming).map(|()| true),
@@ -256,25 +258,25 @@ impl TabSocket {
         }
     }
 
-    /// Waits until every event that the browser process knew of when this was called has come.
+    /// Waits until all events have been received that the browser process knew of at the time of the call.
     pub(crate) fn receive_known_events(&mut self, deadline: Instant) -> Result<(), CommandError> {
         self.command("Target.getTargetInfo", &json!({}), deadline).map(drop)
     }
 
-    /// Sends the tab to `url`, and returns the id by which [`Self::navigated`] asks for the answer.
+    /// Starts a navigation to `url`, and returns the id for [`Self::navigated`].
     pub(crate) fn navigate(&mut self, url: &str) -> Result<u64, CommandError> {
         self.world = None;
         self.send("Page.navigate", &json!({"url": url}))
     }
 
-    /// The browser's answer to a navigation, in time or as [`CommandError::Late`].
+    /// The browser's answer to a navigation; [`CommandError::Late`] after the deadline.
     pub(crate) fn navigated(&mut self, navigation: u64, until: Instant) -> Result<Value, CommandError> {
         self.result(navigation, until)
     }
 
-    /// Has the next document of the tab run the body of an async function from its beginning on, as
-    /// [`Self::execute`] would, and report the result by itself: what is asked of a document while it loads
-    /// is answered when it is next idle, which may be half of its load later.
+    /// Lets the next document run the body of an async function from its start, as [`Self::execute`] would, and
+    /// report the result by itself. A command to a loading document is answered only when the document is idle,
+    /// which may be half of the load time later.
     pub(crate) fn run_in_next_document(&mut self, body: &str, arguments: &Value) -> Result<(), CommandError> {
         let source = format!(
             "if (window === top && globalThis.{WORLD}) (async function () {{\n{body}\n}})(...{arguments})\
@@ -282,7 +284,7 @@ impl TabSocket {
         );
         let binding = json!({"name": WORLD, "executionContextName": WORLD});
         let script = json!({"source": source, "worldName": WORLD});
-        // The last answer says that all is done: it is waited for before the tab is sent to a document.
+        // The last answer confirms all commands; it is waited for before the navigation.
         self.send("Runtime.enable", &json!({}))?;
         self.send("Runtime.addBinding", &binding)?;
         self.send("Page.addScriptToEvaluateOnNewDocument", &script)?;
@@ -290,8 +292,8 @@ impl TabSocket {
         Ok(())
     }
 
-    /// Asks the host of `url` for something small, which it may not have: that it answers at all is an event of the
-    /// name [`HOST_ANSWERED`]. The browser asks, without cookies, and no rule of the page's holds for that.
+    /// Sends a small request to the host of `url`. Any response is reported as the event [`HOST_ANSWERED`]. The
+    /// browser sends the request without cookies, and the page's content security policy does not apply.
     pub(crate) fn ask_host(&mut self, url: &Url) -> Result<(), CommandError> {
         let Ok(small) = url.join("/robots.txt") else { return Ok(()) };
         let options = json!({"disableCache": true, "includeCredentials": false});
@@ -301,30 +303,30 @@ impl TabSocket {
         Ok(())
     }
 
-    /// Whether a document is to report that [`Self::run_in_next_document`] was about.
+    /// Whether a report of [`Self::run_in_next_document`] is pending.
     pub(crate) fn expects_report(&self) -> bool {
         self.expects_report
     }
 
-    /// That report, if it comes in time.
+    /// The report, if it comes in time.
     pub(crate) fn report(&mut self, until: Instant) -> Result<Option<Value>, CommandError> {
         while self.report.is_none() && self.receive_event(until)? {}
         Ok(self.report.take())
     }
 
-    /// From here on the document is asked; what its scripts log is of no interest.
+    /// Ends the reports of documents, and stops the events of their console.
     pub(crate) fn end_reports(&mut self) -> Result<(), CommandError> {
         self.expects_report = false;
         self.send("Runtime.disable", &json!({})).map(drop)
     }
 
-    /// Takes the answer to the last command as a sign of life, which has to come within `timeout`.
-    /// Whatever is waited for from then on ends as [`CommandError::Stale`] if it does not.
+    /// Makes the last command a ping that must be answered within `timeout`. Later waits fail with
+    /// [`CommandError::Stale`] when the time is over.
     pub(crate) fn start_ping(&mut self, timeout: Duration) {
         self.socket.start_ping(timeout);
     }
 
-    /// Waits for the answer to the ping, if it is still to come.
+    /// Waits for the answer to the pending ping, if any.
     pub(crate) fn wait_for_ping(&mut self) -> Result<(), CommandError> {
         while let Some(until) = self.socket.ping_ends() {
             let incoming = self.socket.receive(until)?;
@@ -335,8 +337,8 @@ impl TabSocket {
 
     /// Runs the body of an async function in the page and returns its result.
     ///
-    /// It runs in an isolated world: it sees the page's elements and none of its scripts, which
-    /// could otherwise change what it finds.
+    /// It runs in an isolated world, which shares the page's elements but not its scripts, so these cannot
+    /// change the result.
     ///
     /// Returns the id by which [`Self::executed`] asks for the result.
     pub(crate) fn execute(&mut self, body: &str, arguments: &Value, deadline: Instant) -> Result<u64, CommandError> {
@@ -352,12 +354,12 @@ impl TabSocket {
         self.send("Runtime.evaluate", &params)
     }
 
-    /// The result of what [`Self::execute`] runs, in time or as [`CommandError::Late`]: then it may be asked for
-    /// again.
+    /// The result of a script of [`Self::execute`]; [`CommandError::Late`] after the deadline, and then it may
+    /// be requested again.
     pub(crate) fn executed(&mut self, id: u64, until: Instant) -> Result<Value, CommandError> {
         let result = self.result(id, until).and_then(returned);
         if matches!(result, Err(CommandError::Failed(_))) {
-            // The world goes with its document.
+            // The world ends with its document.
             self.world = None;
         }
         result
@@ -382,7 +384,7 @@ impl TabSocket {
         }
     }
 
-    /// Handles a message that came during the wait for another.
+    /// Handles a message that was received while waiting for another one.
     fn handle(&mut self, incoming: Incoming) -> Result<(), CommandError> {
         if let Some(url) = incoming.id.and_then(|id| self.asked.remove(&id)) {
             if incoming.into_result().is_ok_and(|answer| answer["resource"]["httpStatusCode"].is_u64()) {
@@ -461,7 +463,7 @@ mod tests {
         assert!(shows(&mut guard, "T", "1"));
         assert!(guard.follow("Page.domContentEventFired", &json!({})));
         assert!(guard.follow("Page.loadEventFired", &json!({})));
-        // From the next document on, going back leads to this call's own.
+        // From the next document on, going back leads to a document of this call.
         assert!(!shows(&mut guard, "T", "2"));
         assert!(!guard.follow("Page.loadEventFired", &json!({})));
     }

@@ -1,4 +1,4 @@
-//! Finding the element that a caller names: `role:name` first, then what shows, then CSS.
+//! Finding an element by the caller's name for it: `role:name` first, then visible text, then CSS.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     frames::{Frame, Frames, Place},
-    list::{Listed, list},
+    list::{ListedElement, list},
     locator::{Locator, Match},
     tree::{self, Node},
 };
@@ -17,35 +17,35 @@ const LISTED: usize = 8;
 
 /// An element that was found.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundElement {
     pub(crate) place: Place,
 }
 
-/// Why none was.
+/// The reason why no element was found.
 #[derive(Debug)]
 pub(crate) enum NotFound {
-    /// Several are called like that.
-    Several(Vec<Listed>),
-    /// None is; these are the nearest.
-    Nothing(Vec<Listed>),
+    /// Several elements match.
+    Several(Vec<ListedElement>),
+    /// No element matches; these are the most similar ones.
+    Nothing(Vec<ListedElement>),
 }
 
-/// The element that `locator` names.
+/// Finds the element that `locator` names.
 pub(crate) fn find(
     frames: &mut Frames,
     socket: &mut TabSocket,
     locator: &Locator,
     until: Instant,
-) -> Result<Result<Found, NotFound>, CommandError> {
+) -> Result<Result<FoundElement, NotFound>, CommandError> {
     if let Some((role, name)) = locator.role()
         && let Some(place) = asked(socket, role, name, until)?
     {
-        return Ok(Ok(Found { place }));
+        return Ok(Ok(FoundElement { place }));
     }
     let all = Frames::all(socket, until)?;
     let nodes = tree::read(socket, &all, &std::collections::HashSet::new(), until)?;
     match locator.among(&nodes) {
-        Match::One(index) => return Ok(Ok(Found { place: nodes[index].place.clone() })),
+        Match::One(index) => return Ok(Ok(FoundElement { place: nodes[index].place.clone() })),
         Match::Many(found) => return Ok(Err(NotFound::Several(candidates(&nodes, &found)))),
         Match::None => {}
     }
@@ -62,8 +62,8 @@ pub(crate) fn find(
     Ok(Err(NotFound::Nothing(nearest(&nodes, locator))))
 }
 
-/// The page's own element of exactly that role and name, if there is one alone: the browser answers that without
-/// telling of all the others.
+/// The page's own element with exactly this role and name, if there is only one. The browser answers this query
+/// without returning the whole tree.
 fn asked(socket: &mut TabSocket, role: &str, name: &str, until: Instant) -> Result<Option<Place>, CommandError> {
     if name.is_empty() {
         return Ok(None);
@@ -80,20 +80,20 @@ fn asked(socket: &mut TabSocket, role: &str, name: &str, until: Instant) -> Resu
     Ok(Some(Place { session: None, frame: socket.frame().to_owned(), node }))
 }
 
-/// What the frames find by text or CSS; nothing where there is nothing.
+/// The elements that the frames find by text or CSS; `None` if there are none.
 fn shown(
     frames: &mut Frames,
     socket: &mut TabSocket,
     all: &[Frame],
     (what, text, number): (&str, &str, Option<usize>),
     until: Instant,
-) -> Result<Option<Result<Found, NotFound>>, CommandError> {
+) -> Result<Option<Result<FoundElement, NotFound>>, CommandError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
     for frame in all {
         let objects = match frames.elements(socket, frame, what, &json!(text), until) {
-            // The frame is gone, or is another document by now.
+            // The frame is gone or has another document.
             Err(CommandError::Failed(_)) => continue,
             objects => objects?.unwrap_or_default(),
         };
@@ -107,32 +107,37 @@ fn shown(
                     let state = Frames::on(socket, frame.session.as_deref(), object, "state", &Value::Null, until)?;
                     let under = state["description"].as_str().map(str::to_owned);
                     let element = format!("{text} [{}]", index + 1);
-                    listed.push(Listed { element, state: None, value: None, under });
+                    listed.push(ListedElement { element, state: None, value: None, under });
                 }
                 return Ok(Some(Err(NotFound::Several(listed))));
             }
         };
         let Some(object) = chosen else { continue };
         if let Some(place) = Frames::place(socket, frame, object, until)? {
-            return Ok(Some(Ok(Found { place })));
+            return Ok(Some(Ok(FoundElement { place })));
         }
     }
     Ok(None)
 }
 
-fn candidates(nodes: &[Node], found: &[usize]) -> Vec<Listed> {
+fn candidates(nodes: &[Node], found: &[usize]) -> Vec<ListedElement> {
     let listed = list(nodes);
     let own = |index: &usize| {
         listed.iter().find(|(listed, _)| listed == index).map(|(_, listed)| listed.clone()).or_else(|| {
             let node = &nodes[*index];
-            Some(Listed { element: node.name.clone(), state: None, value: None, under: Some(node.under.clone()) })
+            Some(ListedElement {
+                element: node.name.clone(),
+                state: None,
+                value: None,
+                under: Some(node.under.clone()),
+            })
         })
     };
     found.iter().filter_map(own).take(LISTED).collect()
 }
 
-/// The elements whose names share most words with what was asked for; those of its role first.
-fn nearest(nodes: &[Node], locator: &Locator) -> Vec<Listed> {
+/// The elements whose names share the most words with the requested one; those with its role first.
+fn nearest(nodes: &[Node], locator: &Locator) -> Vec<ListedElement> {
     let (role, name) = locator.role().unwrap_or(("", &locator.text));
     let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
     let score = |node: &Node| {

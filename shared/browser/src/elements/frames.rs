@@ -1,6 +1,6 @@
-//! The frames of a page, and the functions of ours that run in them and on their elements.
+//! The frames of a page, and the functions that run in them and on their elements.
 //!
-//! All of it runs in isolated worlds, one in each frame: the page's scripts cannot change what it finds.
+//! Everything runs in isolated worlds, one in each frame, so the page's scripts cannot change the results.
 
 use std::{collections::HashMap, time::Instant};
 
@@ -32,28 +32,28 @@ const ELEMENT: &str = include_str!("../js/element.js");
 /// The name of the isolated worlds.
 const WORLD: &str = "tool";
 
-/// The most frames of a page that are looked into.
+/// The most frames of a page that are read.
 const MOST_FRAMES: usize = 40;
 
-/// Where an element is: the process of its frame, its frame, and its number there.
+/// The location of an element: its process, its frame, and its node id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
-    /// The session of a frame with a process of its own; none for the page's process.
+    /// The session of a frame with its own process; `None` for the page's process.
     pub(crate) session: Option<String>,
-    /// The frame.
+    /// The id of the frame.
     pub(crate) frame: String,
-    /// The number of the node.
+    /// The backend node id.
     pub(crate) node: i64,
 }
 
 /// A frame of the page.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    /// The session of its process; none for the page's own.
+    /// The session of its process; `None` for the page's process.
     pub(crate) session: Option<String>,
     /// Its id.
     pub(crate) id: String,
-    /// The element that it is shown in; none for the page itself.
+    /// The element that contains the frame; `None` for the page itself.
     pub(crate) owner: Option<Place>,
 }
 
@@ -72,7 +72,7 @@ impl Frames {
         for session in sessions {
             let tree = match socket.ask(session.as_deref(), "Page.getFrameTree", &json!({}), until) {
                 Ok(tree) => tree,
-                // A frame may be gone by now.
+                // The frame may be gone.
                 Err(CommandError::Failed(_)) if session.is_some() => continue,
                 Err(error) => return Err(error),
             };
@@ -87,7 +87,7 @@ impl Frames {
         for index in 1..found.len() {
             found[index].owner = owner(socket, &found, &found[index], until)?;
         }
-        // One that shows nowhere was taken away meanwhile.
+        // Frames without an owner were removed meanwhile.
         let mut index = 0;
         found.retain(|frame| {
             index += 1;
@@ -96,7 +96,7 @@ impl Frames {
         Ok(found)
     }
 
-    /// Asks a frame what `js/page.js` answers.
+    /// Calls a function of `js/page.js` in a frame.
     pub(crate) fn ask(
         &mut self,
         socket: &mut TabSocket,
@@ -121,7 +121,7 @@ impl Frames {
         returned(answer)
     }
 
-    /// The elements that `js/page.js` finds in a frame; nothing where it says that the question is none.
+    /// The elements that `js/page.js` finds in a frame; `None` if the selector is invalid.
     pub(crate) fn elements(
         &mut self,
         socket: &mut TabSocket,
@@ -143,7 +143,7 @@ impl Frames {
         Ok(Some(items.filter_map(|item| item["value"]["objectId"].as_str().map(str::to_owned)).collect()))
     }
 
-    /// The element of an object of `frame`.
+    /// The location of a remote object in `frame`.
     pub(crate) fn place(
         socket: &mut TabSocket,
         frame: &Frame,
@@ -156,7 +156,7 @@ impl Frames {
         Ok(node.map(|node| Place { session: frame.session.clone(), frame: frame.id.clone(), node }))
     }
 
-    /// The element at `place` as an object of its frame's isolated world; [`CommandError::Failed`] where it is gone.
+    /// The element at `place` as a remote object; [`CommandError::Failed`] if it is gone.
     pub(crate) fn object(
         &mut self,
         socket: &mut TabSocket,
@@ -167,7 +167,7 @@ impl Frames {
         let params = json!({"backendNodeId": place.node, "executionContextId": world});
         let answer = match socket.ask(place.session.as_deref(), "DOM.resolveNode", &params, until) {
             Err(CommandError::Failed(_)) => {
-                // The world goes with its document.
+                // The world ends with its document.
                 self.worlds.remove(&(place.session.clone(), place.frame.clone()));
                 let world = self.world(socket, place.session.as_ref(), &place.frame, until)?;
                 let params = json!({"backendNodeId": place.node, "executionContextId": world});
@@ -179,7 +179,7 @@ impl Frames {
         object.ok_or_else(|| CommandError::Failed("the element is gone".into()))
     }
 
-    /// Does to an element what `js/element.js` does.
+    /// Runs an operation of `js/element.js` on an element.
     pub(crate) fn on(
         socket: &mut TabSocket,
         session: Option<&str>,
@@ -250,7 +250,7 @@ impl Frames {
     }
 }
 
-/// The element that `frame` is shown in, which is in a frame of its parent's process.
+/// The element that contains `frame`; it is in a frame of the parent's process.
 fn owner(
     socket: &mut TabSocket,
     frames: &[Frame],
@@ -267,7 +267,7 @@ fn owner(
         match socket.ask(session.as_deref(), "DOM.getFrameOwner", &json!({"frameId": frame.id}), until) {
             Ok(owner) => {
                 if let Some(node) = owner["backendNodeId"].as_i64() {
-                    // Which frame of that process it is in does not matter: numbers are of the process.
+                    // The frame within the process is irrelevant, because node ids are unique in the process.
                     return Ok(Some(Place { session: session.clone(), frame: String::new(), node }));
                 }
             }

@@ -1,4 +1,4 @@
-//! The list of what can be acted on, each element by the name that a call may use for it.
+//! The list of elements that can be acted on, each with a name by which a call can find it.
 
 use std::collections::HashMap;
 
@@ -7,44 +7,44 @@ use serde::Serialize;
 
 use super::tree::Node;
 
-/// The longest name that is shown, in characters; what is left out of it is not needed to find the element.
+/// The longest shown name, in characters. The shown part is sufficient to find the element.
 const SHOWN_NAME: usize = 80;
 
-/// The longest value that is shown.
+/// The longest shown value, in characters.
 const SHOWN_VALUE: usize = 60;
 
 /// An element that can be acted on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Listed {
+pub struct ListedElement {
     /// `role:name`, by which `browser-act` finds it.
     pub element: String,
-    /// Such as disabled, checked or expanded; left out where there is nothing to say.
+    /// The state, such as disabled, checked or expanded; omitted if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// What it holds; left out where that is nothing.
+    /// The value; omitted if it is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The heading before it, where several elements are called the same.
+    /// The preceding heading, if several elements have the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub under: Option<String>,
 }
 
-/// Elements that are called the same.
-struct Called<'a> {
-    /// How many are the page's own.
+/// The elements with the same name.
+struct NameCount<'a> {
+    /// The number of elements in the page itself, not in frames.
     own: usize,
     all: usize,
-    /// Where the first leads.
+    /// The URL of the first one.
     url: Option<&'a str>,
-    /// Whether all are links to there.
+    /// Whether all are links to this URL.
     is_one_link: bool,
 }
 
-/// The elements of `nodes` that can be acted on, in their order, each with the index of its node.
-pub(crate) fn list(nodes: &[Node]) -> Vec<(usize, Listed)> {
-    let mut called: HashMap<(&str, &str), Called<'_>> = HashMap::new();
+/// The elements of `nodes` that can be acted on, in order, each with the index of its node.
+pub(crate) fn list(nodes: &[Node]) -> Vec<(usize, ListedElement)> {
+    let mut called: HashMap<(&str, &str), NameCount<'_>> = HashMap::new();
     for node in nodes.iter().filter(|node| node.acts()) {
-        let first = Called { own: 0, all: 0, url: node.url.as_deref(), is_one_link: true };
+        let first = NameCount { own: 0, all: 0, url: node.url.as_deref(), is_one_link: true };
         let namesakes = called.entry((node.role, &node.name)).or_insert(first);
         namesakes.own += usize::from(node.is_own);
         namesakes.all += 1;
@@ -56,7 +56,7 @@ pub(crate) fn list(nodes: &[Node]) -> Vec<(usize, Listed)> {
         let key = (node.role, node.name.as_str());
         let number = numbers.entry(key).or_default();
         *number += 1;
-        let Called { own, all, is_one_link, .. } = called[&key];
+        let NameCount { own, all, is_one_link, .. } = called[&key];
         if is_one_link && *number > 1 {
             continue;
         }
@@ -66,7 +66,7 @@ pub(crate) fn list(nodes: &[Node]) -> Vec<(usize, Listed)> {
         let element = if is_only && !node.name.is_empty() { plain } else { format!("{plain} [{number}]") };
         listed.push((
             index,
-            Listed {
+            ListedElement {
                 element,
                 state: (!node.states.is_empty()).then(|| node.states.join(", ")),
                 value: Some(shortened(&node.value, SHOWN_VALUE))

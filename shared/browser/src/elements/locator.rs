@@ -1,9 +1,9 @@
-//! How a caller names an element: `role:accessible name`, else a visible text, else a CSS selector; ` [2]` after it is
-//! the second of several.
+//! The caller's name for an element: `role:accessible name`, visible text, or a CSS selector. ` [2]` at the end
+//! selects the second of several.
 
 use super::tree::{Node, ROLES, squeezed};
 
-/// Roles that are taken for one another where nothing has the one that was named.
+/// Roles that are equivalent if no element has the requested one.
 const ALIKE: [&[&str]; 5] = [
     &["textbox", "searchbox", "combobox", "spinbutton", "date", "color"],
     &["button", "link", "tab", "menuitem", "file"],
@@ -12,21 +12,21 @@ const ALIKE: [&[&str]; 5] = [
     &["combobox", "listbox", "button"],
 ];
 
-/// What a caller wants to act on.
+/// The name of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Locator {
-    /// As it was written.
+    /// The original text.
     pub(crate) text: String,
 }
 
-/// An element of the list that fits, or why none was chosen.
+/// The result of matching the elements of the list.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Match {
-    /// The index of the one that is meant.
+    /// The index of the only match.
     One(usize),
-    /// Several are meant alike.
+    /// The indices of several equal matches.
     Many(Vec<usize>),
-    /// None.
+    /// No match.
     None,
 }
 
@@ -35,7 +35,7 @@ impl Locator {
         Self { text: text.to_owned() }
     }
 
-    /// The role and the name that it names.
+    /// The role and the name, if the text has this form.
     pub(crate) fn role(&self) -> Option<(&'static str, &str)> {
         let (role, name) = self.text.split_once(':')?;
         let role = role.trim();
@@ -43,7 +43,7 @@ impl Locator {
         Some((role, name.trim()))
     }
 
-    /// The same, without the number after it; and the number, from 1 on.
+    /// The text without the number at its end, and the number, counted from 1.
     pub(crate) fn numbered(text: &str) -> (&str, Option<usize>) {
         let numbered = || {
             let (text, number) = text.strip_suffix(']')?.rsplit_once('[')?;
@@ -53,7 +53,7 @@ impl Locator {
         numbered().map_or((text, None), |(text, number)| (text, Some(number)))
     }
 
-    /// The element among `nodes` that it names by role, or by what shows.
+    /// Matches `nodes` by role and name, or by text.
     pub(crate) fn among(&self, nodes: &[Node]) -> Match {
         match self.role() {
             Some((role, name)) => by_role(nodes, role, name),
@@ -62,7 +62,7 @@ impl Locator {
     }
 }
 
-/// How well a name fits, from the best on.
+/// Tests of a name, the strictest first.
 const NAME_TESTS: [fn(&str, &str) -> bool; 3] = [
     |name, wanted| name == wanted,
     |name, wanted| name.to_lowercase() == wanted.to_lowercase(),
@@ -78,7 +78,7 @@ fn by_role(nodes: &[Node], role: &str, name: &str) -> Match {
     let is_exact = |node: &Node| node.role == role;
     let is_alike = |node: &Node| alike.contains(&node.role);
     let kinds: [&dyn Fn(&Node) -> bool; 2] = [&is_exact, &is_alike];
-    // The whole name with its brackets first: an element may be called so.
+    // The complete text first, because a name may end with a number in brackets.
     let (plain, number) = Locator::numbered(name);
     for how in NAME_TESTS {
         for kind in kinds {
@@ -103,7 +103,8 @@ fn by_text(nodes: &[Node], text: &str) -> Match {
                 continue;
             }
             let fitting: Vec<usize> = (0..nodes.len()).filter(|index| how(&nodes[*index].name, &wanted)).collect();
-            // What can be acted on before what only shows the text, which may be in it.
+            // Elements that can be acted on before elements that only show the text, which may be nested in
+            // them.
             let acting: Vec<usize> = fitting.iter().copied().filter(|index| nodes[*index].acts()).collect();
             let found = if acting.is_empty() { innermost(nodes, &fitting) } else { acting };
             if let Some(fit) = chosen(nodes, found, number) {
@@ -114,7 +115,7 @@ fn by_text(nodes: &[Node], text: &str) -> Match {
     Match::None
 }
 
-/// Of what shows a text and what that is in, each text once.
+/// Removes matches that contain another match with the same text.
 fn innermost(nodes: &[Node], found: &[usize]) -> Vec<usize> {
     let mut kept: Vec<usize> = vec![];
     for &index in found {
@@ -127,8 +128,8 @@ fn innermost(nodes: &[Node], found: &[usize]) -> Vec<usize> {
     kept
 }
 
-/// The one of `found` that is meant: the `number`th, or the only one. Links that lead to one place are one, and a
-/// frame's elements count where the page itself has none.
+/// Selects a match: number `number`, or the only one. Links to the same URL count as one. Elements in frames
+/// count only if the page itself has no match.
 fn chosen(nodes: &[Node], found: Vec<usize>, number: Option<usize>) -> Option<Match> {
     if let Some(number) = number {
         return found.get(number - 1).map(|index| Match::One(*index));
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(fit("link:Guides"), Match::One(0));
         assert_eq!(fit("Link: guides"), Match::One(0));
         assert_eq!(fit("button:load m…"), Match::One(3));
-        // A person takes one for the other.
+        // Equivalent roles.
         assert_eq!(fit("textbox:Search"), Match::One(4));
         assert_eq!(fit("link:Load more"), Match::One(3));
         assert_eq!(fit("button:Nothing"), Match::None);
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn several_are_told_apart_by_a_number() {
+    fn equal_names_are_distinguished_by_a_number() {
         assert_eq!(fit("button:Edit"), Match::Many(vec![1, 2]));
         assert_eq!(fit("button:Edit [2]"), Match::One(2));
         assert_eq!(fit("button:Edit [3]"), Match::None);
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn links_to_one_place_are_one() {
+    fn links_to_the_same_url_are_one_match() {
         let mut nodes = vec![node("link", "Home", "top"), node("link", "Home", "top")];
         for node in &mut nodes {
             node.url = Some("https://x.example/".into());
@@ -212,11 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_looked_for_where_no_role_is_named() {
+    fn without_a_role_the_visible_text_is_searched() {
         assert_eq!(fit("Guides"), Match::One(0));
         assert_eq!(fit("plain words"), Match::One(6));
         assert_eq!(fit("Only inside"), Match::One(8));
-        // Not a role, so a text, and no such text is there: CSS is left.
+        // The text is neither a role and name nor visible, so it is tried as CSS.
         assert_eq!(fit("a:hover"), Match::None);
         assert_eq!(fit(""), Match::None);
         assert_eq!(Locator::new("button:x").among(&[]), Match::None);

@@ -1,4 +1,4 @@
-//! The elements of a page: by role and accessible name, by what they show, or by CSS.
+//! The elements of a page, found by role and accessible name, by visible text, or by CSS.
 
 mod find;
 mod frames;
@@ -9,7 +9,7 @@ mod tree;
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
-pub use self::list::Listed;
+pub use self::list::ListedElement;
 pub(crate) use self::{
     find::{NotFound, find},
     frames::{Frame, Frames, Place},
@@ -17,25 +17,26 @@ pub(crate) use self::{
     tree::{Node, nodes_of as nodes},
 };
 
-/// The part of a page that elements are listed of.
+/// The part of a page whose elements are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Within {
-    /// What a selector matches.
+pub enum ElementScope {
+    /// The elements that match a selector.
     Selector,
-    /// The main content, and dialogs.
+    /// The main content and dialogs.
     Main,
-    /// All of it.
+    /// The whole page.
     Page,
 }
 
-/// The elements of `nodes` that can be acted on: those that a selector chose, else those of the main content, else all;
-/// where they are, or nothing where a selector chose none; and how many others there are.
-pub(crate) fn listed(nodes: &[Node], selector: Option<&str>) -> (Vec<Listed>, Option<Within>, usize) {
+/// The elements of `nodes` that can be acted on: within the selector's matches, or else in the main content, or
+/// else on the whole page. Also returns that part (`None` if the selector matches nothing) and the number of
+/// other elements.
+pub(crate) fn listed(nodes: &[Node], selector: Option<&str>) -> (Vec<ListedElement>, Option<ElementScope>, usize) {
     let all = list::list(nodes);
     let total = all.len();
-    let keep = |within: Within, keeps: &dyn Fn(&Node) -> bool| {
-        let kept: Vec<Listed> =
+    let keep = |within: ElementScope, keeps: &dyn Fn(&Node) -> bool| {
+        let kept: Vec<ListedElement> =
             all.iter().filter(|(index, _)| keeps(&nodes[*index])).map(|(_, listed)| listed.clone()).collect();
         let elsewhere = total - kept.len();
         (kept, Some(within), elsewhere)
@@ -44,10 +45,10 @@ pub(crate) fn listed(nodes: &[Node], selector: Option<&str>) -> (Vec<Listed>, Op
         if !nodes.iter().any(|node| node.is_chosen) {
             return (vec![], None, total);
         }
-        return keep(Within::Selector, &|node| node.is_chosen);
+        return keep(ElementScope::Selector, &|node| node.is_chosen);
     }
     if all.iter().any(|(index, _)| nodes[*index].is_main) {
-        return keep(Within::Main, &|node| node.is_main);
+        return keep(ElementScope::Main, &|node| node.is_main);
     }
-    keep(Within::Page, &|_| true)
+    keep(ElementScope::Page, &|_| true)
 }

@@ -1,5 +1,5 @@
-//! What a page shows, by role and accessible name: the accessibility trees of its frames as one list, in the page's
-//! order. The browser makes them for screen readers, so that closed shadow roots and frames of other sites are there.
+//! The visible nodes of a page with role and accessible name: the accessibility trees of all frames as one list
+//! in the page's order. The trees include closed shadow roots and frames of other sites.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,46 +11,47 @@ use serde_json::{Value, json};
 use super::frames::{Frame, Frames, Place};
 use crate::{cdp::TabSocket, error::CommandError};
 
-/// The most nodes of a page that are looked at.
+/// The most nodes of a page that are read.
 const MOST: usize = 200_000;
 
-/// The longest name that is kept, in characters.
+/// The longest stored name, in characters.
 const LONGEST_NAME: usize = 300;
 
-/// Something that a page shows.
+/// A visible node of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Place,
-    /// Its role, in ARIA's words where there is one.
+    /// The role, in terms of ARIA if it has one.
     pub(crate) role: &'static str,
-    /// Its accessible name; the text itself of a text.
+    /// The accessible name; for a text node, the text.
     pub(crate) name: String,
-    /// What it holds.
+    /// The value.
     pub(crate) value: String,
-    /// Such as `disabled`.
+    /// The states, such as `disabled`.
     pub(crate) states: Vec<&'static str>,
-    /// Where a link leads.
+    /// The URL of a link.
     pub(crate) url: Option<String>,
-    /// The heading before it.
+    /// The preceding heading.
     pub(crate) under: String,
-    /// Whether it is the page's own, and not in a frame.
+    /// Whether it is in the page itself, not in a frame.
     pub(crate) is_own: bool,
-    /// Whether it is in the main content, or in a dialog.
+    /// Whether it is in the main content or in a dialog.
     pub(crate) is_main: bool,
-    /// Whether it is in what a selector chose.
+    /// Whether it is inside a match of the selector.
     pub(crate) is_chosen: bool,
-    /// The node among these that can be acted on and that it is in.
+    /// The index of the enclosing node that can be acted on.
     pub(crate) within: Option<usize>,
 }
 
 impl Node {
-    /// Whether a person can act on it.
+    /// Whether a person can act on the node.
     pub(crate) fn acts(&self) -> bool {
         !self.role.is_empty()
     }
 }
 
-/// The roles of what can be acted on: ARIA's, then `date`, `color` and `file`, for which ARIA has none.
+/// The roles of elements that can be acted on: ARIA roles, and `date`, `color` and `file`, for which ARIA has
+/// none.
 pub(super) const ROLES: [&str; 20] = [
     "button",
     "link",
@@ -74,8 +75,8 @@ pub(super) const ROLES: [&str; 20] = [
     "file",
 ];
 
-/// The role among [`ROLES`] of a node that the browser gives this role; `""` for a node that only shows something;
-/// nothing for a node that shows nothing itself.
+/// The role among [`ROLES`] for a role of the browser; `""` for a node that only shows something; `None` for an
+/// invisible node.
 fn role_of(role: &str) -> Option<&'static str> {
     if let Some(own) = ROLES.iter().find(|own| **own == role) {
         return Some(own);
@@ -91,7 +92,7 @@ fn role_of(role: &str) -> Option<&'static str> {
     }
 }
 
-/// What the parts of a control of the browser's own are in, which nobody acts on by themselves.
+/// Whether a role is a native control, whose parts cannot be acted on separately.
 fn is_whole(role: &str) -> bool {
     matches!(
         role,
@@ -111,7 +112,7 @@ fn is_whole(role: &str) -> bool {
     )
 }
 
-/// The page's nodes, and which of them the elements in `chosen` hold.
+/// Reads the page's nodes, and marks those inside the elements in `chosen`.
 pub(crate) fn read(
     socket: &mut TabSocket,
     frames: &[Frame],
@@ -123,12 +124,12 @@ pub(crate) fn read(
         let params = json!({"frameId": frame.id});
         match socket.ask(frame.session.as_deref(), "Accessibility.getFullAXTree", &params, until) {
             Ok(mut answer) => trees.push(Tree::of(answer["nodes"].take())),
-            // A frame may be gone, or about to be another one.
+            // The frame may be gone or about to be replaced.
             Err(CommandError::Failed(_)) if index > 0 => trees.push(None),
             Err(error) => return Err(error),
         }
     }
-    let mut reading = Reading { frames, trees, chosen, nodes: vec![], under: String::new(), visited: 0 };
+    let mut reading = TreeReader { frames, trees, chosen, nodes: vec![], under: String::new(), visited: 0 };
     reading.frame(0, Inherited { is_own: true, is_main: false, is_chosen: false, within: None });
     for node in &mut reading.nodes {
         if node.role == "button" && !node.value.is_empty() {
@@ -151,7 +152,7 @@ pub(crate) fn read(
     Ok(reading.nodes)
 }
 
-/// The numbers of all that is in the elements `objects` of `frame`.
+/// The node ids of everything inside the elements `objects` of `frame`.
 pub(crate) fn held_by(
     socket: &mut TabSocket,
     frame: &Frame,
@@ -180,7 +181,7 @@ pub(crate) fn held_by(
     Ok(held)
 }
 
-/// The page's nodes, and which of them are in what `selector` matches; nothing where that is no selector.
+/// The page's nodes, with those inside the matches of `selector` marked; `None` if the selector is invalid.
 pub(crate) fn nodes_of(
     frames: &mut Frames,
     socket: &mut TabSocket,
@@ -213,7 +214,7 @@ impl Tree {
     }
 }
 
-/// What a node has from those above it.
+/// The properties that a node inherits from its ancestors.
 #[derive(Clone, Copy)]
 struct Inherited {
     is_own: bool,
@@ -222,7 +223,7 @@ struct Inherited {
     within: Option<usize>,
 }
 
-struct Reading<'a> {
+struct TreeReader<'a> {
     frames: &'a [Frame],
     trees: Vec<Option<Tree>>,
     chosen: &'a HashSet<(Option<String>, i64)>,
@@ -231,10 +232,10 @@ struct Reading<'a> {
     visited: usize,
 }
 
-impl Reading<'_> {
-    /// Lists a frame's nodes, and those of the frames in it where they show.
+impl TreeReader<'_> {
+    /// Adds the nodes of a frame, and of its child frames at their positions.
     fn frame(&mut self, index: usize, inherited: Inherited) {
-        // Taken out, so that a frame is read once, however the browser nests them.
+        // Taken out, so that each frame is read once, even if the browser reports circular nesting.
         let Some(tree) = self.trees.get_mut(index).and_then(Option::take) else { return };
         let frame = &self.frames[index];
         let mut open = vec![(0, inherited)];
@@ -284,7 +285,7 @@ impl Reading<'_> {
         if role == "heading" {
             self.under.clone_from(&name);
         }
-        // A text that is its control's whole name says nothing more.
+        // The text of a control that is equal to its name adds nothing.
         if kind.is_empty() && name.is_empty() {
             return;
         }
@@ -349,7 +350,7 @@ impl Reading<'_> {
     }
 }
 
-/// `text` with single spaces, of the length that is kept.
+/// `text` with collapsed white space, cut to the stored length.
 pub(crate) fn squeezed(text: &str) -> String {
     let mut squeezed = String::new();
     for word in text.split_whitespace() {

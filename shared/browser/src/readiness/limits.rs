@@ -25,11 +25,11 @@ pub(crate) const LIMITS: Limits = Limits {
     challenge_clears: Duration::from_secs(6),
     challenge_solved: Duration::from_mins(5),
     challenge_pause: Duration::from_millis(250),
-    data: Patience { dense: Duration::from_secs(5), sparse: Duration::MAX },
-    body: Patience { dense: Duration::from_secs(2), sparse: Duration::from_secs(5) },
-    code: Patience { dense: Duration::from_millis(2500), sparse: Duration::from_secs(5) },
-    style: Patience { dense: Duration::from_millis(2500), sparse: Duration::from_millis(2500) },
-    push: Patience { dense: Duration::from_millis(320), sparse: Duration::from_secs(1) },
+    data: RequestTimeout { dense: Duration::from_secs(5), sparse: Duration::MAX },
+    body: RequestTimeout { dense: Duration::from_secs(2), sparse: Duration::from_secs(5) },
+    code: RequestTimeout { dense: Duration::from_millis(2500), sparse: Duration::from_secs(5) },
+    style: RequestTimeout { dense: Duration::from_millis(2500), sparse: Duration::from_millis(2500) },
+    push: RequestTimeout { dense: Duration::from_millis(320), sparse: Duration::from_secs(1) },
     other_data: Duration::from_secs(2),
     blocker: Duration::from_millis(2500),
     silent_ask: Duration::from_millis(80),
@@ -81,89 +81,89 @@ pub(crate) const LIMITS: Limits = Limits {
     },
 };
 
-/// How long one kind of request may take.
+/// The time limits of one kind of request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    /// Where the page has something to read without it.
+pub(crate) struct RequestTimeout {
+    /// In a page with text.
     pub(crate) dense: Duration,
-    /// Where it has little text.
+    /// In a page with little text.
     pub(crate) sparse: Duration,
 }
 
 /// The limits of waiting for a page.
 pub(crate) struct Limits {
-    /// The whole call, unless it is told otherwise.
+    /// The default timeout of a call.
     pub(crate) call: Duration,
-    /// How long a page may go on loading after it has begun to answer: then its content is taken as it is.
+    /// How long a page may load after its first response. Then its content is taken as it is.
     pub(crate) load: Duration,
-    /// The share of the time left that loading may take: some has to be left for taking the content.
+    /// The maximum share of the remaining time for loading; the rest is for reading the content.
     pub(crate) load_share: f32,
-    /// How long the document may take to report by itself before it is asked.
+    /// How long to wait for the document's own report before it is polled.
     pub(crate) first_report: Duration,
-    /// How long the page is left alone between two looks at it.
+    /// The interval between two polls of the page.
     pub(crate) pause: Duration,
-    /// How long the network is left unwatched while the page is asked something.
+    /// The longest time without reading network events while the page runs a script.
     pub(crate) watch: Duration,
-    /// How long a page gets to use a response that has just come.
+    /// The time that a page gets to use a response.
     pub(crate) use_of_response: Duration,
-    /// How long it may take from a document's load event until all that is to follow on it is known.
+    /// The time from a document's load event until all its consequences are known.
     pub(crate) load_end: Duration,
-    /// How long a page may keep its load event back while nothing is open that the network shows.
+    /// How long a page may delay its load event without open requests.
     pub(crate) unexplained: Duration,
-    /// How long a page that is not busy may take to answer a ping.
+    /// The time limit for a ping to a page that is not busy.
     pub(crate) ping: Duration,
-    /// The part of the time left (one in so many) after which the page that an earlier call left in the
-    /// tab counts as hung.
+    /// The divisor of the remaining time after which the page of an earlier call in the tab is considered to
+    /// hang.
     pub(crate) reused_tab_share: u32,
-    /// The longest delay of a refresh that is followed; a page that shows longer is the one that was asked for.
+    /// The longest refresh delay that is followed. A page that is shown for longer is the requested one.
     pub(crate) refresh_delay: Duration,
-    /// How long a page may take to leave once it has said that it will.
+    /// The time limit for leaving a page after it announced that.
     pub(crate) leaving: Duration,
-    /// How long a bot challenge gets to clear itself where no person watches.
+    /// How long a bot challenge may take to clear itself without a person.
     pub(crate) challenge_clears: Duration,
-    /// How long a person gets to solve a challenge, unless the call is told otherwise.
+    /// How long a person may take to solve a challenge, unless the call has a timeout.
     pub(crate) challenge_solved: Duration,
-    /// The pause between two looks at a challenge.
+    /// The interval between two checks of a challenge.
     pub(crate) challenge_pause: Duration,
-    /// Data that scripts fetch, until the answer begins.
-    pub(crate) data: Patience,
-    /// The same, once the answer has begun: since the last part of it.
-    pub(crate) body: Patience,
+    /// Data that scripts fetch, until the response begins.
+    pub(crate) data: RequestTimeout,
+    /// The same after the response began, since its last part.
+    pub(crate) body: RequestTimeout,
     /// A script, or the document of a frame.
-    pub(crate) code: Patience,
+    pub(crate) code: RequestTimeout,
     /// A style sheet.
-    pub(crate) style: Patience,
+    pub(crate) style: RequestTimeout,
     /// A WebSocket or an event stream, until its first message.
-    pub(crate) push: Patience,
-    /// Data from another site, where the page has something to read without it.
+    pub(crate) push: RequestTimeout,
+    /// Data from another site in a page with text.
     pub(crate) other_data: Duration,
-    /// A script or style sheet of another site while the document is parsed: until then the parser may wait for
+    /// A script or style sheet of another site while the document is parsed, because the parser may wait for
     /// it. The page is then loaded again without that host.
     pub(crate) blocker: Duration,
-    /// How long another site's host that has not answered anything yet is left alone before it is asked for
-    /// something small.
+    /// How long another site's host without any response is waited for before it is probed.
     pub(crate) silent_ask: Duration,
-    /// How long it may take to answer that, where the page has something to read without it. First contact may
-    /// take `silent_ask` and this together.
+    /// How long the probe may take in a page with text. The first contact may take the sum of `silent_ask` and
+    /// this.
     pub(crate) silent_answer: Duration,
-    /// The same, in times of what the page's own document took: who is far from the one is far from the other.
+    /// The same, as a multiple of the response time of the page's own document, because the network is as slow
+    /// for both.
     pub(crate) silent_answer_share: u32,
-    /// The most that this comes to.
+    /// The upper bound of the latter.
     pub(crate) silent_answer_most: Duration,
-    /// How long it may take where the page has little text.
+    /// How long the probe may take in a page with little text.
     pub(crate) silent_answer_sparse: Duration,
-    /// How long anything of a host may take, beside something to read, that was silent on an earlier page as well.
-    /// As soon as it answers, be it after that, it is a host like any other.
+    /// How long a host that was silent on an earlier page is waited for in a page with text. As soon as it
+    /// responds, even later, it is treated like any other host.
     pub(crate) silent_again: Duration,
-    /// The same for a host that is asked first after the page was loaded again without silent ones.
+    /// The same for a host that is contacted first after the page was loaded again without silent hosts.
     pub(crate) silent_beside: Duration,
-    /// How long a tab remembers that a host was silent.
+    /// How long a tab remembers silent hosts.
     pub(crate) silent_memory: Duration,
-    /// How many such hosts it remembers.
+    /// The most hosts that a tab remembers.
     pub(crate) silent_hosts: usize,
-    /// How often a page is loaded again for that.
+    /// How often a page is loaded again without silent hosts.
     pub(crate) reloads: usize,
-    /// How many of the hosts that something is still open to are named.
+    /// The most hosts in `pending`.
     pub(crate) pending: usize,
     /// The pause between two looks at a page that only WebDriver commands reach.
     pub(crate) plain_pause: Duration,
@@ -177,12 +177,12 @@ pub(crate) struct Limits {
     pub(crate) plain_sparse: Duration,
     /// The same, where the page never loads to its end.
     pub(crate) plain_stalled: Duration,
-    /// How often a page may make the same request; after that it is polling, and says nothing about its content.
+    /// How often a page may send the same request. More is polling, which does not count for readiness.
     pub(crate) same_request: u32,
-    /// How often it may ask one address for something else each time, as applications do that have one for
-    /// all of their data; and as polling does that is not to be cached.
+    /// How often a page may send different requests to one URL. Applications with a single endpoint do that,
+    /// and so does polling without caching.
     pub(crate) same_address: u32,
-    /// The numbers that the page scripts are given.
+    /// The limits for the page scripts.
     pub(crate) page: PageLimits,
 }
 
@@ -191,57 +191,58 @@ pub(crate) struct Limits {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PageLimits {
-    /// Less text than this is little: a page with so little is *sparse*, and waited for longer.
+    /// A page with less text is *sparse*, and is waited for longer.
     little_text: u32,
-    /// Less text than this is next to none.
+    /// A page with less text has hardly any.
     hardly_any_text: u32,
-    /// How long nothing may have happened in a page that is idle.
+    /// How long an idle page must be quiet.
     quiet: u32,
-    /// After how long without a load event the page is asked again.
+    /// The interval after which a page without a load event is polled again.
     load_recheck: u32,
-    /// The same, once it has taken longer than `stalled_dense`.
+    /// The same after `stalled_dense`.
     overdue_recheck: u32,
-    /// How long the page may take until it is idle for a moment.
+    /// How long a page may take to have an idle moment.
     idle_callback: u32,
-    /// How long it may take until it is drawn: what it loads when it comes into view, it asks for after that.
+    /// How long a page may take to be drawn, after which it requests content that comes into view.
     drawn: u32,
     /// How long a page that a call acts in may take to be drawn again.
     redrawn: u32,
     /// Until when a document that is still being parsed may lack the element that is waited for.
     selector_parsing: u32,
-    /// How long nothing may have happened in a page that is parsed and whose images never end.
+    /// How long a parsed page whose images never finish must be quiet.
     stalled_quiet: u32,
-    /// Since the navigation, in such a page with text.
+    /// The time since the navigation for such a page with text.
     stalled_dense: u32,
-    /// Since the navigation, in such a page with little text.
+    /// The time since the navigation for such a page with little text.
     stalled_sparse: u32,
-    /// The longest timer whose work may bring content.
+    /// The longest timer that may add content.
     short_timer: u32,
-    /// The longest timer that is waited for where it leads to another page.
+    /// The longest timer that is waited for if it leads to another page.
     long_timer: u32,
-    /// How long after an answer a timer may be due that waited for it.
+    /// How long after a response a timer that waited for it may be due.
     after_answer: u32,
-    /// How long it takes from a request's end to the timer that is set for that, and from a timer to its request.
+    /// The longest time from the end of a request to the timer that it sets, and from a timer to the request
+    /// that it sends.
     reaction: u32,
-    /// How long a worker, a database or a decryption may take where there is something to read.
+    /// How long a worker, a database or a decryption may take in a page with text.
     worker_answer: u32,
-    /// How many timers that follow one another are waited for.
+    /// The most consecutive timers that are waited for.
     timer_chain: u32,
-    /// How many steps a countdown may have.
+    /// The most steps of a countdown.
     countdown: u32,
-    /// How often the same work, or the same request, is news.
+    /// How often the same work or request counts as new.
     repeats: u32,
-    /// How often a script may move one element and it is news.
+    /// How often a script may move one element before the moves are ignored.
     moves_of_node: u32,
-    /// How often one node may change and it is news; more is a clock or a ticker.
+    /// How often a node may change before the changes are ignored, as for a clock or a ticker.
     changes_of_node: u32,
-    /// How often one node may grow and it is news.
+    /// How often a node may grow before that is ignored.
     growths_of_node: u32,
-    /// With more animations than this, they are decoration and not asked.
+    /// With more animations, they are decoration and are not examined.
     animations: u32,
-    /// How many dialogs and windows are noted while a call acts.
+    /// The most dialogs and windows that are noted while a call acts.
     noted: u32,
-    /// How much of the text of each.
+    /// The longest noted text.
     noted_text: u32,
 }
 
@@ -250,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sparse_page_is_never_given_less_time() {
+    fn a_sparse_page_never_has_a_shorter_limit() {
         let Limits {
             data,
             body,

@@ -59,7 +59,7 @@
 //! with text, the timers that cause such a request or follow on it do not restart it either.
 //!
 //! **A blocked parser.** A script or style sheet of a silent host, placed before the page's own text, blocks the parser.
-//! The protocol cannot end a single request. So the page is loaded again without that host ([`Waited::Blocked`]).
+//! The protocol cannot end a single request. So the page is loaded again without that host ([`WaitResult::Blocked`]).
 //!
 //! Measured on 66 saved pages whose third parties accept connections and never answer, on two busy cores: with fixed limits
 //! and without probes, `browser-extract` took 1.7 s in the median and 17.1 s at p90. With probes, it takes 0.9 s and 1.5 s,
@@ -83,7 +83,7 @@ use url::{Host, Url};
 use self::limits::LIMITS;
 pub(crate) use self::{
     network::{Network, NetworkState, SilentHosts, Text},
-    script::{PageScript, Wanted, watch_script},
+    script::{PageScript, RequestedContent, watch_script},
 };
 use crate::{
     cdp::TabSocket,
@@ -97,19 +97,19 @@ use crate::{
 pub(crate) struct ReadyPage {
     pub(crate) outcome: Outcome,
     pub(crate) facts: Facts,
-    /// What the page script took.
+    /// The content, as returned by the page script.
     pub(crate) content: Value,
 }
 
-/// What ended a wait.
-pub(crate) enum Waited {
+/// The result of a wait.
+pub(crate) enum WaitResult {
     /// The page is ready.
     Ready(Box<ReadyPage>),
-    /// The parser waits for hosts of other sites that do not answer. The page has to be loaded without them.
+    /// The parser waits for silent hosts of other sites. The page must be loaded without them.
     Blocked(Vec<Host>),
 }
 
-/// What `js/look.js` says of a page.
+/// The state of a page according to `js/look.js`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum State {
@@ -122,15 +122,15 @@ enum State {
     BadContentSelector,
 }
 
-/// The answer of the page script; nothing where the page gave none.
+/// The answer of the page script; empty if the page gave none.
 #[derive(Debug, Default)]
-struct Look {
+struct ScriptAnswer {
     state: Option<State>,
     facts: Value,
     content: Value,
 }
 
-impl Look {
+impl ScriptAnswer {
     fn of(mut answer: Value) -> Self {
         let state = State::deserialize(&answer[0]).ok();
         if !answer.is_array() {
@@ -144,7 +144,7 @@ impl Look {
         self.facts[fact] == true
     }
 
-    /// What there is to read.
+    /// The amount of text.
     fn text(&self) -> Text {
         if self.says("sparse") { Text::Sparse } else { Text::Dense }
     }
@@ -155,31 +155,31 @@ pub(crate) struct Readiness<'a> {
     pub(crate) socket: &'a mut TabSocket,
     pub(crate) network: &'a mut Network,
     pub(crate) script: &'a PageScript,
-    /// The URL that was asked for.
+    /// The requested URL.
     pub(crate) url: &'a Url,
     pub(crate) deadline: Instant,
-    /// Whether an earlier call used the tab: its page may hang.
+    /// Whether an earlier call used the tab, whose page may be hanging.
     pub(crate) reused: bool,
-    /// How an earlier call's wait for this page ended, which it cannot be asked any more.
+    /// The end of an earlier wait for this page, which is not observable any more.
     pub(crate) earlier: Option<Outcome>,
-    /// Whether the page may be loaded again without hosts that do not answer.
+    /// Whether the page may be loaded again without silent hosts.
     pub(crate) may_reload: bool,
 }
 
-/// The times of one wait.
+/// The times of a wait.
 #[derive(Clone, Copy)]
-struct Times {
+struct WaitTimes {
     begun: Instant,
-    /// When the page is taken as it is.
+    /// The time at which the content is taken as it is.
     cap: Instant,
 }
 
 impl Readiness<'_> {
     /// Waits until the page is ready, or an element matches `wait_for`, and returns it.
-    pub(crate) fn wait(&mut self, wait_for: Option<&str>) -> Result<Waited, Failure> {
+    pub(crate) fn wait(&mut self, wait_for: Option<&str>) -> Result<WaitResult, Failure> {
         let begun = Instant::now();
         let share = self.deadline.saturating_duration_since(begun).mul_f32(LIMITS.load_share);
-        let times = Times { begun, cap: begun + share.min(LIMITS.load) };
+        let times = WaitTimes { begun, cap: begun + share.min(LIMITS.load) };
         let mut answered = false;
         let mut unexplained = None;
         loop {
@@ -199,7 +199,7 @@ impl Readiness<'_> {
             if look.state == Some(State::Parsing) && self.may_reload && !capped {
                 let hosts = self.network().silent_blockers();
                 if !hosts.is_empty() {
-                    return Ok(Waited::Blocked(hosts));
+                    return Ok(WaitResult::Blocked(hosts));
                 }
             }
             if ready == Some(Ready::Idle) {
@@ -212,7 +212,7 @@ impl Readiness<'_> {
                 continue;
             }
             if ready == Some(Ready::Content) && network == NetworkState::Idle && self.earlier.is_none() && !capped {
-                // A frame of another site starts a process between its response and its load event.
+                // For a frame of another site, a process starts between its response and its load event.
                 if unexplained.get_or_insert_with(Instant::now).elapsed() < LIMITS.unexplained {
                     self.listen(LIMITS.pause)?;
                     continue;
@@ -222,10 +222,10 @@ impl Readiness<'_> {
             }
             let ready = ready.map(|ready| self.with_network(ready, network, leaving));
             if let Some(ready) = ready.filter(|_| !look.facts.is_null()) {
-                return Ok(Waited::Ready(Box::new(self.taken(ready, look)?)));
+                return Ok(WaitResult::Ready(Box::new(self.taken(ready, look)?)));
             }
             answered |= look.state.is_some();
-            // A document that broke off never comes to an end that it could report.
+            // A document whose transfer was interrupted never reports its end.
             self.check_arrival()?;
             if let Some(selector) = wait_for.filter(|_| Instant::now() + LIMITS.pause >= self.deadline) {
                 return Err(selector_not_found(selector).into());
@@ -234,16 +234,16 @@ impl Readiness<'_> {
         }
     }
 
-    /// Looks at the page once, and says whether it is about to be replaced. Nothing where it was, and has
-    /// been waited for.
+    /// Polls the page once. Also returns whether the page is about to be replaced. `None` if it was replaced,
+    /// and the new one was waited for.
     fn look(
         &mut self,
         wait_for: Option<&str>,
-        times: Times,
+        times: WaitTimes,
         capped: bool,
         answered: bool,
-    ) -> Result<Option<(Look, bool)>, Failure> {
-        // A page that is busy answers late, and at the deadline not at all.
+    ) -> Result<Option<(ScriptAnswer, bool)>, Failure> {
+        // A busy page answers late, and at the deadline not at all.
         let untried = self.reused && !answered && !capped;
         let until = if untried {
             times.begun + self.deadline.saturating_duration_since(times.begun) / LIMITS.reused_tab_share
@@ -270,21 +270,21 @@ impl Readiness<'_> {
         };
         let answer = match looked {
             Ok(answer) => answer,
-            // The page that an earlier call left here may be busy with being unloaded.
+            // The page of an earlier call may be busy with its unload handlers.
             Err(CommandError::Late) if untried => return Err(self.failure(CommandError::Stale)),
             // The page is navigating to another one.
             Err(CommandError::Failed(_)) if Instant::now() + LIMITS.pause < self.deadline => Value::Null,
             Err(CommandError::Failed(_)) => return Err(self.failure(CommandError::Late)),
             // The pending navigation may delay the answer.
             Err(CommandError::Late) if !capped && wait_for.is_none() => Value::Null,
-            // The deadline came during one of many looks: what was late is the element.
+            // The deadline passed during one of many polls, so the element was not found in time.
             Err(CommandError::Late) if answered && wait_for.is_some() => Value::Null,
             Err(error) => return Err(self.failure(error)),
         };
-        Ok(Some((Look::of(answer), leaving)))
+        Ok(Some((ScriptAnswer::of(answer), leaving)))
     }
 
-    /// What the document reports by itself, if it is to and does until then.
+    /// The document's own report, if it is expected and comes in time.
     fn first_report(&mut self, until: Instant) -> Result<Option<Value>, CommandError> {
         if !self.socket.expects_report() {
             return Ok(None);
@@ -298,7 +298,7 @@ impl Readiness<'_> {
         Ok(report)
     }
 
-    /// The answer of the page script.
+    /// Runs the page script and returns its answer.
     fn ask_page(&mut self, arguments: &Value, until: Instant) -> Result<Value, CommandError> {
         let question = self.socket.execute(&self.script.body, arguments, until)?;
         loop {
@@ -309,8 +309,8 @@ impl Readiness<'_> {
         }
     }
 
-    /// Asks the hosts of other sites for something small that have not answered anything for a while: one that
-    /// answers may bring content yet, one that does not is given up.
+    /// Probes silent hosts of other sites. A host that answers may still add content; one that does not is
+    /// given up.
     fn ask_silent_hosts(&mut self) -> Result<(), CommandError> {
         self.network();
         for url in self.network.hosts_to_ask() {
@@ -319,7 +319,7 @@ impl Readiness<'_> {
         Ok(())
     }
 
-    /// What ended the wait, by what the page says and what its network does.
+    /// The end of the wait, from the state of the page and of its network.
     fn with_network(&self, page: Ready, network: NetworkState, leaving: bool) -> Ready {
         if matches!(page, Ready::Cap | Ready::Selector) {
             return page;
@@ -331,13 +331,13 @@ impl Readiness<'_> {
             (NetworkState::Open, _) => Ready::Content,
             (NetworkState::Idle, Some(earlier)) if page == Ready::Idle => earlier.later(),
             (NetworkState::Idle, Some(earlier)) if !earlier.pending.is_empty() => Ready::Content,
-            // It does not load to its end, and nobody can tell why.
+            // The load does not end, for an unknown reason.
             (NetworkState::Idle, _) if page == Ready::Content => Ready::Cap,
             (NetworkState::Idle, _) => Ready::Idle,
         }
     }
 
-    fn taken(&mut self, ready: Ready, look: Look) -> Result<ReadyPage, Failure> {
+    fn taken(&mut self, ready: Ready, look: ScriptAnswer) -> Result<ReadyPage, Failure> {
         self.check_arrival()?;
         let facts = facts(look.facts, self.url)?;
         let mut pending = if ready == Ready::Idle { vec![] } else { self.network().pending() };
@@ -347,8 +347,8 @@ impl Readiness<'_> {
         Ok(ReadyPage { outcome: Outcome { ready, pending }, facts, content: look.content })
     }
 
-    /// Waits until the load event of a page that has reported to be loaded is over, and what the browser does
-    /// then is known: a page that `refreshes` leads to another one.
+    /// Waits until the load event of a loaded page is over and its consequences are known. A page that
+    /// `refreshes` leads to another one.
     fn wait_for_load(&mut self, refreshes: bool) -> Result<(), Failure> {
         let until = Instant::now() + LIMITS.load_end;
         while !self.network().loaded(refreshes) {
@@ -359,18 +359,19 @@ impl Readiness<'_> {
         Ok(())
     }
 
-    /// Leaves a page alone that waits for something, until it has that and had time to use it.
+    /// Waits until the page's open requests are finished and it had time to use the responses.
     fn wait_for_network(&mut self, text: Text, cap: Instant) -> Result<(), Failure> {
         while self.network().state(text) == NetworkState::Busy && Instant::now() < cap {
             self.listen(LIMITS.pause)?;
             self.check_arrival()?;
         }
-        // An answer that has just come may be used yet.
+        // The last response may not be used yet.
         let since_answer = self.network().since_answer();
         self.listen(LIMITS.use_of_response.saturating_sub(since_answer))
     }
 
-    /// An error if the document that shows broke off while it came, or is where an earlier call's page led.
+    /// An error if the transfer of the document was interrupted, or if the document is that of an earlier
+    /// call's page.
     fn check_arrival(&mut self) -> Result<(), Failure> {
         if self.network().is_superseded() || self.socket.went_back() {
             return Err(self.failure(CommandError::Stale));
@@ -379,7 +380,7 @@ impl Readiness<'_> {
         broke_off.map_or(Ok(()), |net_error| Err(navigation_failed(self.url.as_str(), net_error).into()))
     }
 
-    /// The network, with all that is known of it by now.
+    /// The network state, with all events so far.
     fn network(&mut self) -> &Network {
         for event in self.socket.take_events() {
             self.network.handle(&event.method, &event.params);
@@ -427,20 +428,20 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_answer_has_a_state_and_may_have_a_page() {
-        let look = Look::of(json!(["idle", {"sparse": true, "refreshes": false}, "text"]));
+    fn the_answer_of_the_page_script_is_parsed() {
+        let look = ScriptAnswer::of(json!(["idle", {"sparse": true, "refreshes": false}, "text"]));
         assert_eq!((look.state, &look.content), (Some(State::Idle), &json!("text")));
         assert!(look.text() == Text::Sparse && !look.says("refreshes"));
-        assert_eq!(Look::of(json!(["wait"])).text(), Text::Dense);
-        let look = Look::of(json!(["wait"]));
+        assert_eq!(ScriptAnswer::of(json!(["wait"])).text(), Text::Dense);
+        let look = ScriptAnswer::of(json!(["wait"]));
         assert_eq!((look.state, &look.facts), (Some(State::Wait), &Value::Null));
-        assert_eq!(Look::of(json!(["bad-content-selector"])).state, Some(State::BadContentSelector));
-        // A page that was left while it was looked at answers nothing.
-        assert_eq!(Look::of(Value::Null).state, None);
+        assert_eq!(ScriptAnswer::of(json!(["bad-content-selector"])).state, Some(State::BadContentSelector));
+        // A page that was left during the poll does not answer.
+        assert_eq!(ScriptAnswer::of(Value::Null).state, None);
     }
 
     #[test]
-    fn a_selector_that_is_none_is_said_with_its_argument() {
+    fn an_invalid_selector_is_reported_with_its_argument() {
         let error = not_css("--wait-for", Some("a["));
         assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--wait-for", "{error}");
     }

@@ -27,27 +27,27 @@ const HTML: &str = include_str!("../js/html.js");
 const CHANGES: &str = include_str!("../js/changes.js");
 const COLLECT: &str = include_str!("../js/collect.js");
 
-/// The script that every document of a tab begins with.
+/// The script that runs first in every document of a tab.
 pub(crate) fn watch_script() -> String {
     format!("({WATCH})({});", json!(LIMITS.page))
 }
 
-/// The content that is wanted of a page.
+/// The requested content of a page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Wanted<'a> {
+pub(crate) enum RequestedContent<'a> {
     /// Its links.
     Links,
-    /// Its HTML: of what the selector matches, or of the whole page.
+    /// The HTML of the selector's matches, or of the whole page.
     Html(Option<&'a str>),
-    /// What its text and links are before a call acts in it.
+    /// The state of text and links before a call acts in the page.
     Before,
-    /// What has changed of those since.
+    /// The changes since then.
     Changes,
     /// Nothing.
     Nothing,
 }
 
-/// The page script, for one kind of content.
+/// The page script for one kind of content.
 #[derive(Clone, Debug)]
 pub(crate) struct PageScript {
     pub(crate) body: String,
@@ -56,19 +56,20 @@ pub(crate) struct PageScript {
 }
 
 impl PageScript {
-    /// The script that takes `wanted`.
-    pub(crate) fn new(wanted: Wanted<'_>) -> Self {
+    /// The script for the content `wanted`.
+    pub(crate) fn new(wanted: RequestedContent<'_>) -> Self {
         let (take, selector) = match wanted {
-            Wanted::Links => (LINKS, None),
-            Wanted::Html(selector) => (HTML, selector.map(str::to_owned)),
-            Wanted::Before => (CHANGES, Some("before".to_owned())),
-            Wanted::Changes => (CHANGES, None),
-            Wanted::Nothing => ("const take = () => null;", None),
+            RequestedContent::Links => (LINKS, None),
+            RequestedContent::Html(selector) => (HTML, selector.map(str::to_owned)),
+            RequestedContent::Before => (CHANGES, Some("before".to_owned())),
+            RequestedContent::Changes => (CHANGES, None),
+            RequestedContent::Nothing => ("const take = () => null;", None),
         };
         Self { body: [DOCUMENT, LOOK, SIGN_IN, FACTS, take, COLLECT].join("\n"), selector }
     }
 
-    /// Its arguments: the selector to wait for, and whether the content is to be taken as it is `now`.
+    /// The arguments of the script: the selector to wait for, and whether to take the content `now` in any
+    /// state.
     pub(crate) fn arguments(&self, wait_for: Option<&str>, now: bool) -> Value {
         json!([wait_for, now, self.selector, LIMITS.page])
     }
@@ -89,11 +90,11 @@ mod tests {
 
     #[test]
     fn the_script_takes_its_arguments_in_order() {
-        let script = PageScript::new(Wanted::Html(Some("main")));
+        let script = PageScript::new(RequestedContent::Html(Some("main")));
         assert!(script.body.contains("const [selector, now, chosen, limits] = arguments;"));
         let arguments = script.arguments(Some("h1"), true);
         assert_eq!((&arguments[0], &arguments[1], &arguments[2]), (&json!("h1"), &json!(true), &json!("main")));
         assert_eq!(arguments[3]["quiet"], 60);
-        assert!(PageScript::new(Wanted::Links).body.contains("JSON.stringify"));
+        assert!(PageScript::new(RequestedContent::Links).body.contains("JSON.stringify"));
     }
 }

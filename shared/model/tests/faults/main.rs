@@ -13,7 +13,7 @@ use ragmaker_tool::Error;
 use serde_json::json;
 
 use endpoint::{client, client_with};
-use ragmaker_testkit::scripted::{Reply, Scripted, Then};
+use ragmaker_testkit::scripted::{AfterReply, Reply, Scripted};
 use speech::{FORMATS, answer, text};
 
 fn tools() -> Vec<Declaration> {
@@ -214,7 +214,7 @@ fn an_endpoint_that_is_not_there_or_silent_is_unreachable() {
         "http://127.0.0.1:1".clone_into(&mut endpoint.base_url);
     }));
     assert!(error.0.unwrap_err().is(MODEL_UNREACHABLE) && error.2 == 4);
-    let silent = Scripted::new(vec![Reply::default().then(Then::Hang); 5]);
+    let silent = Scripted::new(vec![Reply::default().then(AfterReply::Hang); 5]);
     let outcome =
         asked(&client_with(&silent, Provider::Gemini, |endpoint| endpoint.timeout = Duration::from_millis(80)));
     assert!(outcome.0.unwrap_err().is(MODEL_UNREACHABLE) && outcome.2 == 4);
@@ -226,7 +226,7 @@ fn an_event_or_an_answer_without_an_end_is_refused() {
         let huge = vec![b"data: ".to_vec(), vec![b'x'; 20 << 20]];
         let scripted = Scripted::new(vec![Reply::events(huge)]);
         assert!(asked(&client(&scripted, provider)).0.unwrap_err().is(MODEL_ANSWER_INVALID));
-        let endless = Reply::events([text(provider, &"tide ".repeat(20_000))]).then(Then::Repeat);
+        let endless = Reply::events([text(provider, &"tide ".repeat(20_000))]).then(AfterReply::Repeat);
         let (outcome, shown, retries) = asked(&client(&Scripted::new(vec![endless]), provider));
         assert!(outcome.unwrap_err().is(MODEL_ANSWER_INVALID) && retries == 0);
         assert!(shown.len() <= 8 << 20);
@@ -269,9 +269,9 @@ fn broken_arguments_and_empty_answers_are_handed_over_as_they_are() {
 fn a_cancelled_request_ends_whatever_the_endpoint_does() {
     for provider in FORMATS {
         for reply in [
-            Reply::default().then(Then::Hang),
-            Reply::events([text(provider, "half")]).then(Then::Hang),
-            Reply::events([b": alive\n\n".to_vec()]).then(Then::Repeat),
+            Reply::default().then(AfterReply::Hang),
+            Reply::events([text(provider, "half")]).then(AfterReply::Hang),
+            Reply::events([b": alive\n\n".to_vec()]).then(AfterReply::Repeat),
             Reply::status("429 Slow", "Retry-After: 100\r\n", "{}"),
         ] {
             let scripted = Scripted::new(vec![reply]);
@@ -367,7 +367,8 @@ fn no_text_holds_a_key() {
 #[test]
 fn a_request_that_is_given_up_closes_its_connection() {
     for provider in FORMATS {
-        let scripted = Scripted::new(vec![Reply::events([text(provider, "half")]).then(Then::Hang), good(provider)]);
+        let scripted =
+            Scripted::new(vec![Reply::events([text(provider, "half")]).then(AfterReply::Hang), good(provider)]);
         let (client, cancel) = (client(&scripted, provider), Cancel::default());
         let other = cancel.clone();
         let (outcome, ..) = thread::scope(|scope| {

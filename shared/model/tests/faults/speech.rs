@@ -1,19 +1,19 @@
 //! What a model says, in each of the three formats, by provider.
 
 use ragmaker_model::Provider;
-use ragmaker_testkit::speech::{self, Said, Wire};
+use ragmaker_testkit::speech::{self, SpokenCall, WireFormat};
 
 pub(crate) const FORMATS: [Provider; 3] = [Provider::OpenAi, Provider::Gemini, Provider::Anthropic];
 
-fn wire(provider: Provider) -> Wire {
+fn wire(provider: Provider) -> WireFormat {
     match provider {
-        Provider::Gemini => Wire::Gemini,
-        Provider::Anthropic => Wire::Anthropic,
-        _ => Wire::OpenAi,
+        Provider::Gemini => WireFormat::Gemini,
+        Provider::Anthropic => WireFormat::Anthropic,
+        _ => WireFormat::OpenAi,
     }
 }
 
-pub(crate) fn answer(provider: Provider, texts: &[&str], calls: &[Said<'_>]) -> Vec<Vec<u8>> {
+pub(crate) fn answer(provider: Provider, texts: &[&str], calls: &[SpokenCall<'_>]) -> Vec<Vec<u8>> {
     speech::answer(wire(provider), texts, calls)
 }
 

@@ -53,7 +53,7 @@ pub fn read_json(text: &str) -> Result<Members, Error> {
     }
     check_keys(text.as_bytes())?;
     let mut json = serde_json::Deserializer::from_str(text);
-    let members = json.deserialize_map(EachMember).and_then(|members| json.end().map(|()| members));
+    let members = json.deserialize_map(MembersVisitor).and_then(|members| json.end().map(|()| members));
     members.map_err(|error| fail(error.to_string()))
 }
 
@@ -65,14 +65,14 @@ pub fn read_json(text: &str) -> Result<Members, Error> {
 /// [`ARGUMENT_ERROR`] with the key, spelled as arguments are.
 pub fn check_keys(json: &[u8]) -> Result<(), Error> {
     let mut twice = None;
-    let _ = OnceEach(&mut twice).deserialize(&mut serde_json::Deserializer::from_slice(json));
+    let _ = UniqueKeysVisitor(&mut twice).deserialize(&mut serde_json::Deserializer::from_slice(json));
     twice.map_or(Ok(()), |key| Err(repeated(&json_name(&key))))
 }
 
 /// Visits a value whose objects have each key once, and notes the first that an object has twice.
-struct OnceEach<'a>(&'a mut Option<String>);
+struct UniqueKeysVisitor<'a>(&'a mut Option<String>);
 
-impl<'de> DeserializeSeed<'de> for OnceEach<'_> {
+impl<'de> DeserializeSeed<'de> for UniqueKeysVisitor<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
@@ -80,7 +80,7 @@ impl<'de> DeserializeSeed<'de> for OnceEach<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for OnceEach<'_> {
+impl<'de> Visitor<'de> for UniqueKeysVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,13 +95,13 @@ impl<'de> Visitor<'de> for OnceEach<'_> {
                 return Err(A::Error::custom("a key stands twice"));
             }
             keys.insert(key);
-            object.next_value_seed(OnceEach(self.0))?;
+            object.next_value_seed(UniqueKeysVisitor(self.0))?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
-        while array.next_element_seed(OnceEach(self.0))?.is_some() {}
+        while array.next_element_seed(UniqueKeysVisitor(self.0))?.is_some() {}
         Ok(())
     }
 
@@ -130,9 +130,9 @@ impl<'de> Visitor<'de> for OnceEach<'_> {
     }
 }
 
-struct EachMember;
+struct MembersVisitor;
 
-impl<'de> Visitor<'de> for EachMember {
+impl<'de> Visitor<'de> for MembersVisitor {
     type Value = Members;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

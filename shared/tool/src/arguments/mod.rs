@@ -40,7 +40,7 @@ pub enum Parsed<T> {
 }
 
 /// A tool with its arguments, and how it is called.
-pub type Called<T> = (T, Invocation);
+pub type ParsedCall<T> = (T, Invocation);
 
 /// Reads one of an enum's choices as serde spells it; for argh's `from_str_fn`.
 pub fn choice<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, String> {
@@ -48,12 +48,12 @@ pub fn choice<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, String> {
 }
 
 /// Parses the arguments of this process as a tool's.
-pub fn from_process<T: Tool>() -> Result<Parsed<Called<T>>, Error> {
+pub fn from_process<T: Tool>() -> Result<Parsed<ParsedCall<T>>, Error> {
     parse(std::env::args_os().skip(1))
 }
 
 /// Parses a tool's command line, the name of the program left out.
-pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed<Called<T>>, Error> {
+pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed<ParsedCall<T>>, Error> {
     let mut line = CommandLine::of_tool::<T>();
     line.push_all(texts(arguments)?)?;
     match line.asked {
@@ -93,7 +93,7 @@ pub fn of_program<T: FromArgs + ArgsInfo>(name: &str, host: &[&str]) -> Result<P
 }
 
 /// Parses arguments that a model sent as a JSON object, with the options of its host.
-pub fn from_json<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Called<T>, Error> {
+pub fn from_json<T: Tool>(arguments: Members, host: &HostOptions) -> Result<ParsedCall<T>, Error> {
     let mut line = CommandLine::of_tool::<T>();
     line.push_json(arguments)?;
     let (tool, invocation) = line.finish()?;

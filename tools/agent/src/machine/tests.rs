@@ -56,7 +56,7 @@ fn a_question_is_decided_executed_and_answered() {
 }
 
 #[test]
-fn an_answer_after_tools_is_judged_once() {
+fn an_answer_after_tools_is_reviewed_once() {
     let rules = Rules::default();
     let used = || [user("?"), calls(&[("a", "read_file")]), result("a", "1")];
     let (state, effects) = after(&rules, used().into_iter().chain([says("Done.")]));

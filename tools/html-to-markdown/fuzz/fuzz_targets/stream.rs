@@ -1,4 +1,5 @@
-//! Fuzz target: a stream of any bytes, as lines of JSON and as an archive, ends and gives whole lines.
+//! Fuzz target: any bytes as a stream of JSON lines or as an archive are processed to their end, and the output
+//! consists of whole lines.
 //!
 //! Needs a nightly toolchain and `cargo install cargo-fuzz`. In `tools/html-to-markdown`:
 //!

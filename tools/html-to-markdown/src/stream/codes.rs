@@ -2,10 +2,10 @@
 
 use ragmaker_tool::Code;
 
-/// A record is not what a stream consists of.
+/// A record does not have the format of the stream.
 pub(crate) const INVALID_RECORD: Code = Code::new(
     "INVALID_RECORD",
     "Send a JSON object with html or html_base64 on each line, or with --warc, WARC records with HTTP responses.",
 );
-/// A page takes too long.
+/// A page exceeds the time limit.
 pub(crate) const PAGE_TIMEOUT: Code = Code::new("PAGE_TIMEOUT", "Allow more with --timeout-ms.");

@@ -13,13 +13,13 @@ pub(super) const GZIP: [u8; 3] = [0x1F, 0x8B, 8];
 /// The first bytes of a zstd frame.
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// How much of a zstd frame is decoded at once, in bytes.
+/// The number of bytes of a zstd frame that are decoded at once.
 const PART: usize = 1 << 16;
 
-/// A stream whose start was looked at.
-type Started<R> = io::Chain<Cursor<Vec<u8>>, R>;
+/// A stream whose first bytes were examined.
+type PeekedStream<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
-/// `input`, decompressed where it begins as compressed data does.
+/// `input`, decompressed if it starts with the signature of a compressed format.
 pub(super) fn decoded(input: impl BufRead + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let (input, start) = peeked(input)?;
     Ok(if start.starts_with(&GZIP) {
@@ -31,18 +31,18 @@ pub(super) fn decoded(input: impl BufRead + Send + 'static) -> io::Result<Box<dy
     })
 }
 
-/// `input` from its start, and its first four bytes, or all of them where it has fewer.
-pub(super) fn peeked<R: BufRead>(mut input: R) -> io::Result<(Started<R>, Vec<u8>)> {
+/// `input` from its start, and its first four bytes, or fewer if it is shorter.
+pub(super) fn peeked<R: BufRead>(mut input: R) -> io::Result<(PeekedStream<R>, Vec<u8>)> {
     let mut start = vec![];
     input.by_ref().take(4).read_to_end(&mut start)?;
     Ok((Cursor::new(start.clone()).chain(input), start))
 }
 
-/// The frames of a zstd stream, one after the other.
+/// The frames of a zstd stream.
 struct Frames<R> {
     input: R,
     decoder: FrameDecoder,
-    /// Whether a frame was begun.
+    /// Whether the current frame has started.
     within: bool,
 }
 
@@ -63,7 +63,7 @@ impl<R: BufRead> Read for Frames<R> {
             }
             match self.decoder.reset(&mut self.input) {
                 Ok(()) => self.within = true,
-                // Metadata that is not content.
+                // A skippable frame with metadata.
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     io::copy(&mut self.input.by_ref().take(length.into()), &mut io::sink())?;
                 }

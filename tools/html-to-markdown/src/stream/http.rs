@@ -1,4 +1,4 @@
-//! An HTTP response as an archive has it: status, headers, and the body as it went over the line.
+//! An HTTP response in an archive: status, headers, and the body as it was transferred.
 
 use std::io::{self, Read};
 
@@ -13,7 +13,7 @@ use super::{
 /// The most headers of a response.
 const HEADERS: usize = 128;
 
-/// What the head of a response says.
+/// The head of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) status: u16,
@@ -21,7 +21,7 @@ pub(super) struct Head {
     /// The encodings of the body, in the order in which they were applied.
     pub(super) encodings: Vec<String>,
     pub(super) chunked: bool,
-    /// Where the body begins, in bytes.
+    /// The length of the head in bytes.
     pub(super) length: usize,
 }
 
@@ -61,15 +61,15 @@ impl Head {
         Ok(head)
     }
 
-    /// Whether the response says that it is a page; `None` where it says nothing.
+    /// Whether the response has the media type of a page; `None` if it has none.
     pub(super) fn is_html(&self) -> Option<bool> {
         let essence = self.content_type.as_deref()?.split(';').next()?.trim().to_ascii_lowercase();
         Some(matches!(essence.as_str(), "text/html" | "application/xhtml+xml"))
     }
 
-    /// The body in `bytes`, which follow the head: without chunks and decompressed, at most `most` bytes.
+    /// Decodes the body `bytes` after the head: dechunked and decompressed, at most `most` bytes.
     ///
-    /// Archives differ in whether they keep the encodings. A body that is not what the head says is taken as it is.
+    /// Not all archives keep the encodings, so a body that contradicts the head is used as it is.
     pub(super) fn body(&self, bytes: &[u8], most: usize) -> Result<Body, Error> {
         let mut bytes = match self.chunked.then(|| without_chunks(bytes)).flatten() {
             Some(joined) => joined,
@@ -95,7 +95,7 @@ impl Head {
                         .error(format!("the page has more than {most} bytes"))
                         .remedy("Allow more with --max-bytes."));
                 }
-                // Decompressed by who archived it, as a page shows itself.
+                // The archiver decompressed it already, because it starts like a page.
                 Err(_) if bytes.trim_ascii_start().starts_with(b"<") => bytes,
                 Err(error) => return Err(INVALID_RECORD.error(format!("the body is not {encoding}: {error}"))),
             };
@@ -114,8 +114,8 @@ fn decompressed(from: impl Read, most: usize) -> io::Result<Vec<u8>> {
     if bytes.len() > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
-/// The chunks of `bytes` without their sizes; `None` where it does not begin with a chunk. One that is cut off
-/// counts as far as it goes.
+/// Joins the chunks of `bytes`; `None` if they do not start with a chunk. Of a truncated chunk, the available
+/// part is used.
 fn without_chunks(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut joined: Option<Vec<u8>> = None;
     while let Ok(httparse::Status::Complete((start, size))) = httparse::parse_chunk_size(bytes) {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_says_what_it_is() {
+    fn the_head_of_a_response_is_parsed() {
         let block = b"HTTP/1.1 404 \r\ncontent-type : Text/HTML; charset=x\r\nTransfer-Encoding: Chunked\r\n\r\nbody";
         let head = Head::read(block).unwrap();
         assert_eq!((head.status, head.is_html(), head.chunked), (404, Some(true), true));
@@ -161,7 +161,7 @@ mod tests {
         let chunked = "Transfer-Encoding: chunked\r\n";
         assert_eq!(body(chunked, b"3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n").unwrap(), b"abc0123456789");
         assert_eq!(body(chunked, b"FF\r\ncut off").unwrap(), b"cut off");
-        // Joined by who archived it.
+        // The archiver joined the chunks.
         assert_eq!(body(chunked, b"<p>a").unwrap(), b"<p>a");
         assert_eq!(body(chunked, b"FFFFFFFFFFFFFFFF\r\nx").unwrap(), b"x");
     }
@@ -185,7 +185,7 @@ mod tests {
         }
         let brotli = b"\x8B\x0C\x80<p>Tides rise twice a day.\x03";
         assert_eq!(body("Content-Encoding: br\r\n", brotli).unwrap(), b"<p>Tides rise twice a day.");
-        // Decompressed by who archived it.
+        // The archiver decompressed the body.
         assert_eq!(body("Content-Encoding: br\r\n", b" <p>x").unwrap(), b" <p>x");
         assert!(body("Content-Encoding: br\r\n", b"\xFF\xFF").unwrap_err().is(INVALID_RECORD));
     }

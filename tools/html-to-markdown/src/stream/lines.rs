@@ -6,18 +6,18 @@ use ragmaker_text::INPUT_TOO_LARGE;
 
 use super::record::Item;
 
-/// The lines of `input` as items; a long one is cut, and the rest of it is skipped.
+/// The lines of `input` as items. A line over the limit is truncated, and its rest is skipped.
 pub(super) struct Lines<R> {
     input: R,
-    /// The most bytes of a line.
+    /// The longest line, in bytes.
     most: usize,
     max_bytes: usize,
     ended: bool,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// `max_bytes` is the most of a page; escaped as JSON, a page takes up to twice as much where it is
-    /// Japanese, and base64 takes a third more.
+    /// `max_bytes` is the largest page. A Japanese page escaped as JSON takes up to twice as many bytes, and
+    /// base64 a third more.
     pub(super) fn new(input: R, max_bytes: usize) -> Self {
         Self { input, most: max_bytes.saturating_mul(2).saturating_add(1 << 20), max_bytes, ended: false }
     }
@@ -49,7 +49,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Skips the rest of a line; the number of its bytes.
+/// Skips the rest of a line, and returns the number of its bytes.
 fn skip_line(input: &mut impl BufRead) -> io::Result<u64> {
     let mut skipped = 0;
     loop {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_line() {
+    fn empty_input_has_no_lines() {
         assert_eq!(Lines::new(&b""[..], 10).count(), 0);
         assert_eq!(Lines::new(&b"\n"[..], 10).count(), 1);
     }

@@ -1,8 +1,8 @@
 //! Many pages from one stream: `--jsonl` and `--warc`.
 //!
-//! A stage of a pipeline (Spark, Ray, datatrove, GNU parallel) starts one process and sends it all its pages, so
-//! that a page costs no process. One line of JSON comes out for each record that went in, in the same order. What
-//! is wrong with a page becomes a record with `error`; only a stream that breaks ends the process.
+//! A stage of a pipeline (Spark, Ray, datatrove, GNU parallel) starts one process and sends it all its pages,
+//! so that a page costs no process. Each input record has one line of JSON in the output, in the same order. An
+//! error of a page becomes a record with `error`. Only a damaged stream ends the process.
 
 mod codes;
 mod compression;
@@ -29,13 +29,13 @@ use record::{Converter, Item, Outcome};
 /// More records failed than `--max-failures` allows.
 pub const TOO_MANY_FAILURES: Code =
     Code::new("TOO_MANY_FAILURES", "Look at the error of the failed records, or allow more with --max-failures.");
-/// What is read ends too early, or is damaged.
+/// The input is truncated or damaged.
 pub const INPUT_BROKEN: Code =
     Code::new("INPUT_BROKEN", "Check that the input is whole. The records before the damage were converted.");
 
-/// What a stream consists of.
+/// The format of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum InputFormat {
     /// A JSON object on each line.
     JsonLines,
     /// WARC records.
@@ -45,24 +45,24 @@ pub enum Form {
     },
 }
 
-/// How a stream is converted.
+/// The settings of a stream.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What comes in.
-    pub form: Form,
-    /// What of each page is converted.
+    /// The format of the input.
+    pub form: InputFormat,
+    /// The part of each page that is converted.
     pub content: Content,
-    /// How many pages are converted at once.
+    /// The number of pages that are converted at once.
     pub jobs: NonZeroUsize,
-    /// The most time for one page.
+    /// The time limit for a page.
     pub timeout: Duration,
-    /// The most bytes of one page.
+    /// The largest page, in bytes.
     pub max_bytes: usize,
-    /// The most failures before the stream is given up.
+    /// The number of failures after which the stream is aborted.
     pub max_failures: Option<usize>,
 }
 
-/// Why a stream ends before its input does.
+/// The reason why a stream ends before its input.
 enum Stop {
     Input(io::Error),
     Output(io::Error),
@@ -97,15 +97,15 @@ pub fn convert(input: impl Read + Send + 'static, mut out: impl Write, settings:
     }
 }
 
-/// What comes in, one by one.
+/// The records of the input.
 fn records(
     input: impl BufRead + Send + 'static,
-    form: Form,
+    form: InputFormat,
     max_bytes: usize,
 ) -> io::Result<Box<dyn Iterator<Item = io::Result<Item>> + Send>> {
     Ok(match form {
-        Form::JsonLines => Box::new(lines::Lines::new(compression::decoded(input)?, max_bytes)),
-        Form::Warc { any_status } => {
+        InputFormat::JsonLines => Box::new(lines::Lines::new(compression::decoded(input)?, max_bytes)),
+        InputFormat::Warc { any_status } => {
             let records = warc::Records::new(input, any_status, max_bytes)?;
             Box::new(records.map(|response| response.map(Item::Response)))
         }

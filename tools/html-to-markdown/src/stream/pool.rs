@@ -19,36 +19,36 @@ use super::{
     record::{Converter, Item, Outcome},
 };
 
-/// How often an item that no worker has begun is looked at.
-const LOOK: Duration = Duration::from_millis(20);
+/// The interval at which a task that no worker has started is checked.
+const START_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The workers.
+/// The worker pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pool {
-    /// How many items are worked on at once.
+    /// The number of items that are processed at once.
     pub(super) jobs: usize,
-    /// The most time for one item.
+    /// The time limit for an item.
     pub(super) timeout: Duration,
 }
 
-/// An item on its way through a worker.
+/// An item in the pool.
 struct Task {
     item: Item,
-    /// When a worker began.
+    /// When a worker started it.
     begun: OnceLock<Instant>,
     done: SyncSender<Outcome>,
 }
 
 /// An item whose outcome is awaited.
-type Awaited = (Arc<Task>, Receiver<Outcome>);
+type PendingItem = (Arc<Task>, Receiver<Outcome>);
 
 type Queue = Arc<Mutex<Receiver<Arc<Task>>>>;
 
 impl Pool {
-    /// Converts every item and hands the outcomes to `write`, in order.
+    /// Converts every item and passes the outcomes to `write`, in order.
     ///
-    /// A thread cannot be ended: a worker whose item takes too long is left behind, another takes its place, and
-    /// what it still brings is dropped. At most three items a job are in memory.
+    /// A thread cannot be stopped, so a worker that exceeds the time limit is abandoned and replaced, and its
+    /// result is dropped. At most three items per job are in memory.
     pub(super) fn run(
         self,
         items: impl Iterator<Item = io::Result<Item>> + Send + 'static,
@@ -57,7 +57,7 @@ impl Pool {
     ) -> Result<(), Stop> {
         let converter = Arc::new(converter);
         let (to_workers, queue) = sync_channel::<Arc<Task>>(self.jobs);
-        let (in_order, awaited) = sync_channel::<io::Result<Awaited>>(self.jobs * 2);
+        let (in_order, awaited) = sync_channel::<io::Result<PendingItem>>(self.jobs * 2);
         let queue = Arc::new(Mutex::new(queue));
         thread::spawn(move || {
             for item in items {
@@ -66,7 +66,7 @@ impl Pool {
                     (Arc::new(Task { item, begun: OnceLock::new(), done }), outcome)
                 });
                 let task = item.as_ref().ok().map(|(task, _)| Arc::clone(task));
-                // Nobody waits any more once the stream was given up.
+                // If the stream was aborted, the receivers are gone.
                 if in_order.send(item).is_err() || task.is_none_or(|task| to_workers.send(task).is_err()) {
                     return;
                 }
@@ -87,13 +87,14 @@ impl Pool {
         Ok(())
     }
 
-    /// The outcome of a task; `None` where it takes too long.
+    /// The outcome of a task; `None` after the time limit.
     fn wait(self, task: &Task, outcome: &Receiver<Outcome>) -> Option<Outcome> {
         loop {
-            let left = task.begun.get().map_or(LOOK, |begun| self.timeout.saturating_sub(begun.elapsed()));
+            let left =
+                task.begun.get().map_or(START_CHECK_INTERVAL, |begun| self.timeout.saturating_sub(begun.elapsed()));
             match outcome.recv_timeout(left) {
                 Ok(outcome) => return Some(outcome),
-                // The task holds its sender, so only time can run out.
+                // The task holds its sender, so only the time can run out.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     if task.begun.get().is_some_and(|begun| begun.elapsed() >= self.timeout) {
                         return None;
@@ -114,7 +115,7 @@ fn work(queue: Queue, converter: Arc<Converter>) {
             task.begun.get_or_init(Instant::now);
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| converter.convert(&task.item)))
                 .unwrap_or_else(|_| converter.failure(&task.item, &INTERNAL_ERROR.error("the conversion panicked")));
-            // Nobody waits for what came too late.
+            // The receiver is gone if the result is too late.
             let _ = task.done.try_send(outcome);
         }
     });

@@ -1,4 +1,4 @@
-//! A record: what came in, and the line that goes out for it.
+//! A record of the input, and its line of output.
 
 use std::{borrow::Cow, fmt, io::Write as _};
 
@@ -21,7 +21,7 @@ use url::Url;
 
 use super::{codes::INVALID_RECORD, warc::Response};
 
-/// The members of `metadata` that are ours: what came under such a name goes into `input`.
+/// The names of our members in `metadata`. Input members with these names are moved to `input`.
 const OWN: [&str; 13] = [
     "words",
     "lang",
@@ -38,39 +38,39 @@ const OWN: [&str; 13] = [
     "input",
 ];
 
-/// What of a page is converted, as [`Scope`] says it.
+/// The part of a page that is converted, as in [`Scope`].
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// Its main content.
+    /// The main content.
     Main,
-    /// All that a reader can see.
+    /// All visible content.
     Whole,
-    /// What a CSS selector matches.
+    /// The elements that match a CSS selector.
     Selected(String),
 }
 
-/// A record that came in.
+/// A record of the input.
 #[derive(Debug)]
 pub(super) enum Item {
     /// A line of JSON.
     Line(Vec<u8>),
-    /// A line that is too long to be read, of which the start is known.
+    /// A line over the size limit, of which only the start was read.
     Cut {
         /// The start of the line.
         start: Vec<u8>,
-        /// Why it is not converted.
+        /// The error.
         error: Error,
     },
     /// An HTTP response in a WARC record.
     Response(Box<Response>),
 }
 
-/// A line that goes out.
+/// A line of output.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// The line, with its end.
+    /// The line, including its newline.
     pub(super) line: Vec<u8>,
-    /// Whether it has an error in place of a text.
+    /// Whether the line contains an error instead of a text.
     pub(super) failed: bool,
 }
 
@@ -78,45 +78,45 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug)]
 pub(super) struct Converter {
     pub(super) content: Content,
-    /// The most bytes of a page.
+    /// The largest page, in bytes.
     pub(super) max_bytes: usize,
-    /// How the lines are written.
+    /// The charset of the output lines.
     pub(super) charset: Charset,
 }
 
-/// What is known of a record before its page is converted.
+/// The data of a record before its page is converted.
 #[derive(Debug, Default)]
-struct Known<'a> {
+struct RecordData<'a> {
     id: Option<Cow<'a, RawValue>>,
     url: Option<Cow<'a, str>>,
-    warc: Option<Warc<'a>>,
-    /// Members that nothing here reads.
+    warc: Option<WarcData<'a>>,
+    /// Unknown members, which are passed through.
     rest: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
-/// What a WARC record says of its page.
+/// The data of a WARC record about its page.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct Warc<'a> {
+struct WarcData<'a> {
     date: Option<&'a str>,
     http_status: u16,
 }
 
-/// A page to be converted.
+/// A page to convert.
 struct Page<'a> {
     bytes: Cow<'a, [u8]>,
-    /// Whether it is text already, whose charset nobody needs to find.
+    /// Whether the page is valid UTF-8 already, so no charset must be detected.
     is_text: bool,
     content_type: Option<String>,
 }
 
-/// A page that was converted.
+/// A converted page.
 struct Converted {
     document: Document,
     charset: &'static str,
 }
 
 impl Converter {
-    /// The line for `item`.
+    /// Converts `item` to a line of output.
     pub(super) fn convert(&self, item: &Item) -> Outcome {
         let mut members = vec![];
         let (mut known, page) = match item {
@@ -153,8 +153,8 @@ impl Converter {
     pub(super) fn failure(&self, item: &Item, error: &Error) -> Outcome {
         let mut members = vec![];
         let (known, error) = match item {
-            Item::Line(line) => (known_of(line, &mut members), error),
-            Item::Cut { start, error } => (known_of(start, &mut members), error),
+            Item::Line(line) => (data_of_line(line, &mut members), error),
+            Item::Cut { start, error } => (data_of_line(start, &mut members), error),
             Item::Response(response) => (of_response(response), error),
         };
         self.line(&known, None, Err(error))
@@ -168,7 +168,7 @@ impl Converter {
                 (html, charset.name())
             }
         };
-        // An address that is none makes no link absolute, and is not the page's fault.
+        // An invalid URL is not an error of the page; links then stay relative.
         let base = url.and_then(|url| Url::parse(url).ok()).filter(|url| !url.cannot_be_a_base());
         let scope = match &self.content {
             Content::Main => Scope::Main,
@@ -180,7 +180,7 @@ impl Converter {
         Ok(Converted { document, charset })
     }
 
-    fn line(&self, known: &Known<'_>, sha256: Option<String>, outcome: Result<&Converted, &Error>) -> Outcome {
+    fn line(&self, known: &RecordData<'_>, sha256: Option<String>, outcome: Result<&Converted, &Error>) -> Outcome {
         let document = outcome.ok().map(|converted| &converted.document);
         let mut metadata = vec![];
         if let Ok(Converted { document: Document { metadata: page, words, .. }, charset }) = outcome {
@@ -203,13 +203,13 @@ impl Converter {
             metadata: Metadata { own: metadata, rest: &known.rest },
         };
         let mut line = vec![];
-        // Texts and numbers can always be written to memory.
+        // Writing to memory cannot fail.
         let _ = write_line(&record, self.charset, &mut line);
         Outcome { line, failed: outcome.is_err() }
     }
 }
 
-/// A record that goes out.
+/// A record of the output.
 #[derive(Serialize)]
 struct Record<'a> {
     id: Option<&'a RawValue>,
@@ -225,14 +225,14 @@ struct Record<'a> {
     metadata: Metadata<'a>,
 }
 
-/// Why a record has no text.
+/// The reason why a record has no text.
 #[derive(Serialize)]
 struct Failure<'a> {
     error_code: &'a str,
     message: &'a str,
 }
 
-/// What is known of a page beside its text.
+/// The metadata of a record.
 struct Metadata<'a> {
     own: Vec<(&'static str, Box<RawValue>)>,
     rest: &'a [(Cow<'a, str>, &'a RawValue)],
@@ -268,7 +268,7 @@ fn own(value: &(impl Serialize + ?Sized)) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_default()
 }
 
-/// The members of the object on a line, as far as it is one: those before a mistake stay in `members`.
+/// Reads the members of the JSON object on a line. The members before a syntax error stay in `members`.
 fn read_members<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValue)>) -> Result<(), Error> {
     struct Members<'m, 'a>(&'m mut Vec<(Cow<'a, str>, &'a RawValue)>);
 
@@ -281,7 +281,7 @@ fn read_members<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValu
 
         fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
             while let Some((name, value)) = object.next_entry::<String, _>()? {
-                // As everywhere, the last of two counts.
+                // Of duplicate names, the last one counts.
                 self.0.retain(|(earlier, _)| *earlier != name);
                 self.0.push((name.into(), value));
             }
@@ -294,15 +294,15 @@ fn read_members<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValu
     read.map_err(|error| INVALID_RECORD.error(format!("the line is not a JSON object: {error}")))
 }
 
-fn known_of<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValue)>) -> Known<'a> {
-    // What can be read of the line is known, whatever the rest is.
+fn data_of_line<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValue)>) -> RecordData<'a> {
+    // The members before a syntax error are used.
     let _ = read_members(line, members);
     of_members(std::mem::take(members)).0
 }
 
-/// What the members of a line say, and the page.
-fn of_members<'a>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> (Known<'a>, Result<Page<'a>, Error>) {
-    let mut known = Known::default();
+/// Separates the data of a line and its page.
+fn of_members<'a>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> (RecordData<'a>, Result<Page<'a>, Error>) {
+    let mut known = RecordData::default();
     let (mut html, mut encoded, mut charset) = (None, None, None);
     let mut wrong = None;
     for (name, value) in members {
@@ -342,15 +342,15 @@ fn of_members<'a>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> (Known<'a>, Res
     (known, page)
 }
 
-/// A text that is borrowed where nothing in it is escaped.
+/// A text, borrowed if it contains no escapes.
 #[derive(serde::Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-fn of_response(response: &Response) -> Known<'_> {
-    Known {
+fn of_response(response: &Response) -> RecordData<'_> {
+    RecordData {
         id: response.id.as_ref().and_then(|id| to_raw_value(id).ok()).map(Cow::Owned),
         url: response.url.as_deref().map(Cow::Borrowed),
-        warc: Some(Warc { date: response.date.as_deref(), http_status: response.status }),
+        warc: Some(WarcData { date: response.date.as_deref(), http_status: response.status }),
         rest: vec![],
     }
 }
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_stays_as_it_came() {
+    fn an_id_is_passed_through_unchanged() {
         for id in ["1.0", "12345678901234567890123", "\"\\u00e9\"", "{\"a\": 1}"] {
             let line = format!("{{\"id\": {id}, \"html\": \"<p>a\"}}");
             let outcome = converter().convert(&Item::Line(line.into()));
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_keeps_what_is_known() {
+    fn a_failure_keeps_the_data_of_the_record() {
         let big = "x".repeat(1001);
         for (line, id, code) in [
             (String::new(), Value::Null, "INVALID_RECORD"),

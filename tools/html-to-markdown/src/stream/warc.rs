@@ -1,7 +1,7 @@
 //! WARC records (ISO 28500), plain or compressed: the responses that are pages.
 //!
-//! In a compressed archive each record is a gzip member of its own. Where one is damaged, the reader goes on at the
-//! next member, and in a plain archive at the next line that begins a record.
+//! In a compressed archive, each record is a separate gzip member. After a damaged member, reading continues at
+//! the next one; in a plain archive, it continues at the next line that starts a record.
 
 use std::{
     collections::HashMap,
@@ -18,10 +18,10 @@ use super::{
     http::{Body, Head},
 };
 
-/// The most bytes of the head of a record, and of an HTTP response.
+/// The longest head of a record or of an HTTP response, in bytes.
 const HEAD: usize = 64 << 10;
 
-/// A response that is a page, or may be one.
+/// A response that is or may be a page.
 #[derive(Debug)]
 pub(super) struct Response {
     /// `WARC-Record-ID`.
@@ -30,7 +30,7 @@ pub(super) struct Response {
     pub(super) url: Option<String>,
     /// `WARC-Date`.
     pub(super) date: Option<String>,
-    /// The HTTP status; 0 where it is not known.
+    /// The HTTP status; 0 if it is unknown.
     pub(super) status: u16,
     page: Result<(Head, Vec<u8>), Error>,
 }
@@ -55,25 +55,25 @@ type Source = BufReader<Box<dyn Read + Send>>;
 
 type Member = BufReader<GzDecoder<Source>>;
 
-/// An archive, by how it is compressed.
+/// The input, by its compression.
 enum Input {
     Plain(Source),
-    /// The member that is being read; gone once the archive has ended.
+    /// The current member; `None` after the end of the archive.
     Members(Option<Box<Member>>),
 }
 
-/// What stands at a place of an archive.
-enum Found {
-    /// A record that is a response, or a broken one.
+/// The next item of an archive.
+enum NextRecord {
+    /// A response, or a damaged record.
     Record(Box<Response>),
     /// A record of another kind.
     Other,
-    /// Nothing more.
+    /// The end of the archive.
     End,
 }
 
 impl Records {
-    /// The records of `input`; those without HTTP status 200 too with `any_status`.
+    /// The records of `input`; with `any_status`, also those with an HTTP status other than 200.
     pub(super) fn new(input: impl BufRead + Send + 'static, any_status: bool, max_bytes: usize) -> io::Result<Self> {
         let (input, start) = compression::peeked(input)?;
         let source = |input: Box<dyn Read + Send>| BufReader::with_capacity(1 << 16, input);
@@ -85,25 +85,25 @@ impl Records {
         Ok(Self { input, any_status, max_bytes, ended: false })
     }
 
-    fn read(&mut self) -> io::Result<Found> {
-        let wanted = Wanted { any_status: self.any_status, max_bytes: self.max_bytes };
+    fn read(&mut self) -> io::Result<NextRecord> {
+        let wanted = RecordFilter { any_status: self.any_status, max_bytes: self.max_bytes };
         match &mut self.input {
             Input::Plain(input) => match wanted.read(input)? {
                 Ok(found) => Ok(found),
                 Err(broken) => {
                     skip_to_record(input)?;
-                    Ok(Found::Record(broken))
+                    Ok(NextRecord::Record(broken))
                 }
             },
             Input::Members(slot) => {
-                let Some(mut reader) = slot.take() else { return Ok(Found::End) };
+                let Some(mut reader) = slot.take() else { return Ok(NextRecord::End) };
                 let (found, is_over) = match wanted.read(&mut reader) {
-                    Ok(Ok(Found::End)) => (Found::Other, true),
+                    Ok(Ok(NextRecord::End)) => (NextRecord::Other, true),
                     Ok(Ok(found)) => (found, false),
-                    Ok(Err(broken)) => (Found::Record(broken), skip_to_record(&mut reader).is_err()),
+                    Ok(Err(broken)) => (NextRecord::Record(broken), skip_to_record(&mut reader).is_err()),
                     Err(error) => {
                         let error = INVALID_RECORD.error(format!("the record cannot be decompressed: {error}"));
-                        (Found::Record(Box::new(Response::broken(&Headers::new(), error))), true)
+                        (NextRecord::Record(Box::new(Response::broken(&Headers::new(), error))), true)
                     }
                 };
                 *slot = if is_over { next_member(reader.into_inner().into_inner())? } else { Some(reader) };
@@ -119,9 +119,9 @@ impl Iterator for Records {
     fn next(&mut self) -> Option<Self::Item> {
         while !self.ended {
             match self.read() {
-                Ok(Found::Record(response)) => return Some(Ok(response)),
-                Ok(Found::Other) => {}
-                Ok(Found::End) => self.ended = true,
+                Ok(NextRecord::Record(response)) => return Some(Ok(response)),
+                Ok(NextRecord::Other) => {}
+                Ok(NextRecord::End) => self.ended = true,
                 Err(error) => {
                     self.ended = true;
                     return Some(Err(error));
@@ -132,14 +132,14 @@ impl Iterator for Records {
     }
 }
 
-/// The member that begins at the place of `input`.
+/// The member that starts at the position of `input`.
 fn member(input: Source) -> Box<Member> {
-    // Where a member is damaged, the decoder drops what it has decoded for the same call: little is asked for at
-    // once, so that the head of its record is known.
+    // If a member is damaged, the decoder drops the bytes that it decoded in the same call. The buffer is
+    // small, so that the head of the record is available.
     Box::new(BufReader::with_capacity(1 << 10, GzDecoder::new(input)))
 }
 
-/// The next gzip member of `input`: what stands before it is skipped.
+/// The next gzip member of `input`; bytes before it are skipped.
 fn next_member(mut input: Source) -> io::Result<Option<Box<Member>>> {
     loop {
         let buffer = input.fill_buf()?;
@@ -147,7 +147,7 @@ fn next_member(mut input: Source) -> io::Result<Option<Box<Member>>> {
             return Ok(None);
         }
         match memchr::memmem::find(buffer, &GZIP) {
-            // Flags that are reserved: these bytes are data.
+            // Reserved flags are set, so these bytes are data, not a member.
             Some(at) if buffer.get(at + 3).is_some_and(|flags| flags & 0xE0 != 0) => input.consume(at + 1),
             Some(at) => {
                 input.consume(at);
@@ -161,7 +161,7 @@ fn next_member(mut input: Source) -> io::Result<Option<Box<Member>>> {
     }
 }
 
-/// Skips to a line that begins a record.
+/// Skips to the next line that starts a record.
 fn skip_to_record(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf()?;
@@ -173,22 +173,22 @@ fn skip_to_record(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Which records are read.
+/// The records to read.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct RecordFilter {
     any_status: bool,
     max_bytes: usize,
 }
 
 type Headers = HashMap<String, String>;
 
-impl Wanted {
-    /// The record at the place of `input`. What is wrong with a record is a broken one within `Ok`; an error is one
-    /// of reading.
-    fn read(self, input: &mut impl BufRead) -> io::Result<Result<Found, Box<Response>>> {
+impl RecordFilter {
+    /// Reads the record at the position of `input`. A damaged record is returned inside `Ok`; the outer error
+    /// is an I/O error.
+    fn read(self, input: &mut impl BufRead) -> io::Result<Result<NextRecord, Box<Response>>> {
         let headers = match read_headers(input) {
             Ok(Some(headers)) => headers,
-            Ok(None) => return Ok(Ok(Found::End)),
+            Ok(None) => return Ok(Ok(NextRecord::End)),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 return Ok(Err(Box::new(Response::broken(&Headers::new(), INVALID_RECORD.error(error.to_string())))));
             }
@@ -209,15 +209,15 @@ impl Wanted {
                 let why = read.map_or_else(|error| error.to_string(), |_| "it ends too early".to_owned());
                 return Ok(Err(broken(format!("the record of {length} bytes cannot be read: {why}"))));
             }
-            Some(Some(response)) => Found::Record(Box::new(response)),
-            Some(None) | None => Found::Other,
+            Some(Some(response)) => NextRecord::Record(Box::new(response)),
+            Some(None) | None => NextRecord::Other,
         };
         Ok(Ok(found))
     }
 
-    /// The response in a record; `None` where it is not a page that is wanted.
+    /// The response of a record; `None` if the record is filtered out.
     fn response(self, headers: &Headers, mut block: Vec<u8>, length: u64) -> Option<Response> {
-        // Answers of other protocols, such as DNS.
+        // Responses of other protocols, such as DNS.
         let media_type = headers.get("content-type").map(String::as_str).unwrap_or_default();
         if !media_type.is_empty() && !media_type.to_ascii_lowercase().starts_with("application/http") {
             return None;
@@ -244,17 +244,17 @@ impl Wanted {
 }
 
 impl Response {
-    /// A record of which `headers` are known.
+    /// A damaged record with its headers.
     fn broken(headers: &Headers, error: Error) -> Self {
         Self { page: Err(error), ..Self::named(headers) }
     }
 
     fn named(headers: &Headers) -> Self {
         let of = |name: &str| headers.get(name).cloned();
-        let bare = |text: String| text.trim_matches(['<', '>']).to_owned();
+        let without_angle_brackets = |text: String| text.trim_matches(['<', '>']).to_owned();
         Self {
             id: of("warc-record-id"),
-            url: of("warc-target-uri").map(bare),
+            url: of("warc-target-uri").map(without_angle_brackets),
             date: of("warc-date"),
             status: 0,
             page: Err(INVALID_RECORD.error("the record has no page")),
@@ -262,9 +262,9 @@ impl Response {
     }
 }
 
-/// The head of the next record, its names in lower case; `None` at the end of the archive.
+/// The head of the next record, with names in lower case; `None` at the end of the archive.
 ///
-/// `InvalidData` where there is something that is not a record.
+/// The error is `InvalidData` if the bytes are not a record.
 fn read_headers(input: &mut impl BufRead) -> io::Result<Option<Headers>> {
     let wrong = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
     let mut left = HEAD;
@@ -330,7 +330,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// The last character of each id, and the text of the page or the message of the error.
+    /// For each record, the last character of its id, and the text of the page or the error message.
     fn read(archive: Vec<u8>, any_status: bool) -> Vec<(String, String)> {
         let records = Records::new(Cursor::new(archive), any_status, 1 << 20).unwrap();
         let said = |item: io::Result<Box<Response>>| {
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn responses_that_are_pages_are_read() {
         let other = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n<svg>";
-        let gone = PAGE.replace("200 OK", "404 Not Found");
+        let gone = PAGE.replace("200 OK", "404 Not NextRecord");
         let records = [
             record("warcinfo", "0", "software: test"),
             record("response", "1", PAGE),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_a_broken_record_is_told() {
+    fn the_data_of_a_broken_record_is_kept() {
         let whole = record("response", "1", PAGE);
         let no_http = record("response", "2", "garbage");
         let mut no_length = record("response", "3", PAGE);
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_come_to_an_end() {
+    fn any_bytes_are_read_to_the_end() {
         let archive = record("response", "1", PAGE);
         for at in 0..archive.len() {
             let mut changed = archive.clone();

@@ -13,16 +13,16 @@ pub(crate) struct Document {
     pub(super) response: Value,
     /// The time of the request.
     pub(super) asked: Option<Instant>,
-    /// The time that its server took to answer.
+    /// The response time of its server.
     pub(super) answer_time: Duration,
-    /// Whether all of its body has come.
+    /// Whether the whole body was received.
     pub(super) is_complete: bool,
-    /// Why it could not be loaded, by Chromium's name.
+    /// The reason why it could not be loaded, as Chromium's name.
     pub(super) failure: Option<String>,
 }
 
 impl Document {
-    /// The HTTP status; 0 where no response is known.
+    /// The HTTP status; 0 if no response is known.
     pub(crate) fn status(&self) -> u16 {
         self.response["status"].as_u64().and_then(|status| status.try_into().ok()).unwrap_or_default()
     }
@@ -32,7 +32,7 @@ impl Document {
         media_type(&self.response)
     }
 
-    /// The address of the machine that it came from, as far as it is known.
+    /// The IP address of the server, if it is known.
     pub(crate) fn address(&self) -> Option<&str> {
         self.response["remoteIPAddress"].as_str()
     }
@@ -42,12 +42,12 @@ impl Document {
         headers(&self.response)
     }
 
-    /// Its URL, and why it could not be loaded, if it could not.
+    /// The URL and the reason of the failure, if it failed.
     pub(crate) fn failure(&self) -> Option<(&str, &str)> {
         Some((&self.url, self.failure.as_deref()?))
     }
 
-    /// Why it broke off after it had begun to come, if it did.
+    /// The reason why the transfer was interrupted, if it was.
     pub(crate) fn broke_off(&self) -> Option<&str> {
         let complete = ["net::ERR_ABORTED", "net::ERR_HTTP_RESPONSE_CODE_FAILURE"];
         self.failure.as_deref().filter(|failure| !self.response.is_null() && !complete.contains(failure))

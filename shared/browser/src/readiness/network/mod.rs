@@ -30,20 +30,20 @@ pub(crate) use self::{
 use crate::cdp::HOST_ANSWERED;
 use crate::readiness::limits::{LIMITS, Limits};
 
-/// The navigation that a call has begun.
+/// The navigation of a call.
 ///
-/// The page that shows meanwhile may navigate elsewhere: what it asks for in the moment in which the call's
-/// document is taking its place comes after that, and is shown.
+/// The old page may start another navigation at the moment in which the call's document replaces it. That
+/// navigation then wins.
 #[derive(Debug, Default)]
-struct Course {
-    /// The request for the call's document, until it comes.
+struct CallNavigation {
+    /// The request for the call's document, until it is committed.
     target: Option<String>,
-    /// The last document that the page before has asked for since.
+    /// The last document that the old page requested since then.
     rival: Option<String>,
     superseded: bool,
 }
 
-impl Course {
+impl CallNavigation {
     fn requested(&mut self, request: &str) {
         if self.target.as_ref().is_some_and(|target| target != request) {
             self.rival = Some(request.to_owned());
@@ -64,42 +64,42 @@ pub(crate) struct Network {
     /// The outermost frame.
     frame: String,
     shown: Document,
-    /// Its URL.
+    /// The URL of the current document.
     url: String,
-    /// The document that was requested and does not show yet.
+    /// The pending document.
     coming: Option<Document>,
-    course: Course,
+    call_navigation: CallNavigation,
     /// Whether the document's load event is over.
     loaded: bool,
     /// Whether the frame has stopped loading, which follows its load event.
     stopped: bool,
-    /// The page has said that it will be left, and until when it may take for that.
+    /// The deadline for leaving the page, if the page announced that.
     leaves_by: Option<Instant>,
     requests: Requests,
     silent: SilentHosts,
-    /// Whether the page was loaded again without hosts that were silent.
+    /// Whether the page was loaded again without silent hosts.
     gave_up: bool,
-    /// The question to the page's own host beside those to others.
-    control: Option<Control>,
+    /// The probe of the page's own host, for comparison.
+    control: Option<OwnHostProbe>,
 }
 
-/// A request for something small to the page's own host: the measure of how long an answer takes at present.
+/// A probe of the page's own host, which measures the present response time.
 #[derive(Clone, Copy, Debug)]
-struct Control {
+struct OwnHostProbe {
     asked: Instant,
     took: Option<Duration>,
 }
 
 impl Network {
-    /// The network of the tab whose outermost frame is `frame`, and on whose earlier pages the hosts `silent` did
-    /// not answer.
+    /// The network state of the tab whose outermost frame is `frame`; `silent` are the silent hosts of its
+    /// earlier pages.
     pub(crate) fn new(frame: &str, silent: SilentHosts) -> Self {
         Self {
             frame: frame.to_owned(),
             shown: Document::default(),
             url: String::new(),
             coming: None,
-            course: Course::default(),
+            call_navigation: CallNavigation::default(),
             loaded: false,
             stopped: false,
             leaves_by: None,
@@ -115,51 +115,50 @@ impl Network {
         &self.shown
     }
 
-    /// The document that was asked for last, whether it came or not.
+    /// The last requested document, received or not.
     pub(crate) fn latest(&self) -> &Document {
         self.coming.as_ref().unwrap_or(&self.shown)
     }
 
-    /// Says which request the tab was sent on, before any event since is handled; none where it goes to a
-    /// place on the page that it shows.
+    /// Sets the request of the navigation, before any event since is handled; `None` for a fragment of the
+    /// current page.
     pub(crate) fn sent_to(&mut self, request: Option<&str>) {
-        self.course = Course { target: request.map(str::to_owned), ..Course::default() };
+        self.call_navigation = CallNavigation { target: request.map(str::to_owned), ..CallNavigation::default() };
     }
 
-    /// Whether the page that showed before has led the tab elsewhere than it was sent.
+    /// Whether the old page started another navigation that won.
     pub(crate) fn is_superseded(&self) -> bool {
-        self.course.superseded
+        self.call_navigation.superseded
     }
 
-    /// Whether the document that shows was loaded, and what follows on that is known: what its scripts do
-    /// when it is, and if it `refreshes`, that.
+    /// Whether the current document is loaded and the consequences are known: the work of its scripts, and the
+    /// next page if it `refreshes`.
     pub(crate) fn loaded(&self, refreshes: bool) -> bool {
         let refreshes = refreshes || !self.shown.headers()["refresh"].is_null();
         !self.is_known() || if refreshes { self.stopped } else { self.loaded }
     }
 
-    /// Whether the document that shows was loaded while events were received.
+    /// Whether the current document was loaded while events were received.
     fn is_known(&self) -> bool {
         !self.url.is_empty()
     }
 
-    /// Whether the page that came while somebody listened is about to be replaced by another one.
+    /// Whether a page that was loaded while events were received is about to be replaced.
     pub(crate) fn is_leaving(&self) -> bool {
         self.is_known() && self.awaits_document()
     }
 
-    /// Whether another page is about to take the place of the one that shows, whether anybody listened while that
-    /// came or not.
+    /// Whether any page is about to be replaced, also one that was loaded before events were received.
     pub(crate) fn is_to_be_left(&self) -> bool {
         self.awaits_document() || self.leaves_by.is_some_and(|until| Instant::now() < until)
     }
 
     fn awaits_document(&self) -> bool {
-        // One that will not come, as one without content or a download, leaves the page as it is.
+        // A document that will not come, such as a download, leaves the page as it is.
         self.coming.as_ref().is_some_and(|document| document.failure.is_none())
     }
 
-    /// Whether the page waits for something, or is to be left, by what it has to read without that.
+    /// The state of the page, which depends on the amount of text that it has already.
     pub(crate) fn state(&self, text: Text) -> NetworkState {
         if self.is_to_be_left() {
             return NetworkState::Busy;
@@ -167,8 +166,8 @@ impl Network {
         self.requests.state(text, self.silence_limit())
     }
 
-    /// How long a silent host may take to answer, by what the page's own did for the document, and does now: on a
-    /// machine that is busy, all of them are late.
+    /// How long a silent host may take to respond, relative to the response times of the page's own host: on a
+    /// busy machine, all responses are late.
     fn silence_limit(&self) -> Duration {
         let Limits { silent_answer, silent_answer_share, silent_answer_most, .. } = LIMITS;
         let now = self.control.map(|control| control.took.unwrap_or_else(|| control.asked.elapsed()));
@@ -176,25 +175,25 @@ impl Network {
         (own * silent_answer_share).clamp(silent_answer, silent_answer_most)
     }
 
-    /// The hosts that are to be asked for something small, to see whether they answer at all, each with the URL
-    /// that was asked for in vain; and the page's own beside the first of them.
+    /// The hosts to probe, each with the URL of an unanswered request; and the page's own host beside the first
+    /// of them.
     pub(crate) fn hosts_to_ask(&mut self) -> Vec<Url> {
         let mut urls = self.requests.hosts_to_ask();
         let needs_control = self.control.is_none() && (!urls.is_empty() || self.requests.awaits_first_message());
         if let Some(own) = needs_control.then(|| Url::parse(&self.url).ok()).flatten() {
-            self.control = Some(Control { asked: Instant::now(), took: None });
+            self.control = Some(OwnHostProbe { asked: Instant::now(), took: None });
             urls.push(own);
         }
         urls
     }
 
-    /// The time since the last answer came, in part or whole.
+    /// The time since the last part of any response.
     pub(crate) fn since_answer(&self) -> Duration {
         self.requests.came.map_or(Duration::MAX, |came| came.elapsed())
     }
 
-    /// The hosts that the parser may be waiting for in vain: their scripts and style sheets are all that the
-    /// document, of which everything has come, can be waiting for.
+    /// The hosts for which the parser may be waiting: the completely received document can only wait for their
+    /// scripts and style sheets.
     pub(crate) fn silent_blockers(&self) -> Vec<Host> {
         if self.shown.is_complete && !self.awaits_document() {
             self.requests.silent_blockers(self.silence_limit())
@@ -203,14 +202,14 @@ impl Network {
         }
     }
 
-    /// The hosts that are known to be silent, with those of what is open.
+    /// The known silent hosts, including those of open requests.
     pub(crate) fn silent_hosts(&self) -> SilentHosts {
         let mut hosts = self.silent.clone();
         self.requests.silent(self.silence_limit()).for_each(|host| hosts.add(host, false));
         hosts
     }
 
-    /// Notes that `hosts` are not asked any more, and returns all such.
+    /// Records that `hosts` are blocked from now on, and returns all blocked hosts.
     pub(crate) fn give_up(&mut self, hosts: &[Host]) -> Vec<&str> {
         for host in hosts {
             self.silent.add(host, true);
@@ -219,7 +218,7 @@ impl Network {
         self.silent.blocked()
     }
 
-    /// The hosts of what is open, in the order of their names, and of a document of which more is to come.
+    /// The hosts of open requests, sorted, including that of an incomplete document.
     pub(crate) fn pending(&self) -> Vec<String> {
         let shown = Some(&self.shown).filter(|shown| !shown.request.is_empty() && !shown.is_complete);
         let documents = shown.into_iter().chain(&self.coming).filter(|document| document.failure.is_none());
@@ -235,10 +234,10 @@ impl Network {
         let text = |key: &str| params[key].as_str().unwrap_or_default();
         let (request, frame) = (text("requestId"), text("frameId"));
         for response in [&params["response"], &params["redirectResponse"]] {
-            // What we answer in a host's place comes from no address.
+            // A response that this program generated instead of the host has no IP address.
             let came = response["remoteIPAddress"].as_str().is_some_and(|address| !address.is_empty());
             if let Some(url) = response["url"].as_str().filter(|_| came) {
-                self.heard_of(url);
+                self.host_responded(url);
             }
         }
         match method {
@@ -279,7 +278,7 @@ impl Network {
             "Network.eventSourceMessageReceived" | "Network.webSocketFrameReceived" => self.requests.begun(request),
             "Network.webSocketFrameError" | "Network.webSocketClosed" => self.requests.end(request),
             "Page.frameDetached" => self.requests.end_frame(frame),
-            // By a timer of the browser's, or at once by a script.
+            // By a timer of the browser, or at once by a script.
             "Page.frameScheduledNavigation" if frame == self.frame => {
                 self.will_leave(text("url"), params["delay"].as_f64().unwrap_or_default());
             }
@@ -293,11 +292,16 @@ impl Network {
                 let loader = params["frame"]["loaderId"].as_str().unwrap_or_default();
                 let came = self.coming.take().filter(|coming| coming.request == loader);
                 let url = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
-                let course = mem::take(&mut self.course).committed(loader);
+                let call_navigation = mem::take(&mut self.call_navigation).committed(loader);
                 let silent = mem::take(&mut self.silent);
                 let gave_up = self.gave_up;
-                *self =
-                    Self { shown: came.unwrap_or_default(), url, course, gave_up, ..Self::new(&self.frame, silent) };
+                *self = Self {
+                    shown: came.unwrap_or_default(),
+                    url,
+                    call_navigation,
+                    gave_up,
+                    ..Self::new(&self.frame, silent)
+                };
                 self.requests.gave_up = gave_up;
                 self.requests.came = Some(Instant::now());
             }
@@ -307,14 +311,14 @@ impl Network {
 
     fn requested(&mut self, kind: &str, request: &str, frame: &str, params: &Value) {
         if kind == "Document" && frame == self.frame {
-            self.course.requested(request);
-            // The events of a redirect carry the request's own id again.
+            self.call_navigation.requested(request);
+            // The events of a redirect have the id of the original request.
             let coming = self.coming.take().filter(|coming| coming.request == request).unwrap_or_default();
             let url = params["request"]["url"].as_str().unwrap_or_default().to_owned();
             self.coming = Some(Document { request: request.to_owned(), url, asked: Some(Instant::now()), ..coming });
             return;
         }
-        // What a worker consists of belongs to no document, and nobody tells its end.
+        // Requests for worker scripts belong to no document, and their end is not reported.
         let of_a_document = params["loaderId"].as_str().is_some_and(|loader| !loader.is_empty());
         if let Some(kind) = Kind::of(kind).filter(|_| of_a_document) {
             let text = |key: &str| params["request"][key].as_str().unwrap_or_default();
@@ -324,17 +328,17 @@ impl Network {
         }
     }
 
-    /// The host of `url` has answered something.
-    fn heard_of(&mut self, url: &str) {
+    /// Records that the host of `url` responded.
+    fn host_responded(&mut self, url: &str) {
         if let Some(host) = Url::parse(url).ok().and_then(|url| url.host().map(|host| host.to_owned())) {
             self.silent.forget(&host);
-            self.requests.heard_of(host);
+            self.requests.host_responded(host);
         }
     }
 
     fn will_leave(&mut self, url: &str, delay: f64) {
         let web = url.starts_with("http:") || url.starts_with("https:");
-        // A page that shows itself anew from time to time stays what it is.
+        // A page that reloads itself from time to time is not left.
         let again = delay > 0.0 && url == self.url;
         if let Ok(delay) = Duration::try_from_secs_f64(delay)
             && delay <= LIMITS.refresh_delay

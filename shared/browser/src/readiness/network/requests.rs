@@ -13,28 +13,28 @@ use super::{
     document::{headers, media_type},
     silent::SilentHosts,
 };
-use crate::readiness::limits::{LIMITS, Patience};
+use crate::readiness::limits::{LIMITS, RequestTimeout};
 
-/// The state of a page, as far as its network shows it.
+/// The state of a page according to its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkState {
-    /// Nothing is open.
+    /// No open requests.
     Idle,
-    /// Open requests bring no content: an image, a connection for news, or another site that is silent
-    /// beside a page with text.
+    /// The open requests cannot add content: images, connections for updates, or silent hosts of other sites in
+    /// a page with text.
     Open,
-    /// It waits for content, or is about to be left.
+    /// A request that may add content is open, or the page is about to be left.
     Busy,
-    /// It waits for something that could bring content, and takes longer than content should.
+    /// A request that could add content exceeds its time limit.
     Stalled,
 }
 
-/// How much text a page has without the requests that it waits for.
+/// The amount of text that a page has without its open requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
-    /// Something.
+    /// Enough text.
     Dense,
-    /// Little.
+    /// Little text.
     Sparse,
 }
 
@@ -43,20 +43,20 @@ pub(crate) enum Text {
 pub(super) enum Kind {
     /// Data that scripts fetch.
     Data,
-    /// The same, when the answer has begun: the page may read it, or leave it unread for ever.
+    /// The same after the response began: the page may read the body or leave it unread.
     Body,
     /// A script, or the document of a frame.
     Code,
     /// A style sheet.
     Style,
-    /// A WebSocket or an event stream: until its first message, and not for long.
+    /// A WebSocket or an event stream, until its first message.
     Push,
-    /// Images, fonts, media, beacons: they bring no text, and are not waited for.
+    /// Images, fonts, media, beacons. They add no text and are not waited for.
     Asset,
 }
 
 impl Kind {
-    /// By the protocol's name for the type of a request.
+    /// The kind for the protocol's resource type.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "Fetch" | "XHR" => Self::Data,
@@ -68,53 +68,53 @@ impl Kind {
         })
     }
 
-    fn patience(self) -> Patience {
+    fn patience(self) -> RequestTimeout {
         match self {
             Self::Data => LIMITS.data,
             Self::Body => LIMITS.body,
             Self::Code => LIMITS.code,
             Self::Style => LIMITS.style,
             Self::Push => LIMITS.push,
-            Self::Asset => Patience { dense: Duration::ZERO, sparse: Duration::ZERO },
+            Self::Asset => RequestTimeout { dense: Duration::ZERO, sparse: Duration::ZERO },
         }
     }
 
-    /// Whether what brings a page's content may be of this kind, or hold that up.
+    /// Whether a request of this kind can add content or delay it.
     fn brings_content(self) -> bool {
         self.can_stall() || self == Self::Style
     }
 
-    /// Whether a request that takes too long may have brought content: a style sheet brings none, and
-    /// a push connection is meant to stay open.
+    /// Whether a slow request of this kind could have added content. A style sheet cannot, and an update
+    /// connection is meant to stay open.
     fn can_stall(self) -> bool {
         matches!(self, Self::Data | Self::Body | Self::Code)
     }
 }
 
-/// The owner of the host that is asked.
+/// The owner of the requested host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Party {
+enum HostOwner {
     /// The page's own site.
-    First,
+    OwnSite,
     /// Another site.
-    Third,
+    OtherSite,
 }
 
-/// A request under way.
+/// An open request.
 #[derive(Debug)]
 pub(super) struct Request {
     kind: Kind,
     frame: String,
-    /// The time at which it began, or the last part of its body came.
+    /// The time of its start, or of the last part of its body.
     since: Instant,
-    /// The rest of its body, in bytes as they are sent, where the server said how many.
+    /// The number of encoded bytes still to receive, if the server sent a length.
     left: Option<u64>,
     compressed: bool,
     /// Its URL.
     url: Url,
     host: Option<Host>,
-    party: Party,
-    /// Whether a first message has come, after which a connection stays open for news.
+    owner: HostOwner,
+    /// Whether a first message was received, after which an update connection is not waited for.
     has_begun: bool,
 }
 
@@ -129,19 +129,20 @@ impl Request {
         }
     }
 
-    /// Whether all of it has come, read or not.
+    /// Whether the whole response was received.
     fn is_complete(&self) -> bool {
         self.left == Some(0)
     }
 
-    /// The state of the page on its account; `known` is the host, where it is another site's.
-    fn state(&self, text: Text, known: Option<Known>, limit: SilenceLimit, now: Instant) -> NetworkState {
-        let Patience { dense, sparse } = self.kind.patience();
-        // A host that has not brought anything yet hardly has the page's content.
+    /// The state of the page because of this request. `known` is the record of its host, if it is of another
+    /// site.
+    fn state(&self, text: Text, known: Option<HostRecord>, limit: SilenceLimit, now: Instant) -> NetworkState {
+        let RequestTimeout { dense, sparse } = self.kind.patience();
+        // A host that has not delivered anything yet is unlikely to have the page's content.
         let is_aside = text == Text::Dense && known.is_some_and(|known| !known.brought);
         let patience = match (text, limit) {
             (Text::Dense, _) if is_aside => dense.min(LIMITS.other_data),
-            // A first message takes what an answer takes.
+            // A first message takes about as long as a response.
             (Text::Dense, SilenceLimit::Dense(answer)) if self.kind == Kind::Push => dense.max(answer),
             (Text::Dense, _) => dense,
             (Text::Sparse, _) => sparse,
@@ -156,7 +157,7 @@ impl Request {
         }
     }
 
-    /// Whether the parser may wait for it.
+    /// Whether the parser may wait for this request.
     fn may_block_parser(&self) -> bool {
         matches!(self.kind, Kind::Code | Kind::Style)
     }
@@ -165,28 +166,28 @@ impl Request {
 /// How long a host may be silent.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SilenceLimit {
-    /// Where the page has something to read.
+    /// In a page with text.
     Dense(Duration),
-    /// Where it has little text.
+    /// In a page with little text.
     Sparse,
 }
 
-/// The knowledge about another site's host that the page has asked.
+/// The record of another site's host.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    /// Whether it has answered something, be it an image, a redirect or what we asked it.
+struct HostRecord {
+    /// Whether it responded to anything, such as an image, a redirect or a probe.
     answered: bool,
-    /// Whether it has answered something that the page asked.
+    /// Whether it responded to a request of the page.
     brought: bool,
-    /// The time of our question.
+    /// The time of the probe.
     asked: Option<Instant>,
-    /// The little time that it gets if it was silent on an earlier page, or was asked first after others were
-    /// given up.
+    /// The shorter time limit for a host that was silent on an earlier page, or that is contacted first after
+    /// others were given up.
     doubt: Option<Duration>,
 }
 
-impl Known {
-    /// Whether it has had time to answer, and has not. `since` is when the page asked it.
+impl HostRecord {
+    /// Whether it had enough time to respond and did not. `since` is the time of the page's request.
     fn is_silent(self, since: Instant, limit: SilenceLimit, now: Instant) -> bool {
         let (since, limit) = match (limit, self.doubt) {
             (SilenceLimit::Dense(_), Some(limit)) => (Some(since), limit),
@@ -197,23 +198,23 @@ impl Known {
     }
 }
 
-/// The requests of the document that shows.
+/// The requests of the current document.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     open: HashMap<String, Request>,
-    /// How often each thing was asked for, and each address for anything.
+    /// How often each request was sent, and how often any request to each URL.
     asked: HashMap<String, u32>,
-    hosts: HashMap<Host, Known>,
-    /// The time at which the last answer came, in part or whole.
+    hosts: HashMap<Host, HostRecord>,
+    /// The time of the last part of any response.
     pub(super) came: Option<Instant>,
-    /// Whether hosts were given up on this page before.
+    /// Whether silent hosts were given up on this page.
     pub(super) gave_up: bool,
 }
 
 impl Requests {
-    /// Follows a request from its beginning on, unless it is polling.
+    /// Adds a request, unless it is polling.
     ///
-    /// `page` is the URL of the page, where it is known, and `before` are the hosts that were silent before.
+    /// `page` is the URL of the page, if it is known; `before` are the silent hosts of earlier pages.
     pub(super) fn begin(
         &mut self,
         (id, frame, kind): (&str, &str, Kind),
@@ -221,25 +222,25 @@ impl Requests {
         page: Option<&Url>,
         before: &SilentHosts,
     ) {
-        // The events of a redirect carry the request's own id again.
+        // The events of a redirect have the id of the original request.
         self.open.remove(id);
-        // What is part of the page is not asked for; it may be a megabyte.
+        // `data:` URLs are not requests, and may be very long.
         let Some(there) = (!url.starts_with("data:")).then(|| Url::parse(url).ok()).flatten() else { return };
         if kind != Kind::Asset && self.is_polling(url, body) {
             return;
         }
         let host = there.host().map(|host| host.to_owned());
-        let party = match page {
-            Some(page) if !same_site(page, &there) => Party::Third,
-            _ => Party::First,
+        let owner = match page {
+            Some(page) if !same_site(page, &there) => HostOwner::OtherSite,
+            _ => HostOwner::OwnSite,
         };
-        if let Some(host) = host.as_ref().filter(|_| party == Party::Third) {
+        if let Some(host) = host.as_ref().filter(|_| owner == HostOwner::OtherSite) {
             let doubt = match (before.contains(host), self.gave_up) {
                 (true, _) => Some(LIMITS.silent_again),
                 (_, true) => Some(LIMITS.silent_beside),
                 _ => None,
             };
-            self.hosts.entry(host.clone()).or_insert(Known { doubt, ..Known::default() });
+            self.hosts.entry(host.clone()).or_insert(HostRecord { doubt, ..HostRecord::default() });
         }
         let request = Request {
             kind,
@@ -247,7 +248,7 @@ impl Requests {
             since: Instant::now(),
             left: None,
             compressed: false,
-            party,
+            owner,
             url: there,
             host,
             has_begun: false,
@@ -274,20 +275,20 @@ impl Requests {
         }
     }
 
-    /// The host has answered something, be it an image or a redirect.
-    pub(super) fn heard_of(&mut self, host: Host) {
+    /// Records any response of the host, such as an image or a redirect.
+    pub(super) fn host_responded(&mut self, host: Host) {
         let known = self.hosts.entry(host).or_default();
         (known.answered, known.brought) = (true, true);
     }
 
-    /// The host has answered what we asked it.
+    /// Records the response of the host to a probe.
     pub(super) fn is_alive(&mut self, host: &Host) {
         if let Some(known) = self.hosts.get_mut(host) {
             known.answered = true;
         }
     }
 
-    /// A part of the body came.
+    /// Records a part of the body.
     pub(super) fn received(&mut self, id: &str, params: &Value) {
         if let Some(request) = self.open.get_mut(id) {
             self.came = Some(Instant::now());
@@ -297,7 +298,7 @@ impl Requests {
         }
     }
 
-    /// A message came over a connection that stays open.
+    /// Records a message of an update connection.
     pub(super) fn begun(&mut self, id: &str) {
         if let Some(request) = self.open.get_mut(id) {
             self.came = Some(Instant::now());
@@ -315,13 +316,13 @@ impl Requests {
         self.open.retain(|_, request| request.frame != frame);
     }
 
-    /// The URLs whose hosts have been silent for a while and are to be asked for something small; each host once.
+    /// The URLs whose hosts are to be probed, each host once.
     pub(super) fn hosts_to_ask(&mut self) -> Vec<Url> {
         let now = Instant::now();
         let mut urls = vec![];
         for request in self.open.values().filter(|request| request.kind.brings_content()) {
             if let Some(known) = request.host.as_ref().and_then(|host| self.hosts.get_mut(host))
-                && request.party == Party::Third
+                && request.owner == HostOwner::OtherSite
                 && !known.answered
                 && known.asked.is_none()
                 && now.duration_since(request.since) >= LIMITS.silent_ask
@@ -333,25 +334,25 @@ impl Requests {
         urls
     }
 
-    /// Whether a connection for news has waited a while for its first message.
+    /// Whether an update connection has been waiting for its first message for some time.
     pub(super) fn awaits_first_message(&self) -> bool {
         let waits = |request: &Request| request.kind == Kind::Push && !request.has_begun;
         self.open.values().any(|request| waits(request) && request.since.elapsed() >= LIMITS.silent_ask)
     }
 
-    /// The knowledge about the host that was asked, if it is another site's.
-    fn known(&self, request: &Request) -> Option<Known> {
-        let host = request.host.as_ref().filter(|_| request.party == Party::Third);
+    /// The record of the request's host, if it is of another site.
+    fn known(&self, request: &Request) -> Option<HostRecord> {
+        let host = request.host.as_ref().filter(|_| request.owner == HostOwner::OtherSite);
         host.and_then(|host| self.hosts.get(host).copied())
     }
 
-    /// Whether the request is of another site's host that does not answer anything.
+    /// Whether the request's host is of another site and silent.
     fn is_silent(&self, request: &Request, limit: SilenceLimit, now: Instant) -> bool {
         self.known(request).is_some_and(|known| known.is_silent(request.since, limit, now))
     }
 
-    /// The state of the page, by how much text it has. Where there is something to read, a host is
-    /// silent after `limit`.
+    /// The state of the page, depending on its amount of text. In a page with text, a host is silent after
+    /// `limit`.
     pub(super) fn state(&self, text: Text, limit: Duration) -> NetworkState {
         let now = Instant::now();
         let limit = if text == Text::Dense { SilenceLimit::Dense(limit) } else { SilenceLimit::Sparse };
@@ -372,17 +373,17 @@ impl Requests {
         self.open.values().filter(|request| !request.is_complete()).filter_map(|request| request.host.as_ref())
     }
 
-    /// The hosts of other sites that have not answered a request for a script or a style sheet in time.
+    /// The hosts of other sites that have not responded in time to a request for a script or a style sheet.
     pub(super) fn silent_blockers(&self, limit: Duration) -> Vec<Host> {
         let now = Instant::now();
         let mut hosts = vec![];
         for request in self.open.values().filter(|request| request.may_block_parser()) {
             let age = now.duration_since(request.since);
             let is_silent = self.is_silent(request, SilenceLimit::Dense(limit), now);
-            if request.party == Party::Third && (is_silent || age >= LIMITS.blocker) {
+            if request.owner == HostOwner::OtherSite && (is_silent || age >= LIMITS.blocker) {
                 hosts.extend(request.host.clone());
             } else if age < limit {
-                // It may as well be this one that the parser waits for. For long it is not: the browser puts off
+                // The parser may be waiting for this request instead. That does not last: the browser delays
                 // requests while the parser waits for others.
                 return vec![];
             }
@@ -390,7 +391,7 @@ impl Requests {
         hosts
     }
 
-    /// The hosts of other sites that do not answer within the time that a page with text gives them.
+    /// The hosts of other sites that are silent in a page with text.
     pub(super) fn silent(&self, limit: Duration) -> impl Iterator<Item = &Host> {
         let (now, limit) = (Instant::now(), SilenceLimit::Dense(limit));
         let silent = self
@@ -400,7 +401,7 @@ impl Requests {
         silent.filter_map(|request| request.host.as_ref())
     }
 
-    /// Lets `time` pass.
+    /// Advances the time by `time`.
     #[cfg(test)]
     pub(super) fn pass(&mut self, time: Duration) {
         let times = self.open.values_mut().map(|request| &mut request.since);

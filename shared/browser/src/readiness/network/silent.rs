@@ -13,55 +13,55 @@ use url::Host;
 
 use crate::readiness::limits::LIMITS;
 
-/// Hosts that did not answer.
+/// Hosts that did not respond.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SilentHosts(BTreeMap<String, Silence>);
+pub(crate) struct SilentHosts(BTreeMap<String, SilentEntry>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Silence {
-    /// When it was last found silent, in milliseconds since 1970.
+struct SilentEntry {
+    /// The time at which it was last found silent, in milliseconds since 1970.
     at: u64,
-    /// Whether a parser waited for it in vain, so that it is not asked any more.
+    /// Whether it blocked a parser, so that it is not contacted any more.
     blocked: bool,
 }
 
 impl SilentHosts {
-    /// Those that are still to be remembered.
+    /// The entries that have not expired.
     pub(crate) fn current(mut self) -> Self {
         let (now, memory) = (now(), LIMITS.silent_memory);
         self.0.retain(|_, silence| Duration::from_millis(now.saturating_sub(silence.at)) < memory);
         self
     }
 
-    /// Remembers that `host` did not answer; `blocked` says that a parser waited for it.
+    /// Adds a silent host; `blocked` says that it blocked a parser.
     ///
-    /// The memory of a host is not renewed when it gets little time for being remembered: it is to have another
-    /// chance some minutes after it was found silent.
+    /// The entry of a known host is not renewed, because the host only gets a short time limit. It gets another
+    /// chance when the entry expires.
     pub(crate) fn add(&mut self, host: &Host, blocked: bool) {
         let name = host.to_string();
         if self.0.len() >= LIMITS.silent_hosts && !self.0.contains_key(&name) {
             let oldest = self.0.iter().min_by_key(|(_, silence)| silence.at).map(|(name, _)| name.clone());
             oldest.and_then(|name| self.0.remove(&name));
         }
-        let silence = self.0.entry(name).or_insert(Silence { at: now(), blocked });
+        let silence = self.0.entry(name).or_insert(SilentEntry { at: now(), blocked });
         if blocked && !silence.blocked {
-            *silence = Silence { at: now(), blocked };
+            *silence = SilentEntry { at: now(), blocked };
         }
     }
 
-    /// Forgets a host that has answered.
+    /// Removes a host that responded.
     pub(crate) fn forget(&mut self, host: &Host) {
         if !self.0.is_empty() {
             self.0.remove(&host.to_string());
         }
     }
 
-    /// Whether `host` is remembered.
+    /// Whether `host` is in the list.
     pub(crate) fn contains(&self, host: &Host) -> bool {
         !self.0.is_empty() && self.0.contains_key(&host.to_string())
     }
 
-    /// Those that are not asked.
+    /// The blocked hosts.
     pub(crate) fn blocked(&self) -> Vec<&str> {
         self.0.iter().filter(|(_, silence)| silence.blocked).map(|(host, _)| host.as_str()).collect()
     }
@@ -101,7 +101,7 @@ mod tests {
             hosts.add(&host(&format!("x{n}.example")), false);
         }
         assert_eq!(hosts.0.len(), LIMITS.silent_hosts);
-        // A new one takes the place of an old one: a host that is to be given up has to be known.
+        // A new host replaces an old one, because a host must be in the list to be given up.
         assert!(hosts.contains(&host("x999.example")));
     }
 }

@@ -48,7 +48,7 @@ fn commits(network: &mut Network, loader: &str) {
     network.handle("Page.frameNavigated", &json!({"frame": frame}));
 }
 
-fn leaves(network: &mut Network, url: &str, delay: f64) {
+fn announces_leaving(network: &mut Network, url: &str, delay: f64) {
     network.handle("Page.frameScheduledNavigation", &json!({"frameId": "T", "url": url, "delay": delay}));
 }
 
@@ -71,7 +71,7 @@ fn only_the_tab_s_own_document_is_the_page() {
 }
 
 #[test]
-fn the_page_before_may_supersede_the_navigation_until_it_is_gone() {
+fn the_old_page_can_supersede_the_navigation_until_replaced() {
     // What is asked for and what comes, and whether that is superseded.
     let (asked, came) = (Some, None);
     for (events, superseded) in [
@@ -95,9 +95,9 @@ fn the_page_before_may_supersede_the_navigation_until_it_is_gone() {
 }
 
 #[test]
-fn what_leads_to_no_page_leaves_the_one_that_is_there() {
+fn a_failed_navigation_keeps_the_current_page() {
     let mut network = shown();
-    leaves(&mut network, "https://x.example/next", 0.0);
+    announces_leaving(&mut network, "https://x.example/next", 0.0);
     assert_eq!(network.state(Text::Dense), NetworkState::Busy);
     asks(&mut network, "Document", "2", "T");
     network.handle("Page.frameClearedScheduledNavigation", &json!({"frameId": "T"}));
@@ -108,7 +108,7 @@ fn what_leads_to_no_page_leaves_the_one_that_is_there() {
 }
 
 #[test]
-fn a_page_is_left_soon_for_another_one_of_the_web_or_not_at_all() {
+fn only_short_refreshes_to_web_pages_are_followed() {
     for (url, delay, rest) in [
         ("https://x.example/next", 3.0, NetworkState::Busy),
         ("https://x.example/next", 60.0, NetworkState::Idle),
@@ -119,7 +119,7 @@ fn a_page_is_left_soon_for_another_one_of_the_web_or_not_at_all() {
         ("https://x.example/next", f64::MAX, NetworkState::Idle),
     ] {
         let mut network = shown();
-        leaves(&mut network, url, delay);
+        announces_leaving(&mut network, url, delay);
         assert_eq!(network.state(Text::Dense), rest, "{url} {delay}");
     }
 }
@@ -140,7 +140,7 @@ fn a_refresh_is_known_later_than_the_end_of_the_load() {
 }
 
 #[test]
-fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
+fn requests_with_content_are_waited_for_completely() {
     for kind in ["Fetch", "XHR", "Script", "Stylesheet", "Document", "EventSource"] {
         let mut network = shown();
         asks(&mut network, kind, "a", "F");
@@ -177,7 +177,7 @@ fn what_brings_content_is_waited_for_until_all_of_it_is_there() {
 }
 
 #[test]
-fn what_takes_too_long_hangs_unless_there_is_little_else_to_read() {
+fn slow_requests_stall_sparse_pages_only_later() {
     let past = |network: &mut Network| network.requests.pass(Duration::from_secs(6));
     for (kind, dense, sparse) in [
         ("Fetch", NetworkState::Stalled, NetworkState::Busy),
@@ -209,7 +209,7 @@ fn states(network: &Network) -> [NetworkState; 2] {
 }
 
 #[test]
-fn a_host_of_another_site_that_answers_nothing_is_given_up() {
+fn a_silent_host_of_another_site_is_given_up() {
     let (busy, open, stalled) = (NetworkState::Busy, NetworkState::Open, NetworkState::Stalled);
     for kind in ["Fetch", "XHR", "Script", "Document"] {
         let mut network = shown();
@@ -245,7 +245,7 @@ fn a_host_of_another_site_that_answers_nothing_is_given_up() {
 }
 
 #[test]
-fn a_host_that_has_brought_something_is_waited_for_like_the_page_s_own() {
+fn a_host_that_delivered_content_is_treated_like_the_page_s_own() {
     let mut network = shown();
     asks_url(&mut network, "Fetch", "a", "https://y.example/a");
     answers(&mut network, "image", &json!({"url": "https://y.example/image", "mimeType": "image/png"}));
@@ -263,7 +263,7 @@ fn a_host_that_has_brought_something_is_waited_for_like_the_page_s_own() {
 }
 
 #[test]
-fn a_host_may_be_as_slow_as_the_page_s_own_is() {
+fn the_silence_limit_follows_the_page_s_own_host() {
     let mut network = shown();
     network.shown.answer_time = Duration::from_millis(200);
     asks_url(&mut network, "Fetch", "a", "https://y.example/a");
@@ -278,7 +278,7 @@ fn a_host_may_be_as_slow_as_the_page_s_own_is() {
 }
 
 #[test]
-fn on_a_busy_machine_where_all_are_late_a_host_gets_more_time() {
+fn on_a_busy_machine_silent_hosts_get_more_time() {
     let mut network = shown();
     asks_url(&mut network, "Fetch", "a", "https://y.example/a");
     network.requests.pass(LIMITS.silent_ask);
@@ -297,7 +297,7 @@ fn on_a_busy_machine_where_all_are_late_a_host_gets_more_time() {
 }
 
 #[test]
-fn hosts_that_hold_up_the_parser_are_named_unless_it_may_wait_for_another() {
+fn hosts_that_block_the_parser_are_reported() {
     let silent = |network: &mut Network| {
         network.requests.pass(LIMITS.silent_ask);
         network.hosts_to_ask();
@@ -322,7 +322,7 @@ fn hosts_that_hold_up_the_parser_are_named_unless_it_may_wait_for_another() {
 }
 
 #[test]
-fn what_a_redirect_leads_to_is_what_is_waited_for() {
+fn a_redirect_is_followed_to_its_target() {
     let mut network = shown();
     asks_url(&mut network, "Fetch", "a", "https://y.example/a");
     answers(&mut network, "image", &json!({"url": "https://y.example/image"}));
@@ -333,7 +333,7 @@ fn what_a_redirect_leads_to_is_what_is_waited_for() {
 }
 
 #[test]
-fn a_connection_for_news_stays_open_after_its_first_message() {
+fn an_update_connection_is_not_waited_for_after_its_first_message() {
     for (kind, message) in
         [("EventSource", "Network.eventSourceMessageReceived"), ("WebSocket", "Network.webSocketFrameReceived")]
     {
@@ -368,7 +368,7 @@ fn no_more_hosts_are_named_than_an_answer_can_use() {
 }
 
 #[test]
-fn what_is_silent_again_is_hardly_waited_for() {
+fn a_known_silent_host_gets_a_short_limit() {
     let (page, silent) = (shown(), Host::parse("y.example").unwrap());
     assert_eq!(page.silent_hosts().blocked(), Vec::<&str>::new());
     let ask = |network: &mut Network, age: Duration| {
@@ -402,7 +402,7 @@ fn what_is_silent_again_is_hardly_waited_for() {
 }
 
 #[test]
-fn polling_is_not_waited_for_and_data_in_parts_is() {
+fn polling_is_ignored_and_partial_data_is_waited_for() {
     let mut network = shown();
     let ask = |network: &mut Network, url: &str, body: &str| {
         let request = json!({"url": url, "postData": body});
@@ -425,10 +425,10 @@ fn polling_is_not_waited_for_and_data_in_parts_is() {
 }
 
 #[test]
-fn what_the_page_before_was_waiting_for_is_forgotten() {
+fn requests_of_the_old_page_are_dropped() {
     let mut network = shown();
     asks(&mut network, "Script", "a", "T");
-    leaves(&mut network, "https://x.example/next", 3.0);
+    announces_leaving(&mut network, "https://x.example/next", 3.0);
     asks(&mut network, "Document", "2", "T");
     answers(&mut network, "2", &json!({"status": 201}));
     commits(&mut network, "2");

@@ -10,7 +10,7 @@ use url::Url;
 use crate::{
     load::{Browser, UseBrowser},
     scope::{Scope, key},
-    section::{Wanted, again},
+    section::{SectionRequest, refetch},
 };
 
 /// The maximum pause that a site may ask for.
@@ -18,14 +18,14 @@ const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// A request to fetch known pages again, with the validators of their last responses.
 #[derive(Debug)]
-pub struct Again<'a> {
+pub struct Refetch<'a> {
     /// Their addresses, as the catalog has them.
     pub urls: &'a [String],
     /// The circumstances of the call.
     pub invocation: &'a Invocation,
 }
 
-impl Again<'_> {
+impl Refetch<'_> {
     /// Compares each page with the document that `store` has, site by site.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Again<'_> {
         let browser = Browser::new(UseBrowser::Auto, None, self.invocation)?;
         let mut whole = start.clone();
         whole.set_path("/");
-        let wanted = Wanted {
+        let wanted = SectionRequest {
             start,
             scope: Scope::new(start, Some(whole), None, None)?,
             depth: Some(0),
@@ -69,7 +69,7 @@ impl Again<'_> {
             key: String::new(),
             stream: false,
         };
-        again(&wanted, urls, &folder(urls), &client, browser.as_ref(), (store, run))
+        refetch(&wanted, urls, &folder(urls), &client, browser.as_ref(), (store, run))
     }
 }
 

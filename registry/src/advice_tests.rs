@@ -1,0 +1,141 @@
+//! Tests that remedies, findings and messages only mention options that exist.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use crate::list::codes_and_options;
+
+/// The options that every program has.
+const COMMON: [&str; 4] = ["--help", "--version", "--describe", "--arguments"];
+
+/// Options of other programs, which advice may mention.
+const FOREIGN: [&str; 1] = ["--cask"];
+
+/// Crates whose texts contain options of other programs: Git's, and those of the commands that `guard` knows.
+const SKIPPED: [&str; 2] = ["shared/git/src/command.rs", "shared/guard/src/programs"];
+
+/// The options in `text` that do not exist: of the program that is named before them, or else none of `options`.
+fn lacking<'a>(text: &'a str, options: &BTreeSet<&str>) -> Vec<&'a str> {
+    let of_tools = codes_and_options();
+    let mut program = None;
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    let mut lacking = vec![];
+    for word in words {
+        if !word.trim_start_matches('-').starts_with(char::is_alphanumeric) || !word.starts_with("--") {
+            // An option directly after `ragmaker-NAME`, or after another such option, belongs to that program.
+            program = word.starts_with("ragmaker-").then_some(word);
+            continue;
+        }
+        let is_known = match program {
+            Some(program) => of_tools.iter().any(|(tool, _, known)| *tool == program && known.contains(&word)),
+            None => options.contains(word) || FOREIGN.contains(&word),
+        };
+        let is_program = program.is_none_or(|program| of_tools.iter().any(|(tool, ..)| *tool == program));
+        let is_common = is_program && COMMON.contains(&word);
+        if !is_known && !is_common {
+            lacking.push(word);
+        }
+    }
+    lacking
+}
+
+/// The string literals in `source`, without those of tests and documentation.
+fn literals(source: TokenStream, found: &mut Vec<String>) {
+    let mut is_attribute = false;
+    for token in source {
+        match &token {
+            TokenTree::Group(group) if !(is_attribute && group.delimiter() == Delimiter::Bracket) => {
+                literals(group.stream(), found);
+            }
+            TokenTree::Literal(literal) => found.push(literal.to_string()),
+            _ => {}
+        }
+        is_attribute = matches!(&token, TokenTree::Punct(punct) if matches!(punct.as_char(), '#' | '!'));
+    }
+}
+
+/// The texts with options in the sources below `folder`, each with its file.
+fn texts(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if SKIPPED.iter().any(|skipped| path.ends_with(skipped)) {
+            continue;
+        }
+        if path.is_dir() {
+            texts(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") && !path.to_str().unwrap().ends_with("tests.rs") {
+            let source = fs::read_to_string(&path).unwrap();
+            let source = source.split("#[cfg(test)]\nmod ").next().unwrap();
+            let mut own = vec![];
+            literals(source.parse().unwrap(), &mut own);
+            // A text without a space is an option itself; one with `--name=` is an argument of another program.
+            own.retain(|text| text.contains("--") && text.contains(' ') && !text.contains('='));
+            found.extend(own.into_iter().map(|text| (path.clone(), text)));
+        }
+    }
+}
+
+/// The folder of a crate, and of those that it depends on.
+fn with_dependencies(folder: PathBuf, root: &Path, found: &mut BTreeSet<PathBuf>) {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    if found.insert(folder) {
+        let lines = manifest.lines().take_while(|line| *line != "[dev-dependencies]");
+        for name in lines.filter_map(|line| line.strip_prefix("ragmaker-")?.split(['.', ' ']).next()) {
+            with_dependencies(root.join("shared").join(name), root, found);
+        }
+    }
+}
+
+#[test]
+fn errors_advise_no_option_that_a_tool_lacks() {
+    for (tool, codes, options) in codes_and_options() {
+        let options = options.into_iter().collect();
+        for code in codes {
+            let lacking = lacking(code.remedy(), &options);
+            assert!(lacking.is_empty(), "{tool}: {} advises {lacking:?}", code.name());
+        }
+    }
+}
+
+/// A text of a shared crate may mention an option that at least one of the tools with this crate has.
+#[test]
+fn findings_and_messages_mention_no_option_that_a_tool_lacks() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let tools: Vec<_> = codes_and_options()
+        .into_iter()
+        .map(|(tool, _, options)| {
+            let mut crates = BTreeSet::new();
+            with_dependencies(root.join("tools").join(tool.trim_start_matches("ragmaker-")), root, &mut crates);
+            (crates, options)
+        })
+        .collect();
+    let crates: BTreeSet<_> = tools.iter().flat_map(|(crates, _)| crates).collect();
+    let mut wrong = vec![];
+    for folder in crates {
+        let users = tools.iter().filter(|(crates, _)| crates.contains(folder));
+        let options: BTreeSet<_> = users.flat_map(|(_, options)| options).chain(&COMMON).copied().collect();
+        let mut found = vec![];
+        texts(&folder.join("src"), &mut found);
+        for (file, text) in found {
+            let lacking = lacking(&text, &options);
+            if !lacking.is_empty() {
+                wrong.push(format!("{}: {lacking:?} in {text}", file.strip_prefix(root).unwrap().display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn options_belong_to_the_program_before_them() {
+    let none = BTreeSet::new();
+    assert_eq!(
+        lacking("Run ragmaker-browser-open --no-headless --session x, or ragmaker-cite --url.", &none),
+        ["--url"]
+    );
+    assert_eq!(lacking("ragmaker-nothing --help; with ragmaker-cite, --session", &none), ["--help", "--session"]);
+}
