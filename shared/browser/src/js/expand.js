@@ -1,5 +1,5 @@
 // Opens what is folded in the main content, and scrolls to what comes on scrolling. Follows document.js, look.js and
-// text.js; arguments: what is asked, nothing, and the limits.
+// text.js; arguments: what is asked, nothing, and the limits (a table in Rust).
 //
 // What shows for a while only (the panel of a tab that is no longer chosen, a row of a list that holds only the rows in
 // sight) is copied, and put into the page in the end.
