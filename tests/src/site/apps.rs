@@ -90,7 +90,7 @@ const REGISTER: &str = r#"<p id="state">Registering…</p>
 </ul>
 <script>
   navigator.serviceWorker.register('/worker/script.js', {scope: '/worker'}).then(() => navigator.serviceWorker.ready)
-    .then(() => document.getElementById('state').textContent = 'ConnectionGuard.');
+    .then(() => document.getElementById('state').textContent = 'Registered.');
 </script>"#;
 
 const WORKER: &str = r"addEventListener('activate', event => event.waitUntil(clients.claim()));

@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn responses_that_are_pages_are_read() {
         let other = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n<svg>";
-        let gone = PAGE.replace("200 OK", "404 Not NextRecord");
+        let gone = PAGE.replace("200 OK", "404 Not Found");
         let records = [
             record("warcinfo", "0", "software: test"),
             record("response", "1", PAGE),
