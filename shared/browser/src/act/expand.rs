@@ -51,6 +51,7 @@ impl Actor<'_, '_> {
     /// Opens what is folded until nothing is; how much was opened.
     fn open_folded(&mut self, complete: &mut bool) -> Result<u64, StepError> {
         let mut opened = 0;
+        self.ask_expand("copy")?;
         for round in 0.. {
             let begun = Instant::now();
             if round >= MOST_ROUNDS || begun >= self.until {

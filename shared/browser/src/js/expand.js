@@ -183,7 +183,6 @@ switch (main === null ? null : what) {
       state.sections += 1;
       done += 1;
     }
-    copyTabs();
     for (const [, tabs] of strips()) {
       state.seen.add(chosenOf(tabs));
       const next = tabs.find((tab) => !state.seen.has(tab) && isUsable(tab));
@@ -215,7 +214,7 @@ switch (main === null ? null : what) {
     await drawnAgain();
     return { done };
   }
-  // Copies what shows now. A fold that another one has closed is opened again in a later round.
+  // Copies what shows now, before anything is opened and after each round. A fold that another one has closed is opened again in a later round.
   case "copy": {
     copyTabs();
     for (const [fold, group] of state.opened) {
