@@ -6,7 +6,7 @@
 use std::{
     fs,
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -21,7 +21,7 @@ use saphyr::{LoadableYamlNode, YamlOwned};
 use serde_json::{Value, json};
 
 /// How long a session may be there after the call that used it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long until a grid has ended the sessions of those that were killed.
 const TIMEOUT: Duration = Duration::from_secs(SESSION_TIMEOUT + 60);
@@ -41,6 +41,12 @@ fn list(visitor: &Visitor, pages: usize) -> Tool {
     visitor.extract_open().args(["--urls-file", "list.txt", "--tabs", "4", "--per-host", "4"])
 }
 
+/// Starts a call that extracts so many pages with the browsers of `grid`, in another process.
+fn start_list(visitor: &Visitor, grid: &Grid, pages: usize) -> Child {
+    let mut command = lent(list(visitor, pages), grid).into_command();
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
 /// Waits until `site` was asked for so many pages.
 fn wait_for_pages(visitor: &Visitor, pages: usize) {
     let until = Instant::now() + TIMEOUT;
@@ -52,7 +58,7 @@ fn wait_for_pages(visitor: &Visitor, pages: usize) {
 }
 
 /// What a list that runs answers in the end.
-fn answer(call: std::process::Child) -> Value {
+fn answer(call: Child) -> Value {
     let output = call.wait_with_output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
 }
@@ -83,12 +89,12 @@ fn a_page_is_the_same_and_each_browser_is_given_back() {
         let saved = lent(visitor.extract(page), &grid).run().answer().clone();
         let saved = Saved::read(Path::new(saved["file_path"].as_str().unwrap()));
         assert_eq!(visitor.save(page).markdown, saved.markdown, "{page}");
-        assert!(grid.has(0, PATIENCE), "{page}");
+        assert!(grid.has(0, WAIT_TIMEOUT), "{page}");
     }
     for (page, code) in [("/status/404", "HTTP_ERROR"), ("/slow/first-byte", "TIMEOUT"), ("/content/pdf", "NOT_A_PAGE")]
     {
         lent(visitor.extract(page), &grid).args(["--timeout", "15"]).run().error(code);
-        assert!(grid.has(0, PATIENCE), "{page}");
+        assert!(grid.has(0, WAIT_TIMEOUT), "{page}");
     }
     // What the DevTools socket is needed for.
     lent(visitor.navigate("/page/one"), &grid).arg("--public-only").run().error("ADDRESS_NOT_ALLOWED");
@@ -105,18 +111,17 @@ fn a_page_is_the_same_and_each_browser_is_given_back() {
             }
             kill(signal, call.id());
             assert!(!call.wait().unwrap().success(), "{signal} {page}");
-            assert!(grid.has(0, PATIENCE), "{signal} {page}");
+            assert!(grid.has(0, WAIT_TIMEOUT), "{signal} {page}");
         }
     }
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
 }
 
 #[test]
 #[ignore = "needs a Selenium Grid: cargo xtask test --grid"]
 fn every_page_is_answered_though_a_node_dies() {
     let (visitor, mut grid) = (Visitor::new(), Grid::of(2, 2).unwrap());
-    let mut command = lent(list(&visitor, 200), &grid).into_command();
-    let call = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let call = start_list(&visitor, &grid, 200);
     wait_for_pages(&visitor, 100);
     grid.kill_node(0);
     let answer = answer(call);
@@ -132,8 +137,7 @@ fn every_page_is_answered_though_a_node_dies() {
 fn a_hub_may_be_restarted_and_a_full_grid_is_waited_for() {
     let (visitor, mut grid) = (Visitor::new(), Grid::of(1, 2).unwrap());
     // A browser is waited for, and who waits keeps no page from the others.
-    let mut command = lent(list(&visitor, 60), &grid).into_command();
-    let call = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let call = start_list(&visitor, &grid, 60);
     wait_for_pages(&visitor, 20);
     let error = lent(visitor.navigate("/page/late"), &grid).args(["--timeout", "3"]).run();
     error.error("BROWSER_BUSY");
@@ -160,5 +164,5 @@ fn what_was_killed_with_its_supervisor_is_ended_by_the_grid() {
     // The next call of the session borrows another one.
     lent(visitor.navigate("/page/two"), &grid).run().answer();
     visitor.close().run().answer();
-    assert!(grid.has(0, PATIENCE));
+    assert!(grid.has(0, WAIT_TIMEOUT));
 }
