@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use crate::scripts::VisibleResults;
 
 /// The time limit for a whole conversation.
-const PATIENCE: Duration = Duration::from_mins(5);
+const WAIT_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// A 1 by 1 image.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
@@ -148,7 +148,7 @@ impl Client {
     ) -> ReceivedConversation {
         let model = Model::start(script);
         self.install(seat, &model.url());
-        let output = Tool::from(command(&model.url())).within(PATIENCE).run_raw();
+        let output = Tool::from(command(&model.url())).within(WAIT_TIMEOUT).run_raw();
         assert!(
             output.status.success() && !model.heard().tools.is_empty(),
             "{}\n{}\n{:#?}",
@@ -164,7 +164,7 @@ impl Client {
         for block in self.install {
             let typed: Vec<String> = self.typed(*block).lines().filter_map(without_a_person).collect();
             let output =
-                Tool::from(self.shell(seat, &workspace(), &typed.join("\n"), model)).within(PATIENCE).run_raw();
+                Tool::from(self.shell(seat, &workspace(), &typed.join("\n"), model)).within(WAIT_TIMEOUT).run_raw();
             assert!(output.status.success(), "{typed:#?}\n{}", said(&output));
         }
     }

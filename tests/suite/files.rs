@@ -20,10 +20,10 @@ use ragmaker_tests::run::{Output, Project, Tool, executable};
 use serde_json::{Value, json};
 
 /// Longer than any of these calls takes, and not so long that a hang is not noticed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 fn run(project: &Project, name: &str, arguments: &[&str]) -> Output {
-    project.tool(name).args(arguments).within(PATIENCE).run()
+    project.tool(name).args(arguments).within(WAIT_TIMEOUT).run()
 }
 
 fn strings(list: &Value) -> Vec<&str> {
@@ -83,7 +83,7 @@ impl<'a> UnprivilegedUser<'a> {
             other.env_remove("XDG_DATA_HOME");
             command = other;
         }
-        Tool::from(command).within(PATIENCE).run()
+        Tool::from(command).within(WAIT_TIMEOUT).run()
     }
 }
 
@@ -409,7 +409,7 @@ fn files_ignored_by_git_are_omitted_everywhere() {
     let home = project.path().parent().unwrap().join("home");
     let tool = |name: &str, arguments: &[&str]| {
         let tool = project.tool(name).args(arguments).env("HOME", &home);
-        tool.env("GIT_CONFIG_GLOBAL", project.path().join("config/git")).within(PATIENCE).run()
+        tool.env("GIT_CONFIG_GLOBAL", project.path().join("config/git")).within(WAIT_TIMEOUT).run()
     };
     for (path, file, pattern) in [
         ("a.log", ".gitignore", "*.log"),

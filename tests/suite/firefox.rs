@@ -20,7 +20,7 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 /// How long Firefox may take to end.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A call with Firefox in place of Chromium.
 fn firefox(tool: Tool) -> Tool {
@@ -100,7 +100,8 @@ fn what_is_wrong_with_a_page_has_the_same_code() {
 #[ignore = "needs Firefox and geckodriver: cargo xtask test --firefox"]
 fn firefox_ends_with_its_call_or_when_it_is_closed() {
     let visitor = Visitor::new();
-    let left = || visitor.project.left_running(PATIENCE).into_iter().map(|process| process.command).collect::<Vec<_>>();
+    let left =
+        || visitor.project.left_running(WAIT_TIMEOUT).into_iter().map(|process| process.command).collect::<Vec<_>>();
     firefox(visitor.navigate("/page/one")).run().answer();
     assert!(left().is_empty(), "{:?}", left());
     for signal in ["-INT", "-TERM", "-KILL"] {
@@ -151,7 +152,7 @@ fn a_machine_may_lend_a_firefox() {
     let here = visitor.navigate("/links/20").run().answer().clone();
     let tool = firefox(visitor.navigate("/links/20")).args(["--webdriver-url", &url]);
     assert_eq!(tool.run().answer()["links"], here["links"]);
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
     let left = children(server.id());
     server.kill().unwrap();
     server.wait().unwrap();

@@ -23,7 +23,7 @@ use ragmaker_tests::{discovery::entries, mcp::Client, run::Project, visitor::at_
 use serde_json::{Value, json};
 
 /// How long what is on its way may take to come.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 const MODERN: &str = "2026-07-28";
 

@@ -24,10 +24,10 @@ use crate::{
 
 /// How long a request for a browser may wait in the endpoint's queue: longer than a grid keeps one. The call that it
 /// is for may be over by then; whoever asked has to be there to give the browser back.
-const QUEUE: Duration = Duration::from_secs(330);
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(330);
 
 /// The pause before an endpoint that does not answer is asked again.
-pub(crate) const AGAIN: Duration = Duration::from_millis(500);
+pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The reason of [`WEBDRIVER_FAILED`] where nothing answers.
 const UNREACHABLE: &str = "unreachable";
@@ -77,7 +77,7 @@ pub(crate) fn shown(url: &Url) -> String {
 
 /// Borrows a browser from `endpoint`, and records it. This is the supervisor's work.
 pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Result<Running, Error> {
-    let until = Instant::now() + QUEUE;
+    let until = Instant::now() + QUEUE_TIMEOUT;
     let mut sandbox = launch.sandbox;
     let launched = loop {
         match Driver::launch(endpoint, &capabilities(launch, sandbox), until) {
@@ -109,7 +109,7 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Resul
     };
     let recorded = launch::record(profile, &running);
     if recorded.is_err() {
-        give_back(&running, Instant::now() + QUEUE);
+        give_back(&running, Instant::now() + QUEUE_TIMEOUT);
     }
     recorded.map(|()| running)
 }
@@ -194,8 +194,8 @@ pub(crate) fn give_back(running: &Running, deadline: Instant) -> bool {
             Driver::resume(&endpoint.webdriver, launch_session, deadline).and_then(|driver| driver.end(deadline));
         match ended {
             Ok(()) | Err(CommandError::Ended) => return true,
-            Err(_) if Instant::now() + AGAIN >= deadline => return false,
-            Err(_) => thread::sleep(AGAIN),
+            Err(_) if Instant::now() + RETRY_INTERVAL >= deadline => return false,
+            Err(_) => thread::sleep(RETRY_INTERVAL),
         }
     }
 }

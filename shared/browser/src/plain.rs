@@ -57,8 +57,8 @@ struct Probe {
     matches: Option<bool>,
 }
 
-/// What is asked for.
-pub(crate) struct Order<'a> {
+/// The page to visit, and what is taken of it.
+pub(crate) struct VisitRequest<'a> {
     pub(crate) target: Target<'a>,
     /// Whether a person watches.
     pub(crate) visible: bool,
@@ -72,8 +72,8 @@ pub(crate) struct Order<'a> {
 }
 
 /// A visit under way.
-struct Plain<'a> {
-    order: &'a Order<'a>,
+struct PlainVisit<'a> {
+    request: &'a VisitRequest<'a>,
     running: &'a Running,
     driver: Driver,
     url: Url,
@@ -83,8 +83,8 @@ struct Plain<'a> {
 }
 
 /// Goes to the page, and takes it and its wanted content.
-pub(crate) fn take(order: &Order<'_>, profile: &Profile, running: &Running) -> Result<(Page, Value), Error> {
-    let deadline = order.deadline;
+pub(crate) fn take(request: &VisitRequest<'_>, profile: &Profile, running: &Running) -> Result<(Page, Value), Error> {
+    let deadline = request.deadline;
     let _commands = loop {
         if let Some(lock) = profile.lock_driver() {
             break lock;
@@ -98,7 +98,7 @@ pub(crate) fn take(order: &Order<'_>, profile: &Profile, running: &Running) -> R
     let driver = driver.map_err(CommandError::into_error)?;
     let memory = profile.tabs_folder().join(SHOWN);
     let shown: Option<ShownPage> = fs::read(&memory).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    let (url, loads) = match (order.target, shown) {
+    let (url, loads) = match (request.target, shown) {
         (Target::Load(url), _) => (url.clone(), true),
         (Target::Show(url), shown) => (url.clone(), !shown.is_some_and(|page| page.is(url))),
         (Target::Acted(url), shown) => (url.clone(), !shown.is_some_and(|page| page.acted && page.is(url))),
@@ -107,26 +107,26 @@ pub(crate) fn take(order: &Order<'_>, profile: &Profile, running: &Running) -> R
         }
     };
     let _ = fs::remove_file(&memory);
-    let plain = Plain { order, running, driver, url, deadline, patience: Cell::default() };
+    let plain = PlainVisit { request, running, driver, url, deadline, patience: Cell::default() };
     let (page, content) = plain.run(loads).map_err(Failure::into_error)?;
     let outcome = Outcome { ready: page.ready, pending: vec![] };
-    let shown = ShownPage { requested: plain.url, url: page.url.clone(), outcome, load: order.load, acted: false };
+    let shown = ShownPage { requested: plain.url, url: page.url.clone(), outcome, load: request.load, acted: false };
     // Where it cannot be written, the next call loads the page.
     let _ = serde_json::to_vec(&shown).map(|text| fs::write(&memory, text));
     Ok((page, content))
 }
 
-impl Plain<'_> {
+impl PlainVisit<'_> {
     fn run(&self, loads: bool) -> Result<(Page, Value), Failure> {
         if loads {
             self.load()?;
         }
-        let taken = match self.wait(self.order.wait_for, loads)? {
+        let taken = match self.wait(self.request.wait_for, loads)? {
             Some(taken) => taken,
             // A person has gone elsewhere in the meantime.
             None if !loads => {
                 self.load()?;
-                self.wait(self.order.wait_for, true)?.ok_or_else(|| self.failure(CommandError::Late))?
+                self.wait(self.request.wait_for, true)?.ok_or_else(|| self.failure(CommandError::Late))?
             }
             None => return Err(self.failure(CommandError::Late)),
         };
@@ -225,20 +225,20 @@ impl Plain<'_> {
 
     /// The page as it is now; nothing where it says that it is at work yet.
     fn taken(&self, ready: Ready, wait_for: Option<&str>) -> Result<Option<(Page, Value)>, Failure> {
-        let arguments = self.order.script.arguments(wait_for, ready != Ready::Idle);
+        let arguments = self.request.script.arguments(wait_for, ready != Ready::Idle);
         // An async function, which the command waits for.
-        let body = format!("return (async function () {{\n{}\n}}).apply(null, arguments);", self.order.script.body);
+        let body = format!("return (async function () {{\n{}\n}}).apply(null, arguments);", self.request.script.body);
         let answer = match self.execute(&body, &arguments, LIMITS.plain_take) {
             Err(CommandError::Failed(_)) => return Ok(None),
             Err(CommandError::Late) if Instant::now() < self.deadline => return Ok(None),
             answer => answer.map_err(|error| self.failure(error))?,
         };
         if answer[0] == "bad-content-selector" {
-            return Err(readiness::not_css("--selector", self.order.script.selector.as_deref()).into());
+            return Err(readiness::not_css("--selector", self.request.script.selector.as_deref()).into());
         }
         let [_, facts, content] = answer.as_array().map(Vec::as_slice).unwrap_or_default() else { return Ok(None) };
         let facts = readiness::facts(facts.clone(), &self.url)?;
-        allowed(&facts, &self.url, self.order.domains)?;
+        allowed(&facts, &self.url, self.request.domains)?;
         let outcome = Outcome { ready, pending: vec![] };
         Ok(Some((Page::new(facts, &self.url, &Value::Null, outcome), content.clone())))
     }
@@ -262,8 +262,8 @@ impl Plain<'_> {
 
     /// Waits for a challenge to go: by itself, or solved by a person.
     fn wait_out_challenge(&self, mut taken: (Page, Value)) -> Result<(Page, Value), Failure> {
-        let solved = self.order.timeout.unwrap_or(LIMITS.challenge_solved);
-        let time = if self.order.visible { solved } else { LIMITS.challenge_clears };
+        let solved = self.request.timeout.unwrap_or(LIMITS.challenge_solved);
+        let time = if self.request.visible { solved } else { LIMITS.challenge_clears };
         let until = (Instant::now() + time).min(self.deadline);
         while taken.0.challenge.is_some() && Instant::now() + LIMITS.challenge_pause < until {
             thread::sleep(LIMITS.challenge_pause);

@@ -33,7 +33,7 @@ const NEW: Duration = Duration::from_mins(1);
 const ENDS: Duration = Duration::from_millis(100);
 
 /// How the names of the folders begin that go with their browser.
-const PASSING: &str = ".lent-";
+const TEMPORARY: &str = ".lent-";
 
 /// How the names of Firefox's profiles begin.
 const FIREFOX: &str = ".firefox-";
@@ -134,11 +134,11 @@ impl Profile {
 
     /// A profile for the browser that one process borrows from another machine; it has a folder for its locks alone,
     /// which goes with it.
-    pub(crate) fn passing(&self) -> Self {
+    pub(crate) fn temporary(&self) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{PASSING}{}-{}-{count}", std::process::id(), since.as_nanos());
+        let name = format!("{TEMPORARY}{}-{}-{count}", std::process::id(), since.as_nanos());
         // No session has a name like this.
         let folder = self.cache.as_deref().unwrap_or(&self.folder).join(BROWSER_PROFILES).join(name);
         Self { session: self.session.clone(), kind: self.kind, folder, cache: self.cache.clone() }
@@ -150,28 +150,28 @@ impl Profile {
         let profile = |entry: fs::DirEntry| {
             let age = entry.metadata().ok()?.modified().ok()?.elapsed().ok()?;
             Some(Self { folder: entry.path(), cache: None, ..self.clone() })
-                .filter(|profile| age > NEW && profile.is_passing())
+                .filter(|profile| age > NEW && profile.is_temporary())
                 .filter(|profile| !profile.is_supervised() && profile.lock_unused().is_some())
         };
         fs::read_dir(folder).into_iter().flatten().flatten().filter_map(profile).collect()
     }
 
     /// Whether the profile goes with its browser.
-    pub(crate) fn is_passing(&self) -> bool {
-        self.folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PASSING))
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY))
     }
 
     /// Removes the folder of a profile that goes with its browser, for the caller that uses it, if no supervisor does.
     pub(crate) fn remove_if_unused(&self) {
         // A supervisor that has no browser is about to end.
-        if self.is_passing() && self.lock_supervised(Instant::now() + ENDS).is_some() {
+        if self.is_temporary() && self.lock_supervised(Instant::now() + ENDS).is_some() {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
 
     /// The same for the supervisor, if no caller uses it.
     pub(crate) fn remove_if_abandoned(&self) {
-        if self.is_passing() && self.lock_unused().is_some() {
+        if self.is_temporary() && self.lock_unused().is_some() {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }

@@ -18,7 +18,7 @@ use url::Url;
 
 use crate::{
     launch::Launch,
-    lending::{AGAIN, endpoint, give_back, may_come_back, shown},
+    lending::{RETRY_INTERVAL, endpoint, give_back, may_come_back, shown},
     profile::{Profile, Running},
     session::{BrowserLease, IDLE_SECONDS},
 };
@@ -64,7 +64,7 @@ impl Remote {
         let launch =
             Launch { browser, headless: !visible, stays: false, idle_seconds: IDLE_SECONDS, endpoint, sandbox };
         loop {
-            let profile = named.passing();
+            let profile = named.temporary();
             profile.create()?;
             let error = match BrowserLease::start(&profile, launch.clone(), deadline, give_up) {
                 Ok(in_use) => {
@@ -77,12 +77,12 @@ impl Remote {
             profile.remove_if_unused();
             if !may_come_back(&error)
                 || !HAS_LENT.load(Ordering::Relaxed)
-                || Instant::now() + AGAIN >= deadline
+                || Instant::now() + RETRY_INTERVAL >= deadline
                 || give_up()
             {
                 return Err(error);
             }
-            thread::sleep(AGAIN);
+            thread::sleep(RETRY_INTERVAL);
         }
     }
 
@@ -110,7 +110,7 @@ impl Drop for Remote {
 fn give_back_abandoned(named: &Profile) {
     for left in named.abandoned() {
         if let Some(running) = left.running() {
-            give_back(&running, Instant::now() + AGAIN);
+            give_back(&running, Instant::now() + RETRY_INTERVAL);
         }
         left.remove_if_unused();
     }

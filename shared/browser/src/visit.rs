@@ -55,8 +55,8 @@ impl Browsing {
     ///
     /// # Errors
     ///
-    /// Those of [`Project::discover`], [`Profile::of`], [`Domains::new`] and [`BlockList::of`], and an endpoint that
-    /// is none.
+    /// Those of [`Project::discover`], [`Profile::of`], [`Domains::new`] and [`BlockList::of`]; `ARGUMENT_ERROR`
+    /// for an invalid URL of a WebDriver server.
     pub fn new(session: Option<&str>, invocation: &Invocation) -> Result<Self, Error> {
         let host = &invocation.host;
         let (domains, machines) = (Domains::new(&host.allow_domain)?, Machines::of_browser(host));
@@ -122,7 +122,7 @@ impl Browsing {
     /// Stops using the browser after a visit that ended with `error`. One that was lent is kept for the next visit.
     fn leave(&self, in_use: BrowserLease, error: Option<&Error>) {
         match &self.remote {
-            Some(remote) if in_use.profile().is_passing() && !error.is_some_and(|error| in_use.is_spent(error)) => {
+            Some(remote) if in_use.profile().is_temporary() && !error.is_some_and(|error| in_use.is_spent(error)) => {
                 remote.keep(in_use);
             }
             _ => in_use.leave(),
@@ -131,7 +131,8 @@ impl Browsing {
 
     /// The error for what WebDriver commands alone cannot do.
     fn no_socket(&self, what: &str) -> Error {
-        let error = ARGUMENT_ERROR.error(format!("{what} a browser with a DevTools socket, which this one has not"));
+        let error =
+            ARGUMENT_ERROR.error(format!("{what} a browser with a DevTools socket, which this one does not have"));
         match self.profile.kind() {
             Kind::Firefox => error.remedy("Use Chromium: unset RAGMAKER_BROWSER.").detail("argument", BROWSER),
             Kind::Chromium => error
@@ -349,8 +350,8 @@ impl Visit<'_> {
             return Err(self.browsing.no_socket("--public-only and --block-list need"));
         }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
-        let order = plain::Order { target, visible, timeout, wait_for, load, domains, script, deadline };
-        plain::take(&order, in_use.profile(), &in_use.running).and_then(work)
+        let request = plain::VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline };
+        plain::take(&request, in_use.profile(), &in_use.running).and_then(work)
     }
 
     fn in_tab<'s, T>(

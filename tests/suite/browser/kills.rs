@@ -22,7 +22,7 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 /// How long processes get to come and go.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Whether a process was there to be sent the signal.
 fn sent(name: &str, pid: u32) -> bool {
@@ -39,7 +39,7 @@ fn kill(pid: u32) {
 
 /// Kills whatever runs for the project, at once.
 fn kill_all(visitor: &Visitor) {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + WAIT_TIMEOUT;
     while let left = visitor.project.processes()
         && !left.is_empty()
     {
@@ -70,7 +70,7 @@ fn renderers(visitor: &Visitor) -> Vec<u32> {
 /// Asserts that closing leaves no process and no lock, and that the next call works.
 fn assert_heals(visitor: &Visitor, after: &str) {
     visitor.close().run().answer();
-    let left: Vec<_> = visitor.project.left_running(PATIENCE).into_iter().map(|process| process.command).collect();
+    let left: Vec<_> = visitor.project.left_running(WAIT_TIMEOUT).into_iter().map(|process| process.command).collect();
     assert!(left.is_empty(), "{after}: {left:#?}");
     let lock = profile(visitor).join("SingletonLock");
     assert!(lock.symlink_metadata().is_err(), "{after}: the profile is locked");
@@ -154,7 +154,7 @@ fn a_killed_browser_driver_or_supervisor_is_replaced() {
         };
         kill(killed);
         // A call that comes while it is on its way out may still do without it.
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + WAIT_TIMEOUT;
         while visitor.project.processes().iter().any(|process| process.pid == killed) {
             assert!(Instant::now() < until, "the {victim} dies");
         }
@@ -181,7 +181,7 @@ fn a_page_crashed_between_calls_does_not_fail_the_next() {
     assert!(!killed.is_empty());
     for pid in killed {
         // It is gone altogether once the browser knows of it: a crash during the call is another matter.
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + WAIT_TIMEOUT;
         while PathBuf::from(format!("/proc/{pid}")).exists() {
             assert!(Instant::now() < until, "the browser knows of the crash");
             thread::sleep(Duration::from_millis(5));
@@ -207,7 +207,7 @@ fn a_new_browser_does_not_reopen_pages() {
         let page = format!("/slow/loop/0?{end}");
         let mut call = visitor.navigate(&page).into_command();
         let mut call = call.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        assert!(visitor.site.wait_for(&page, PATIENCE));
+        assert!(visitor.site.wait_for(&page, WAIT_TIMEOUT));
         // It would try once more in the next browser.
         call.kill().unwrap();
         call.wait().unwrap();
@@ -227,7 +227,7 @@ fn a_kept_browser_is_restarted_as_a_kept_one() {
     let visitor = Visitor::new();
     let pid = visitor.open().run().answer()["pid"].as_u64().unwrap();
     kill(pid.try_into().unwrap());
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
     assert_works(&visitor, "the browser was killed");
     assert_eq!(visitor.open().run().answer()["already_open"], true);
 }
@@ -238,7 +238,7 @@ fn calls_at_work_go_on_without_the_supervisor_and_others_join_them() {
     let slow = "/slow/answer/3000";
     thread::scope(|scope| {
         let working = scope.spawn(|| visitor.navigate(slow).run());
-        assert!(visitor.site.wait_for(slow, PATIENCE));
+        assert!(visitor.site.wait_for(slow, WAIT_TIMEOUT));
         kill(process(&visitor, "--supervise-browser", "--type="));
         assert_works(&visitor, "the supervisor was killed");
         assert_eq!(working.join().unwrap().answer()["title"], "Slow answer");
@@ -272,7 +272,8 @@ fn a_browser_without_its_folder_is_closed() {
             _ => fs::rename(&cache, cache.with_extension("moved")).is_ok(),
         });
         assert!(went, "{away}");
-        let left: Vec<_> = visitor.project.left_running(PATIENCE).into_iter().map(|process| process.command).collect();
+        let left: Vec<_> =
+            visitor.project.left_running(WAIT_TIMEOUT).into_iter().map(|process| process.command).collect();
         assert!(left.is_empty(), "{away}: {left:#?}");
         assert_works(&visitor, away);
         assert_heals(&visitor, away);
@@ -328,7 +329,7 @@ fn nothing_is_left_among_the_temporary_files() {
             kill(pid.try_into().unwrap());
         }
         if killed == Some("browser") {
-            assert!(visitor.project.left_running(PATIENCE).is_empty());
+            assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
         }
         assert_heals(&visitor, "a browser with a folder of its own");
         let left: Vec<_> = fs::read_dir(temporary.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -377,7 +378,7 @@ impl ForeignProcess {
         command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "about:blank"]);
         command.arg(format!("--user-data-dir={}", folder.display()));
         let stranger = Self::start(command);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         while folder.join("SingletonLock").symlink_metadata().is_err() {
             assert!(Instant::now() < deadline, "a browser starts");
             thread::sleep(Duration::from_millis(10));
@@ -410,7 +411,7 @@ fn a_process_with_a_reused_id_is_not_killed() {
     }
     fs::write(&file, session.to_string()).unwrap();
     assert_eq!(visitor.close().run().answer()["closed"], json!(["default"]));
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
     assert!(stranger.lives());
     // Where nothing else runs, too.
     fs::write(&file, session.to_string()).unwrap();

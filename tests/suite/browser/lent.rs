@@ -21,7 +21,7 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 /// How long a session may take to end after the call that used it.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A `ChromeDriver` of its own.
 struct Server {
@@ -48,13 +48,13 @@ impl Server {
 
     /// How many sessions it has.
     fn sessions(&self) -> usize {
-        let list = get(self.port, "/sessions", PATIENCE).unwrap();
+        let list = get(self.port, "/sessions", WAIT_TIMEOUT).unwrap();
         list["value"].as_array().unwrap().len()
     }
 
     /// Waits until it has as many sessions as `expected`.
     fn has(&self, expected: usize) -> bool {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + WAIT_TIMEOUT;
         while self.sessions() != expected && Instant::now() < until {
             thread::sleep(Duration::from_millis(100));
         }
@@ -76,7 +76,7 @@ fn lent(tool: Tool, server: &Server) -> Tool {
 /// Asserts that the calls of `visitor` have left neither sessions, nor processes, nor files of theirs.
 fn assert_given_back(visitor: &Visitor, server: &Server, after: &str) {
     assert!(server.has(0), "{after}: {} sessions are left", server.sessions());
-    let left: Vec<_> = visitor.project.left_running(PATIENCE).into_iter().map(|process| process.command).collect();
+    let left: Vec<_> = visitor.project.left_running(WAIT_TIMEOUT).into_iter().map(|process| process.command).collect();
     assert!(left.is_empty(), "{after}: {left:#?}");
     let folder = visitor.project.path().join(".tmp/cache/browser_profiles");
     let folders: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -117,7 +117,7 @@ fn a_browser_is_given_back_however_the_call_ends() {
             let mut command = lent(visitor.navigate(page), &server).into_command();
             let mut call = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             assert!(server.has(1), "{signal} {page}: it has a browser");
-            assert!(visitor.site.wait_for(page, PATIENCE), "{page} is asked for");
+            assert!(visitor.site.wait_for(page, WAIT_TIMEOUT), "{page} is asked for");
             assert!(Command::new("kill").args([signal, &call.id().to_string()]).status().unwrap().success());
             assert!(!call.wait().unwrap().success(), "{signal} {page}");
             assert_given_back(&visitor, &server, &format!("{signal} {page}"));
@@ -146,7 +146,7 @@ fn a_session_is_kept_until_it_is_closed_or_idle() {
 
     lent(visitor.open(), &server).args(["--idle-timeout", "1"]).run().answer();
     assert!(server.has(0), "it is idle");
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn many_pages_share_browsers_and_what_is_lost_is_loaded_by_another() {
     let call = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     assert!(server.has(3), "{} browsers", server.sessions());
     // One of the browsers is killed.
-    assert!(visitor.site.wait_for("/page/3", PATIENCE));
+    assert!(visitor.site.wait_for("/page/3", WAIT_TIMEOUT));
     let browser = children(server.process.id())[0].to_string();
     assert!(Command::new("kill").args(["-KILL", &browser]).status().unwrap().success());
     let output = call.wait_with_output().unwrap();

@@ -15,10 +15,10 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 /// How long processes get to be gone after the call that ended them.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn assert_nothing_runs(project: &Project) {
-    let left: Vec<_> = project.left_running(PATIENCE).into_iter().map(|process| process.command).collect();
+    let left: Vec<_> = project.left_running(WAIT_TIMEOUT).into_iter().map(|process| process.command).collect();
     assert!(left.is_empty(), "{left:#?}");
 }
 
@@ -306,7 +306,7 @@ fn a_busy_page_does_not_disturb_other_calls() {
     let visitor = Visitor::with_browser();
     std::thread::scope(|scope| {
         let busy = scope.spawn(|| visitor.navigate("/slow/loop/0").args(["--timeout", "20"]).run());
-        assert!(visitor.site.wait_for("/slow/loop/0", PATIENCE));
+        assert!(visitor.site.wait_for("/slow/loop/0", WAIT_TIMEOUT));
         for n in 0..3 {
             let title = format!("beside-{n}");
             let run = visitor.navigate(&format!("/page/{title}")).args(["--timeout", "60"]).run();
@@ -322,7 +322,7 @@ fn a_page_that_never_answers_does_not_disturb_other_calls() {
     let visitor = Visitor::with_browser();
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| visitor.navigate("/slow/first-byte").args(["--timeout", "30"]).run());
-        assert!(visitor.site.wait_for("/slow/first-byte", PATIENCE));
+        assert!(visitor.site.wait_for("/slow/first-byte", WAIT_TIMEOUT));
         // In a tab of its own, which has to be opened.
         let run = visitor.navigate("/page/beside").args(["--timeout", "15"]).run();
         assert_eq!(run.answer()["title"], "beside");

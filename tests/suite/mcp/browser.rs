@@ -10,7 +10,7 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 /// How long what is on its way may take to come.
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 fn opened(visitor: &Visitor) -> Client {
     Client::open(visitor.project.tool("mcp").into_command())
@@ -38,7 +38,7 @@ fn the_session_is_shared_with_the_command_line() {
     let client = opened(&visitor);
     assert_eq!(client.answer("browser_close", json!({}))["closed"], json!(["default"]));
     assert!(client.close().success());
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn one_executable_is_enough() {
     assert_eq!(answer["links"].as_array().unwrap().len(), 50);
     assert!(answer["notice"].is_string());
     assert!(client.close().success());
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn many_calls_of_all_kinds_at_once_leave_nothing_behind() {
     });
     client.answer("browser_close", json!({}));
     assert!(client.close().success());
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
 }
 
 #[cfg(target_os = "linux")]
@@ -128,7 +128,7 @@ mod linux {
     use super::*;
 
     fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         while !is_so() {
             assert!(Instant::now() < deadline, "{what}");
             thread::sleep(Duration::from_millis(20));
@@ -151,7 +151,7 @@ mod linux {
                 "_meta": {"progressToken": 7},
             });
             let call = client.send("tools/call", params);
-            let report = client.unasked(PATIENCE);
+            let report = client.unasked(WAIT_TIMEOUT);
             assert_eq!(report[0]["params"]["progressToken"], 7, "{report:?}");
             client.notify("notifications/cancelled", &json!({"requestId": call.id}));
             wait_for("the work ends", || at_work(&visitor) == 0);
@@ -186,6 +186,6 @@ mod linux {
         let _call = client.send("tools/call", json!({"name": "browser_navigate", "arguments": arguments}));
         wait_for("the call is at work", || at_work(&visitor) == 1);
         drop(client);
-        assert!(visitor.project.left_running(PATIENCE).is_empty());
+        assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
     }
 }

@@ -20,7 +20,7 @@ use ragmaker_tests::{
 use serde_json::Value;
 
 /// How long what is on its way may take to come.
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 const PACKAGES: &str = "target/conformance/node_modules";
 
@@ -71,7 +71,7 @@ fn the_python_client_gets_along_with_it() {
     assert_eq!(seen["at_once"], 64);
     assert_eq!(seen["after"], false);
     visitor.close().run().answer();
-    assert!(visitor.project.left_running(PATIENCE).is_empty());
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ragmaker_tests::{
 };
 use serde_json::json;
 
-use super::{PATIENCE, names, opened, project_with_files, server};
+use super::{WAIT_TIMEOUT, names, opened, project_with_files, server};
 
 #[test]
 fn the_list_is_discovery_json() {
@@ -109,7 +109,7 @@ fn commands_are_offered_on_request_and_asked_for() {
         (json!({"action": "accept", "content": {"approve": true}}), None),
     ] {
         let pending = client.send("tools/call", line("rm notes/a.txt"));
-        let asked = client.unasked(PATIENCE);
+        let asked = client.unasked(WAIT_TIMEOUT);
         let question = asked.iter().find(|message| message["method"] == "elicitation/create").unwrap();
         assert!(question["params"]["message"].as_str().unwrap().contains("rm notes/a.txt"), "{question}");
         client.line(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}).to_string());

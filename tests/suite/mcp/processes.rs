@@ -23,7 +23,7 @@ fn search(client: &Client) -> ragmaker_tests::mcp::Pending {
 }
 
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = std::time::Instant::now() + PATIENCE;
+    let deadline = std::time::Instant::now() + WAIT_TIMEOUT;
     while !is_so() {
         assert!(std::time::Instant::now() < deadline, "{what}");
         thread::sleep(Duration::from_millis(5));
@@ -40,7 +40,7 @@ fn long_work_is_reported_and_ends_when_it_is_cancelled() {
     endless(&project);
     let client = opened(&project);
     let search = search(&client);
-    let report = client.unasked(PATIENCE);
+    let report = client.unasked(WAIT_TIMEOUT);
     assert_eq!(report[0]["method"], "notifications/progress", "{report:?}");
     assert_eq!(report[0]["params"]["progressToken"], "p");
     assert!(report[0]["params"]["message"].as_str().unwrap().starts_with("search_file_content: "));
@@ -83,7 +83,7 @@ fn no_process_outlives_the_server() {
         }
         wait_for("the process ends", || children(&project) == 0);
     }
-    assert!(project.left_running(PATIENCE).is_empty());
+    assert!(project.left_running(WAIT_TIMEOUT).is_empty());
 }
 
 #[test]
