@@ -3,6 +3,7 @@
 //! Each test opens one browser and takes it through pages of one kind.
 
 mod act;
+mod capture;
 mod content;
 mod documentation;
 mod expand;

@@ -89,6 +89,7 @@ fn what_is_wrong_with_a_page_has_the_same_code() {
         firefox(visitor.navigate("http://1.1.1.1/")).arg("--public-only"),
         firefox(visitor.act("/page/one", r#"{"press":"Enter"}"#)),
         firefox(visitor.look()),
+        firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.png"]),
     ];
     for tool in refused {
         let error = tool.run().error("ARGUMENT_ERROR").clone();

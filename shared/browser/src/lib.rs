@@ -5,7 +5,9 @@
 //!
 //! | module | what it does | uses |
 //! |---|---|---|
-//! | [`visit`] | one call: browser, tab, page | `session`, `tab`, `navigation` |
+//! | [`visit`] | one call: browser, tab, page | `browsing`, `tab`, `navigation` |
+//! | [`browsing`] | a session with the restrictions of the host | `session`, `remote` |
+//! | [`camera`], [`capture`] | pictures and prints of a page | `elements`, `navigation` |
 //! | [`navigation`] | sends a tab to a page, and returns the page or the failure | `readiness`, `page` |
 //! | [`readiness`] | waits until the page is ready; all time limits | `cdp` |
 //! | [`loading`], [`block_list`] | which requests of a page are made and which are blocked | |
@@ -40,6 +42,9 @@
 
 mod act;
 mod block_list;
+mod browsing;
+mod camera;
+mod capture;
 mod cdp;
 mod challenge;
 pub mod codes;
@@ -70,6 +75,8 @@ mod webdriver;
 
 pub use act::{ActResult, Changes, Dialog, Download, Step};
 pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
+pub use browsing::Browsing;
+pub use capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest};
 pub use elements::{ElementScope, ListedElement};
 pub use expansion::{Expand, Expanded};
 pub use loading::Load;
@@ -79,4 +86,4 @@ pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use session::{BrowserReservation, IDLE_SECONDS, Opened, close, open};
 pub use supervisor::run_if_asked;
-pub use visit::{Browsing, PageElements, Visit};
+pub use visit::{PageElements, Visit};

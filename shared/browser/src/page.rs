@@ -7,6 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::{
+    capture::Captured,
     challenge,
     codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED},
     expansion::Expanded,
@@ -91,6 +92,8 @@ pub struct Page {
     pub is_login: bool,
     /// How much of it was expanded, if anything was to be.
     pub expanded: Option<Expanded>,
+    /// Its picture and print, if any were to be taken.
+    pub captured: Option<Captured>,
     /// When the server lets itself be asked again, as its `Retry-After` header says.
     retry_after: Option<String>,
     broken: Option<String>,
@@ -110,6 +113,7 @@ impl Page {
             ready: outcome.ready,
             pending: outcome.pending,
             expanded: None,
+            captured: None,
             retry_after: headers["retry-after"].as_str().map(str::to_owned),
             broken: facts.broken,
         }

@@ -250,9 +250,9 @@ impl Tab {
         self.memory.shown.as_ref()
     }
 
-    /// Whether less of its page was loaded than `load`.
+    /// Whether less of its page was loaded than `load`. A page in which a call acted is not loaded again for that.
     pub(crate) fn shows_too_little(&self, load: Load) -> bool {
-        load == Load::Everything && self.shown().is_none_or(|page| page.load != load)
+        load == Load::Everything && self.shown().is_none_or(|page| page.load != load && !page.acted)
     }
 
     /// The hosts that recently did not respond.

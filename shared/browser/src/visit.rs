@@ -6,141 +6,32 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_address::{Domains, Network as Machines, same_page};
-use ragmaker_project::{Project, variables::BROWSER};
-use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
+use ragmaker_address::same_page;
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 
 use crate::{
     act::{ActResult, Actor, Changes, Step},
-    block_list::BlockList,
+    browsing::Browsing,
+    camera,
+    capture::Capture,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
-    elements::{self, ElementScope, Frames, ListedElement},
+    elements::{self, ElementScope, Frames, ListedElement, Place},
     error::{Failure, not_a_page},
     expansion::Expand,
-    kind::Kind,
     loading::{Load, Loading},
     navigation::{Navigation, Target},
     page::{Link, Outcome, Page},
     plain,
-    profile::Profile,
     readiness::{Network, PageScript, RequestedContent, limits::LIMITS},
-    remote::Remote,
-    session::{BrowserLease, BrowserReservation},
+    session::BrowserLease,
     tab::{ShownPage, Tab, TabPreference},
 };
 
 /// The most new tabs that a call tries.
 const NEW_TABS: u32 = 8;
 
-/// A session with the restrictions of the host.
-#[derive(Clone, Debug)]
-pub struct Browsing {
-    /// The session's profile.
-    profile: Profile,
-    /// The domains whose pages may be opened.
-    domains: Domains,
-    /// The machines that may be accessed.
-    machines: Machines,
-    /// The filter lists for the requests of pages.
-    block_list: Option<Rc<BlockList>>,
-    /// The endpoint whose browsers are used instead of those of this machine.
-    remote: Option<Rc<Remote>>,
-    /// Whether the caller asks for another browser where one is lost.
-    reserves: Cell<bool>,
-}
-
 impl Browsing {
-    /// The session called `session`, or the default one, with the options of the host.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Project::discover`], [`Profile::of`], [`Domains::new`] and [`BlockList::of`]; `ARGUMENT_ERROR`
-    /// for an invalid URL of a WebDriver server.
-    pub fn new(session: Option<&str>, invocation: &Invocation) -> Result<Self, Error> {
-        let host = &invocation.host;
-        let (domains, machines) = (Domains::new(&host.allow_domain)?, Machines::of_browser(host));
-        let cache = Project::discover(host.project_root.as_deref())?.cache_folder();
-        let block_list = BlockList::of(&host.block_list, &cache)?.map(Rc::new);
-        let remote = Remote::of(host)?.map(Rc::new);
-        Ok(Self {
-            profile: Profile::of(&cache, session)?,
-            domains,
-            machines,
-            block_list,
-            remote,
-            reserves: Cell::new(false),
-        })
-    }
-
-    /// Restricts the session to `machines`.
-    #[must_use]
-    pub fn within(self, machines: Machines) -> Self {
-        Self { machines, ..self }
-    }
-
-    /// Connects to the session's browser or starts one, and keeps it until the value is dropped, so that a
-    /// series of visits starts it only once.
-    ///
-    /// # Errors
-    ///
-    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
-    pub fn hold(&self) -> Result<Option<BrowserReservation>, Error> {
-        if self.remote.is_some() {
-            return Ok(None);
-        }
-        BrowserLease::enter(&self.profile, false, Instant::now() + LIMITS.call)
-            .map(|in_use| Some(BrowserReservation::new(in_use)))
-    }
-
-    /// Borrows a browser before the first visit, where browsers are lent: whoever has to wait for one keeps no page
-    /// from those who have one. `give_up` tells that it is not wanted any more.
-    ///
-    /// # Errors
-    ///
-    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
-    pub fn reserve(&self, timeout: Option<Duration>, give_up: &dyn Fn() -> bool) -> Result<(), Error> {
-        let Some(remote) = &self.remote else { return Ok(()) };
-        self.reserves.set(true);
-        let in_use = remote.enter(&self.profile, false, Instant::now() + timeout.unwrap_or(LIMITS.call), give_up)?;
-        self.leave(in_use, None);
-        Ok(())
-    }
-
-    /// How many pages can be visited at once, where `wanted` are: Firefox has one tab for all.
-    pub fn most_at_once(&self, wanted: usize) -> usize {
-        if self.remote.is_none() && self.profile.kind() == Kind::Firefox { 1 } else { wanted }
-    }
-
-    fn enter(&self, visible: bool, deadline: Instant) -> Result<BrowserLease, Error> {
-        match &self.remote {
-            Some(remote) => remote.enter(&self.profile, visible, deadline, &|| false),
-            None => BrowserLease::enter(&self.profile, visible, deadline),
-        }
-    }
-
-    /// Stops using the browser after a visit that ended with `error`. One that was lent is kept for the next visit.
-    fn leave(&self, in_use: BrowserLease, error: Option<&Error>) {
-        match &self.remote {
-            Some(remote) if in_use.profile().is_temporary() && !error.is_some_and(|error| in_use.is_spent(error)) => {
-                remote.keep(in_use);
-            }
-            _ => in_use.leave(),
-        }
-    }
-
-    /// The error for what WebDriver commands alone cannot do.
-    fn no_socket(&self, what: &str) -> Error {
-        let error =
-            ARGUMENT_ERROR.error(format!("{what} a browser with a DevTools socket, which this one does not have"));
-        match self.profile.kind() {
-            Kind::Firefox => error.remedy("Use Chromium: unset RAGMAKER_BROWSER.").detail("argument", BROWSER),
-            Kind::Chromium => error
-                .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
-                .detail("argument", "--webdriver-url"),
-        }
-    }
-
     /// A visit of `target`: no window, text alone, nothing expanded, and the time that a call has by default.
     pub fn visit<'a>(&'a self, target: Target<'a>) -> Visit<'a> {
         Visit {
@@ -151,6 +42,7 @@ impl Browsing {
             wait_for: None,
             load: Load::Text,
             expand: Expand::default(),
+            capture: Capture::default(),
         }
     }
 }
@@ -185,6 +77,8 @@ pub struct Visit<'a> {
     pub load: Load,
     /// What is expanded in the page before its content is taken.
     pub expand: Expand,
+    /// What is taken of the page beside its content. Its pictures are loaded for that.
+    pub capture: Capture<'a>,
 }
 
 impl Visit<'_> {
@@ -231,6 +125,7 @@ impl Visit<'_> {
                         Failure::Page(error.detail("step", done.len().max(1)).detail("done", json!(done)))
                     }
                 })?;
+                let after = if failed.is_none() { camera::take(self.capture, navigation, after, &[])? } else { after };
                 Ok((after, (done, side_effects, counted, page.title, failed)))
             },
             |_| Err(self.browsing.no_socket("acting needs")),
@@ -261,7 +156,10 @@ impl Visit<'_> {
                         format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
                     ARGUMENT_ERROR.error(message).detail("argument", "--selector")
                 })?;
-                Ok((page, elements::listed(&nodes, selector)))
+                let (listed, within, elsewhere) = elements::listed(&nodes, selector);
+                let places: Vec<Place> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
+                let page = camera::take(self.capture, navigation, page, &places)?;
+                Ok((page, (listed.into_iter().map(|(_, listed)| listed).collect(), within, elsewhere)))
             },
             |_| Err(self.browsing.no_socket("listing what can be acted on needs")),
         )?;
@@ -277,7 +175,10 @@ impl Visit<'_> {
     fn take(&self, wanted: RequestedContent<'_>) -> Result<(Page, Value), Error> {
         let (taking, began) = (PageScript::new(wanted), Cell::new(false));
         if !self.expand.is_any() {
-            return self.work(&taking, &began, |_, taken| Ok(taken), Ok);
+            let captured = |navigation: &mut Navigation<'_>, (page, content)| {
+                Ok((camera::take(self.capture, navigation, page, &[])?, content))
+            };
+            return self.work(&taking, &began, captured, Ok);
         }
         let nothing = PageScript::new(RequestedContent::Nothing);
         let (mut page, (content, expanded)) = self.work(
@@ -294,7 +195,7 @@ impl Visit<'_> {
                 };
                 navigation.script = &taking;
                 let (page, content) = navigation.rest()?;
-                Ok((page, (content, expanded)))
+                Ok((camera::take(self.capture, navigation, page, &[])?, (content, expanded)))
             },
             |_| Err(self.browsing.no_socket("--expand and --scroll-to-end need")),
         )?;
@@ -315,7 +216,7 @@ impl Visit<'_> {
             self.browsing.machines.check_resolved(url)?;
         }
         let deadline = Instant::now() + self.timeout.unwrap_or(LIMITS.call);
-        let load = if self.visible { Load::Everything } else { self.load };
+        let load = if self.visible || self.capture.is_any() { Load::Everything } else { self.load };
         let loading = Rc::new(Loading::new(load, self.browsing.block_list.clone()).within(&self.browsing.machines));
         let mut retried = false;
         loop {
@@ -348,6 +249,9 @@ impl Visit<'_> {
         let Browsing { domains, machines, block_list, .. } = self.browsing;
         if block_list.is_some() || !machines.is_all() {
             return Err(self.browsing.no_socket("--public-only and --block-list need"));
+        }
+        if self.capture.is_any() {
+            return Err(self.browsing.no_socket("--screenshot and --print-pdf need"));
         }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
         let request = plain::VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline };
@@ -445,7 +349,8 @@ impl Visit<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ragmaker_address::DOMAIN_NOT_ALLOWED;
+    use crate::profile::Profile;
+    use ragmaker_address::{DOMAIN_NOT_ALLOWED, Domains, Network as Machines};
 
     #[test]
     fn a_forbidden_domain_is_refused_before_a_browser_starts() {

@@ -1,10 +1,15 @@
 //! Paths by caller: a person's path is used unchanged, a model's path is confined to the roots.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
-use ragmaker_tool::{Caller, Error, Invocation};
+use ragmaker_fs::{Replace, write_atomically};
+use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 
-use crate::{NOT_A_DIRECTORY, Roots, io_error};
+use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, Place, Roots, io_error};
 
 /// The file at `path`, to read it: as a person names it, or where a model may read.
 ///
@@ -45,12 +50,81 @@ pub fn output_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf,
     }
 }
 
+/// A file that a caller named, to write it as a whole.
+#[derive(Clone, Debug)]
+pub struct OutputFile {
+    /// The absolute path.
+    path: PathBuf,
+    /// Where a model may write; `None` for a person, who may write anywhere.
+    place: Option<Place>,
+}
+
+/// The file at `path`, to write it: as a person names it, or where a model may write. It need not exist. `argument` is
+/// the option that names it.
+///
+/// # Errors
+/// `ARGUMENT_ERROR` for a path without a file name, [`IS_A_DIRECTORY`], [`NOT_A_REGULAR_FILE`]; for a model also
+/// [`PATH_ERRORS`](crate::PATH_ERRORS) and `PATH_NOT_WRITABLE`.
+pub fn output_file(path: &Path, argument: &str, invocation: &Invocation) -> Result<OutputFile, Error> {
+    if path.file_name().is_none() {
+        let message = format!("{argument} cannot be {:?}: it names no file", path.to_string_lossy());
+        return Err(ARGUMENT_ERROR.error(message).detail("argument", argument));
+    }
+    let file = match invocation.caller {
+        Caller::Person => {
+            let path = std::path::absolute(path).map_err(|error| io_error(&error, path))?;
+            OutputFile { path, place: None }
+        }
+        Caller::Model => {
+            let place = Roots::discover(&invocation.host)?.place_to_write(&path.to_string_lossy())?;
+            OutputFile { path: place.path(), place: Some(place) }
+        }
+    };
+    if file.path.is_dir() {
+        return Err(IS_A_DIRECTORY
+            .error(format!("{} is a directory", file.path.display()))
+            .remedy(format!("Name a file as {argument}."))
+            .detail("path", file.path.to_string_lossy()));
+    }
+    if file.path.metadata().is_ok_and(|data| !data.is_file()) {
+        return Err(not_regular(&file.path));
+    }
+    Ok(file)
+}
+
+impl OutputFile {
+    /// The absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes `content` to the file, as a whole or not at all, and creates missing directories.
+    ///
+    /// # Errors
+    /// [`IO_ERRORS`](crate::IO_ERRORS) and [`NOT_A_REGULAR_FILE`]; for a model also [`PATH_ERRORS`](crate::PATH_ERRORS).
+    pub fn write(&self, content: &[u8]) -> Result<(), Error> {
+        if let Some(place) = &self.place {
+            return place.write(content, false).map(drop);
+        }
+        let folder = self.path.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = folder
+            .and_then(|()| write_atomically(&self.path, Replace::default(), |file| file.write_all(content)).map(drop));
+        written.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => not_regular(&self.path),
+            _ => io_error(&error, &self.path),
+        })
+    }
+}
+
+fn not_regular(path: &Path) -> Error {
+    NOT_A_REGULAR_FILE.error(format!("{} is not a regular file", path.display())).detail("path", path.to_string_lossy())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{PATH_NOT_ALLOWED, PATH_NOT_WRITABLE};
     use ragmaker_tool::HostOptions;
-    use std::fs;
 
     #[test]
     fn a_model_stays_within_the_roots() {
@@ -80,6 +154,18 @@ mod tests {
             assert!(input_file(&outside.join("a.html"), &model).unwrap_err().is(PATH_NOT_ALLOWED), "{outside:?}");
             assert_eq!(output_directory(&outside, &person).unwrap(), outside);
             assert_eq!(input_file(&outside.join("a.html"), &person).unwrap(), outside.join("a.html"));
+            assert!(output_file(&outside.join("a.png"), "--to", &model).unwrap_err().is(PATH_NOT_ALLOWED));
+        }
+        let inside = output_file(Path::new("new/a.png"), "--to", &model).unwrap();
+        inside.write(b"picture").unwrap();
+        assert_eq!(fs::read(top.join("project/new/a.png")).unwrap(), b"picture");
+        let anywhere = output_file(&top.join("other/new/a.png"), "--to", &person).unwrap();
+        anywhere.write(b"picture").unwrap();
+        assert_eq!(fs::read(top.join("other/new/a.png")).unwrap(), b"picture");
+        for caller in [&model, &person] {
+            let folder = top.join("project/new");
+            assert!(output_file(&folder, "--to", caller).unwrap_err().is(IS_A_DIRECTORY));
+            assert!(output_file(Path::new(".."), "--to", caller).unwrap_err().is(ARGUMENT_ERROR));
         }
     }
 }

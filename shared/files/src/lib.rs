@@ -21,7 +21,7 @@ mod tally;
 mod trash;
 mod walk;
 
-pub use caller::{input_directory, input_file, output_directory};
+pub use caller::{OutputFile, input_directory, input_file, output_directory, output_file};
 pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, FILE_LOCKED, Written};
 pub use delete::{Deleted, ExpectedKind, delete};
 pub use error::{

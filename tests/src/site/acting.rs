@@ -11,6 +11,8 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             let rows: Vec<String> = (first..first + 3).map(|row| format!("\"Row {row}\"")).collect();
             return Some(Response::new("application/json", format!("[{}]", rows.join(","))).into());
         }
+        ["picture"] => "<img src=\"/content/image\" width=\"300\" height=\"200\" id=\"drawing\"><button id=\"b\">Press</button><button disabled>Off</button><div style=\"height:2000px\"></div><img src=\"/slow/image/300/file\" loading=\"lazy\" width=\"300\" height=\"200\">".to_owned(),
+        ["tall"] => "<div style=\"height:30000px;width:10px\"></div><p id=\"none\" hidden>None</p>".to_owned(),
         ["result"] => {
             let fields = ask.query();
             let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name} is {value}.")).collect();

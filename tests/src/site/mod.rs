@@ -22,7 +22,7 @@
 //! | `/links/odd` | addresses with CJK, escapes, spaces, a query and 4,000 characters |
 //! | `/links/windows` | opens a window by script, and links with `target=_blank` |
 //! | `/app/` | an app whose links render routes with `pushState` |
-//! | `/act/page` | a control of every kind, rows to load, frames; `/act/links/N` N links and rows to load |
+//! | `/act/page` | a control of every kind, rows to load, frames; `/act/links/N` N links and rows to load; `/act/picture` pictures, one of them far down, `/act/tall` a page of 30,000 pixels |
 //! | `/folded` | folded sections, tabs, rows that come on scrolling, and a list that holds only the rows in sight |
 //! | `/act/moves` | a button that never stands still; one or two hostile ones each at `/act/jumps`, `/act/covered`, `/act/uncovers`, `/act/sticky`, `/act/replaced`, `/act/vanishes`, `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`, `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`, `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers` |
 //! | `/hash/` | an app whose routes are in the fragment |

@@ -42,6 +42,28 @@ fn the_session_is_shared_with_the_command_line() {
 }
 
 #[test]
+fn a_screenshot_is_an_image_on_request() {
+    let visitor = Visitor::with_browser();
+    let client = opened(&visitor);
+    let mut look = json!({"url": visitor.url("/act/page"), "screenshot": "look.png", "annotate": true});
+    let types = |result: &Value| {
+        let content = result["content"].as_array().unwrap();
+        content.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(types(&client.call("browser_look", look.clone())), ["text"]);
+    look["image"] = true.into();
+    let result = client.call("browser_look", look);
+    assert_eq!(types(&result), ["image", "text"]);
+    assert_eq!(result["content"][0]["mimeType"], "image/webp");
+    let size = result["content"][0]["data"].as_str().unwrap().len();
+    assert!((1_000..=20_000).contains(&size), "{size}");
+    let data = &result["structuredContent"];
+    assert!(data["data"].is_null() && data["elements"][0]["number"] == 1, "{data}");
+    assert!(visitor.project.path().join("look.png").is_file());
+    assert!(client.close().success());
+}
+
+#[test]
 fn one_executable_is_enough() {
     let visitor = Visitor::new();
     let alone = tempfile::tempdir().unwrap();

@@ -1,9 +1,14 @@
 //! `ragmaker-browser-act`: takes steps in a page as a person would, and reports the changes.
 
-use std::{fs::File, path::Path, time::Duration};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{ActResult, Browsing, Changes, Ready, Step, Target, Visit, codes};
+use ragmaker_capture::{CaptureArgs, Files, Image};
 use ragmaker_files::{InputError, NOT_A_REGULAR_FILE, Roots, io_error, read_standard_input, read_text_file};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Stdin, Tool, host,
@@ -16,6 +21,7 @@ use serde::Serialize;
 /// `browser_open` keeps. Returns what each step did and what changed.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     #[expect(clippy::doc_link_with_quotes, reason = "the help shows JSON")]
     /// steps as a JSON array, such as [{"click":"button:Load more","until":"rest"},
@@ -40,6 +46,21 @@ pub struct Args {
     /// seconds the call may take (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
+    /// file for a picture of the page: .png or .webp
+    #[argh(option)]
+    pub screenshot: Option<PathBuf>,
+    /// the picture shows the whole page
+    #[argh(switch)]
+    pub full_page: bool,
+    /// CSS selector of what the picture shows
+    #[argh(option)]
+    pub screenshot_selector: Option<String>,
+    /// answer with a smaller copy of the picture, too
+    #[argh(switch)]
+    pub image: bool,
+    /// file for the page as a PDF
+    #[argh(option)]
+    pub print_pdf: Option<PathBuf>,
 }
 
 /// The steps taken, and the changes.
@@ -56,6 +77,12 @@ pub struct Answer {
     pub obstacle: Option<&'static str>,
     /// What ended the last wait for the page.
     pub ready: Ready,
+    /// The files that were written.
+    #[serde(flatten)]
+    pub files: Files,
+    /// A copy of the picture.
+    #[serde(flatten)]
+    pub image: Option<Image>,
 }
 
 impl Tool for Args {
@@ -78,23 +105,34 @@ impl Tool for Args {
         ragmaker_project::ERRORS,
         ragmaker_files::PATH_ERRORS,
         ragmaker_files::IO_ERRORS,
-        &[codes::NO_PAGE, NOT_A_REGULAR_FILE, ragmaker_address::ADDRESS_NOT_ALLOWED],
+        &[codes::NO_PAGE, NOT_A_REGULAR_FILE, ragmaker_files::PATH_NOT_WRITABLE, ragmaker_address::ADDRESS_NOT_ALLOWED],
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let mut steps = Step::list(read(&self.steps, invocation)?.trim_start_matches('\u{feff}'))?;
         Step::place_files(&mut steps, |file| upload(file, invocation))?;
         let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
+        let plan = CaptureArgs {
+            screenshot: self.screenshot.as_deref(),
+            full_page: self.full_page,
+            selector: self.screenshot_selector.as_deref(),
+            annotate: false,
+            image: self.image,
+            print_pdf: self.print_pdf.as_deref(),
+        }
+        .plan(invocation)?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
         let target = Target::new(url.as_ref(), self.reload)?;
         let visit = Visit {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
+            capture: plan.capture(),
             ..browsing.visit(target)
         };
-        let ActResult { page, done, changes } = visit.act(&steps)?;
+        let ActResult { mut page, done, changes } = visit.act(&steps)?;
+        let (files, image) = plan.save(page.captured.take())?;
         let obstacle = page.refusal().map(|error| error.code());
-        Ok(Answer { url: page.url.into(), done, changes, obstacle, ready: page.ready })
+        Ok(Answer { url: page.url.into(), done, changes, obstacle, ready: page.ready, files, image })
     }
 }
 

@@ -8,7 +8,8 @@ mod queue;
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Browsing, Expand, Expanded, Load, Ready, Target, codes};
+use ragmaker_browser::{Browsing, Capture, Expand, Expanded, Load, Ready, Target, codes};
+use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_knowledge::{DestinationArgs, EMPTY_CONTENT, now, save_converted};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::{
@@ -59,6 +60,22 @@ pub struct Args {
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
+    /// file for a picture of the page: .png or .webp
+    #[argh(option)]
+    #[serde(skip)]
+    pub screenshot: Option<PathBuf>,
+    /// the picture shows the whole page
+    #[argh(switch)]
+    #[serde(skip)]
+    pub full_page: bool,
+    /// CSS selector of what the picture shows
+    #[argh(option)]
+    #[serde(skip)]
+    pub screenshot_selector: Option<String>,
+    /// file for the page as a PDF
+    #[argh(option)]
+    #[serde(skip)]
+    pub print_pdf: Option<PathBuf>,
     /// folder of the knowledge base to save in
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
@@ -124,6 +141,9 @@ pub struct Saved {
     /// With --expand or --scroll-to-end: how much was expanded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expanded: Option<Expanded>,
+    /// The files that were written.
+    #[serde(flatten)]
+    pub files: Files,
 }
 
 impl Tool for Args {
@@ -135,7 +155,8 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     // What a model need not decide.
-    const STREAM_FLAGS: &'static [&'static str] = &["--tabs", "--per-host", "--jsonl"];
+    const STREAM_FLAGS: &'static [&'static str] =
+        &["--tabs", "--per-host", "--jsonl", "--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
@@ -188,6 +209,7 @@ impl Args {
             expand: Expand { folded: self.expand, scroll: self.scroll_to_end },
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             visible: self.no_headless,
+            capture: Capture::default(),
         }
     }
 
@@ -198,11 +220,21 @@ impl Args {
             return Err(ARGUMENT_ERROR.error(format!("{flag} needs --urls or --urls-file")).detail("argument", flag));
         }
         let address = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
+        let plan = CaptureArgs {
+            screenshot: self.screenshot.as_deref(),
+            full_page: self.full_page,
+            selector: self.screenshot_selector.as_deref(),
+            annotate: false,
+            image: false,
+            print_pdf: self.print_pdf.as_deref(),
+        }
+        .plan(invocation)?;
         let place = self.named().locate(invocation)?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
         let target = Target::new(address.as_ref(), self.reload)?;
-        let extraction = self.extraction();
-        let Rendered { page, url, document, .. } = extraction.take(&browsing, target)?;
+        let extraction = Extraction { capture: plan.capture(), ..self.extraction() };
+        let Rendered { mut page, url, document, .. } = extraction.take(&browsing, target)?;
+        let (files, _) = plan.save(page.captured.take())?;
         let saved = save_converted(
             document,
             &url,
@@ -221,11 +253,17 @@ impl Args {
             ready: page.ready,
             pending: page.pending,
             expanded: page.expanded,
+            files,
         })
     }
 
     fn list(&self, invocation: &Invocation) -> Result<Pages, Error> {
-        for (flag, is_given) in [("--url", self.url.is_some()), ("--no-headless", self.no_headless)] {
+        for (flag, is_given) in [
+            ("--url", self.url.is_some()),
+            ("--no-headless", self.no_headless),
+            ("--screenshot", self.screenshot.is_some()),
+            ("--print-pdf", self.print_pdf.is_some()),
+        ] {
             if is_given {
                 let message = format!("{flag} is for one page, not for --urls and --urls-file");
                 return Err(ARGUMENT_ERROR.error(message).detail("argument", flag));

@@ -14,6 +14,7 @@ use std::{
 };
 
 use ragmaker_browser::{Browsing, Target};
+use ragmaker_capture::Files;
 use ragmaker_catalog::{Listed, Source};
 use ragmaker_files::{InputError, read_standard_input, read_text_file};
 use ragmaker_ingest::{Counts, Page, Run, Store, Summary, Verdict};
@@ -297,6 +298,7 @@ impl Output<'_> {
             ready: page.ready,
             pending: page.pending,
             expanded: page.expanded,
+            files: Files::default(),
         };
         let record = record(&task.requested, stored.verdict, serde_json::to_value(&saved).unwrap_or_default());
         self.end(Page::stored(url, &stored), record)

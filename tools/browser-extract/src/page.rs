@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ragmaker_browser::{Browsing, Expand, Load, Target, Visit};
+use ragmaker_browser::{Browsing, Capture, Expand, Load, Target, Visit};
 use ragmaker_knowledge::{EMPTY_CONTENT, Source};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::Error;
@@ -18,6 +18,8 @@ pub(crate) struct Extraction<'a> {
     pub(crate) expand: Expand,
     pub(crate) timeout: Option<Duration>,
     pub(crate) visible: bool,
+    /// What is taken beside the content.
+    pub(crate) capture: Capture<'a>,
 }
 
 impl Extraction<'_> {
@@ -48,6 +50,7 @@ impl Extraction<'_> {
             wait_for: self.wait_for,
             load: self.load,
             expand: self.expand,
+            capture: self.capture,
             ..browsing.visit(target)
         };
         Rendered::of(&visit, self.selector)

@@ -1,9 +1,10 @@
 //! `ragmaker-browser-look`: lists what can be acted on in a page, by role and name.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Browsing, ElementScope, ListedElement, PageElements, Target, Visit, codes};
+use ragmaker_capture::{CaptureArgs, Files, Image};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
     Offset, Tool, host,
@@ -16,6 +17,7 @@ use serde::Serialize;
 /// those of the main content and dialogs, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
     /// address of the page (default: the one used last)
     #[argh(option)]
@@ -35,6 +37,24 @@ pub struct Args {
     /// CSS selector to wait for
     #[argh(option)]
     pub wait_for: Option<String>,
+    /// file for a picture of the page: .png or .webp
+    #[argh(option)]
+    pub screenshot: Option<PathBuf>,
+    /// the picture shows the whole page
+    #[argh(switch)]
+    pub full_page: bool,
+    /// CSS selector of what the picture shows
+    #[argh(option)]
+    pub screenshot_selector: Option<String>,
+    /// the picture has the numbers of the elements
+    #[argh(switch)]
+    pub annotate: bool,
+    /// answer with a smaller copy of the picture, too
+    #[argh(switch)]
+    pub image: bool,
+    /// file for the page as a PDF
+    #[argh(option)]
+    pub print_pdf: Option<PathBuf>,
     /// number of elements to skip, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
@@ -62,9 +82,15 @@ pub struct Answer {
     pub truncated: bool,
     /// The arguments that return the rest; null if there is none.
     pub next: Option<Next>,
+    /// The files that were written.
+    #[serde(flatten)]
+    pub files: Files,
+    /// A copy of the picture.
+    #[serde(flatten)]
+    pub image: Option<Image>,
 }
 
-/// The size of an answer without --limit, in characters.
+/// The size of an answer without --limit and without the picture, in characters.
 const ANSWER: usize = 6_000;
 
 impl Tool for Args {
@@ -72,7 +98,7 @@ impl Tool for Args {
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE.repeating().open_world();
-    const HOST_OPTIONS: &'static [&'static str] = host::BROWSING;
+    const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const ERRORS: &'static [&'static [Code]] = &[
@@ -80,19 +106,38 @@ impl Tool for Args {
         codes::VISIT_ERRORS,
         ragmaker_address::ERRORS,
         ragmaker_project::ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::IO_ERRORS,
+        &[ragmaker_files::NOT_A_REGULAR_FILE, ragmaker_files::PATH_NOT_WRITABLE],
         &[codes::NO_PAGE, ragmaker_address::ADDRESS_NOT_ALLOWED, OFFSET_BEYOND_END],
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
+        let plan = CaptureArgs {
+            screenshot: self.screenshot.as_deref(),
+            full_page: self.full_page,
+            selector: self.screenshot_selector.as_deref(),
+            annotate: self.annotate,
+            image: self.image,
+            print_pdf: self.print_pdf.as_deref(),
+        }
+        .plan(invocation)?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
         let visit = Visit {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
+            capture: plan.capture(),
             ..browsing.visit(url.as_ref().map_or(Target::Latest, Target::Show))
         };
-        let PageElements { page, elements, within, elsewhere } = visit.look(self.selector.as_deref())?;
+        let PageElements { mut page, mut elements, within, elsewhere } = visit.look(self.selector.as_deref())?;
+        let (files, image) = plan.save(page.captured.take())?;
+        if self.annotate {
+            for (index, element) in elements.iter_mut().enumerate() {
+                element.number = Some(index + 1);
+            }
+        }
         let frame = Answer {
             url: page.url.into(),
             title: page.title,
@@ -102,9 +147,11 @@ impl Tool for Args {
             elsewhere,
             truncated: false,
             next: Some(Next::WIDEST),
+            files,
+            image: None,
         };
         let page = Budget::beside_in(&frame, ANSWER).page(elements, self.offset, self.limit);
         let page = page.map_err(|error| error.detail("url", frame.url.as_str()))?;
-        Ok(Answer { elements: page.items, truncated: page.next.is_some(), next: page.next, ..frame })
+        Ok(Answer { elements: page.items, truncated: page.next.is_some(), next: page.next, image, ..frame })
     }
 }

@@ -2,11 +2,12 @@
 
 mod pattern;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::same_site;
 use ragmaker_browser::{Browsing, Expand, Expanded, Link, Load, Ready, Target, Visit, codes};
+use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
     Offset, Tool, Toolset, choice, host,
@@ -58,6 +59,22 @@ pub struct Args {
     /// only links to the page's own site
     #[argh(switch)]
     pub same_site: bool,
+    /// file for a picture of the page: .png or .webp
+    #[argh(option)]
+    #[serde(skip)]
+    pub screenshot: Option<PathBuf>,
+    /// the picture shows the whole page
+    #[argh(switch)]
+    #[serde(skip)]
+    pub full_page: bool,
+    /// CSS selector of what the picture shows
+    #[argh(option)]
+    #[serde(skip)]
+    pub screenshot_selector: Option<String>,
+    /// file for the page as a PDF
+    #[argh(option)]
+    #[serde(skip)]
+    pub print_pdf: Option<PathBuf>,
     /// links to leave out, as `next` says
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
@@ -95,6 +112,9 @@ pub struct Answer {
     /// With --expand or --scroll-to-end: how much was expanded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expanded: Option<Expanded>,
+    /// The files that were written.
+    #[serde(flatten)]
+    pub files: Files,
 }
 
 impl Tool for Args {
@@ -102,21 +122,36 @@ impl Tool for Args {
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE.repeating().open_world();
-    const HOST_OPTIONS: &'static [&'static str] = host::BROWSING;
+    const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    // What a gathering model rarely needs; browser-look takes pictures for it.
+    const STREAM_FLAGS: &'static [&'static str] =
+        &["--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
         codes::VISIT_ERRORS,
         ragmaker_address::ERRORS,
         ragmaker_project::ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::IO_ERRORS,
+        &[ragmaker_files::NOT_A_REGULAR_FILE, ragmaker_files::PATH_NOT_WRITABLE],
         &[codes::NO_PAGE, ragmaker_address::ADDRESS_NOT_ALLOWED, OFFSET_BEYOND_END],
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
         let mut matching = self.matching.as_deref().map(Pattern::new).transpose()?;
+        let plan = CaptureArgs {
+            screenshot: self.screenshot.as_deref(),
+            full_page: self.full_page,
+            selector: self.screenshot_selector.as_deref(),
+            annotate: false,
+            image: false,
+            print_pdf: self.print_pdf.as_deref(),
+        }
+        .plan(invocation)?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
         let target = match Target::new(url.as_ref(), self.reload)? {
             // The page is loaded again, unless a call acted in it or the rest of its links is requested.
@@ -129,9 +164,10 @@ impl Tool for Args {
             wait_for: self.wait_for.as_deref(),
             load: self.load,
             expand: Expand { folded: self.expand, scroll: self.scroll_to_end },
+            capture: plan.capture(),
             ..browsing.visit(target)
         };
-        let (page, mut links) = visit.links()?;
+        let (mut page, mut links) = visit.links()?;
         links.retain(|link| {
             // A longer URL could not be opened.
             link.href.len() <= ragmaker_address::MAX_BYTES
@@ -140,6 +176,7 @@ impl Tool for Args {
         if let Some(pattern) = &mut matching {
             pattern.keep_in(&mut links, MATCHING)?;
         }
+        let (files, _) = plan.save(page.captured.take())?;
         let frame = Answer {
             obstacle: page.refusal().map(|error| error.code()),
             url: page.url.into(),
@@ -153,6 +190,7 @@ impl Tool for Args {
             ready: page.ready,
             pending: page.pending,
             expanded: page.expanded,
+            files,
         };
         let page = Budget::beside(&frame).page(links, self.offset, self.limit);
         let page = page.map_err(|error| error.detail("url", frame.url.as_str()))?;

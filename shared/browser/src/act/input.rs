@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 use crate::{
     cdp::TabSocket,
     codes::{ELEMENT_AMBIGUOUS, ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE},
-    elements::{Frame, Frames, Locator, NotFound, Place, find},
+    elements::{
+        Frame, Frames, Locator, NotFound, Place,
+        boxes::{self, Window},
+        find,
+    },
     error::{CommandError, Failure},
 };
 
@@ -157,24 +161,24 @@ impl Input<'_> {
         let mut object = reached.object.clone();
         let block = ["nearest", "center", "end", "start"][attempt % 4];
         self.on(&reached.place, &object, "reveal", &json!(block))?;
-        let mut quads = self.quads(session.as_deref(), &object)?;
+        let mut quads = boxes::quads(self.socket, session.as_deref(), &json!({"objectId": object}), self.until)?;
         if quads.is_empty() {
             // A checkbox may be hidden and represented by its label.
             let label = self.on(&reached.place, &object, "label", &Value::Null)?;
             let Some(label) = label.as_str() else { return Ok(Err("is not shown".into())) };
             object = label.to_owned();
             self.on(&reached.place, &object, "reveal", &json!(block))?;
-            quads = self.quads(session.as_deref(), &object)?;
+            quads = boxes::quads(self.socket, session.as_deref(), &json!({"objectId": object}), self.until)?;
         }
         let frames = if session.is_some() { Frames::all(self.socket, self.until)? } else { vec![] };
         let offset = match &session {
             None => (0.0, 0.0),
-            Some(_) => match self.offset(&reached.place, &frames)? {
+            Some(_) => match boxes::offset(self.socket, session.as_deref(), &frames, self.until)? {
                 Some(offset) => offset,
                 None => return Ok(Err("is in a frame that is not shown".into())),
             },
         };
-        let window = self.window(None)?;
+        let window = boxes::window(self.socket, None, self.until)?;
         let mut reason = "is beyond what can be scrolled to".to_owned();
         for quad in quads.iter().take(3) {
             // The part inside the window.
@@ -218,7 +222,7 @@ impl Input<'_> {
             point = (point.0 - offset.0, point.1 - offset.1);
         }
         let session = place.session.as_deref();
-        let own = if session.is_some() { self.window(session)? } else { *window };
+        let own = if session.is_some() { boxes::window(self.socket, session, self.until)? } else { *window };
         let Some((node, frame)) = self.hit(session, point, &own)? else { return Ok(Some("nothing".into())) };
         if node == place.node {
             return Ok(None);
@@ -259,58 +263,6 @@ impl Input<'_> {
         Ok(state["description"].as_str().unwrap_or("another element").to_owned())
     }
 
-    /// The boxes of an element: left, top, right, bottom, in the window of its process.
-    fn quads(&mut self, session: Option<&str>, object: &str) -> Result<Vec<[f64; 4]>, CommandError> {
-        let answer = match self.socket.ask(session, "DOM.getContentQuads", &json!({"objectId": object}), self.until) {
-            Err(CommandError::Failed(_)) => return Ok(vec![]),
-            answer => answer?,
-        };
-        let quads = answer["quads"].as_array().into_iter().flatten().filter_map(Value::as_array);
-        let boxes = quads.map(|quad| {
-            let at = |index: usize| quad.get(index).and_then(Value::as_f64).unwrap_or_default();
-            let (xs, ys) = ([at(0), at(2), at(4), at(6)], [at(1), at(3), at(5), at(7)]);
-            let least = |of: [f64; 4]| of.into_iter().fold(f64::INFINITY, f64::min);
-            let most = |of: [f64; 4]| of.into_iter().fold(f64::NEG_INFINITY, f64::max);
-            [least(xs), least(ys), most(xs), most(ys)]
-        });
-        Ok(boxes.filter(|[left, top, right, bottom]| right - left >= 1.0 && bottom - top >= 1.0).collect())
-    }
-
-    /// The offset of a frame's process in the window; `None` if the frame is not visible.
-    fn offset(&mut self, place: &Place, frames: &[Frame]) -> Result<Option<(f64, f64)>, CommandError> {
-        let (mut x, mut y) = (0.0, 0.0);
-        let mut session = place.session.clone();
-        while let Some(of) = &session {
-            // The outermost frame of a process is inside a frame of another process.
-            let outer = |frame: &&Frame| {
-                frame.session.as_ref() == Some(of)
-                    && frame.owner.as_ref().is_some_and(|owner| owner.session.as_ref() != Some(of))
-            };
-            let Some(owner) = frames.iter().find(outer).and_then(|frame| frame.owner.clone()) else { return Ok(None) };
-            let params = json!({"backendNodeId": owner.node});
-            let model = match self.socket.ask(owner.session.as_deref(), "DOM.getBoxModel", &params, self.until) {
-                Err(CommandError::Failed(_)) => return Ok(None),
-                model => model?,
-            };
-            let content = &model["model"]["content"];
-            let (Some(left), Some(top)) = (content[0].as_f64(), content[1].as_f64()) else { return Ok(None) };
-            (x, y, session) = (x + left, y + top, owner.session);
-        }
-        Ok(Some((x, y)))
-    }
-
-    fn window(&mut self, session: Option<&str>) -> Result<Window, CommandError> {
-        let metrics = self.socket.ask(session, "Page.getLayoutMetrics", &json!({}), self.until)?;
-        let view = &metrics["cssLayoutViewport"];
-        let number = |name: &str| view[name].as_f64().unwrap_or_default();
-        Ok(Window {
-            width: number("clientWidth"),
-            height: number("clientHeight"),
-            x: number("pageX"),
-            y: number("pageY"),
-        })
-    }
-
     /// Moves the mouse to the element.
     pub(crate) fn hover(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
         let moved = mouse("mouseMoved", reached.point, 0);
@@ -344,16 +296,6 @@ impl Input<'_> {
     pub(crate) fn keys(&mut self, commands: &[(&'static str, Value)]) -> Result<(), CommandError> {
         self.socket.ask_all(commands, self.until).map(drop)
     }
-}
-
-/// The visible part of a document.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    width: f64,
-    height: f64,
-    /// The scroll position.
-    x: f64,
-    y: f64,
 }
 
 fn mouse(kind: &str, point: Option<(f64, f64)>, buttons: u8) -> (&'static str, Value) {

@@ -107,7 +107,7 @@ fn shown(
                     let state = Frames::on(socket, frame.session.as_deref(), object, "state", &Value::Null, until)?;
                     let under = state["description"].as_str().map(str::to_owned);
                     let element = format!("{text} [{}]", index + 1);
-                    listed.push(ListedElement { element, state: None, value: None, under });
+                    listed.push(ListedElement { number: None, element, state: None, value: None, under });
                 }
                 return Ok(Some(Err(NotFound::Several(listed))));
             }
@@ -126,6 +126,7 @@ fn candidates(nodes: &[Node], found: &[usize]) -> Vec<ListedElement> {
         listed.iter().find(|(listed, _)| listed == index).map(|(_, listed)| listed.clone()).or_else(|| {
             let node = &nodes[*index];
             Some(ListedElement {
+                number: None,
                 element: node.name.clone(),
                 state: None,
                 value: None,

@@ -27,6 +27,7 @@ macro_rules! in_frame {
 
 const PAGE: &str = in_frame!("../js/page.js");
 const EXPAND: &str = in_frame!("../js/expand.js");
+const PICTURE: &str = in_frame!("../js/picture.js");
 const ELEMENT: &str = include_str!("../js/element.js");
 
 /// The name of the isolated worlds.
@@ -118,6 +119,18 @@ impl Frames {
         until: Instant,
     ) -> Result<Value, CommandError> {
         let answer = self.evaluate(socket, frame, EXPAND, (what, &Value::Null), true, until)?;
+        returned(answer)
+    }
+
+    /// Asks a frame what `js/picture.js` answers.
+    pub(crate) fn picture(
+        &mut self,
+        socket: &mut TabSocket,
+        frame: &Frame,
+        asked: (&str, &Value),
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let answer = self.evaluate(socket, frame, PICTURE, asked, true, until)?;
         returned(answer)
     }
 

@@ -16,6 +16,9 @@ const SHOWN_VALUE: usize = 60;
 /// An element that can be acted on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ListedElement {
+    /// With --annotate: the number in the picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
     /// `role:name`, by which `browser-act` finds it.
     pub element: String,
     /// The state, such as disabled, checked or expanded; omitted if there is none.
@@ -67,6 +70,7 @@ pub(crate) fn list(nodes: &[Node]) -> Vec<(usize, ListedElement)> {
         listed.push((
             index,
             ListedElement {
+                number: None,
                 element,
                 state: (!node.states.is_empty()).then(|| node.states.join(", ")),
                 value: Some(shortened(&node.value, SHOWN_VALUE))

@@ -1,5 +1,6 @@
 //! The elements of a page, found by role and accessible name, by visible text, or by CSS.
 
+pub(crate) mod boxes;
 mod find;
 mod frames;
 mod list;
@@ -31,13 +32,15 @@ pub enum ElementScope {
 
 /// The elements of `nodes` that can be acted on: within the selector's matches, or else in the main content, or
 /// else on the whole page. Also returns that part (`None` if the selector matches nothing) and the number of
-/// other elements.
-pub(crate) fn listed(nodes: &[Node], selector: Option<&str>) -> (Vec<ListedElement>, Option<ElementScope>, usize) {
+/// other elements. Each element has the index of its node.
+pub(crate) fn listed(
+    nodes: &[Node],
+    selector: Option<&str>,
+) -> (Vec<(usize, ListedElement)>, Option<ElementScope>, usize) {
     let all = list::list(nodes);
     let total = all.len();
     let keep = |within: ElementScope, keeps: &dyn Fn(&Node) -> bool| {
-        let kept: Vec<ListedElement> =
-            all.iter().filter(|(index, _)| keeps(&nodes[*index])).map(|(_, listed)| listed.clone()).collect();
+        let kept: Vec<_> = all.iter().filter(|(index, _)| keeps(&nodes[*index])).cloned().collect();
         let elsewhere = total - kept.len();
         (kept, Some(within), elsewhere)
     };

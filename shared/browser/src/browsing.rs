@@ -1,0 +1,130 @@
+//! A session with the restrictions of the host: which pages may be opened in which browser.
+
+use std::{
+    cell::Cell,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use ragmaker_address::{Domains, Network as Machines};
+use ragmaker_project::{Project, variables::BROWSER};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
+
+use crate::{
+    block_list::BlockList,
+    kind::Kind,
+    profile::Profile,
+    readiness::limits::LIMITS,
+    remote::Remote,
+    session::{BrowserLease, BrowserReservation},
+};
+
+/// A session with the restrictions of the host.
+#[derive(Clone, Debug)]
+pub struct Browsing {
+    /// The session's profile.
+    pub(crate) profile: Profile,
+    /// The domains whose pages may be opened.
+    pub(crate) domains: Domains,
+    /// The machines that may be accessed.
+    pub(crate) machines: Machines,
+    /// The filter lists for the requests of pages.
+    pub(crate) block_list: Option<Rc<BlockList>>,
+    /// The endpoint whose browsers are used instead of those of this machine.
+    pub(crate) remote: Option<Rc<Remote>>,
+    /// Whether the caller asks for another browser where one is lost.
+    pub(crate) reserves: Cell<bool>,
+}
+
+impl Browsing {
+    /// The session called `session`, or the default one, with the options of the host.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Project::discover`], [`Profile::of`], [`Domains::new`] and [`BlockList::of`]; `ARGUMENT_ERROR`
+    /// for an invalid URL of a WebDriver server.
+    pub fn new(session: Option<&str>, invocation: &Invocation) -> Result<Self, Error> {
+        let host = &invocation.host;
+        let (domains, machines) = (Domains::new(&host.allow_domain)?, Machines::of_browser(host));
+        let cache = Project::discover(host.project_root.as_deref())?.cache_folder();
+        let block_list = BlockList::of(&host.block_list, &cache)?.map(Rc::new);
+        let remote = Remote::of(host)?.map(Rc::new);
+        Ok(Self {
+            profile: Profile::of(&cache, session)?,
+            domains,
+            machines,
+            block_list,
+            remote,
+            reserves: Cell::new(false),
+        })
+    }
+
+    /// Restricts the session to `machines`.
+    #[must_use]
+    pub fn within(self, machines: Machines) -> Self {
+        Self { machines, ..self }
+    }
+
+    /// Connects to the session's browser or starts one, and keeps it until the value is dropped, so that a
+    /// series of visits starts it only once.
+    ///
+    /// # Errors
+    ///
+    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
+    pub fn hold(&self) -> Result<Option<BrowserReservation>, Error> {
+        if self.remote.is_some() {
+            return Ok(None);
+        }
+        BrowserLease::enter(&self.profile, false, Instant::now() + LIMITS.call)
+            .map(|in_use| Some(BrowserReservation::new(in_use)))
+    }
+
+    /// Borrows a browser before the first visit, where browsers are lent: whoever has to wait for one keeps no page
+    /// from those who have one. `give_up` tells that it is not wanted any more.
+    ///
+    /// # Errors
+    ///
+    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
+    pub fn reserve(&self, timeout: Option<Duration>, give_up: &dyn Fn() -> bool) -> Result<(), Error> {
+        let Some(remote) = &self.remote else { return Ok(()) };
+        self.reserves.set(true);
+        let in_use = remote.enter(&self.profile, false, Instant::now() + timeout.unwrap_or(LIMITS.call), give_up)?;
+        self.leave(in_use, None);
+        Ok(())
+    }
+
+    /// How many pages can be visited at once, where `wanted` are: Firefox has one tab for all.
+    pub fn most_at_once(&self, wanted: usize) -> usize {
+        if self.remote.is_none() && self.profile.kind() == Kind::Firefox { 1 } else { wanted }
+    }
+
+    /// Connects to a browser, or starts or borrows one.
+    pub(crate) fn enter(&self, visible: bool, deadline: Instant) -> Result<BrowserLease, Error> {
+        match &self.remote {
+            Some(remote) => remote.enter(&self.profile, visible, deadline, &|| false),
+            None => BrowserLease::enter(&self.profile, visible, deadline),
+        }
+    }
+
+    /// Stops using the browser after a visit that ended with `error`. One that was lent is kept for the next visit.
+    pub(crate) fn leave(&self, in_use: BrowserLease, error: Option<&Error>) {
+        match &self.remote {
+            Some(remote) if in_use.profile().is_temporary() && !error.is_some_and(|error| in_use.is_spent(error)) => {
+                remote.keep(in_use);
+            }
+            _ => in_use.leave(),
+        }
+    }
+
+    /// The error for what WebDriver commands alone cannot do.
+    pub(crate) fn no_socket(&self, what: &str) -> Error {
+        let error =
+            ARGUMENT_ERROR.error(format!("{what} a browser with a DevTools socket, which this one does not have"));
+        match self.profile.kind() {
+            Kind::Firefox => error.remedy("Use Chromium: unset RAGMAKER_BROWSER.").detail("argument", BROWSER),
+            Kind::Chromium => error
+                .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
+                .detail("argument", "--webdriver-url"),
+        }
+    }
+}
