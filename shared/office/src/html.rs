@@ -63,6 +63,15 @@ impl Html {
         self.out.push('\n');
     }
 
+    /// Adds the speaker's notes of a slide as a quotation, if there are any. They are not on the slide, and a heading
+    /// above them would be one more in the outline.
+    pub(crate) fn notes(&mut self, notes: Self) {
+        let notes = notes.finish();
+        if !notes.trim().is_empty() {
+            self.block("blockquote", &format!("<p>Notes:</p>\n{notes}"));
+        }
+    }
+
     fn close_lists(&mut self, depth: usize) {
         if mem::take(&mut self.in_code) {
             self.out.push_str("</code></pre>\n");

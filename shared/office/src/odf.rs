@@ -187,6 +187,8 @@ struct Reader<'a> {
     note: Option<String>,
     in_citation: bool,
     notes: Vec<String>,
+    /// The page so far, while the notes of its slide are read.
+    slide: Option<Html>,
 }
 
 /// Elements that are not part of the text: deleted text, comments, generated indexes, form fields.
@@ -217,6 +219,7 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
         note: None,
         in_citation: false,
         notes: vec![],
+        slide: None,
     };
     let mut in_body = false;
     for_each_event(&package.needed(CONTENT)?, |event| match event {
@@ -291,7 +294,7 @@ impl Reader<'_> {
             "note-citation" => self.in_citation = true,
             "note" => self.note = Some(String::new()),
             "frame" | "custom-shape" => self.frames.push(attribute(element, "class").unwrap_or_default()),
-            "notes" => self.html.block("h3", "Notes"),
+            "notes" => self.slide = Some(mem::take(&mut self.html)),
             // Nested tables are read as one table.
             "table" => self.html.raw("<table>"),
             "table-row" => self.html.raw("<tr>"),
@@ -318,6 +321,12 @@ impl Reader<'_> {
             }
             "note" => self.note = None,
             "frame" | "custom-shape" => _ = self.frames.pop(),
+            "notes" => {
+                if let Some(slide) = self.slide.take() {
+                    let notes = mem::replace(&mut self.html, slide);
+                    self.html.notes(notes);
+                }
+            }
             "table" => self.html.raw("</table>\n"),
             "table-row" => self.html.raw("</tr>"),
             "table-cell" => {

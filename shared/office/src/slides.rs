@@ -31,12 +31,13 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let relations = package.text(&format!("{folder}/_rels/{name}.rels"))?;
         let links = relations.map_or(Ok(HashMap::new()), |xml| self::targets(&xml))?;
-        slide(&package.needed(&path)?, &links, &mut html)?;
+        slide(&package.needed(&path)?, &links, Shape::Points, &mut html)?;
         if let Some(notes) = links.values().find(|target| target.contains("notesSlide"))
             && let Some(xml) = package.text(&resolve(folder, notes))?
         {
-            html.block("h3", "Notes");
-            slide(&xml, &HashMap::new(), &mut html)?;
+            let mut said = Html::default();
+            slide(&xml, &HashMap::new(), Shape::Other, &mut said)?;
+            html.notes(said);
         }
     }
     Ok(html.finish())
@@ -75,7 +76,9 @@ enum Bullet {
     Sign,
 }
 
-fn slide(xml: &str, links: &HashMap<String, String>, html: &mut Html) -> Result<(), Damage> {
+/// Adds the shapes of a slide or of its notes. Paragraphs of its `body` placeholders are list items on a slide
+/// ([`Shape::Points`]), because its master gives them bullets, and paragraphs in notes ([`Shape::Other`]).
+fn slide(xml: &str, links: &HashMap<String, String>, body: Shape, html: &mut Html) -> Result<(), Damage> {
     let (mut shape, mut level, mut in_text, mut in_cell) = (Shape::Other, 0, false, false);
     let (mut paragraph, mut link, mut bullet) = (String::new(), None, None);
     for_each_event(xml, |event| match event {
@@ -86,7 +89,7 @@ fn slide(xml: &str, links: &HashMap<String, String>, html: &mut Html) -> Result<
                     Some("title" | "ctrTitle") => Shape::Title,
                     Some("sldNum" | "dt" | "ftr" | "hdr" | "sldImg") => Shape::Margin,
                     Some("subTitle") => Shape::Other,
-                    _ => Shape::Points,
+                    _ => body,
                 }
             }
             "p" => (paragraph, level, bullet) = (String::new(), 0, None),

@@ -167,6 +167,28 @@ fn presentations_are_converted() {
         .collect();
     assert!(places.is_sorted(), "{text}");
     assert!(!text.contains("17"), "{text}");
+    // Notes are no list and have no heading in the outline.
+    assert!(text.contains("\n> Notes:\n>\n> Say it slowly.\n"), "{text}");
+}
+
+#[test]
+fn notes_of_slides_are_quotations() {
+    let mime_type = "application/vnd.oasis.opendocument.presentation";
+    let page = |title: &str, notes: &str| {
+        format!(
+            "<draw:page><draw:frame presentation:class=\"title\"><draw:text-box><text:p>{title}</text:p></draw:text-box>\
+             </draw:frame><presentation:notes><draw:page-thumbnail/><draw:frame presentation:class=\"notes\">\
+             <draw:text-box>{notes}</draw:text-box></draw:frame></presentation:notes></draw:page>"
+        )
+    };
+    let pages = page("High", "<text:p>Say it slowly.</text:p><text:p>Then wait.</text:p>") + &page("Low", "");
+    let content = format!(
+        "<office:document-content xmlns:office=\"o\" xmlns:draw=\"d\" xmlns:text=\"t\" xmlns:presentation=\"p\">\
+         <office:body><office:presentation>{pages}</office:presentation></office:body></office:document-content>"
+    );
+    let text = text_of(&[("mimetype", mime_type), ("content.xml", &content)], mime_type);
+    // Programs write empty notes for every slide, which are none.
+    assert_eq!(text, "## High\n\n> Notes:\n>\n> Say it slowly.\n>\n> Then wait.\n\n## Low\n");
 }
 
 /// The parts of a workbook with one sheet.

@@ -9,18 +9,28 @@ use crate::{
 impl Renderer<'_> {
     /// Writes a `<pre>` as a fenced block.
     pub(super) fn code_block(&mut self, id: Id) {
-        let text = self.code_text(id);
+        let code = self.only_code(id).unwrap_or(id);
+        let text = self.code_text(code);
         if text.trim().is_empty() && self.tree.descendants(id).any(|id| self.tree.tag(id) == Tag::Img) {
             return self.blocks(id);
         }
         // The line end right after `<pre>` is not part of it.
-        let opens_with_text = self.children(id).next().is_some_and(|first| self.tree.tag(first) == Tag::Text);
+        let opens_with_text =
+            code == id && self.children(id).next().is_some_and(|first| self.tree.tag(first) == Tag::Text);
         let text = if opens_with_text { text.strip_prefix('\n').unwrap_or(&text) } else { &text };
         let text = if self.everything { text } else { text.trim_end() };
         if is_gutter(text) || (!self.everything && text.trim().is_empty()) {
             return;
         }
         self.fenced(text, &self.language(id));
+    }
+
+    /// The `<code>` that is the whole content of a `<pre>`. Programs that indent XHTML, as those that make books do, put
+    /// line ends and blanks around it.
+    fn only_code(&self, pre: Id) -> Option<Id> {
+        let is_blank = |id: &Id| self.tree.tag(*id) == Tag::Text && self.tree.text(*id).trim().is_empty();
+        let mut content = self.children(pre).filter(|id| !is_blank(id));
+        content.next().filter(|&first| self.tree.tag(first) == Tag::Code && content.next().is_none())
     }
 
     /// Writes lines of code between fences that are longer than any run of backticks in it. Empty code has no
@@ -203,6 +213,16 @@ mod tests {
         assert_eq!(rendered("<pre>\n</pre>"), "```\n```\n");
         assert_eq!(rendered("<pre><code>\n</code></pre>"), "```\n\n```\n");
         assert_eq!(rendered("<ul><li>a<pre></pre></ul>"), "- a\n\n  ```\n  ```\n");
+    }
+
+    #[test]
+    fn blanks_around_the_only_code_are_not_part_of_it() {
+        let expected = "```\nif x:\n    y\n```\n";
+        for html in ["<pre>\n      <code>if x:\n    y</code>\n    </pre>", "<pre> <code>if x:\n    y</code></pre>"] {
+            assert_eq!((rendered(html), rendered_content(html)), (expected.to_owned(), expected.to_owned()), "{html}");
+        }
+        assert_eq!(rendered("<pre>  <code>a</code>\n  <code>b</code></pre>"), "```\n  a\n  b\n```\n");
+        assert_eq!(rendered("<pre>  <code>a</code>b</pre>"), "```\n  ab\n```\n");
     }
 
     #[test]
