@@ -1,11 +1,27 @@
 //! When two URLs are the same page, and when two pages are of the same site.
 
+use std::borrow::Cow;
+
 use url::{Host, Url};
 
 /// The address that identifies the page of `url`: without a fragment, unless an application routes by
-/// it, and with all equivalent spellings made one.
+/// it, without the user name and password of an http or https address, and with all equivalent spellings made one.
 pub fn canonical(url: &Url) -> String {
-    normalized(without_fragment(url.as_str()))
+    normalized(without_fragment(without_credentials(url).as_str()))
+}
+
+/// `url` without the user name and the password of an http or https address: they belong to who asks, and not into a
+/// knowledge base or a report. In other addresses, as those of ssh, the user is a part of the place.
+pub fn without_credentials(url: &Url) -> Cow<'_, Url> {
+    let has_some = !url.username().is_empty() || url.password().is_some();
+    if !has_some || !matches!(url.scheme(), "http" | "https") {
+        return Cow::Borrowed(url);
+    }
+    let mut bare = url.clone();
+    // These fail only for addresses that cannot have any.
+    let _ = bare.set_username("");
+    let _ = bare.set_password(None);
+    Cow::Owned(bare)
 }
 
 /// Whether two URLs are the same page.
@@ -72,6 +88,18 @@ mod tests {
         ] {
             assert_eq!(normalized(written), expected);
             assert_eq!(normalized(expected), expected);
+        }
+    }
+
+    #[test]
+    fn an_address_has_no_credentials() {
+        for (written, expected) in [
+            ("https://user:pw@x.example:8443/a?b@c", "https://x.example:8443/a?b@c"),
+            ("http://user@x.example/", "http://x.example/"),
+            ("http://:pw@x.example/", "http://x.example/"),
+            ("ssh://git@x.example/r.git", "ssh://git@x.example/r.git"),
+        ] {
+            assert_eq!(canonical(&url(written)), expected);
         }
     }
 

@@ -1,10 +1,14 @@
 //! A single request, with its redirects.
 
-use std::time::{Duration, Instant};
+use std::{
+    borrow::Cow,
+    time::{Duration, Instant},
+};
 
 use ragmaker_address::{
     Domains, Network,
     codes::{NAVIGATION_FAILED, TIMEOUT},
+    without_credentials,
 };
 use ragmaker_tool::{Error, HostOptions};
 use ureq::{
@@ -74,10 +78,13 @@ pub struct Client {
     domains: Domains,
     network: Network,
     limits: Limits,
+    /// The address whose origin is sent the user name and password that it has.
+    signed_in: Option<Url>,
 }
 
 impl Client {
-    /// A client within the policy of `host`; the host and port of `given` are allowed as [`Network::with`] says.
+    /// A client within the policy of `host`; the host and port of `given` are allowed as [`Network::with`] says. Its user
+    /// name and password are sent with each request to its origin.
     ///
     /// # Errors
     ///
@@ -87,7 +94,8 @@ impl Client {
         // Where only public machines are wanted, no call names another one either.
         let given = given.filter(|_| !host.public_only);
         let network = given.into_iter().fold(Network::new(host), Network::with);
-        Ok(Self::within(domains, network, limits))
+        let signed_in = given.filter(|url| matches!(without_credentials(url), Cow::Owned(_))).cloned();
+        Ok(Self { signed_in, ..Self::within(domains, network, limits) })
     }
 
     /// A client of services whose addresses a person configured: any machine, and no domain is refused.
@@ -110,7 +118,7 @@ impl Client {
         let proxy = proxy.map(|proxy| (proxy.host().to_owned(), proxy.port()));
         let resolver = CheckedResolver { network: network.clone(), proxy, inner: DefaultResolver::default() };
         let agent = Agent::with_parts(config.build(), DefaultConnector::default(), resolver);
-        Self { agent, domains, network, limits }
+        Self { agent, domains, network, limits, signed_in: None }
     }
 
     /// The limits of a request.
@@ -134,7 +142,8 @@ impl Client {
         self.network.check(url)
     }
 
-    /// Fetches an address, following redirects.
+    /// Fetches an address, following redirects. A user name or a password in it, or in the target of a redirect, is left
+    /// out: those of pages are not this user's.
     ///
     /// # Errors
     ///
@@ -154,12 +163,13 @@ impl Client {
         follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
     ) -> Result<Response, Error> {
         let deadline = Instant::now() + self.limits.whole;
-        let (mut url, mut steps) = (request.url.clone(), vec![]);
+        let (mut url, mut steps) = (without_credentials(request.url).into_owned(), vec![]);
         loop {
             self.check(&url)?;
-            let sent = self.send(request, &url, deadline)?;
+            let sent = self.send(request, &self.signed(&url), deadline)?;
             let status = sent.status().as_u16();
             if let Some(to) = redirect(status, sent.headers(), &url) {
+                let to = without_credentials(&to).into_owned();
                 if steps.len() == REDIRECTS {
                     return Err(NAVIGATION_FAILED
                         .error(format!("cannot open {}: more than {REDIRECTS} redirects", request.url))
@@ -235,12 +245,26 @@ impl Client {
         call.config().timeout_global(Some(left)).build().call().map_err(|error| self.error(&error, url))
     }
 
+    /// `url` with the user name and password for its origin.
+    fn signed<'a>(&self, url: &'a Url) -> Cow<'a, Url> {
+        let Some(own) = self.signed_in.as_ref().filter(|own| own.origin() == url.origin()) else {
+            return Cow::Borrowed(url);
+        };
+        let mut signed = url.clone();
+        // These fail only for addresses that cannot have any.
+        let _ = signed.set_username(own.username());
+        let _ = signed.set_password(own.password());
+        Cow::Owned(signed)
+    }
+
     fn late(&self, url: &Url) -> Error {
+        let url = without_credentials(url);
         let seconds = self.limits.whole.as_secs_f32();
         TIMEOUT.error(format!("{url} did not answer to the end within {seconds} s")).detail("url", url.as_str())
     }
 
     fn error(&self, error: &ureq::Error, url: &Url) -> Error {
+        let url = &*without_credentials(url);
         match error {
             ureq::Error::Timeout(ureq::Timeout::Connect) => {
                 let seconds = self.limits.connect.as_secs_f32();

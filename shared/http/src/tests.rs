@@ -93,6 +93,35 @@ fn a_page_is_fetched_by_name_and_redirects_are_followed() {
 }
 
 #[test]
+fn credentials_go_to_their_origin_alone_and_are_not_shown() {
+    let other = Server::start(|_, _| ok(b"other"));
+    let away = format!("http://a:b@127.0.0.1:{}/", other.port);
+    let server = Server::start(move |path, _| match path {
+        "/a" => to("/b"),
+        "/away" => to(&away),
+        "/silent" => vec![],
+        _ => ok(b"<p>x"),
+    });
+    let mut given = server.url("/a");
+    given.set_username("ada").unwrap();
+    given.set_password(Some("secret")).unwrap();
+    let host = HostOptions { allow_private: true, ..HostOptions::default() };
+    let limits = Limits { whole: Duration::from_secs(2), ..Limits::default() };
+    let client = Client::new(&host, Some(&given), limits).unwrap();
+    let response = client.get(&get(&given)).unwrap();
+    assert_eq!(response.url, server.url("/b"));
+    // A link has none; those of a link to another place are not sent.
+    client.get(&get(&server.url("/c"))).unwrap();
+    client.get(&get(&server.url("/away"))).unwrap();
+    let has_some = |head: &String| head.to_lowercase().contains("authorization: basic ywrhonnly3jlda==");
+    assert!(server.heads.lock().unwrap().iter().all(has_some));
+    assert!(!other.heads.lock().unwrap()[0].to_lowercase().contains("authorization"));
+    given.set_path("/silent");
+    let late = client.get(&get(&given)).unwrap_err();
+    assert!(late.is(TIMEOUT) && !format!("{late:?}").contains("secret"), "{late:?}");
+}
+
+#[test]
 fn a_redirect_to_another_machine_is_refused_before_it_is_asked() {
     let inner = Server::start(|_, _| ok(b"secret"));
     let port = inner.port;

@@ -148,6 +148,8 @@ impl Args {
         let url = ragmaker_address::parse(&self.url)?;
         let limits = Limits { body: self.max_bytes.get(), ..Limits::default() };
         let client = Client::new(&invocation.host, Some(&url), limits)?;
+        // The client has them.
+        let url = ragmaker_address::without_credentials(&url).into_owned();
         client.check(&url)?;
         let browser = Browser::new(self.browser, self.session.as_deref(), invocation)?;
         if !self.section {
@@ -156,10 +158,12 @@ impl Args {
             return page::part(loaded, self.offset).map(|page| Answer::Page(Box::new(page)));
         }
         let prefix = self.prefix.as_deref().map(ragmaker_address::parse).transpose()?;
+        let prefix = prefix.map(|prefix| ragmaker_address::without_credentials(&prefix).into_owned());
+        let same = (url.as_str(), &prefix, self.depth.map(Bounded::get), &self.matching, &self.exclude);
+        let key = serde_json::to_string(&same).unwrap_or_default();
         let pattern = |name, text: &Option<String>| text.as_deref().map(|text| Pattern::new(name, text)).transpose();
         let include = pattern("--match", &self.matching)?;
         let scope = Scope::new(&url, prefix, include, pattern("--exclude", &self.exclude)?)?;
-        let same = (self.url.trim(), &self.prefix, self.depth.map(Bounded::get), &self.matching, &self.exclude);
         let wanted = SectionRequest {
             start: &url,
             scope,
@@ -168,7 +172,7 @@ impl Args {
             max_wait: Duration::from_secs(self.max_wait.get()),
             concurrency: self.concurrency.get() as usize,
             session: self.session.clone(),
-            key: serde_json::to_string(&same).unwrap_or_default(),
+            key,
             stream: self.jsonl,
         };
         if self.dry_run {
