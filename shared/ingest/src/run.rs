@@ -95,6 +95,20 @@ impl Run {
     ///
     /// [`RUN_IN_PROGRESS`] and [`REPORT_NOT_WRITABLE`].
     pub fn start(catalog: &Catalog, name: &str, key: &str, stream: bool) -> Result<Self, Error> {
+        Self::open(catalog, name, Some(key), stream)
+    }
+
+    /// Starts the run `name` and discards what an interrupted one left: for a source whose documents are compared with
+    /// the knowledge base so fast that those already recorded need not be remembered.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Run::start`].
+    pub fn start_over(catalog: &Catalog, name: &str, stream: bool) -> Result<Self, Error> {
+        Self::open(catalog, name, None, stream)
+    }
+
+    fn open(catalog: &Catalog, name: &str, key: Option<&str>, stream: bool) -> Result<Self, Error> {
         let folder = catalog.file().with_file_name(REPORTS);
         let (report, journal) = (folder.join(format!("{name}.jsonl")), folder.join(format!("{name}.part")));
         let broken = |error: io::Error| not_writable(&journal, &error);
@@ -113,7 +127,11 @@ impl Run {
             stream,
             progress: Progress::new(None, stream),
         };
-        run.restore(key).map_err(broken)?;
+        match key {
+            Some(key) => run.restore(key),
+            None => run.file.set_len(0),
+        }
+        .map_err(broken)?;
         Ok(run)
     }
 
@@ -302,7 +320,11 @@ mod tests {
         drop(run);
         let mut other = start("b").unwrap();
         assert!(other.earlier::<String>().is_empty());
-        assert_eq!(other.finish().unwrap().total, 0);
+        other.end(page(4, Verdict::Added), "four").unwrap();
+        drop(other);
+        let mut over = Run::start_over(&catalog, "run", false).unwrap();
+        assert!(over.earlier::<String>().is_empty());
+        assert_eq!(over.finish().unwrap().total, 0);
     }
 
     #[test]

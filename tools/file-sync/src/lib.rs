@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{FILE_NOT_FOUND, NOT_A_DIRECTORY, Roots};
 use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
-use ragmaker_knowledge::{DestinationArgs, now};
+use ragmaker_knowledge::DestinationArgs;
 use ragmaker_sources::{Folder, place};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset,
@@ -99,7 +99,7 @@ impl Args {
         let folder = Folder { place, path: source_dir.clone(), include, exclude, no_ignore: self.no_ignore };
         let found = folder.files(&mut skips, &store)?;
         // A run that was killed is not continued: what it recorded is unchanged now.
-        let mut run = Run::start(&at.catalog, "file-sync", &now(), self.jsonl)?;
+        let mut run = Run::start_over(&at.catalog, "file-sync", self.jsonl)?;
         folder.sync(&found, &mut store, &mut run)?;
         store.finish()?;
         run.finish_with(Facts {

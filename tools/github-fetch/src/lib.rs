@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_git::Repository;
 use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
-use ragmaker_knowledge::{DestinationArgs, now};
+use ragmaker_knowledge::DestinationArgs;
 use ragmaker_sources::{Tree, address};
 use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
@@ -110,7 +110,7 @@ impl Args {
         let mut skips = Skips::default();
         let found = tree.files(&self.include, &self.exclude, &mut skips)?;
         // A run that was killed is not continued: what it recorded is unchanged now.
-        let mut run = Run::start(&place.catalog, "github-fetch", &now(), self.jsonl)?;
+        let mut run = Run::start_over(&place.catalog, "github-fetch", self.jsonl)?;
         let fetched = tree.sync(&found, &mut store, &mut run);
         store.finish()?;
         fetched?;

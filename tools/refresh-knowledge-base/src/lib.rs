@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, Catalog, Source};
 use ragmaker_ingest::{Page, Report, Run, Store, Verdict};
-use ragmaker_knowledge::{Destination, now};
+use ragmaker_knowledge::Destination;
 use ragmaker_site::Refetch;
 use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
@@ -81,7 +81,7 @@ impl Args {
         let contents = catalog.read()?;
         let mut store = Store::open(&catalog, Destination::beside(&catalog).folder)?.trial(self.dry_run);
         // A run that was killed is not continued: what it saved is unchanged now, and asked for as such.
-        let mut run = Run::start(&catalog, "refresh-knowledge-base", &now(), self.jsonl)?;
+        let mut run = Run::start_over(&catalog, "refresh-knowledge-base", self.jsonl)?;
         let DocumentsBySource { pages, shown, repositories, folders, others } = DocumentsBySource::of(&store);
         for url in others {
             let reason = "it is not known what it came from; fetch it again with the tool that made it";
