@@ -60,9 +60,13 @@ pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
     // ignore file, and takes a glob that was asked for as permission to show what is ignored.
     builder.standard_filters(false).max_depth(walk.depth).hidden(!walk.hidden).follow_links(false);
     let mut globs = OverrideBuilder::new(&path);
-    let patterns = walk.include.iter().cloned().chain(walk.exclude.iter().map(|pattern| format!("!{pattern}")));
-    for pattern in patterns {
-        globs.add(&pattern).map_err(|error| bad_glob(&pattern, &error.to_string()))?;
+    for pattern in walk.include {
+        globs.add(&literal(pattern)?).map_err(|error| bad_glob(pattern, &error.to_string()))?;
+    }
+    for pattern in walk.exclude {
+        let excluded = format!("!{pattern}");
+        refuse_empty(pattern)?;
+        globs.add(&excluded).map_err(|error| bad_glob(pattern, &error.to_string()))?;
     }
     let ignored = if walk.no_ignore || place.root.kind != Kind::ProjectRoot {
         None
@@ -91,10 +95,8 @@ impl Glob {
     /// The glob `pattern` for paths beneath `base`; one without a slash matches names at any depth.
     pub fn new(base: &Path, pattern: &str) -> Result<Self, Error> {
         let fail = |error: ignore::Error| bad_glob(pattern, &error.to_string());
-        // A glob does not negate here.
-        let literal = pattern.strip_prefix('!').map_or(pattern.to_owned(), |rest| format!("\\!{rest}"));
         let mut builder = OverrideBuilder::new(base);
-        builder.add(&literal).map_err(fail)?;
+        builder.add(&literal(pattern)?).map_err(fail)?;
         builder.build().map_err(fail).map(Self)
     }
 
@@ -102,6 +104,18 @@ impl Glob {
     pub fn matches(&self, path: &Path) -> bool {
         self.0.matched(path, false).is_whitelist()
     }
+}
+
+/// `pattern` in the syntax of ignore files, where `!` and `#` at its start have another meaning.
+fn literal(pattern: &str) -> Result<String, Error> {
+    refuse_empty(pattern)?;
+    let escape = if pattern.starts_with(['!', '#']) { "\\" } else { "" };
+    Ok(format!("{escape}{pattern}"))
+}
+
+/// An empty glob is a blank line in an ignore file: as the only one it would let everything pass.
+fn refuse_empty(pattern: &str) -> Result<(), Error> {
+    if pattern.trim().is_empty() { Err(bad_glob(pattern, "it is empty")) } else { Ok(()) }
 }
 
 fn bad_glob(pattern: &str, reason: &str) -> Error {

@@ -83,6 +83,7 @@ impl Folder<'_> {
             let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
             let shown = relative.to_string_lossy().replace('\\', "/");
             if bases.hold(path) {
+                skips.add("it is a file of a knowledge base", &shown);
                 continue;
             }
             if kind.is_symlink() {

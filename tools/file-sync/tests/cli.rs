@@ -222,6 +222,27 @@ fn a_knowledge_base_does_not_read_itself() {
     assert_eq!(tree.run(&["--source-dir", ".", "--kb-root", "other", "--output-dir", "out"])["counts"]["added"], 1);
     let answer = tree.run(&["--source-dir", ".", "--kb-root", "other", "--output-dir", "out"]);
     assert_eq!((&answer["counts"]["unchanged"], &answer["counts"]["added"]), (&json!(1), &json!(0)));
+    // Whoever names one as a folder of documents is told why there are none.
+    let answer = tree.run(&["--source-dir", "kb/cache/documents", "--kb-root", "third"]);
+    assert_eq!(answer["counts"]["added"], 0, "{answer:#}");
+    assert_eq!(
+        (&answer["skipped"][0]["files"], &answer["skipped"][0]["reason"]),
+        (&json!(1), &json!("it is a file of a knowledge base"))
+    );
+}
+
+#[test]
+fn a_glob_means_what_it_says() {
+    let tree = Tree::new(TOOL);
+    for name in ["!a.md", "#b.md", "c.md"] {
+        tree.write(&format!("docs/{name}"), name);
+    }
+    let with = |kb: &str, globs: &[&str]| {
+        let answer = tree.run(&[&["--source-dir", "docs", "--kb-root", kb][..], globs].concat());
+        pages(&answer, "added")
+    };
+    assert_eq!(with("one", &["--include", "!a.md", "--include", "#b.md"]), ["!a.md", "%23b.md"]);
+    assert_eq!(with("two", &["--exclude", "!a.md", "--exclude", "#b.md"]), ["c.md"]);
 }
 
 #[test]
@@ -245,7 +266,9 @@ fn wrong_arguments_are_errors() {
         (sync("none"), sync("docs/a.md"), sync("")),
         ("FILE_NOT_FOUND".into(), "NOT_A_DIRECTORY".into(), "ARGUMENT_ERROR".into())
     );
-    assert_eq!(tree.error(&[&SYNC[..], &["--include", "["]].concat()).0, "ARGUMENT_ERROR");
+    for glob in [["--include", "["], ["--include", ""], ["--exclude", " "]] {
+        assert_eq!(tree.error(&[&SYNC[..], &glob].concat()).0, "ARGUMENT_ERROR", "{glob:?}");
+    }
     assert!(!tree.root.join("kb").exists());
     // A model reads and writes in the project alone.
     let model = |source: &str, kb: &str| {
