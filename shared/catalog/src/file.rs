@@ -94,6 +94,11 @@ impl LoadedCatalog {
         read().map_err(|error| not_readable(file, &error))
     }
 
+    /// Whether the file exists.
+    pub(crate) fn exists(&self) -> bool {
+        self.version.is_some()
+    }
+
     /// The outline of its text. An error names `file`.
     pub(crate) fn outline(&self, file: &Path) -> Result<Outline<'_>, Error> {
         Outline::parse(&self.text).map_err(|corrupt| self.error(&corrupt, file))

@@ -271,6 +271,23 @@ impl Catalog {
         self.change(&file, |catalog| Ok(edit::describe(catalog, header, now)))
     }
 
+    /// Creates the catalog with the fields of `header`, unless it exists. Returns whether it was created: of several
+    /// callers at the same time, by one.
+    ///
+    /// # Errors
+    ///
+    /// One of [`ERRORS`].
+    pub fn create(&self, header: &Header) -> Result<bool, Error> {
+        let file = file::resolve(&self.file)?;
+        let _lock = Lock::acquire(&file, self.wait)?;
+        let current = LoadedCatalog::read(&file)?;
+        if current.exists() {
+            return Ok(false);
+        }
+        self.edit(&file, &current, |catalog| Ok(edit::describe(catalog, header, now)))?;
+        Ok(true)
+    }
+
     /// Waits for other writers and blocks them until the returned lock is dropped. It is for callers that replace the
     /// whole folder of the catalog.
     ///
@@ -288,10 +305,19 @@ impl Catalog {
         plan: impl FnOnce(&Outline<'_>) -> Result<(Vec<Edit>, T), Corrupt>,
     ) -> Result<T, Error> {
         let _lock = Lock::acquire(file, self.wait)?;
-        let current = LoadedCatalog::read(file)?;
+        self.edit(file, &LoadedCatalog::read(file)?, plan)
+    }
+
+    /// Makes the edits that `plan` finds for `current`, which is what `file` has while the caller holds the lock.
+    fn edit<T>(
+        &self,
+        file: &Path,
+        current: &LoadedCatalog,
+        plan: impl FnOnce(&Outline<'_>) -> Result<(Vec<Edit>, T), Corrupt>,
+    ) -> Result<T, Error> {
         let outline = current.outline(&self.file)?;
         let (edits, done) = plan(&outline).map_err(|corrupt| current.error(&corrupt, &self.file))?;
-        replace::replace(file, &current, &edits).map_err(|error| error::not_writable(&self.file, &error))?;
+        replace::replace(file, current, &edits).map_err(|error| error::not_writable(&self.file, &error))?;
         Ok(done)
     }
 }

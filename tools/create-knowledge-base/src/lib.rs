@@ -56,14 +56,8 @@ impl Tool for Args {
         }
         let named = DestinationArgs { kb_root: Some(&self.kb_root), ..DestinationArgs::default() };
         let place = named.locate(invocation)?;
-        let is_new = !place.catalog.file().exists();
-        // Described without a title, a catalog is made where there is none.
-        let title = self.title.filter(|_| is_new);
-        let documents = if is_new {
-            place.catalog.describe(&Header { title, ..Header::default() })?.documents
-        } else {
-            place.catalog.read()?.documents.len()
-        };
+        let created = place.catalog.create(&Header { title: self.title, ..Header::default() })?;
+        let documents = place.catalog.read()?.documents.len();
         std::fs::create_dir_all(&place.folder).map_err(|error| ragmaker_files::io_error(&error, &place.folder))?;
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
         Ok(Answer {
@@ -71,7 +65,7 @@ impl Tool for Args {
             catalog_file: absolute(place.catalog.file().to_owned()),
             documents_dir: absolute(place.folder),
             documents,
-            created: is_new,
+            created,
         })
     }
 }

@@ -32,6 +32,25 @@ fn a_knowledge_base_is_made_once() {
 }
 
 #[test]
+fn of_many_callers_at_once_one_makes_it() {
+    let tree = Tree::new(TOOL);
+    let titles: Vec<String> = (0..8).map(|number| format!("T{number}")).collect();
+    let calls: Vec<_> = titles
+        .iter()
+        .map(|title| {
+            let mut command = tree.command(&["--kb-root", "kb", "--title", title]);
+            command.stdout(std::process::Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let outputs = calls.into_iter().map(|call| call.wait_with_output().unwrap().stdout);
+    let answers: Vec<Value> = outputs.map(|output| serde_json::from_slice(&output).unwrap()).collect();
+    let made: Vec<usize> = (0..8).filter(|at| answers[*at]["created"] == true).collect();
+    let text = fs::read_to_string(tree.root.join("kb/cache/catalog.json")).unwrap();
+    let catalog: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((made.len(), &catalog["title"]), (1, &json!(titles[made[0]])), "{answers:?}");
+}
+
+#[test]
 fn what_is_no_place_is_refused() {
     let tree = Tree::new(TOOL);
     assert_eq!(tree.error(&["--kb-root", ""]).0, "ARGUMENT_ERROR");

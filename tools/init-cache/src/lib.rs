@@ -62,6 +62,8 @@ impl Tool for Args {
         let project = roots.project();
         let folder = project.cache_folder();
         let failed = |error: std::io::Error| ragmaker_files::io_error(&error, &folder);
+        // A link in the project may lead anywhere.
+        roots.directory_to_write(&format!("{IN_PROJECT}/{CACHE}"))?;
         project.create_cache_folder().map_err(failed)?;
         let (mut gathered, mut kept) = (vec![], vec![]);
         for entry in folder.read_dir().map_err(failed)? {

@@ -39,3 +39,20 @@ fn what_was_gathered_goes_and_the_profile_stays() {
     let trashed = answer["trashed"][1]["trashed_to"].as_str().unwrap();
     assert_eq!(fs::read_to_string(std::path::Path::new(trashed).join("a.md")).unwrap(), "documents/a.md");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_project_is_not_followed() {
+    let tree = Tree::new(TOOL);
+    let other = Tree::new(TOOL);
+    other.write("folder/catalog.json", "{}");
+    let outside = other.root.join("folder");
+    std::os::unix::fs::symlink(&outside, tree.root.join(".tmp")).unwrap();
+    assert_eq!(tree.error(&[]).0, "PATH_NOT_ALLOWED");
+    fs::remove_file(tree.root.join(".tmp")).unwrap();
+    fs::create_dir(tree.root.join(".tmp")).unwrap();
+    std::os::unix::fs::symlink(&outside, tree.root.join(".tmp/cache")).unwrap();
+    assert_eq!(tree.error(&[]).0, "PATH_NOT_ALLOWED");
+    let left: Vec<_> = outside.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["catalog.json"]);
+}

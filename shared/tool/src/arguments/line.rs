@@ -351,6 +351,7 @@ fn unknown(name: &str, spelled: &str, names: &[&str]) -> Error {
     let error = ARGUMENT_ERROR.error(format!("unknown argument {name:?}")).detail("argument", name);
     match nearest(spelled, names) {
         Some(nearest) => suggesting(error, nearest),
+        None if names.is_empty() => error.remedy("Leave it out; there are no arguments."),
         None => error.remedy(format!("The arguments are {}.", names.join(", "))),
     }
 }
