@@ -35,8 +35,13 @@ impl MissingPage {
             return Self::default();
         }
         let leads_to = (!response.steps.is_empty()).then(|| key(&response.url));
-        let lines = read(&response).map_or_else(|_| HashSet::new(), |content| lines(&content.document, &at));
-        Self { leads_to, lines }
+        let lines = read(&response).map_or_else(|_| HashSet::new(), |content| lines(&content.document));
+        Self::showing(leads_to, &lines, &at)
+    }
+
+    /// A response to `at` with these lines.
+    fn showing(leads_to: Option<String>, lines: &HashSet<String>, at: &Url) -> Self {
+        Self { leads_to, lines: lines.iter().map(|line| without(line, segment(at))).collect() }
     }
 
     /// Whether `document`, the page at `url`, is what the site shows for pages that it does not have. `redirected`
@@ -48,19 +53,28 @@ impl MissingPage {
         if self.lines.is_empty() || self.leads_to.is_some() {
             return false;
         }
-        let own = lines(document, url);
-        let common = own.intersection(&self.lines).count();
+        let (own, segment) = (lines(document), segment(url));
+        // The name of a page may be a word of the text as well.
+        let is_common = |line: &&String| self.lines.contains(*line) || self.lines.contains(&without(line, segment));
+        let common = own.iter().filter(is_common).count();
         // Nine lines of ten: it may quote the address or the time.
         common * 10 >= own.len().max(self.lines.len()) * 9
     }
 }
 
-/// The lines of a page, without the address that it may quote.
-fn lines(document: &Document, url: &Url) -> HashSet<String> {
-    let segment = url.path_segments().and_then(|mut all| all.rfind(|one| !one.is_empty())).unwrap_or_default();
+/// The lines of a page.
+fn lines(document: &Document) -> HashSet<String> {
     let text = [document.metadata.title.as_str(), document.markdown.as_str()].join("\n");
-    let without = |line: &str| if segment.is_empty() { line.to_owned() } else { line.replace(segment, "") };
-    text.lines().filter(|line| !line.trim().is_empty()).map(without).collect()
+    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+}
+
+/// The last segment of an address, which its page may quote.
+fn segment(url: &Url) -> &str {
+    url.path_segments().and_then(|mut all| all.rfind(|one| !one.is_empty())).unwrap_or_default()
+}
+
+fn without(line: &str, segment: &str) -> String {
+    if segment.is_empty() { line.to_owned() } else { line.replace(segment, "") }
 }
 
 #[cfg(test)]
@@ -78,8 +92,10 @@ mod tests {
         let shown = |name: &str| {
             page(&format!("<title>Oops</title><h1>Oops</h1><p>Nothing at {name}.<p>Try the <a href=/>start</a>."))
         };
-        let missing = MissingPage { leads_to: None, lines: lines(&shown("ragmaker-1"), &at("ragmaker-1")) };
-        assert!(missing.is(&shown("other"), &at("other"), None));
+        let missing = MissingPage::showing(None, &lines(&shown("ragmaker-1")), &at("ragmaker-1"));
+        for name in ["other", "Try", "Oops", "start"] {
+            assert!(missing.is(&shown(name), &at(name), None), "{name}");
+        }
         assert!(!missing.is(
             &page("<title>Tides</title><p>Two a day.<p>Try the <a href=/>start</a>."),
             &at("tides"),
