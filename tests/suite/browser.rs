@@ -7,6 +7,7 @@ mod capture;
 mod content;
 mod documentation;
 mod expand;
+mod files;
 mod kills;
 mod lent;
 mod links;

@@ -91,7 +91,8 @@ fn a_page_is_the_same_and_each_browser_is_given_back() {
         assert_eq!(visitor.save(page).markdown, saved.markdown, "{page}");
         assert!(grid.has(0, WAIT_TIMEOUT), "{page}");
     }
-    for (page, code) in [("/status/404", "HTTP_ERROR"), ("/slow/first-byte", "TIMEOUT"), ("/content/pdf", "NOT_A_PAGE")]
+    for (page, code) in
+        [("/status/404", "HTTP_ERROR"), ("/slow/first-byte", "TIMEOUT"), ("/content/download", "NOT_A_PAGE")]
     {
         lent(visitor.extract(page), &grid).args(["--timeout", "15"]).run().error(code);
         assert!(grid.has(0, WAIT_TIMEOUT), "{page}");

@@ -13,7 +13,7 @@ use crate::{
     capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest},
     codes::SELECTOR_NOT_FOUND,
     elements::{Frame, Frames, Place, boxes},
-    error::{CommandError, Failure},
+    error::{CommandError, Failure, not_a_page},
     loading::Load,
     navigation::Navigation,
     page::Page,
@@ -46,6 +46,10 @@ pub(crate) fn take(
 ) -> Result<Page, Failure> {
     if !capture.is_any() {
         return Ok(page);
+    }
+    if page.file.is_some() {
+        let message = "the URL leads to a file, of which there is no picture";
+        return Err(not_a_page(message, &page.url, Some(&page.content_type), page.http_status).into());
     }
     let mut camera = Camera::new(navigation);
     let picture = capture.picture.map(|request| camera.picture(request, numbered)).transpose()?;

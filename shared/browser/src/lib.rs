@@ -14,6 +14,7 @@
 //! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
 //! | [`act`], [`expansion`] | takes steps in a page, as a person would; opens what is folded | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
+//! | [`download`] | files in place of pages | `navigation` |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`kind`], [`firefox`] | which browser it is; launching Firefox | `webdriver` |
@@ -48,6 +49,7 @@ mod capture;
 mod cdp;
 mod challenge;
 pub mod codes;
+mod download;
 mod elements;
 mod endpoint;
 mod error;
@@ -81,7 +83,7 @@ pub use elements::{ElementScope, ListedElement};
 pub use expansion::{Expand, Expanded};
 pub use loading::Load;
 pub use navigation::Target;
-pub use page::{Link, Page, Ready};
+pub use page::{Link, Page, PageFile, Ready};
 pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use session::{BrowserReservation, IDLE_SECONDS, Opened, close, open};

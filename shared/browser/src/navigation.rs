@@ -318,10 +318,13 @@ pub(crate) fn allowed(facts: &Facts, requested: &Url, domains: &Domains) -> Resu
     domains.check(&facts.url)?;
     if facts.media_type == "application/pdf" {
         let error = "the URL is a PDF, not a page";
-        return Err(not_a_page(error, requested, Some(&facts.media_type), facts.status));
+        return Err(not_a_page(error, requested, Some(&facts.media_type), facts.status).remedy(FILE_REMEDY));
     }
     Ok(())
 }
+
+/// What to do about a file.
+const FILE_REMEDY: &str = "Save it with ragmaker-browser-extract, if it is a PDF, an office document or a zip archive.";
 
 /// The error for a load without a document.
 ///
@@ -342,7 +345,7 @@ fn refused_load(
         }
         (Some("net::ERR_ABORTED") | None, _, Some(media_type)) => {
             let message = format!("the URL is a download of type {media_type}, not a page");
-            not_a_page(&message, requested, Some(media_type), status)
+            not_a_page(&message, requested, Some(media_type), status).remedy(FILE_REMEDY)
         }
         (net_error, ..) => navigation_failed(sent_to.as_str(), net_error.unwrap_or("net::ERR_ABORTED")),
     }

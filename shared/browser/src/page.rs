@@ -69,6 +69,17 @@ impl Link {
     }
 }
 
+/// A file that a URL leads to in place of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageFile {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The media type that the server names, without parameters; empty if it names none.
+    pub media_type: String,
+    /// The file name that the server names.
+    pub name: Option<String>,
+}
+
 /// A loaded page.
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -94,6 +105,8 @@ pub struct Page {
     pub expanded: Option<Expanded>,
     /// Its picture and print, if any were to be taken.
     pub captured: Option<Captured>,
+    /// The file that the URL leads to, if it is not a page and files were asked for.
+    pub file: Option<PageFile>,
     /// When the server lets itself be asked again, as its `Retry-After` header says.
     retry_after: Option<String>,
     broken: Option<String>,
@@ -114,9 +127,16 @@ impl Page {
             pending: outcome.pending,
             expanded: None,
             captured: None,
+            file: None,
             retry_after: headers["retry-after"].as_str().map(str::to_owned),
             broken: facts.broken,
         }
+    }
+
+    /// The page that stands for the `file` at `url`.
+    pub(crate) fn of_file(url: &Url, status: u16, file: PageFile) -> Self {
+        let page = Self::new(Facts::of_status(url.clone(), status), url, &Value::Null, Outcome::IDLE);
+        Self { content_type: file.media_type.clone(), file: Some(file), ..page }
     }
 
     /// The syntax error of an XML page, if any.

@@ -16,6 +16,7 @@ use crate::{
     camera,
     capture::Capture,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
+    download,
     elements::{self, ElementScope, Frames, ListedElement, Place},
     error::{Failure, not_a_page},
     expansion::Expand,
@@ -43,6 +44,7 @@ impl Browsing {
             load: Load::Text,
             expand: Expand::default(),
             capture: Capture::default(),
+            takes_files: false,
         }
     }
 }
@@ -79,6 +81,8 @@ pub struct Visit<'a> {
     pub expand: Expand,
     /// What is taken of the page beside its content. Its pictures are loaded for that.
     pub capture: Capture<'a>,
+    /// Whether a file in place of a page is taken, as [`Page::file`], instead of being an error.
+    pub takes_files: bool,
 }
 
 impl Visit<'_> {
@@ -184,7 +188,10 @@ impl Visit<'_> {
         let (mut page, (content, expanded)) = self.work(
             &nothing,
             &began,
-            |navigation, (page, _)| {
+            |navigation, (page, content)| {
+                if page.file.is_some() {
+                    return Ok((page, (content, None)));
+                }
                 let expanded = if page.refusal().is_none() {
                     let mut actor = Actor::new(navigation)?;
                     let expanded = actor.expand(self.expand)?;
@@ -236,6 +243,19 @@ impl Visit<'_> {
                 result => return result,
             }
         }
+    }
+
+    /// The file in place of the page, if `failure` is that there is one.
+    fn file(&self, navigation: &mut Navigation<'_>, failure: Failure) -> Result<(Page, Value), Failure> {
+        let is_file = matches!(&failure, Failure::Page(error)
+            if error.is(NOT_A_PAGE) && error.details().get("content_type").is_some_and(Value::is_string)
+                && error.details().get("http_status").is_none_or(|status| *status != 204 && *status != 205));
+        if !self.takes_files || !is_file {
+            return Err(failure);
+        }
+        navigation.shows_page = false;
+        let (url, status, file) = download::receive(navigation)?;
+        Ok((Page::of_file(&url, status, file), Value::Null))
     }
 
     /// Visits the page by WebDriver commands alone.
@@ -298,7 +318,7 @@ impl Visit<'_> {
                 began,
             };
             let mut before = None;
-            let result = navigation.run().and_then(|taken| {
+            let result = navigation.run().or_else(|failure| self.file(&mut navigation, failure)).and_then(|taken| {
                 before = Some((taken.0.url.clone(), navigation.tab.is_acted()));
                 work(&mut navigation, taken)
             });

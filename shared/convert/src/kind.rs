@@ -70,6 +70,22 @@ impl Kind {
         })
     }
 
+    /// The kind of document for a file from the web: by its name, or else by the media type that the server names.
+    pub fn of_web(name: &str, media_type: &str) -> Option<Self> {
+        let by_type = || {
+            Some(match media_type {
+                "text/html" | "application/xhtml+xml" => Self::Html,
+                "text/markdown" => Self::Markdown,
+                "text/plain" => Self::Code("text"),
+                "text/csv" | "text/tab-separated-values" => Self::Delimited,
+                "message/rfc822" => Self::Mail,
+                "application/x-ipynb+json" => Self::Notebook,
+                _ => return None,
+            })
+        };
+        Self::of(name).or_else(by_type)
+    }
+
     /// The kind of document for the name of a file that was explicitly requested: a file of another type is source
     /// code, in the language of its name.
     pub fn asked_for(name: &str) -> Self {
@@ -96,6 +112,9 @@ mod tests {
         ] {
             assert_eq!(Kind::of(name), kind, "{name}");
         }
+        assert_eq!(Kind::of_web("report", "text/csv"), Some(Kind::Delimited));
+        assert_eq!(Kind::of_web("report.md", "application/octet-stream"), Some(Kind::Markdown));
+        assert_eq!(Kind::of_web("report", "application/gzip"), None);
         assert_eq!(Kind::asked_for("src/a.rs"), Kind::Code("Rust"));
         assert_eq!(Kind::asked_for("a.md"), Kind::Markdown);
         assert_eq!(Kind::asked_for("a.unknown"), Kind::Code("text"));

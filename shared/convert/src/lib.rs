@@ -14,6 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod archive;
 mod kind;
 mod title;
 
@@ -29,6 +30,7 @@ use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Source, Text};
 use ragmaker_tool::{Code, Error, OFFSET_BEYOND_END};
 use url::Url;
 
+pub use archive::{archive, is_archive};
 pub use kind::Kind;
 
 /// Not all of a PDF's text would be saved.

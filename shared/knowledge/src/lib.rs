@@ -39,4 +39,4 @@ pub use body::{Body, decode};
 pub use convert::{EMPTY_CONTENT, Fetched, Format};
 pub use place::{DestinationArgs, SaveTarget};
 pub use ragmaker_catalog::{Source, now};
-pub use save::{Destination, ERRORS, Saved, content_hash, entry, save, save_converted, title_of, write};
+pub use save::{Destination, ERRORS, Saved, content_hash, entry, file_hash, save, save_converted, title_of, write};

@@ -124,7 +124,15 @@ pub fn title_of(document: &Document, url: &str) -> String {
 /// Leading and trailing white space is ignored, so the text of a saved file has the same hash as the text before
 /// saving.
 pub fn content_hash(title: &str, markdown: &str) -> String {
-    let digest = Sha256::new().chain_update(title).chain_update("\n").chain_update(markdown.trim()).finalize();
+    hexadecimal(&Sha256::new().chain_update(title).chain_update("\n").chain_update(markdown.trim()).finalize())
+}
+
+/// The SHA-256 of the bytes of a file, in hexadecimal.
+pub fn file_hash(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(digest: &[u8]) -> String {
     digest
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15])

@@ -1,9 +1,14 @@
-//! Pages from the browser: checked for obstacles and converted to documents, for all tools that save pages.
+//! Pages from the browser: checked for obstacles and converted to documents, for all tools that save pages. Files in
+//! place of pages, such as PDFs, are converted as well.
+
+mod file;
 
 use ragmaker_browser::{Page, Visit, codes};
 use ragmaker_knowledge::{Body, Fetched, Format, now};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
+
+pub use file::FileFacts;
 
 /// A page with its content.
 #[derive(Debug)]
@@ -16,6 +21,8 @@ pub struct Rendered {
     pub html: String,
     /// Its content as Markdown.
     pub document: Document,
+    /// The file that the document was made of, if it is not a page.
+    pub file: Option<FileFacts>,
 }
 
 impl Rendered {
@@ -24,9 +31,17 @@ impl Rendered {
     /// # Errors
     ///
     /// Those of [`Visit::html`] and [`Page::refusal`]; `SELECTOR_NOT_FOUND`, `NOT_A_PAGE` for what is no document,
-    /// `EMPTY_CONTENT` for a page without text.
+    /// `EMPTY_CONTENT` for a page without text; [`ragmaker_convert::ERRORS`] for a file.
     pub fn of(visit: &Visit<'_>, selector: Option<&str>) -> Result<Self, Error> {
-        let (page, content) = visit.html(selector)?;
+        let (mut page, content) = Visit { takes_files: true, ..*visit }.html(selector)?;
+        if let Some(file) = page.file.take() {
+            if let Some(error) = page.refusal() {
+                return Err(error);
+            }
+            let url = ragmaker_address::canonical(&page.url);
+            let (document, facts) = file::document(&page, &file)?;
+            return Ok(Self { page, url, html: String::new(), document, file: Some(facts) });
+        }
         if let Some(error) = page.refusal() {
             return Err(error);
         }
@@ -57,6 +72,6 @@ impl Rendered {
             source: None,
         };
         let document = fetched.convert()?;
-        Ok(Self { page, url, html, document })
+        Ok(Self { page, url, html, document, file: None })
     }
 }

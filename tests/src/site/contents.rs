@@ -40,10 +40,36 @@ fn status(code: u16) -> Response {
     if code == 429 || code == 503 { response.header("Retry-After", "120") } else { response }
 }
 
+/// A zip archive with one file, which is stored.
+fn stored(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut crc = flate2::Crc::new();
+    crc.update(content);
+    let length = content.len() as u32;
+    // Both headers of the file have these: flags, method, time, date, checksum, sizes, lengths of name and extra field.
+    let common = |name: &str| {
+        let mut head = vec![0; 8];
+        for number in [crc.sum(), length, length, name.len() as u32] {
+            head.extend(number.to_le_bytes());
+        }
+        head
+    };
+    let mut zip = [b"PK\x03\x04\x0a\x00".as_slice(), &common(name), name.as_bytes(), content].concat();
+    let directory = [b"PK\x01\x02\x0a\x00\x0a\x00".as_slice(), &common(name), &[0; 14], name.as_bytes()].concat();
+    let at = zip.len() as u32;
+    zip.extend(&directory);
+    zip.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
+    zip.extend((directory.len() as u32).to_le_bytes());
+    zip.extend(at.to_le_bytes());
+    zip.extend([0, 0]);
+    zip
+}
+
 fn content(kind: &str) -> Option<Response> {
     let response = match kind {
         "download" => Response::new("application/gzip", super::wiki::ARCHIVE)
             .header("Content-Disposition", "attachment; filename=\"tidemark-0.9.tar.gz\""),
+        "archive" => Response::new("application/zip", stored("docs/tides.md", b"# Tides\n\nTwo high waters a day.\n"))
+            .header("Content-Disposition", "attachment; filename=\"tidemark.zip\""),
         "pdf" => Response::new("application/pdf", super::wiki::HANDBOOK),
         "text" => Response::new(
             "text/plain; charset=utf-8",

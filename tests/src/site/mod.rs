@@ -90,7 +90,7 @@
 //! | `/innocent/comments` | a short article about CAPTCHAs, whose comment form has a reCAPTCHA widget that shows |
 //! | `/innocent/forbidden` | a plain 403 page, of nobody's making but the site's |
 //! | `/content/download` | an attachment |
-//! | `/content/pdf` | a PDF of one page |
+//! | `/content/pdf` | a PDF of one page; `/content/archive` a zip archive with a document; `/account/report.pdf` a PDF for who is signed in |
 //! | `/content/text` | plain text; `/content/markdown`, `/content/json`, `/content/xml`, `/content/image` likewise; `/content/feed` has a style sheet that makes it a page, `/content/feed.xsl`; `/content/broken-xml` and `/content/broken-xhtml` break off |
 //! | `/content/empty` | status 200 and an empty body |
 //! | `/content/blank` | a whole HTML page without a word in it |

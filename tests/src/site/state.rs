@@ -24,6 +24,10 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             ),
             None => Response::redirect(302, "/login"),
         },
+        ("account", ["report.pdf"]) => match ask.visit.visitor(ask.request) {
+            Some(_) => Response::new("application/pdf", super::wiki::HANDBOOK),
+            None => Response::redirect(302, "/login"),
+        },
         ("logout", []) => Response::redirect(302, "/login").header("Set-Cookie", "session=; Path=/; Max-Age=0"),
         ("cookie", ["set"]) => set(ask, "; Max-Age=31536000"),
         ("cookie", ["session"]) => set(ask, ""),

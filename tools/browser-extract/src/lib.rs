@@ -11,7 +11,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Browsing, Capture, Expand, Expanded, Load, Ready, Target, codes};
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_knowledge::{DestinationArgs, EMPTY_CONTENT, now, save_converted};
-use ragmaker_rendered::Rendered;
+use ragmaker_rendered::{FileFacts, Rendered};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, choice,
     host,
@@ -141,6 +141,9 @@ pub struct Saved {
     /// With --expand or --scroll-to-end: how much was expanded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expanded: Option<Expanded>,
+    /// Of a file in place of a page, such as a PDF: its type, size and SHA-256.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileFacts>,
     /// The files that were written.
     #[serde(flatten)]
     pub files: Files,
@@ -167,6 +170,7 @@ impl Tool for Args {
         ragmaker_project::ERRORS,
         ragmaker_knowledge::ERRORS,
         ragmaker_catalog::ERRORS,
+        ragmaker_convert::ERRORS,
         ragmaker_ingest::ERRORS,
         ragmaker_files::PATH_ERRORS,
         ragmaker_files::IO_ERRORS,
@@ -233,7 +237,7 @@ impl Args {
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
         let target = Target::new(address.as_ref(), self.reload)?;
         let extraction = Extraction { capture: plan.capture(), ..self.extraction() };
-        let Rendered { mut page, url, document, .. } = extraction.take(&browsing, target)?;
+        let Rendered { mut page, url, document, file, .. } = extraction.take(&browsing, target)?;
         let (files, _) = plan.save(page.captured.take())?;
         let saved = save_converted(
             document,
@@ -253,6 +257,7 @@ impl Args {
             ready: page.ready,
             pending: page.pending,
             expanded: page.expanded,
+            file,
             files,
         })
     }

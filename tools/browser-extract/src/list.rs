@@ -284,7 +284,7 @@ impl Output<'_> {
     }
 
     fn save(&mut self, task: &Task, taken: Rendered) -> Result<(), Error> {
-        let Rendered { page, url, document, .. } = taken;
+        let Rendered { page, url, document, file, .. } = taken;
         let (title, words, confidence) = (title_of(&document, &url), document.words, document.metadata.confidence);
         let stored = self.store.save(document, &url, &self.extraction.source(Some(&task.url), &url))?;
         let saved = Saved {
@@ -298,6 +298,7 @@ impl Output<'_> {
             ready: page.ready,
             pending: page.pending,
             expanded: page.expanded,
+            file,
             files: Files::default(),
         };
         let record = record(&task.requested, stored.verdict, serde_json::to_value(&saved).unwrap_or_default());

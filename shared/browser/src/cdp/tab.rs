@@ -399,7 +399,10 @@ impl TabSocket {
         if method == "Page.frameNavigated" && params["frame"]["id"] == *self.frame {
             self.page = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
         }
-        if method == "Fetch.requestPaused" {
+        if method == "Fetch.requestPaused" && params["responseStatusCode"].is_u64() {
+            // A response, whose body is taken.
+            self.events.push(Event { method, params });
+        } else if method == "Fetch.requestPaused" {
             if let Some(loading) = &self.loading {
                 let (answer, params) = loading.answer(&params, &self.page, &self.frame);
                 self.socket.send(session.as_deref(), answer, &params)?;

@@ -1,0 +1,183 @@
+//! Files in place of pages: their bytes, received by the tab itself.
+//!
+//! The browser shows no file and saves none. The tab is sent to the URL again, as a person would go there, with the
+//! session's cookies; its response is paused, and its body is read from the browser instead of being shown. So files behind a login, and
+//! browsers of other machines, need nothing else.
+
+use std::time::Instant;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ragmaker_tool::Error;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::{
+    error::{CommandError, Failure, navigation_failed, not_a_page},
+    navigation::Navigation,
+    page::PageFile,
+};
+
+/// The most bytes of a file (64 MiB).
+const MOST: usize = 64 << 20;
+
+/// The number of bytes that are read at once.
+const BLOCK: usize = 1 << 20;
+
+/// Receives the file at the URL of `navigation`. Returns its URL after redirects, its HTTP status and the file.
+pub(crate) fn receive(navigation: &mut Navigation<'_>) -> Result<(Url, u16, PageFile), Failure> {
+    let url = navigation.url.clone();
+    let mut download = Download { navigation, url };
+    let received = download.run();
+    // A page that is shown next needs its own rules.
+    let _ = download.command("Fetch.disable", &json!({}));
+    received
+}
+
+struct Download<'n, 'a> {
+    navigation: &'n mut Navigation<'a>,
+    url: Url,
+}
+
+impl Download<'_, '_> {
+    fn run(&mut self) -> Result<(Url, u16, PageFile), Failure> {
+        let loading = self.navigation.loading.clone();
+        let mut patterns = loading.patterns().and_then(|patterns| patterns.as_array().cloned()).unwrap_or_default();
+        patterns.push(json!({"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}));
+        let sent = self.navigation.tab.socket.decide_requests(loading);
+        sent.map_err(|error| self.failure(error))?;
+        self.command("Fetch.enable", &json!({"patterns": patterns}))?;
+        let sent = self.navigation.tab.socket.navigate(self.url.as_str());
+        sent.map_err(|error| self.failure(error))?;
+        loop {
+            let received = self.navigation.tab.socket.receive_event(self.navigation.deadline);
+            if !received.map_err(|error| self.failure(error))? {
+                return Err(self.failure(CommandError::Late));
+            }
+            for event in self.navigation.tab.socket.take_events() {
+                let params = &event.params;
+                let is_document = params["resourceType"] == "Document" || params["type"] == "Document";
+                match event.method.as_str() {
+                    "Fetch.requestPaused" if params["frameId"] != *self.navigation.tab.socket.frame() => {
+                        self.command("Fetch.continueRequest", &json!({"requestId": params["requestId"]}))?;
+                    }
+                    "Fetch.requestPaused" if matches!(params["responseStatusCode"].as_u64(), Some(300..400)) => {
+                        self.command("Fetch.continueRequest", &json!({"requestId": params["requestId"]}))?;
+                    }
+                    "Fetch.requestPaused" => return self.take(params),
+                    "Network.loadingFailed" if is_document => {
+                        let net_error = params["errorText"].as_str().unwrap_or("net::ERR_FAILED");
+                        return Err(navigation_failed(self.url.as_str(), net_error).into());
+                    }
+                    _ => self.navigation.network.handle(&event.method, params),
+                }
+            }
+        }
+    }
+
+    /// Takes the body of the paused response.
+    fn take(&mut self, paused: &Value) -> Result<(Url, u16, PageFile), Failure> {
+        let status = paused["responseStatusCode"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(0);
+        let url = paused["request"]["url"].as_str().and_then(|url| Url::parse(url).ok());
+        let url = url.unwrap_or_else(|| self.url.clone());
+        let refusal = self.refusal(&url, status, paused);
+        let request = json!({"requestId": paused["requestId"]});
+        let bytes = match refusal {
+            None => self.body(&request, &url, status),
+            Some(error) => Err(error.into()),
+        };
+        let ended = json!({"requestId": paused["requestId"], "errorReason": "Aborted"});
+        self.command("Fetch.failRequest", &ended)?;
+        let media_type = media_type(paused);
+        let name = header(paused, "content-disposition").and_then(file_name);
+        Ok((url, status, PageFile { bytes: bytes?, media_type, name }))
+    }
+
+    /// The reason why the file may not be taken.
+    fn refusal(&self, url: &Url, status: u16, paused: &Value) -> Option<Error> {
+        let allowed = ragmaker_address::check(url).and_then(|()| self.navigation.domains.check(url));
+        let reached = self.navigation.loading.reach().map_or(Ok(()), |reach| reach.check(url, None));
+        let length = header(paused, "content-length").and_then(|length| length.trim().parse::<usize>().ok());
+        let is_long = length.is_some_and(|length| length > MOST);
+        allowed.and(reached).err().or_else(|| is_long.then(|| too_long(url, status)))
+    }
+
+    fn body(&mut self, request: &Value, url: &Url, status: u16) -> Result<Vec<u8>, Failure> {
+        let stream = self.command("Fetch.takeResponseBodyAsStream", request)?["stream"].take();
+        let mut bytes = vec![];
+        loop {
+            let part = self.command("IO.read", &json!({"handle": stream, "size": BLOCK}))?;
+            let data = part["data"].as_str().unwrap_or_default();
+            if part["base64Encoded"] == true {
+                bytes.extend(STANDARD.decode(data).unwrap_or_default());
+            } else {
+                bytes.extend_from_slice(data.as_bytes());
+            }
+            if bytes.len() > MOST {
+                return Err(too_long(url, status).into());
+            }
+            if part["eof"] == true {
+                self.command("IO.close", &json!({"handle": stream}))?;
+                return Ok(bytes);
+            }
+            if Instant::now() >= self.navigation.deadline {
+                return Err(self.failure(CommandError::Late));
+            }
+        }
+    }
+
+    fn command(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
+        let answer = self.navigation.tab.socket.ask(None, method, params, self.navigation.deadline);
+        answer.map_err(|error| self.failure(error))
+    }
+
+    fn failure(&self, error: CommandError) -> Failure {
+        Failure::of(error, &self.url)
+    }
+}
+
+fn too_long(url: &Url, status: u16) -> Error {
+    not_a_page(&format!("the file has more than {MOST} bytes"), url, None, status)
+}
+
+/// A header of a paused response.
+fn header<'a>(paused: &'a Value, name: &str) -> Option<&'a str> {
+    let headers = paused["responseHeaders"].as_array()?;
+    let header =
+        headers.iter().find(|header| header["name"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(name)));
+    header?["value"].as_str()
+}
+
+fn media_type(paused: &Value) -> String {
+    let value = header(paused, "content-type").unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// The file name of a `Content-Disposition` header.
+fn file_name(value: &str) -> Option<String> {
+    let (_, name) = value.split(';').filter_map(|part| part.split_once('=')).find(|(key, _)| {
+        let key = key.trim();
+        key.eq_ignore_ascii_case("filename")
+    })?;
+    let name = name.trim().trim_matches('"');
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_the_name_and_the_type_that_its_headers_say() {
+        let paused = json!({"responseHeaders": [
+            {"name": "Content-Type", "value": "Application/PDF; charset=x"},
+            {"name": "content-disposition", "value": "attachment; filename=\"../tide tables.pdf\"; size=3"},
+        ]});
+        assert_eq!(media_type(&paused), "application/pdf");
+        let named = |value: &str| file_name(value);
+        assert_eq!(header(&paused, "Content-Disposition").and_then(named).as_deref(), Some("tide tables.pdf"));
+        assert_eq!(named("inline"), None);
+        assert_eq!(named("attachment; filename=a.zip").as_deref(), Some("a.zip"));
+        assert_eq!(media_type(&json!({})), "");
+    }
+}

@@ -1,0 +1,62 @@
+//! Files in place of pages: PDFs and archives go through the session's cookies into the catalog.
+
+use ragmaker_tests::visitor::{Saved, Visitor};
+use serde_json::json;
+
+use super::seen;
+
+/// The SHA-256 of the PDF that the site sends.
+const HANDBOOK: &str = "f2f43dbdb7d203894330b08a01a328c812af8922dde05b40cf7c51e4f994dbca";
+
+#[test]
+fn a_file_is_saved_as_a_document() {
+    let visitor = Visitor::with_browser();
+    let run = visitor.extract("/content/pdf").run();
+    let (answer, saved) = (run.answer(), Saved::by(&run));
+    let url = visitor.site.url("/content/pdf");
+    assert_eq!((&answer["url"], &answer["file"]["content_type"]), (&json!(url), &json!("application/pdf")), "{answer}");
+    assert_eq!(answer["file"]["sha256"], HANDBOOK);
+    let without = visitor.project.tool("http-fetch").args(["--url", &url]).run();
+    let words: Vec<&str> = without.answer()["content"].as_str().unwrap().split_whitespace().collect();
+    assert!(words.len() > 5 && words.iter().all(|word| saved.markdown.contains(word)), "{}", saved.markdown);
+    assert!(visitor.documents()[0]["url"] == url.as_str());
+    // An archive is a document, too: each of its documents has its path as a heading.
+    let archive = visitor.save("/content/archive");
+    assert_eq!(archive.markdown, "# docs/tides.md\n\n# Tides\n\nTwo high waters a day.\n");
+    assert_eq!(archive.field("title"), "tidemark");
+    for name in ["rows", "mail.eml"] {
+        assert!(visitor.save(&format!("/content/{name}")).markdown.contains(if name == "rows" {
+            "Brest"
+        } else {
+            "Two a day"
+        }));
+    }
+    // In lists as well, beside pages.
+    let list = [visitor.site.url("/page/one"), visitor.site.url("/content/pdf"), visitor.site.url("/content/download")];
+    let list =
+        visitor.extract_open().args(["--urls", &list[0], "--urls", &list[1], "--urls", &list[2]]).arg("--reload").run();
+    assert_eq!(
+        (&list.answer()["counts"]["added"], &list.answer()["counts"]["unchanged"]),
+        (&json!(1), &json!(1)),
+        "{}",
+        list.answer()
+    );
+    // There is no picture of it, and the next call works.
+    let picture = visitor.extract("/content/pdf").args(["--screenshot", "a.png"]).run();
+    picture.error("NOT_A_PAGE");
+    assert!(!visitor.project.path().join("a.png").exists());
+    visitor.extract("/content/pdf").args(["--allow-domain", "example.com"]).run().error("DOMAIN_NOT_ALLOWED");
+    visitor.navigate("/content/pdf").run().error("NOT_A_PAGE");
+    assert_eq!(seen(&visitor, "/page/next")["title"], "next");
+}
+
+#[test]
+fn a_file_behind_a_login_is_received_with_the_cookies_of_the_session() {
+    let visitor = Visitor::with_browser();
+    visitor.refuse("/account/report.pdf", "LOGIN_REQUIRED");
+    let steps = r#"[{"fill":["textbox:Name","ada"]},{"fill":["textbox:Password","x"]},{"click":"button:Sign in"}]"#;
+    visitor.act("/login", steps).run().answer();
+    let run = visitor.extract("/account/report.pdf").run();
+    assert_eq!(run.answer()["file"]["sha256"], HANDBOOK);
+    assert!(Saved::by(&run).markdown.contains("How to keep a tide gauge"));
+}
