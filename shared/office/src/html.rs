@@ -2,6 +2,31 @@
 
 use std::{fmt::Write, mem};
 
+/// Adds `text` to `out` within the elements of `marks` that are set; blank text has none.
+pub(crate) fn push_marked(out: &mut String, text: &str, marks: &[(bool, &str)]) {
+    let is_blank = text.trim().is_empty();
+    let marks = marks.iter().filter(|(is_set, _)| *is_set && !is_blank);
+    marks.clone().for_each(|(_, tag)| _ = write!(out, "<{tag}>"));
+    out.push_str(text);
+    marks.rev().for_each(|(_, tag)| _ = write!(out, "</{tag}>"));
+}
+
+/// Text above or below the line, which without its mark would say something else: 2⁷ would be 27.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Shift {
+    #[default]
+    None,
+    Above,
+    Below,
+}
+
+impl Shift {
+    /// The marks for [`push_marked`].
+    pub(crate) fn marks(self) -> [(bool, &'static str); 2] {
+        [(self == Self::Above, "sup"), (self == Self::Below, "sub")]
+    }
+}
+
 /// An HTML page that is being written.
 #[derive(Default)]
 pub(crate) struct Html {

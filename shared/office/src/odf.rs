@@ -9,7 +9,7 @@ use quick_xml::events::{BytesStart, Event};
 use crate::{
     Damage,
     grid::{Grid, LimitExceeded, escaped, heading},
-    html::Html,
+    html::{Html, Shift, push_marked},
     package::Package,
     word::{attribute, for_each_event, is_monospaced},
 };
@@ -36,6 +36,7 @@ struct Style {
     italic: Option<bool>,
     struck: Option<bool>,
     monospaced: Option<bool>,
+    shift: Option<Shift>,
 }
 
 /// The character formatting of a piece of text.
@@ -46,6 +47,7 @@ struct Marks {
     italic: bool,
     struck: bool,
     monospaced: bool,
+    shift: Shift,
 }
 
 impl Styles {
@@ -77,6 +79,7 @@ impl Styles {
                     style.italic = value("font-style").map(|slant| matches!(slant.as_str(), "italic" | "oblique"));
                     style.struck = value("text-line-through-style").map(|line| line != "none");
                     style.monospaced = value("font-name").or(value("font-family")).map(|font| is_monospaced(&font));
+                    style.shift = value("text-position").map(|position| shift(&position));
                 }
                 "list-style" => list = attribute(&element, "name").unwrap_or_default(),
                 kind @ ("list-level-style-number" | "list-level-style-bullet" | "list-level-style-image") => {
@@ -105,11 +108,24 @@ impl Styles {
             italic: said(|style| style.italic).unwrap_or(around.italic),
             struck: said(|style| style.struck).unwrap_or(around.struck),
             monospaced: said(|style| style.monospaced).unwrap_or(around.monospaced),
+            shift: self.chain(name).find_map(|(_, style)| style?.shift).unwrap_or(around.shift),
         }
     }
 
     fn is(&self, name: &str, known: &[&str]) -> bool {
         self.chain(name).any(|(name, _)| known.contains(&name))
+    }
+}
+
+/// The value of `text-position`: `super`, `sub` or a share of the height, and then the size.
+fn shift(position: &str) -> Shift {
+    let place = position.split(' ').next().unwrap_or_default();
+    match place.trim_end_matches('%').parse::<f32>() {
+        Ok(share) if share > 0.0 => Shift::Above,
+        Ok(share) if share < 0.0 => Shift::Below,
+        Err(_) if place == "super" => Shift::Above,
+        Err(_) if place == "sub" => Shift::Below,
+        _ => Shift::None,
     }
 }
 
@@ -140,17 +156,16 @@ impl Paragraph {
     fn text(&mut self, text: &str) {
         let text = if self.code { text.to_owned() } else { self.collapsed(text) };
         let marks = self.marks.last().copied().unwrap_or_default();
+        let [above, below] = marks.shift.marks();
         let marks = [
             (marks.monospaced && !self.code, "code"),
             (marks.bold && !self.code && self.heading.is_none(), "b"),
             (marks.italic && !self.code, "i"),
             (marks.struck, "s"),
+            above,
+            below,
         ];
-        let is_blank = text.trim().is_empty();
-        let marks = marks.iter().filter(|(is_set, _)| *is_set && !is_blank);
-        marks.clone().for_each(|(_, tag)| _ = write!(self.html, "<{tag}>"));
-        self.html.push_str(&text);
-        marks.rev().for_each(|(_, tag)| _ = write!(self.html, "</{tag}>"));
+        push_marked(&mut self.html, &text, &marks);
     }
 
     /// `text` with each run of white space replaced by one space, as in OpenDocument (part 3, 6.1.2).
@@ -266,7 +281,10 @@ impl Reader<'_> {
                     _ => is_title.then_some(2),
                 };
                 let code = self.styles.is(&style, &["Preformatted_20_Text", "Source_20_Code", "Code"]);
-                let marks = vec![self.styles.marks(&style, Marks::default())];
+                // How all headings look says nothing of this one.
+                let is_plain = heading.is_some() || self.styles.is(&style, &["Table_20_Heading"]);
+                let marks = if is_plain { Marks::default() } else { self.styles.marks(&style, Marks::default()) };
+                let marks = vec![marks];
                 let new = Paragraph { heading, code, marks, spaced: true, ..Paragraph::default() };
                 self.around.push(mem::replace(&mut self.paragraph, new));
             }

@@ -1,14 +1,14 @@
 //! Presentations (ECMA-376, PresentationML): title, points, tables and speaker's notes of each slide.
 
-use std::{collections::HashMap, fmt::Write};
+use std::{collections::HashMap, fmt::Write, mem};
 
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 
 use crate::{
     Damage,
-    html::Html,
+    html::{Html, Shift, push_marked},
     package::Package,
-    word::{attribute, for_each_event, targets},
+    word::{attribute, for_each_event, is_monospaced, targets},
 };
 
 /// Converts the presentation to HTML.
@@ -76,11 +76,94 @@ enum Bullet {
     Sign,
 }
 
+/// The formatting of a run of text.
+#[derive(Default)]
+struct Run<'a> {
+    link: Option<&'a String>,
+    bold: bool,
+    italic: bool,
+    monospaced: bool,
+    shift: Shift,
+}
+
+impl Run<'_> {
+    /// The properties that are attributes of `rPr`.
+    fn with(element: &BytesStart<'_>) -> Self {
+        let is_on = |name| attribute(element, name).is_some_and(|value| matches!(value.as_str(), "1" | "true"));
+        // Thousandths of a percent of the height.
+        let baseline = attribute(element, "baseline").and_then(|share| share.parse::<i32>().ok()).unwrap_or_default();
+        let shift = match baseline.signum() {
+            1 => Shift::Above,
+            -1 => Shift::Below,
+            _ => Shift::None,
+        };
+        Self { bold: is_on("b"), italic: is_on("i"), shift, ..Self::default() }
+    }
+}
+
+/// A paragraph that is being read.
+#[derive(Default)]
+struct Paragraph {
+    html: String,
+    /// Its text alone, as lines of code.
+    code: String,
+    /// Whether something in it is not monospaced.
+    is_prose: bool,
+    level: usize,
+    bullet: Option<Bullet>,
+}
+
+impl Paragraph {
+    fn add(&mut self, text: &str, run: &Run<'_>, is_title: bool) {
+        self.is_prose |= !run.monospaced && !text.trim().is_empty();
+        self.code.push_str(text);
+        if let Some(link) = run.link {
+            _ = write!(self.html, "<a href=\"{link}\">");
+        }
+        let [above, below] = run.shift.marks();
+        let marks = [
+            (run.monospaced, "code"),
+            (run.bold && !is_title && !run.monospaced, "b"),
+            (run.italic && !is_title && !run.monospaced, "i"),
+            above,
+            below,
+        ];
+        push_marked(&mut self.html, text, &marks);
+        if run.link.is_some() {
+            self.html.push_str("</a>");
+        }
+    }
+
+    /// Adds the paragraph to `html`. One whose whole text is monospaced is code, unless it is an item.
+    fn end(self, shape: Shape, in_cell: bool, html: &mut Html) {
+        if self.code.trim().is_empty() || shape == Shape::Margin {
+            return;
+        }
+        let is_ordered = matches!(self.bullet, Some(Bullet::Number));
+        let is_item = match self.bullet {
+            Some(Bullet::None) => false,
+            Some(Bullet::Number | Bullet::Sign) => true,
+            None => shape == Shape::Points,
+        };
+        if in_cell {
+            html.block("p", &self.html);
+        } else if shape == Shape::Title {
+            html.block("h2", &self.html);
+        } else if is_item {
+            html.item(self.level, is_ordered, &self.html);
+        } else if self.is_prose {
+            html.block("p", &self.html);
+        } else {
+            html.code(&self.code);
+        }
+    }
+}
+
 /// Adds the shapes of a slide or of its notes. Paragraphs of its `body` placeholders are list items on a slide
 /// ([`Shape::Points`]), because its master gives them bullets, and paragraphs in notes ([`Shape::Other`]).
 fn slide(xml: &str, links: &HashMap<String, String>, body: Shape, html: &mut Html) -> Result<(), Damage> {
-    let (mut shape, mut level, mut in_text, mut in_cell) = (Shape::Other, 0, false, false);
-    let (mut paragraph, mut link, mut bullet) = (String::new(), None, None);
+    let (mut shape, mut in_cell, mut in_text) = (Shape::Other, false, false);
+    let (mut paragraph, mut run, mut text) = (Paragraph::default(), Run::default(), String::new());
     for_each_event(xml, |event| match event {
         Event::Start(element) => match element.local_name().as_ref() {
             "sp" => shape = Shape::Other,
@@ -92,20 +175,25 @@ fn slide(xml: &str, links: &HashMap<String, String>, body: Shape, html: &mut Htm
                     _ => body,
                 }
             }
-            "p" => (paragraph, level, bullet) = (String::new(), 0, None),
-            "buNone" => bullet = Some(Bullet::None),
-            "buAutoNum" => bullet = Some(Bullet::Number),
-            "buChar" => bullet = Some(Bullet::Sign),
-            "r" => link = None,
-            "hlinkClick" => link = attribute(&element, "id").and_then(|id| links.get(&id)),
-            "pPr" => level = attribute(&element, "lvl").and_then(|level| level.parse().ok()).unwrap_or_default(),
-            "t" => {
-                in_text = true;
-                if let Some(link) = link {
-                    _ = write!(paragraph, "<a href=\"{link}\">");
-                }
+            "p" => paragraph = Paragraph::default(),
+            "buNone" => paragraph.bullet = Some(Bullet::None),
+            "buAutoNum" => paragraph.bullet = Some(Bullet::Number),
+            "buChar" => paragraph.bullet = Some(Bullet::Sign),
+            "pPr" => {
+                let level = attribute(&element, "lvl").and_then(|level| level.parse().ok());
+                paragraph.level = level.unwrap_or_default();
             }
-            "br" => paragraph.push_str("<br>"),
+            "r" | "fld" => run = Run::default(),
+            "rPr" => run = Run::with(&element),
+            "latin" => {
+                run.monospaced |= attribute(&element, "typeface").is_some_and(|font| is_monospaced(&font));
+            }
+            "hlinkClick" => run.link = attribute(&element, "id").and_then(|id| links.get(&id)),
+            "t" => (in_text, text) = (true, String::new()),
+            "br" => {
+                paragraph.html.push_str("<br>");
+                paragraph.code.push('\n');
+            }
             "tbl" => html.raw("<table>"),
             "tr" => html.raw("<tr>"),
             "tc" => {
@@ -117,23 +205,9 @@ fn slide(xml: &str, links: &HashMap<String, String>, body: Shape, html: &mut Htm
         Event::End(element) => match element.local_name().as_ref() {
             "t" => {
                 in_text = false;
-                if link.take().is_some() {
-                    paragraph.push_str("</a>");
-                }
+                paragraph.add(&text, &run, shape == Shape::Title);
             }
-            "p" if paragraph.trim().is_empty() => {}
-            "p" => match shape {
-                _ if in_cell => html.block("p", &paragraph),
-                Shape::Title => html.block("h2", &paragraph),
-                Shape::Margin => {}
-                Shape::Points if !matches!(bullet, Some(Bullet::None)) => {
-                    html.item(level, matches!(bullet, Some(Bullet::Number)), &paragraph);
-                }
-                Shape::Other if matches!(bullet, Some(Bullet::Number | Bullet::Sign)) => {
-                    html.item(level, matches!(bullet, Some(Bullet::Number)), &paragraph);
-                }
-                Shape::Points | Shape::Other => html.block("p", &paragraph),
-            },
+            "p" => mem::take(&mut paragraph).end(shape, in_cell, html),
             "tc" => {
                 in_cell = false;
                 html.raw("</td>");
@@ -143,8 +217,8 @@ fn slide(xml: &str, links: &HashMap<String, String>, body: Shape, html: &mut Htm
             _ => {}
         },
         // The text is escaped for XML, which is valid in HTML.
-        Event::Text(content) if in_text => paragraph.push_str(&content),
-        Event::GeneralRef(reference) if in_text => _ = write!(paragraph, "&{};", &*reference),
+        Event::Text(content) if in_text => text.push_str(&content),
+        Event::GeneralRef(reference) if in_text => _ = write!(text, "&{};", &*reference),
         _ => {}
     })
 }

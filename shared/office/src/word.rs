@@ -7,7 +7,11 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 
-use crate::{Damage, html::Html, package::Package};
+use crate::{
+    Damage,
+    html::{Html, Shift, push_marked},
+    package::Package,
+};
 
 /// Information from the other parts of the document.
 #[derive(Default)]
@@ -31,6 +35,7 @@ struct Style {
     bold: Option<bool>,
     italic: Option<bool>,
     monospaced: Option<bool>,
+    shift: Option<Shift>,
     /// Whether the style's name denotes code.
     code: bool,
 }
@@ -133,6 +138,7 @@ fn styles(xml: &str) -> Result<HashMap<String, Style>, Damage> {
             "b" => style.bold = Some(is_on(element)),
             "i" => style.italic = Some(is_on(element)),
             "rFonts" => style.monospaced = attribute(element, "ascii").map(|font| is_monospaced(&font)),
+            "vertAlign" => style.shift = Some(shift(&value())),
             _ => {}
         }
     })?;
@@ -153,10 +159,20 @@ fn inherited(own: &HashMap<String, Style>, id: &str) -> Style {
         style.bold = style.bold.or(from.bold);
         style.italic = style.italic.or(from.italic);
         style.monospaced = style.monospaced.or(from.monospaced);
+        style.shift = style.shift.or(from.shift);
         style.code |= from.code;
         parent = from.parent.clone();
     }
     style
+}
+
+/// The value of `vertAlign`.
+fn shift(value: &str) -> Shift {
+    match value {
+        "superscript" => Shift::Above,
+        "subscript" => Shift::Below,
+        _ => Shift::None,
+    }
 }
 
 /// Whether a boolean property is on.
@@ -201,29 +217,42 @@ struct Paragraph {
     italic: bool,
     struck: bool,
     monospaced: bool,
+    shift: Shift,
 }
 
 impl Paragraph {
+    /// Sets the style. Properties of the paragraph itself prevail; programs write them after its style and before it.
+    fn set_style(&mut self, style: Style) {
+        let own = mem::take(&mut self.style);
+        self.style = Style {
+            heading: own.heading.or(style.heading),
+            list: own.list.or(style.list),
+            level: own.level.or(style.level),
+            ..style
+        };
+    }
+
     /// Sets the formatting of a run: from `style`, or else from the paragraph's style.
     fn marked(&mut self, style: &Style) {
         let said = |of: fn(&Style) -> Option<bool>| of(style).or_else(|| of(&self.style)).unwrap_or_default();
         (self.bold, self.italic) = (said(|style| style.bold), said(|style| style.italic));
         self.monospaced = said(|style| style.monospaced);
+        self.shift = style.shift.or(self.style.shift).unwrap_or_default();
     }
 
     fn text(&mut self, text: &str) {
-        let is_code = self.style.code;
+        let (is_code, is_heading) = (self.style.code, self.style.heading.is_some());
+        let [above, below] = self.shift.marks();
         let marks = [
             (self.monospaced && !is_code, "code"),
-            (self.bold && !is_code && self.style.heading.is_none(), "b"),
-            (self.italic && !is_code, "i"),
+            (self.bold && !is_code && !is_heading, "b"),
+            // Not where all headings of this style are in italics.
+            (self.italic && !is_code && !(is_heading && self.style.italic == Some(true)), "i"),
             (self.struck, "s"),
+            above,
+            below,
         ];
-        let is_blank = text.trim().is_empty();
-        let marks = marks.iter().filter(|(is_set, _)| *is_set && !is_blank);
-        marks.clone().for_each(|(_, tag)| _ = write!(self.html, "<{tag}>"));
-        self.html.push_str(text);
-        marks.rev().for_each(|(_, tag)| _ = write!(self.html, "</{tag}>"));
+        push_marked(&mut self.html, text, &marks);
     }
 }
 
@@ -241,7 +270,7 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
                 "moveFrom" | "Fallback" => hidden += 1,
                 _ if hidden > 0 => {}
                 "p" => around.push(mem::take(&mut paragraph)),
-                "pStyle" => paragraph.style = context.styles.get(&value()).cloned().unwrap_or_default(),
+                "pStyle" => paragraph.set_style(context.styles.get(&value()).cloned().unwrap_or_default()),
                 "outlineLvl" => {
                     let level = value().parse::<usize>().ok().filter(|level| *level < 9);
                     paragraph.style.heading = level.map(|level| level + 1);
@@ -267,6 +296,7 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
                 "b" if in_run => paragraph.bold = is_on(&element),
                 "i" if in_run => paragraph.italic = is_on(&element),
                 "strike" if in_run => paragraph.struck = is_on(&element),
+                "vertAlign" if in_run => paragraph.shift = shift(&value()),
                 "t" => (in_text, text) = (true, String::new()),
                 "tab" if in_run => paragraph.html.push(if paragraph.style.code { '\t' } else { ' ' }),
                 "br" | "cr" if in_run => paragraph.html.push_str(if paragraph.style.code { "\n" } else { "<br>" }),

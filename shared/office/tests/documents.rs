@@ -50,7 +50,7 @@ const W: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/20
 fn docx(body: &str) -> String {
     let document = format!("<?xml version=\"1.0\"?><w:document {W}><w:body>{body}</w:body></w:document>");
     let styles = format!(
-        "<w:styles {W}><w:style w:styleId=\"2\"><w:name w:val=\"heading 2\"/></w:style>\
+        "<w:styles {W}><w:style w:styleId=\"2\"><w:name w:val=\"heading 2\"/><w:rPr><w:i/></w:rPr></w:style>\
          <w:style w:styleId=\"Titel\"><w:name w:val=\"Title\"/></w:style></w:styles>"
     );
     let numbering = format!(
@@ -119,6 +119,86 @@ fn word_documents_are_converted() {
     }
     assert!(text.contains("- within") || text.contains("* within"), "{text}");
     assert!(!text.contains("deleted") && !text.contains("moved away"), "{text}");
+}
+
+#[test]
+fn formatting_that_changes_the_meaning_is_kept_and_that_of_a_heading_is_not() {
+    let run = |properties: &str, text: &str| {
+        format!("<w:r><w:rPr>{properties}</w:rPr><w:t xml:space=\"preserve\">{text}</w:t></w:r>")
+    };
+    // Pandoc writes the properties of a list before the style.
+    let item = "<w:numPr><w:ilvl w:val=\"0\"/><w:numId w:val=\"1\"/></w:numPr><w:pStyle w:val=\"Compact\"/>";
+    let body = [
+        format!(
+            "<w:p><w:pPr><w:pStyle w:val=\"2\"/></w:pPr>{}{}</w:p>",
+            run("", "Spring "),
+            run("<w:i w:val=\"0\"/>", "tides")
+        ),
+        format!("<w:p><w:pPr>{item}</w:pPr>{}</w:p>", run("", "one")),
+        format!(
+            "<w:p>{}{}{}{}</w:p>",
+            run("", "2"),
+            run("<w:vertAlign w:val=\"superscript\"/>", "7"),
+            run("", " of H"),
+            run("<w:vertAlign w:val=\"subscript\"/>", "2")
+        ),
+    ]
+    .concat();
+    let text = docx(&body);
+    assert!(text.starts_with("## Spring tides\n\n1. one\n\n2<sup>7</sup> of H<sub>2</sub>\n"), "{text}");
+
+    let mime_type = "application/vnd.oasis.opendocument.text";
+    let style = |name: &str, properties: &str| {
+        format!("<style:style style:name=\"{name}\"><style:text-properties {properties}/></style:style>")
+    };
+    let styles = [
+        style("H", "fo:font-style=\"italic\""),
+        style("U", "style:text-position=\"super 58%\""),
+        style("D", "style:text-position=\"-33% 58%\""),
+    ]
+    .concat();
+    let content = format!(
+        "<office:document-content xmlns:office=\"o\" xmlns:style=\"s\" xmlns:text=\"t\" xmlns:fo=\"f\"><office:automatic-styles>\
+         {styles}</office:automatic-styles><office:body><office:text><text:h text:style-name=\"H\" text:outline-level=\"2\">\
+         Spring</text:h><text:p>2<text:span text:style-name=\"U\">7</text:span> of H<text:span text:style-name=\"D\">2\
+         </text:span></text:p></office:text></office:body></office:document-content>"
+    );
+    let text = text_of(&[("mimetype", mime_type), ("content.xml", &content)], mime_type);
+    assert_eq!(text, "## Spring\n\n2<sup>7</sup> of H<sub>2</sub>\n");
+}
+
+#[test]
+fn code_of_slides_is_code() {
+    let run = |properties: &str, text: &str| format!("<a:r><a:rPr{properties}</a:rPr><a:t>{text}</a:t></a:r>");
+    let code = "><a:latin typeface=\"Courier New\"/>";
+    let none = "<a:pPr><a:buNone/></a:pPr>";
+    let paragraphs = [
+        format!("<a:p>{none}{}{}</a:p>", run(">", "Call "), run(code, "main")),
+        format!("<a:p>{none}{}<a:br/>{}</a:p>", run(code, "fn main() {"), run(code, "    a &lt; b")),
+        format!("<a:p>{none}{}</a:p>", run(code, "}")),
+        format!("<a:p>{}{}</a:p>", run(" b=\"1\">", "2"), run(" baseline=\"30000\">", "7")),
+    ]
+    .concat();
+    let slide = format!(
+        "<p:sld xmlns:p=\"p\" xmlns:a=\"a\"><p:sp><p:nvSpPr><p:nvPr><p:ph idx=\"1\"/></p:nvPr></p:nvSpPr>\
+         <p:txBody>{paragraphs}</p:txBody></p:sp></p:sld>"
+    );
+    let text = text_of(
+        &[
+            (
+                "ppt/presentation.xml",
+                "<p:presentation xmlns:p=\"p\" xmlns:r=\"r\"><p:sldIdLst><p:sldId id=\"256\" r:id=\"a\"/></p:sldIdLst></p:presentation>",
+            ),
+            (
+                "ppt/_rels/presentation.xml.rels",
+                "<Relationships><Relationship Id=\"a\" Target=\"slides/slide1.xml\"/></Relationships>",
+            ),
+            ("ppt/slides/slide1.xml", &slide),
+        ],
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    );
+    let expected = "Call `main`\n\n```\nfn main() {\n    a < b\n}\n```\n\n- **2**<sup>7</sup>\n";
+    assert_eq!(text, expected);
 }
 
 #[test]
