@@ -15,6 +15,8 @@ use std::{
 use ragmaker_catalog::{Catalog, Listed, Source};
 use ragmaker_http::Client;
 use ragmaker_ingest::{DocumentKey, Page, Run, Store, Summary, Verdict};
+use ragmaker_knowledge::{content_hash, title_of};
+use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +34,9 @@ use crate::{
 
 /// After so many failures in a row, the site is taken to be down.
 const DOWN: usize = 5;
+
+/// The names of pages that servers show for a folder.
+const INDEXES: [&str; 2] = ["index.html", "index.htm"];
 
 /// The request for a section.
 #[derive(Debug)]
@@ -291,6 +296,22 @@ impl<'a> State<'a> {
         matches!(listed.source, Some(Source::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
     }
 
+    /// Whether the page at `url`, which is new, is saved already under the address of its folder or of the folder's index:
+    /// servers show `/docs/index.html` as `/docs/`, too.
+    fn is_saved_as_folder(&self, url: &str, document: &Document) -> bool {
+        let Some((folder, name)) = url.rsplit_once('/').filter(|_| self.store.known(url).is_none()) else {
+            return false;
+        };
+        let is_same = |other: &str| {
+            let hash = self.store.known(other).and_then(|listed| listed.content_hash.as_ref());
+            hash.is_some_and(|hash| *hash == content_hash(&title_of(document, url), &document.markdown))
+        };
+        match name {
+            "" => INDEXES.iter().any(|index| is_same(&format!("{url}{index}"))),
+            name => INDEXES.contains(&name) && is_same(&format!("{folder}/")),
+        }
+    }
+
     /// Records the result of the visit to `url`.
     fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
         let own = key(url);
@@ -317,6 +338,7 @@ impl<'a> State<'a> {
                 self.store.retire(&own)?;
                 Some(Page::new(own, Verdict::Moved, reason))
             }
+            Outcome::Save { url: at, document, .. } if self.is_saved_as_folder(&at, &document) => None,
             Outcome::Save { url: at, via: Via::Http, .. } if let Some(file) = self.browsed(&at) => {
                 // A session may be signed in, or saw what a script had written: a plain page is no newer state of it.
                 let reason = "a browser session saved it; ragmaker-refresh-knowledge-base compares it there";
