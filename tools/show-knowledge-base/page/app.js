@@ -6,6 +6,7 @@
   const base = JSON.parse($("base").textContent);
   const docs = base.documents.map((doc, number) => ({ ...doc, number }));
   const PAGE = 100;
+  const SCREEN = 20;
   const count = new Intl.NumberFormat("en");
   const state = { query: "", chosen: {}, order: "catalog", wanted: [], shown: PAGE, open: null, found: [] };
 
@@ -224,9 +225,15 @@
     element("span", { class: "facts" }, facts, ...flags)));
   }
 
+  // The cards that a window shows are drawn at once, the others when those are painted: drawing 100 cards was most of
+  // the time of the first key.
   function draw() {
-    const part = state.found.slice(0, state.shown);
-    $("list").replaceChildren(...part.map((one) => card(one, state.wanted)));
+    const { found, shown, wanted } = state;
+    const part = found.slice(0, shown);
+    const cards = (from, to) => part.slice(from, to).map((one) => card(one, wanted));
+    $("list").replaceChildren(...cards(0, SCREEN));
+    const append = () => { if (state.found === found && state.shown === shown) $("list").append(...cards(SCREEN)); };
+    if (part.length > SCREEN) requestAnimationFrame(() => setTimeout(append));
     $("more").hidden = part.length === state.found.length;
     $("more").textContent = `Show ${Math.min(PAGE, state.found.length - part.length)} more`;
     $("status").textContent = state.found.length === docs.length ? `${count.format(docs.length)} documents`
