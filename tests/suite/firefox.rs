@@ -157,7 +157,7 @@ fn a_machine_may_lend_a_firefox() {
     let left = children(server.id());
     server.kill().unwrap();
     server.wait().unwrap();
-    assert!(left.is_empty(), "it was given back: {left:?}");
+    assert!(left.is_empty(), "it was released: {left:?}");
 }
 
 const PAGES: &[&str] = &[

@@ -26,7 +26,7 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long until a grid has ended the sessions of those that were killed.
 const TIMEOUT: Duration = Duration::from_secs(SESSION_TIMEOUT + 60);
 
-fn lent(tool: Tool, grid: &Grid) -> Tool {
+fn remote(tool: Tool, grid: &Grid) -> Tool {
     tool.args(["--webdriver-url", &grid.url()])
 }
 
@@ -43,7 +43,7 @@ fn list(visitor: &Visitor, pages: usize) -> Tool {
 
 /// Starts a call that extracts so many pages with the browsers of `grid`, in another process.
 fn start_list(visitor: &Visitor, grid: &Grid, pages: usize) -> Child {
-    let mut command = lent(list(visitor, pages), grid).into_command();
+    let mut command = remote(list(visitor, pages), grid).into_command();
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -86,7 +86,7 @@ fn the_files_for_containers_have_the_tested_version() {
 fn a_page_is_the_same_and_each_browser_is_given_back() {
     let (visitor, grid) = (Visitor::new(), Grid::of(2, 1).unwrap());
     for page in ["/page/one", "/links/shadow", "/late/request", "/other-site/late", "/content/banner"] {
-        let saved = lent(visitor.extract(page), &grid).run().answer().clone();
+        let saved = remote(visitor.extract(page), &grid).run().answer().clone();
         let saved = Saved::read(Path::new(saved["file_path"].as_str().unwrap()));
         assert_eq!(visitor.save(page).markdown, saved.markdown, "{page}");
         assert!(grid.has(0, WAIT_TIMEOUT), "{page}");
@@ -94,16 +94,16 @@ fn a_page_is_the_same_and_each_browser_is_given_back() {
     for (page, code) in
         [("/status/404", "HTTP_ERROR"), ("/slow/first-byte", "TIMEOUT"), ("/content/download", "NOT_A_PAGE")]
     {
-        lent(visitor.extract(page), &grid).args(["--timeout", "15"]).run().error(code);
+        remote(visitor.extract(page), &grid).args(["--timeout", "15"]).run().error(code);
         assert!(grid.has(0, WAIT_TIMEOUT), "{page}");
     }
     // What the DevTools socket is needed for.
-    lent(visitor.navigate("/page/one"), &grid).arg("--public-only").run().error("ADDRESS_NOT_ALLOWED");
+    remote(visitor.navigate("/page/one"), &grid).arg("--public-only").run().error("ADDRESS_NOT_ALLOWED");
     let list = visitor.project.write("block.txt", "||localhost^\n");
-    lent(visitor.navigate("/links/frames"), &grid).args(["--block-list", list.to_str().unwrap()]).run().answer();
+    remote(visitor.navigate("/links/frames"), &grid).args(["--block-list", list.to_str().unwrap()]).run().answer();
     for signal in ["-INT", "-TERM", "-KILL"] {
         for page in ["/slow/first-byte", "/slow/loop/0"] {
-            let mut command = lent(visitor.navigate(page), &grid).into_command();
+            let mut command = remote(visitor.navigate(page), &grid).into_command();
             let mut call = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             let asked = visitor.site.count(page);
             let until = Instant::now() + TIMEOUT;
@@ -129,8 +129,8 @@ fn every_page_is_answered_though_a_node_dies() {
     assert_eq!((&answer["counts"]["added"], &answer["counts"]["failed"]), (&json!(200), &json!(0)), "{answer}");
     assert!(grid.has(0, TIMEOUT), "{:?} sessions are left", grid.sessions());
     assert!(visitor.project.left_running(TIMEOUT * 2).is_empty());
-    let lent = visitor.project.path().join(".tmp/cache/browser_profiles");
-    assert_eq!(fs::read_dir(lent).into_iter().flatten().count(), 0);
+    let profiles = visitor.project.path().join(".tmp/cache/browser_profiles");
+    assert_eq!(fs::read_dir(profiles).into_iter().flatten().count(), 0);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_hub_may_be_restarted_and_a_full_grid_is_waited_for() {
     // A browser is waited for, and who waits keeps no page from the others.
     let call = start_list(&visitor, &grid, 60);
     wait_for_pages(&visitor, 20);
-    let error = lent(visitor.navigate("/page/late"), &grid).args(["--timeout", "3"]).run();
+    let error = remote(visitor.navigate("/page/late"), &grid).args(["--timeout", "3"]).run();
     error.error("BROWSER_BUSY");
     grid.restart_hub(Duration::from_secs(3)).unwrap();
     let answer = answer(call);
@@ -152,8 +152,8 @@ fn a_hub_may_be_restarted_and_a_full_grid_is_waited_for() {
 #[ignore = "needs a Selenium Grid: cargo xtask test --grid"]
 fn what_was_killed_with_its_supervisor_is_ended_by_the_grid() {
     let (visitor, grid) = (Visitor::new(), Grid::of(1, 2).unwrap());
-    lent(visitor.open(), &grid).run().answer();
-    lent(visitor.navigate("/page/one"), &grid).run().answer();
+    remote(visitor.open(), &grid).run().answer();
+    remote(visitor.navigate("/page/one"), &grid).run().answer();
     // Kept though nobody uses it, for longer than the grid leaves a session alone.
     thread::sleep(Duration::from_secs(SESSION_TIMEOUT + 10));
     assert_eq!(grid.sessions(), Some(1));
@@ -162,8 +162,8 @@ fn what_was_killed_with_its_supervisor_is_ended_by_the_grid() {
         kill("-KILL", process.pid);
     }
     assert!(grid.has(0, TIMEOUT), "{:?} sessions are left", grid.sessions());
-    // The next call of the session borrows another one.
-    lent(visitor.navigate("/page/two"), &grid).run().answer();
+    // The next call of the session gets another one.
+    remote(visitor.navigate("/page/two"), &grid).run().answer();
     visitor.close().run().answer();
     assert!(grid.has(0, WAIT_TIMEOUT));
 }

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// how many nodes it has (default: 2)
     #[argh(option, default = "2", arg_name = "number")]
     nodes: usize,
-    /// how many browsers each node lends at once (default: 2)
+    /// how many browsers each node runs at once (default: 2)
     #[argh(option, default = "2", arg_name = "number")]
     browsers: usize,
     /// the port of the hub (default: 4444)

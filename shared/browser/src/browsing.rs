@@ -79,7 +79,7 @@ impl Browsing {
             .map(|in_use| Some(BrowserReservation::new(in_use)))
     }
 
-    /// Borrows a browser before the first visit, where browsers are lent: whoever has to wait for one keeps no page
+    /// Starts a browser before the first visit, where browsers are remote: whoever has to wait for one keeps no page
     /// from those who have one. `give_up` tells that it is not wanted any more.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Browsing {
         }
     }
 
-    /// Stops using the browser after a visit that ended with `error`. One that was lent is kept for the next visit.
+    /// Stops using the browser after a visit that ended with `error`. A remote one is kept for the next visit.
     pub(crate) fn leave(&self, in_use: BrowserLease, error: Option<&Error>) {
         match &self.remote {
             Some(remote) if in_use.profile().is_temporary() && !error.is_some_and(|error| in_use.is_spent(error)) => {

@@ -14,7 +14,7 @@ pub const BROWSER_FAILED: Code = Code::new(
     "BROWSER_FAILED",
     "Check that Chromium and ChromeDriver have the same major version and that Chromium starts by itself.",
 );
-/// The WebDriver endpoint of the host cannot be reached, or lends no browser.
+/// The WebDriver endpoint of the host cannot be reached, or provides no browser.
 pub const WEBDRIVER_FAILED: Code = Code::new(
     "WEBDRIVER_FAILED",
     "Check the address in --webdriver-url or RAGMAKER_WEBDRIVER_URL, and that the server is up.",

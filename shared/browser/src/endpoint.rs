@@ -23,7 +23,7 @@ pub(crate) struct Endpoint {
     /// distinguishes this browser from another one that has the port by now. None where it has none that could be
     /// reached: pages are then read by WebDriver commands alone.
     pub(crate) devtools: Option<Url>,
-    /// Whether another machine has lent the browser: no process of it can be watched here, and its tabs have no
+    /// Whether the browser is one of another machine: no process of it can be watched here, and its tabs have no
     /// sockets of their own.
     #[serde(default)]
     pub(crate) is_remote: bool,

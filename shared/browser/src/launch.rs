@@ -36,7 +36,7 @@ pub(crate) struct Launch {
     pub(crate) headless: bool,
     pub(crate) stays: bool,
     pub(crate) idle_seconds: u64,
-    /// The WebDriver endpoint that is to lend a browser; without one, it is started on this machine.
+    /// The WebDriver endpoint that is to provide a browser; without one, it is started on this machine.
     pub(crate) endpoint: Option<Url>,
     /// Whether Chromium's sandbox is tried.
     pub(crate) sandbox: bool,

@@ -20,7 +20,7 @@
 //! | [`kind`], [`firefox`] | which browser it is; launching Firefox | `webdriver` |
 //! | [`tab`] | lends tabs to calls | `webdriver`, `cdp` |
 //! | [`plain`] | a visit by WebDriver commands alone, where there is no DevTools socket | `webdriver`, `page` |
-//! | [`remote`], [`lending`] | browsers that other machines lend, and how | `session`, `webdriver`, `cdp` |
+//! | [`remote`], [`remote_session`] | browsers of other machines, and their sessions | `session`, `webdriver`, `cdp` |
 //! | [`webdriver`], [`cdp`], [`endpoint`] | the two protocols, and the URLs of their servers | |
 //! | [`profile`], [`process`] | a profile's files and locks; processes | |
 //! | [`codes`], [`error`] | error codes; the errors of failed commands | |
@@ -58,7 +58,6 @@ mod facts;
 mod firefox;
 mod kind;
 mod launch;
-mod lending;
 mod loading;
 mod login;
 mod navigation;
@@ -69,6 +68,7 @@ mod profile;
 mod reach;
 mod readiness;
 mod remote;
+mod remote_session;
 mod session;
 mod supervisor;
 mod tab;

@@ -1,5 +1,5 @@
 //! A visit by WebDriver commands alone: for a browser without a DevTools socket, such as Firefox, or one that another
-//! machine's driver lends.
+//! machine's driver provides.
 //!
 //! The page scripts are the same. What the requests of a page do is not seen, so a page is ready when it is loaded and
 //! its text rests. What needs to decide about requests is refused: `--public-only` and filter lists.

@@ -33,7 +33,7 @@ const NEW: Duration = Duration::from_mins(1);
 const ENDS: Duration = Duration::from_millis(100);
 
 /// How the names of the folders begin that go with their browser.
-const TEMPORARY: &str = ".lent-";
+const TEMPORARY: &str = ".remote-";
 
 /// How the names of Firefox's profiles begin.
 const FIREFOX: &str = ".firefox-";
@@ -132,7 +132,7 @@ impl Profile {
         self.kind
     }
 
-    /// A profile for the browser that one process borrows from another machine; it has a folder for its locks alone,
+    /// A profile for the browser that one process has on another machine; it has a folder for its locks alone,
     /// which goes with it.
     pub(crate) fn temporary(&self) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);

@@ -1,7 +1,7 @@
-//! The browsers that an endpoint has lent to this process.
+//! The remote browsers of this process: sessions of a WebDriver endpoint.
 //!
-//! A call borrows a browser for itself, and a run of calls in one process keeps it; a session that `browser-open` keeps
-//! is shared as a local one is. In both cases a supervisor holds it, so it is given back when the call ends, in
+//! A call has a browser of its own, and a run of calls in one process keeps it; a session that `browser-open` keeps
+//! is shared as a local one is. In both cases a supervisor holds it, so it is released when the call ends, in
 //! whatever way: the supervisor is a process of its own. When that is killed as well, the endpoint's own time limit is
 //! what is left.
 
@@ -18,18 +18,18 @@ use url::Url;
 
 use crate::{
     launch::Launch,
-    lending::{RETRY_INTERVAL, endpoint, give_back, may_come_back, shown},
     profile::{Profile, Running},
+    remote_session::{RETRY_INTERVAL, endpoint, may_come_back, release, shown},
     session::{BrowserLease, IDLE_SECONDS},
 };
 
-/// Whether an endpoint has lent this process a browser: one that cannot be reached now may be restarting.
-static HAS_LENT: AtomicBool = AtomicBool::new(false);
+/// Whether an endpoint has given this process a browser: one that cannot be reached now may be restarting.
+static WAS_AVAILABLE: AtomicBool = AtomicBool::new(false);
 
 /// Whether Chromium's sandbox did not work there: each try costs the endpoint the start of a browser.
 static NO_SANDBOX: AtomicBool = AtomicBool::new(false);
 
-/// An endpoint, and the browser that it has lent to this process.
+/// An endpoint, and the browser of it that this process has.
 pub(crate) struct Remote {
     url: Url,
     own: RefCell<Option<BrowserLease>>,
@@ -57,7 +57,7 @@ impl Remote {
         if let Some(own) = self.own.take() {
             return Ok(own);
         }
-        give_back_abandoned(named);
+        release_abandoned(named);
         let endpoint = Some(self.url.clone());
         let sandbox = !NO_SANDBOX.load(Ordering::Relaxed);
         let browser = named.kind();
@@ -68,7 +68,7 @@ impl Remote {
             profile.create()?;
             let error = match BrowserLease::start(&profile, launch.clone(), deadline, give_up) {
                 Ok(in_use) => {
-                    HAS_LENT.store(true, Ordering::Relaxed);
+                    WAS_AVAILABLE.store(true, Ordering::Relaxed);
                     NO_SANDBOX.store(!in_use.running.sandbox, Ordering::Relaxed);
                     return Ok(in_use);
                 }
@@ -76,7 +76,7 @@ impl Remote {
             };
             profile.remove_if_unused();
             if !may_come_back(&error)
-                || !HAS_LENT.load(Ordering::Relaxed)
+                || !WAS_AVAILABLE.load(Ordering::Relaxed)
                 || Instant::now() + RETRY_INTERVAL >= deadline
                 || give_up()
             {
@@ -106,11 +106,11 @@ impl Drop for Remote {
     }
 }
 
-/// Gives back what callers and supervisors have left that were both killed.
-fn give_back_abandoned(named: &Profile) {
+/// Releases what callers and supervisors have left that were both killed.
+fn release_abandoned(named: &Profile) {
     for left in named.abandoned() {
         if let Some(running) = left.running() {
-            give_back(&running, Instant::now() + RETRY_INTERVAL);
+            release(&running, Instant::now() + RETRY_INTERVAL);
         }
         left.remove_if_unused();
     }

@@ -10,9 +10,9 @@ use crate::{
     firefox,
     kind::Kind,
     launch::Launch,
-    lending, process,
+    process,
     profile::{Lock, Profile, Running},
-    supervisor,
+    remote_session, supervisor,
 };
 
 /// The default idle time in seconds after which a browser closes.
@@ -45,16 +45,16 @@ impl BrowserLease {
         Self::start(profile, launch, deadline, &|| false)
     }
 
-    /// Starts a browser, or borrows one; `give_up` tells that nobody waits for it any more.
+    /// Starts a browser, here or at an endpoint; `give_up` tells that nobody waits for it any more.
     pub(crate) fn start(
         profile: &Profile,
         mut launch: Launch,
         deadline: Instant,
         give_up: &dyn Fn() -> bool,
     ) -> Result<Self, Error> {
-        // A browser that another machine lent to the session is replaced by one of that machine.
-        let lent = profile.running().filter(|old| old.endpoint.is_remote && old.stays);
-        launch.endpoint = launch.endpoint.or(lent.map(|old| old.endpoint.webdriver));
+        // A browser of another machine that the session keeps is replaced by one of that machine.
+        let remote = profile.running().filter(|old| old.endpoint.is_remote && old.stays);
+        launch.endpoint = launch.endpoint.or(remote.map(|old| old.endpoint.webdriver));
         if launch.endpoint.is_none() {
             // Missing programs are reported before anything is changed.
             let needed = match launch.browser {
@@ -101,17 +101,19 @@ impl BrowserLease {
         Ok(Self { running, was_open: false, profile: profile.clone(), lock: Some(lock) })
     }
 
-    /// The session's profile, or that of a browser that was lent.
+    /// The session's profile, or that of a remote browser.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// Whether the browser may be of no use any more after a visit that ended with `error`: it is gone, or was lent
+    /// Whether the browser may be of no use any more after a visit that ended with `error`: it is gone, or is remote
     /// and does not answer.
     pub(crate) fn is_spent(&self, error: &Error) -> bool {
         let stuck = error.is(TIMEOUT) || error.is(PAGE_CRASHED);
         let has_no_tabs = self.running.endpoint.devtools.is_none();
-        error.is(BROWSER_LOST) || error.is(BROWSER_BUSY) || (stuck && (has_no_tabs || !lending::answers(&self.running)))
+        error.is(BROWSER_LOST)
+            || error.is(BROWSER_BUSY)
+            || (stuck && (has_no_tabs || !remote_session::answers(&self.running)))
     }
 
     /// Ends the use. The last call closes a browser that `browser-open` did not open.
@@ -173,7 +175,7 @@ pub struct Opened {
 /// Keeps a browser running on `profile`. It closes after `idle_seconds` without use.
 pub fn open(profile: &Profile, visible: bool, idle_seconds: u64, host: &HostOptions) -> Result<Opened, Error> {
     let deadline = Instant::now() + CLOSE_TIMEOUT;
-    let endpoint = lending::endpoint(host)?;
+    let endpoint = remote_session::endpoint(host)?;
     profile.create()?;
     if let (Some(endpoint), Some(running)) = (&endpoint, profile.running()) {
         let is_other = !running.endpoint.is_remote || running.endpoint.webdriver != *endpoint;

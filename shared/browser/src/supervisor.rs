@@ -26,8 +26,9 @@ use crate::{
     firefox,
     kind::Kind,
     launch::{self, Launch, Lines, START, end},
-    lending, process,
+    process,
     profile::{Profile, Running},
+    remote_session,
     tab::{self, Orphans},
     webdriver::{self, Driver},
 };
@@ -44,7 +45,7 @@ const BROWSER_ENDS: Duration = Duration::from_secs(10);
 /// How long the supervisor goes on giving a browser back to a machine that does not answer.
 const GIVES_BACK: Duration = Duration::from_mins(2);
 
-/// How many questions in a row a machine that has lent a browser may leave without an answer.
+/// How many questions in a row another machine that runs a browser may leave without an answer.
 const UNANSWERED: u32 = 2;
 
 /// How often a tool that waits for a browser looks whether it still wants one.
@@ -94,7 +95,7 @@ pub(crate) fn start(
     }
     let lines = Lines::of(&mut supervisor);
     if let Some(endpoint) = endpoint {
-        // It may have to wait in a queue. One that comes too late, the supervisor gives back.
+        // It may have to wait in a queue. The supervisor releases one that comes too late.
         let line = loop {
             match lines.next(deadline.min(Instant::now() + LOOK)) {
                 None if give_up() || Instant::now() >= deadline => break None,
@@ -103,7 +104,9 @@ pub(crate) fn start(
                 line => break line,
             }
         };
-        return line.ok_or_else(|| lending::busy(&lending::shown(&endpoint))).and_then(|line| reported(&line, profile));
+        return line
+            .ok_or_else(|| remote_session::busy(&remote_session::shown(&endpoint)))
+            .and_then(|line| reported(&line, profile));
     }
     let patience = Instant::now() + START;
     let line = lines.next(deadline.min(patience)).ok_or_else(|| {
@@ -167,7 +170,7 @@ fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
     let _alive = profile.lock_supervised(Instant::now() + Duration::from_secs(5));
     let started = match launch {
         Some(launch @ Launch { endpoint: Some(endpoint), .. }) => {
-            lending::start(profile, launch, endpoint).map(|running| (running, None))
+            remote_session::start(profile, launch, endpoint).map(|running| (running, None))
         }
         Some(launch) => {
             let start = match launch.browser {
@@ -202,7 +205,7 @@ pub(crate) fn is_alive(profile: &Profile, running: &Running) -> bool {
         && if running.endpoint.devtools.is_some() {
             BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).is_ok()
         } else {
-            firefox::runs(running) && lending::answers(running)
+            firefox::runs(running) && remote_session::answers(running)
         }
 }
 
@@ -312,7 +315,7 @@ fn end_driver(profile: &Profile, running: &Running) {
 fn quit(running: &Running, patience: Duration) -> Option<bool> {
     if running.endpoint.devtools.is_none() || running.endpoint.is_remote {
         // The end of its session is the end of the browser.
-        return lending::give_back(running, Instant::now() + patience).then_some(true);
+        return remote_session::release(running, Instant::now() + patience).then_some(true);
     }
     let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).ok()?;
     let emptied = browser.quit().unwrap_or_default();

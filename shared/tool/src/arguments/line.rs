@@ -299,9 +299,8 @@ impl CommandLine {
             _ => false,
         };
         self.not_texts.iter().find(|(flag, _)| is_text(flag)).map_or(Ok(()), |(flag, value)| {
-            let value = value.to_string();
-            let reason = format!("expected a text, such as {value:?}");
-            Err(bad_value(flag.long, &value, &reason))
+            let message = format!("{} must be a text, such as {:?}, not {value}", flag.long, value.to_string());
+            Err(ARGUMENT_ERROR.error(message).detail("argument", flag.long).detail("value", value.clone()))
         })
     }
 

@@ -122,7 +122,7 @@ fn a_number_is_not_a_text() {
         [(r#"{"basket":1}"#, "basket"), (r#"{"basket":true}"#, "basket"), (r#"{"basket":"a","tag":["x",2]}"#, "tag")]
     {
         let (message, named) = refused(&["--arguments", json]);
-        assert!(named == argument && message.contains("expected a text"), "{message}");
+        assert!(named == argument && message.contains("must be a text"), "{message}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The WebDriver endpoint that the host of a call names, and the browsers that it lends.
+//! The WebDriver endpoint that the host of a call names, and the sessions on it.
 
 use std::{
     thread,
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How long a request for a browser may wait in the endpoint's queue: longer than a grid keeps one. The call that it
-/// is for may be over by then; whoever asked has to be there to give the browser back.
+/// is for may be over by then; whoever asked has to be there to release the browser.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(330);
 
 /// The pause before an endpoint that does not answer is asked again.
@@ -35,7 +35,7 @@ const UNREACHABLE: &str = "unreachable";
 /// Its reason where a grid has no node with such a browser.
 const NO_NODE: &str = "no-node";
 
-/// Whether an endpoint that has lent browsers before may lend some again soon: a hub that restarts does not answer
+/// Whether an endpoint that provided browsers before may provide some again soon: a hub that restarts does not answer
 /// first, and then has no nodes until they have found it.
 pub(crate) fn may_come_back(error: &Error) -> bool {
     error.is(WEBDRIVER_FAILED) && [UNREACHABLE, NO_NODE].iter().any(|reason| error.details()["reason"] == *reason)
@@ -75,7 +75,7 @@ pub(crate) fn shown(url: &Url) -> String {
     format!("{}:{port}", url.host_str().unwrap_or_default())
 }
 
-/// Borrows a browser from `endpoint`, and records it. This is the supervisor's work.
+/// Starts a browser at `endpoint`, and records it. This is the supervisor's work.
 pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Result<Running, Error> {
     let until = Instant::now() + QUEUE_TIMEOUT;
     let mut sandbox = launch.sandbox;
@@ -109,7 +109,7 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Resul
     };
     let recorded = launch::record(profile, &running);
     if recorded.is_err() {
-        give_back(&running, Instant::now() + QUEUE_TIMEOUT);
+        release(&running, Instant::now() + QUEUE_TIMEOUT);
     }
     recorded.map(|()| running)
 }
@@ -167,7 +167,7 @@ fn no_session(none: NoSession, endpoint: &Url) -> Error {
     }
 }
 
-/// The error where every browser of an endpoint is lent.
+/// The error where every browser of an endpoint is in use.
 pub(crate) fn busy(at: &str) -> Error {
     BROWSER_BUSY
         .error(format!("the WebDriver server at {at} had no free browser in time"))
@@ -175,15 +175,15 @@ pub(crate) fn busy(at: &str) -> Error {
         .detail("endpoint", at)
 }
 
-/// Whether the browser that was lent answers.
+/// Whether the remote browser answers.
 pub(crate) fn answers(running: &Running) -> bool {
     let until = Instant::now() + cdp::TIMEOUT;
     let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, until);
     driver.and_then(|driver| driver.process_events(until)).is_ok()
 }
 
-/// Gives the browser back; whether the endpoint says that it has it, or knows nothing of it any more.
-pub(crate) fn give_back(running: &Running, deadline: Instant) -> bool {
+/// Ends the session; whether the endpoint confirms it, or does not know the session any more.
+pub(crate) fn release(running: &Running, deadline: Instant) -> bool {
     // The end of a session waits for what a page is loading.
     if let Ok(mut browser) = BrowserSocket::connect(&running.endpoint, deadline.min(Instant::now() + cdp::TIMEOUT)) {
         let _ = browser.empty();

@@ -1,4 +1,4 @@
-//! Browsers that another machine lends: a `ChromeDriver` here stands for one, since it is reached by its address alone.
+//! Browsers of another machine: a `ChromeDriver` here stands for one, since it is reached by its address alone.
 
 #![cfg(target_os = "linux")]
 
@@ -69,7 +69,7 @@ impl Drop for Server {
     }
 }
 
-fn lent(tool: Tool, server: &Server) -> Tool {
+fn remote(tool: Tool, server: &Server) -> Tool {
     tool.args(["--webdriver-url", &server.url()])
 }
 
@@ -87,11 +87,11 @@ fn assert_given_back(visitor: &Visitor, server: &Server, after: &str) {
 fn a_call_borrows_a_browser_and_gives_it_back() {
     let (visitor, server) = (Visitor::new(), Server::start());
     let here = visitor.navigate("/links/20").run().answer().clone();
-    let there = lent(visitor.navigate("/links/20"), &server).run().answer().clone();
+    let there = remote(visitor.navigate("/links/20"), &server).run().answer().clone();
     assert_eq!((&there["links"], &there["title"]), (&here["links"], &here["title"]));
     assert_given_back(&visitor, &server, "a success");
 
-    let saved = lent(visitor.extract("/page/one"), &server).run().answer().clone();
+    let saved = remote(visitor.extract("/page/one"), &server).run().answer().clone();
     let saved = Saved::read(Path::new(saved["file_path"].as_str().unwrap()));
     assert_eq!(visitor.save("/page/one").markdown, saved.markdown, "the same as of this machine");
 
@@ -103,7 +103,7 @@ fn a_call_borrows_a_browser_and_gives_it_back() {
         ("http://nowhere.invalid/", "NAVIGATION_FAILED"),
         ("/members/report", "LOGIN_REQUIRED"),
     ] {
-        let run = lent(visitor.extract(page), &server).args(["--timeout", "15"]).run();
+        let run = remote(visitor.extract(page), &server).args(["--timeout", "15"]).run();
         run.error(code);
         assert_given_back(&visitor, &server, page);
     }
@@ -114,7 +114,7 @@ fn a_browser_is_given_back_however_the_call_ends() {
     let (visitor, server) = (Visitor::new(), Server::start());
     for signal in ["-INT", "-TERM", "-KILL"] {
         for page in ["/slow/first-byte", "/slow/loop/0"] {
-            let mut command = lent(visitor.navigate(page), &server).into_command();
+            let mut command = remote(visitor.navigate(page), &server).into_command();
             let mut call = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             assert!(server.has(1), "{signal} {page}: it has a browser");
             assert!(visitor.site.wait_for(page, WAIT_TIMEOUT), "{page} is asked for");
@@ -128,23 +128,23 @@ fn a_browser_is_given_back_however_the_call_ends() {
 #[test]
 fn a_session_is_kept_until_it_is_closed_or_idle() {
     let (visitor, server) = (Visitor::new(), Server::start());
-    let opened = lent(visitor.open(), &server).run().answer().clone();
+    let opened = remote(visitor.open(), &server).run().answer().clone();
     assert!(opened["browser"].as_str().unwrap().ends_with(&format!("on 127.0.0.1:{}", server.port)), "{opened}");
     assert!(server.sessions() == 1 && opened["pid"].is_null());
-    lent(visitor.open(), &server).run().answer();
-    lent(visitor.navigate("/page/one"), &server).run().answer();
+    remote(visitor.open(), &server).run().answer();
+    remote(visitor.navigate("/page/one"), &server).run().answer();
     // The session's name says where its browser is.
     let saved = visitor.extract_open().run().answer().clone();
     assert_eq!((&saved["url"], visitor.site.count("/page/one")), (&json!(visitor.url("/page/one")), 1));
     assert_eq!(server.sessions(), 1);
     // A browser of this machine and one of another do not share a session.
     visitor.open().args(["--session", "here"]).run().answer();
-    lent(visitor.open(), &server).args(["--session", "here"]).run().error("PROFILE_IN_USE");
+    remote(visitor.open(), &server).args(["--session", "here"]).run().error("PROFILE_IN_USE");
     visitor.close().args(["--session", "here"]).run().answer();
     assert_eq!(visitor.close().run().answer()["closed"], json!(["default"]));
     assert!(server.has(0));
 
-    lent(visitor.open(), &server).args(["--idle-timeout", "1"]).run().answer();
+    remote(visitor.open(), &server).args(["--idle-timeout", "1"]).run().answer();
     assert!(server.has(0), "it is idle");
     assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
 }
@@ -155,7 +155,7 @@ fn many_pages_share_browsers_and_what_is_lost_is_loaded_by_another() {
     let pages: Vec<String> = (0..24).map(|page| visitor.url(&format!("/page/{page}"))).collect();
     visitor.project.write("list.txt", pages.join("\n"));
     let tool = visitor.extract_open().args(["--urls-file", "list.txt", "--tabs", "3", "--per-host", "3"]);
-    let mut command = lent(tool, &server).into_command();
+    let mut command = remote(tool, &server).into_command();
     let call = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     assert!(server.has(3), "{} browsers", server.sessions());
     // One of the browsers is killed.
