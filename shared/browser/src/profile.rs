@@ -30,7 +30,7 @@ use crate::{
 const NEW: Duration = Duration::from_mins(1);
 
 /// How long a supervisor without a browser may take to end.
-const ENDS: Duration = Duration::from_millis(100);
+const ENDS: Duration = Duration::from_millis(500);
 
 /// How the names of the folders begin that go with their browser.
 const TEMPORARY: &str = ".remote-";
