@@ -18,6 +18,7 @@ mod refusals;
 mod remote;
 mod security;
 mod sessions;
+mod state;
 mod windows;
 
 use ragmaker_tests::visitor::Visitor;

@@ -15,6 +15,7 @@
 //! | [`act`], [`expansion`] | takes steps in a page, as a person would; opens what is folded | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
 //! | [`download`] | files in place of pages | `navigation` |
+//! | [`state`] | a session's cookies and local storage | `browsing`, `tab` |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`kind`], [`firefox`] | which browser it is; launching Firefox | `webdriver` |
@@ -70,6 +71,7 @@ mod readiness;
 mod remote;
 mod remote_session;
 mod session;
+mod state;
 mod supervisor;
 mod tab;
 mod visit;
@@ -87,5 +89,6 @@ pub use page::{Link, Page, PageFile, Ready};
 pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use session::{BrowserReservation, IDLE_SECONDS, Opened, close, open};
+pub use state::{Cookie, OriginStorage, State, StorageItem, cookies_by_domain};
 pub use supervisor::run_if_asked;
 pub use visit::{PageElements, Visit};

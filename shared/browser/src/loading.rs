@@ -39,11 +39,18 @@ pub(crate) struct Loading {
     load: Load,
     block_list: Option<Rc<BlockList>>,
     reach: Option<MachinePolicy>,
+    /// Whether no request is made at all.
+    is_nothing: bool,
 }
 
 impl Loading {
+    /// Every document is an empty page, and nothing else is loaded.
+    pub(crate) fn nothing() -> Self {
+        Self { is_nothing: true, ..Self::new(Load::Everything, None) }
+    }
+
     pub(crate) fn new(load: Load, block_list: Option<Rc<BlockList>>) -> Self {
-        Self { load, block_list, reach: None }
+        Self { load, block_list, reach: None, is_nothing: false }
     }
 
     /// Restricts the requests to `network`.
@@ -63,7 +70,7 @@ impl Loading {
 
     /// Whether every request is checked, and not only those of some kinds.
     pub(crate) fn checks_all(&self) -> bool {
-        self.block_list.is_some() || self.reach.is_some()
+        self.block_list.is_some() || self.reach.is_some() || self.is_nothing
     }
 
     /// The requests that the browser is to ask about; none where all are made.
@@ -79,6 +86,11 @@ impl Loading {
     /// outermost frame; a document request of this frame is for the page itself.
     pub(crate) fn answer(&self, request: &Value, page: &str, frame: &str) -> (&'static str, Value) {
         let id = &request["requestId"];
+        if self.is_nothing {
+            let headers = json!([{"name": "Content-Type", "value": "text/html"}]);
+            let empty = json!({"requestId": id, "responseCode": 200, "responseHeaders": headers, "body": ""});
+            return ("Fetch.fulfillRequest", empty);
+        }
         let (kind, asked) = (request["resourceType"].as_str().unwrap_or_default(), &request["request"]);
         let text = |key: &str| asked[key].as_str().unwrap_or_default();
         let is_page = kind == "Document" && request["frameId"] == frame;

@@ -38,6 +38,12 @@ const TEMPORARY: &str = ".remote-";
 /// How the names of Firefox's profiles begin.
 const FIREFOX: &str = ".firefox-";
 
+/// The file with the origins of the session's pages.
+const ORIGINS: &str = "origins";
+
+/// The most origins that are noted.
+const MOST_ORIGINS: usize = 1_000;
+
 /// The name of the session that is used when none is named.
 pub const DEFAULT_SESSION: &str = "default";
 
@@ -219,6 +225,23 @@ impl Profile {
         let replace = Replace { mode: 0o600, sync_directory: false, ..Replace::default() };
         write_atomically(&self.own("session.json"), replace, |file| file.write_all(&text))?;
         Ok(())
+    }
+
+    /// The origins of the session's pages, whose storage may have something in it.
+    pub(crate) fn origins(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.own(ORIGINS)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Notes an origin of the session's pages.
+    pub(crate) fn note_origin(&self, origin: &str) {
+        let known = self.origins();
+        if known.len() >= MOST_ORIGINS || known.iter().any(|known| known == origin) {
+            return;
+        }
+        // Several calls may write at once: each line is one write.
+        let file = fs::OpenOptions::new().append(true).create(true).open(self.own(ORIGINS));
+        let _ = file.and_then(|mut file| file.write_all(format!("{origin}\n").as_bytes()));
     }
 
     /// Removes the records of the browser and its tabs.

@@ -97,6 +97,8 @@ pub(crate) enum TabPreference<'a> {
     Acted(&'a Url),
     /// The tab that was used last.
     Latest,
+    /// A new one, even if others are idle.
+    New,
 }
 
 /// A borrowed tab.
@@ -163,7 +165,7 @@ impl Tab {
                 TabPreference::Showing(url) => memory.shows(url),
                 TabPreference::Acted(url) => memory.shows(url) && memory.is_acted(),
                 TabPreference::Latest => true,
-                TabPreference::Any => false,
+                TabPreference::Any | TabPreference::New => false,
             };
             match TabSocket::connect(&running.endpoint, &claim.handle, deadline) {
                 Ok(socket) => return Ok(Some(Self::resume(claim, memory, socket, running, is_current))),
@@ -379,6 +381,7 @@ fn chosen(claims: Vec<LockedTab>, preference: TabPreference<'_>) -> Option<(Lock
         }
         TabPreference::Latest => idle.iter().position(|(_, memory)| memory.shown.is_some()),
         TabPreference::Any => oldest,
+        TabPreference::New => None,
     };
     Some(idle.swap_remove(index?))
 }

@@ -326,6 +326,9 @@ impl Visit<'_> {
             tab.remember_silent(network.silent_hosts());
             let error = match result {
                 Ok((page, content)) => {
+                    if shows_page {
+                        in_use.profile().note_origin(&page.url.origin().ascii_serialization());
+                    }
                     // If a call's actions led to another URL, the page is recorded under that URL.
                     let (shown_before, was_acted) = before.unwrap_or_else(|| (page.url.clone(), false));
                     let has_left = began.get() && !same_page(&shown_before, &page.url);

@@ -9,7 +9,7 @@ use std::{
 use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 
-use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, Place, Roots, io_error};
+use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_NOT_WRITABLE, Place, Roots, io_error};
 
 /// The file at `path`, to read it: as a person names it, or where a model may read.
 ///
@@ -106,9 +106,33 @@ impl OutputFile {
         if let Some(place) = &self.place {
             return place.write(content, false).map(drop);
         }
+        self.replace(content, Replace::default())
+    }
+
+    /// Like [`Self::write`], readable by the owner alone, also where the file was readable by others before. Only for
+    /// a person's files.
+    ///
+    /// # Errors
+    /// As [`Self::write`]; `PATH_NOT_WRITABLE` for a model.
+    pub fn write_secret(&self, content: &[u8]) -> Result<(), Error> {
+        if self.place.is_some() {
+            return Err(PATH_NOT_WRITABLE
+                .error(format!("{} would hold secrets, which only a person may write", self.path.display()))
+                .detail("path", self.path.to_string_lossy()));
+        }
+        #[cfg(unix)]
+        if self.path.is_file() {
+            // A file that is replaced keeps its permissions.
+            let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            fs::set_permissions(&self.path, owner_only).map_err(|error| io_error(&error, &self.path))?;
+        }
+        self.replace(content, Replace { mode: 0o600, ..Replace::default() })
+    }
+
+    fn replace(&self, content: &[u8], replace: Replace<'_>) -> Result<(), Error> {
         let folder = self.path.parent().map_or(Ok(()), fs::create_dir_all);
-        let written = folder
-            .and_then(|()| write_atomically(&self.path, Replace::default(), |file| file.write_all(content)).map(drop));
+        let written =
+            folder.and_then(|()| write_atomically(&self.path, replace, |file| file.write_all(content)).map(drop));
         written.map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => not_regular(&self.path),
             _ => io_error(&error, &self.path),
@@ -123,7 +147,7 @@ fn not_regular(path: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PATH_NOT_ALLOWED, PATH_NOT_WRITABLE};
+    use crate::PATH_NOT_ALLOWED;
     use ragmaker_tool::HostOptions;
 
     #[test]
@@ -162,6 +186,13 @@ mod tests {
         let anywhere = output_file(&top.join("other/new/a.png"), "--to", &person).unwrap();
         anywhere.write(b"picture").unwrap();
         assert_eq!(fs::read(top.join("other/new/a.png")).unwrap(), b"picture");
+        assert!(inside.write_secret(b"secret").unwrap_err().is(PATH_NOT_WRITABLE));
+        anywhere.write_secret(b"secret").unwrap();
+        #[cfg(unix)]
+        {
+            let mode = fs::metadata(anywhere.path()).unwrap().permissions();
+            assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o777, 0o600);
+        }
         for caller in [&model, &person] {
             let folder = top.join("project/new");
             assert!(output_file(&folder, "--to", caller).unwrap_err().is(IS_A_DIRECTORY));

@@ -37,7 +37,8 @@ impl BrowserSocket {
         Ok(Self { socket: Socket::connect(devtools, deadline)?, deadline })
     }
 
-    fn command(&mut self, method: &str, params: &Value) -> Result<Value, CommandError> {
+    /// Sends a command, and returns its result.
+    pub(crate) fn command(&mut self, method: &str, params: &Value) -> Result<Value, CommandError> {
         let id = self.socket.send(None, method, params)?;
         loop {
             let incoming = self.socket.receive(self.deadline)?;

@@ -1,0 +1,254 @@
+//! The state of a session: its cookies and the local storage of its pages, to be taken to another profile.
+//!
+//! The cookies are the browser's. Local storage belongs to an origin, and a browser lists no origins; the profile notes
+//! those of its pages. To read the storage of one, a tab opens an empty page there: every request is answered here, so
+//! no server is asked and no script of the site runs.
+
+use std::{
+    collections::BTreeMap,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tool::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::{
+    browsing::Browsing,
+    cdp::BrowserSocket,
+    error::CommandError,
+    loading::Loading,
+    session::BrowserLease,
+    tab::{Tab, TabPreference},
+};
+
+/// The time for all of it.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The time for the storage of one origin.
+const ORIGIN: Duration = Duration::from_secs(5);
+
+/// A cookie, in the form of Playwright.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cookie {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Its domain; with a dot before it, the hosts below it receive it, too.
+    pub domain: String,
+    /// Its path.
+    #[serde(default = "root")]
+    pub path: String,
+    /// When it ends, in seconds since 1970; -1 for a session cookie.
+    #[serde(default = "session")]
+    pub expires: f64,
+    /// Whether scripts cannot read it.
+    #[serde(default)]
+    pub http_only: bool,
+    /// Whether it is sent over HTTPS only.
+    #[serde(default)]
+    pub secure: bool,
+    /// `Strict`, `Lax` or `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_site: Option<String>,
+}
+
+fn root() -> String {
+    "/".to_owned()
+}
+
+fn session() -> f64 {
+    -1.0
+}
+
+/// An item of local storage.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageItem {
+    /// Its key.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// The local storage of an origin.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OriginStorage {
+    /// The origin, such as `https://example.com`.
+    pub origin: String,
+    /// Its items.
+    #[serde(default)]
+    pub local_storage: Vec<StorageItem>,
+}
+
+/// The state of a session, in the form of Playwright's `storageState`. It has no `Debug`: values are secrets.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The cookies.
+    #[serde(default)]
+    pub cookies: Vec<Cookie>,
+    /// The local storage of each origin that has any.
+    #[serde(default)]
+    pub origins: Vec<OriginStorage>,
+}
+
+impl Browsing {
+    /// The state of the session.
+    ///
+    /// # Errors
+    ///
+    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS), `BROWSER_LOST`; `ARGUMENT_ERROR` for a browser without a
+    /// DevTools socket.
+    pub fn state(&self) -> Result<State, Error> {
+        self.with_store(|store| {
+            let cookies = store.cookies()?;
+            let mut origins = vec![];
+            for origin in store.lease.profile().origins() {
+                let items = store.in_origin(&origin, READ, &Value::Null)?;
+                let local_storage: Vec<StorageItem> = Vec::deserialize(items).unwrap_or_default();
+                if !local_storage.is_empty() {
+                    origins.push(OriginStorage { origin, local_storage });
+                }
+            }
+            Ok(State { cookies, origins })
+        })
+    }
+
+    /// Adds `state` to that of the session. What has the same name is replaced.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::state`].
+    pub fn add_state(&self, state: &State) -> Result<(), Error> {
+        self.with_store(|store| {
+            let cookies: Vec<Value> = state.cookies.iter().map(parameter).collect();
+            store.command("Storage.setCookies", &json!({"cookies": cookies}))?;
+            for OriginStorage { origin, local_storage } in &state.origins {
+                store.in_origin(origin, WRITE, &json!(local_storage))?;
+                store.lease.profile().note_origin(origin);
+            }
+            Ok(())
+        })
+    }
+
+    /// Removes all cookies and local storage from the session.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::state`].
+    pub fn clear_state(&self) -> Result<(), Error> {
+        self.with_store(|store| {
+            store.command("Storage.clearCookies", &json!({}))?;
+            for origin in store.lease.profile().origins() {
+                store.in_origin(&origin, CLEAR, &Value::Null)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn with_store<T>(&self, work: impl Fn(&mut Store<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let deadline = Instant::now() + TIMEOUT;
+        let lease = self.enter(false, deadline)?;
+        let result = if lease.running.endpoint.devtools.is_some() {
+            work(&mut Store { lease: &lease, deadline })
+        } else {
+            Err(self.no_socket("the state of a session needs"))
+        };
+        self.leave(lease, result.as_ref().err());
+        result
+    }
+}
+
+const READ: &str = "return Object.entries(localStorage).map(([name, value]) => ({ name: name.toWellFormed(), value: value.toWellFormed() }));";
+const WRITE: &str = "for (const { name, value } of arguments[0]) localStorage.setItem(name, value); return true;";
+const CLEAR: &str = "localStorage.clear(); return true;";
+
+/// The cookies and storages of a browser in use.
+struct Store<'a> {
+    lease: &'a BrowserLease,
+    deadline: Instant,
+}
+
+impl Store<'_> {
+    fn command(&self, method: &str, params: &Value) -> Result<Value, Error> {
+        let mut browser =
+            BrowserSocket::connect(&self.lease.running.endpoint, self.deadline).map_err(CommandError::into_error)?;
+        browser.command(method, params).map_err(CommandError::into_error)
+    }
+
+    fn cookies(&self) -> Result<Vec<Cookie>, Error> {
+        let answer = self.command("Storage.getCookies", &json!({}))?;
+        let cookies = answer["cookies"].as_array().into_iter().flatten();
+        Ok(cookies.filter_map(|cookie| Cookie::deserialize(cookie).ok()).collect())
+    }
+
+    /// Runs the body of a function in an empty page of `origin`, and returns its result; null where there is no such
+    /// page.
+    fn in_origin(&self, origin: &str, body: &str, argument: &Value) -> Result<Value, Error> {
+        let Some(page) = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https")) else {
+            return Ok(Value::Null);
+        };
+        let until = self.deadline.min(Instant::now() + ORIGIN);
+        let tab = Tab::borrow(self.lease.profile(), &self.lease.running, TabPreference::New, until)?;
+        let Some(mut tab) = tab else { return Ok(Value::Null) };
+        let mut run = || {
+            let socket = &mut tab.socket;
+            socket.decide_requests(Rc::new(Loading::nothing()))?;
+            // Otherwise, a worker of the site would answer.
+            socket.ask(None, "Network.setBypassServiceWorker", &json!({"bypass": true}), until)?;
+            let navigation = socket.navigate(page.as_str())?;
+            socket.navigated(navigation, until)?;
+            let script = socket.execute(body, &json!([argument]), until)?;
+            socket.executed(script, until)
+        };
+        let result = run();
+        // The next call finds no page that is not the site's.
+        tab.dispose();
+        result.map_err(CommandError::into_error)
+    }
+}
+
+/// A cookie as the browser's protocol takes it.
+fn parameter(cookie: &Cookie) -> Value {
+    let Cookie { name, value, domain, path, expires, http_only, secure, same_site } = cookie;
+    let mut parameter = json!({
+        "name": name, "value": value, "domain": domain, "path": path, "httpOnly": http_only, "secure": secure,
+    });
+    if *expires > 0.0 {
+        parameter["expires"] = json!(expires);
+    }
+    if let Some(same_site) = same_site {
+        parameter["sameSite"] = same_site.as_str().into();
+    }
+    parameter
+}
+
+/// How many cookies there are for each domain.
+pub fn cookies_by_domain(cookies: &[Cookie]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for cookie in cookies {
+        *counts.entry(cookie.domain.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_has_the_form_of_playwright_and_of_the_protocol() {
+        let written = json!({"name": "a", "value": "b", "domain": ".x.example", "path": "/", "expires": -1.0,
+            "httpOnly": true, "secure": false, "sameSite": "Lax"});
+        let cookie = Cookie::deserialize(&written).unwrap();
+        assert_eq!(serde_json::to_value(&cookie).unwrap(), written);
+        assert!(parameter(&cookie)["expires"].is_null() && parameter(&cookie)["sameSite"] == "Lax");
+        let short = Cookie::deserialize(&json!({"name": "a", "value": "b", "domain": "x", "expires": 9})).unwrap();
+        assert_eq!((short.path.as_str(), &parameter(&short)["expires"]), ("/", &json!(9.0)));
+        assert_eq!(cookies_by_domain(&[cookie, short]), BTreeMap::from([(".x.example", 1), ("x", 1)]));
+    }
+}

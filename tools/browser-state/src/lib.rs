@@ -1,0 +1,185 @@
+//! `ragmaker-browser-state`: takes the cookies and the local storage of a session to another one, or removes them.
+
+mod netscape;
+
+use std::path::{Path, PathBuf};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_browser::{Browsing, State, codes, cookies_by_domain};
+use ragmaker_files::{InputError, output_file, read_text_file};
+use ragmaker_tool::{
+    ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Tool, choice,
+};
+use serde::{Deserialize, Serialize};
+
+/// The file is not a state of a browser session.
+pub const STATE_NOT_READABLE: Code = Code::new(
+    "STATE_NOT_READABLE",
+    "Give a storageState file of Playwright, or a Netscape cookie file with --format netscape.",
+);
+
+/// The most bytes of a file.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// List, clear or import the logins of a browser session: cookies and local storage. Values are never returned.
+/// Returns how many cookies each domain has, and how many items each origin stores.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// write them to this file, readable by its owner alone
+    #[argh(option)]
+    #[serde(skip)]
+    pub export: Option<PathBuf>,
+    /// add those of this file
+    #[argh(option)]
+    pub import: Option<PathBuf>,
+    /// list what there is
+    #[argh(switch)]
+    pub list: bool,
+    /// remove all of it
+    #[argh(switch)]
+    pub clear: bool,
+    /// form of the file: playwright, or netscape for cookies alone
+    #[argh(option, default = "Format::Playwright", from_str_fn(choice))]
+    pub format: Format,
+    /// name of the session
+    #[argh(option)]
+    pub session: Option<String>,
+}
+
+/// The form of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// JSON, as Playwright's `storageState`.
+    Playwright,
+    /// Cookies, as curl and wget keep them.
+    Netscape,
+}
+
+/// What was exported, imported, removed or is there.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Answer {
+    /// With --export: the file's absolute path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The number of cookies.
+    pub cookies: usize,
+    /// The number of origins with items in local storage.
+    pub origins: usize,
+    /// The cookies of each domain and the items of each origin, as many as fit.
+    pub sites: Vec<Site>,
+    /// Whether there are more sites.
+    pub truncated: bool,
+}
+
+/// The state of a domain or an origin.
+#[derive(Serialize, JsonSchema, Debug)]
+pub struct Site {
+    /// The domain of cookies, or the origin of items.
+    pub site: String,
+    /// The number of cookies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cookies: Option<usize>,
+    /// The number of items in local storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<usize>,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
+    const HOST_OPTIONS: &'static [&'static str] = &["--project-root", "--allow-root", "--webdriver-url"];
+    const ISOLATION: Isolation = Isolation::Subprocess;
+    // A model that reads files would read the values.
+    const STREAM_FLAGS: &'static [&'static str] = &["--export"];
+    const ERRORS: &'static [&'static [Code]] = &[
+        codes::SESSION_ERRORS,
+        &[codes::BROWSER_LOST, codes::BLOCK_LIST_NOT_READABLE, STATE_NOT_READABLE],
+        ragmaker_project::ERRORS,
+        ragmaker_files::PATH_ERRORS,
+        ragmaker_files::IO_ERRORS,
+        &[ragmaker_files::NOT_A_REGULAR_FILE, ragmaker_files::PATH_NOT_WRITABLE],
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let given = [self.export.is_some(), self.import.is_some(), self.list, self.clear];
+        if given.into_iter().filter(|is_given| *is_given).count() != 1 {
+            return Err(ARGUMENT_ERROR
+                .error("give one of --export, --import, --list and --clear")
+                .detail("argument", "--list"));
+        }
+        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        if let Some(path) = &self.export {
+            let file = output_file(path, "--export", invocation)?;
+            let mut state = browsing.state()?;
+            let text = match self.format {
+                Format::Playwright => serde_json::to_string_pretty(&state).unwrap_or_default() + "\n",
+                Format::Netscape => {
+                    state.origins.clear();
+                    netscape::write(&state.cookies)
+                }
+            };
+            file.write_secret(text.as_bytes())?;
+            return Ok(answer(&state, Some(file.path())));
+        }
+        let state = match &self.import {
+            Some(path) => {
+                let state = read(path, self.format, invocation)?;
+                browsing.add_state(&state)?;
+                state
+            }
+            None => browsing.state()?,
+        };
+        if self.clear {
+            browsing.clear_state()?;
+        }
+        Ok(answer(&state, None))
+    }
+}
+
+/// The state in the file at `path`. No error quotes the file.
+fn read(path: &Path, format: Format, invocation: &Invocation) -> Result<State, Error> {
+    let unreadable = |what: String| {
+        STATE_NOT_READABLE.error(format!("{} {what}", path.display())).detail("path", path.to_string_lossy())
+    };
+    let text = read_text_file(path, invocation, MAX_BYTES).map_err(|reason| match reason {
+        InputError::TooLarge(limit) => unreadable(format!("has more than {limit} bytes")),
+        InputError::NotUtf8 => unreadable("is not UTF-8".to_owned()),
+        reason => reason.into_error(path),
+    })?;
+    match format {
+        Format::Playwright => serde_json::from_str(&text).map_err(|error| {
+            unreadable(format!("is no storageState: line {}, column {}", error.line(), error.column()))
+        }),
+        Format::Netscape => match netscape::read(&text) {
+            Ok(cookies) => Ok(State { cookies, origins: vec![] }),
+            Err(line) => Err(unreadable(format!("is no cookie file: line {line}"))),
+        },
+    }
+}
+
+fn answer(state: &State, path: Option<&Path>) -> Answer {
+    let cookies = cookies_by_domain(&state.cookies);
+    let domains =
+        cookies.into_iter().map(|(site, count)| Site { site: site.to_owned(), cookies: Some(count), items: None });
+    let origins = state.origins.iter().map(|origin| Site {
+        site: origin.origin.clone(),
+        cookies: None,
+        items: Some(origin.local_storage.len()),
+    });
+    let sites: Vec<Site> = domains.chain(origins).collect();
+    let total = sites.len();
+    let mut answer = Answer {
+        path: path.map(|path| path.to_string_lossy().into_owned()),
+        cookies: state.cookies.len(),
+        origins: state.origins.len(),
+        sites: vec![],
+        truncated: false,
+    };
+    answer.sites = Budget::beside(&answer).take_list(sites);
+    answer.truncated = answer.sites.len() < total;
+    answer
+}
