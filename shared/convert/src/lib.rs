@@ -27,7 +27,7 @@ use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format};
 use ragmaker_markdown::{Document, Metadata};
 use ragmaker_office::{DOCUMENT_UNREADABLE, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Source, Text};
-use ragmaker_tool::{Code, Error, OFFSET_BEYOND_END};
+use ragmaker_tool::{Code, Error};
 use url::Url;
 
 pub use archive::{archive, is_archive};
@@ -47,7 +47,6 @@ pub const ERRORS: &[Code] = &[
     PDF_ENCRYPTED,
     PDF_UNREADABLE,
     DOCUMENT_UNREADABLE,
-    OFFSET_BEYOND_END,
 ];
 
 /// The most bytes of a file (64 MiB).

@@ -8,7 +8,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Browsing, State, codes, cookies_by_domain};
 use ragmaker_files::{InputError, output_file, read_text_file};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Tool, choice,
+    ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Tool, choice, host,
 };
 use serde::{Deserialize, Serialize};
 
@@ -91,9 +91,9 @@ impl Tool for Args {
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
-    const HOST_OPTIONS: &'static [&'static str] = &["--project-root", "--allow-root", "--webdriver-url"];
+    const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
-    // A model that reads files would read the values.
+    // Of the command line alone: a model that reads files would read the values.
     const STREAM_FLAGS: &'static [&'static str] = &["--export"];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
