@@ -110,13 +110,14 @@ fn only_the_exact_url_on_this_machine_gets_the_page() {
     }
 }
 
-/// The page of a knowledge base of three documents, open in the browser.
+/// The page of a knowledge base, open in the browser.
 struct OpenPage {
     tab: Tab,
     _server: Server,
 }
 
 impl OpenPage {
+    /// The page of a knowledge base of three documents.
     fn new(visitor: &Visitor) -> Self {
         for (name, title, text) in [
             ("tides.md", "Tides", "The moon pulls the sea.\n\n## Neap\n\nThe moon and the sun pull across."),
@@ -138,6 +139,11 @@ impl OpenPage {
         ];
         let catalog = json!({"title": "The sea", "summary": "All of it.", "documents": documents});
         visitor.project.write("kb/cache/catalog.json", catalog.to_string());
+        Self::open(visitor)
+    }
+
+    /// The page of the knowledge base in `kb`.
+    fn open(visitor: &Visitor) -> Self {
         let server = Server::start(visitor);
         visitor.navigate(&server.url).run().answer();
         let mut tab = Tab::of(visitor.project.path(), &server.url);
@@ -254,6 +260,38 @@ fn the_page_is_used_with_keys_alone() {
     ] {
         assert!(controls.iter().any(|one| one.starts_with(control)), "{control}: {controls:?}");
     }
+}
+
+#[test]
+fn a_long_list_is_complete_and_goes_on_where_it_was() {
+    let visitor = Visitor::with_browser();
+    let names: Vec<String> = (0..230).map(|number| format!("Gauge {number:03}")).collect();
+    let documents: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"url": "https://x.example/", "title": name, "path": format!("{name}.md")}))
+        .collect();
+    for name in &names {
+        visitor.project.write(&format!("kb/cache/{name}.md"), format!("# {name}\n\nThe water level.\n"));
+    }
+    visitor.project.write("kb/cache/catalog.json", json!({"title": "Gauges", "documents": documents}).to_string());
+    let mut page = OpenPage::open(&visitor);
+    let cards = |count: usize| settled(&format!("document.querySelectorAll('.card').length >= {count}"));
+    page.tab.value(&cards(100));
+    assert_eq!(page.titles(), names[..100].join(","));
+    // The list is not made anew: the reader of its end stays there.
+    let more = "(() => { const box = document.querySelector('.browse'); box.scrollTop = box.scrollHeight; \
+                const before = box.scrollTop; document.getElementById('more').click(); return box.scrollTop - before; })()";
+    assert_eq!(page.text(more), "0");
+    page.tab.value(&cards(200));
+    assert_eq!(page.titles(), names[..200].join(","));
+    assert_eq!(page.text("document.getElementById('more').textContent"), "Show 30 more");
+    page.text(more);
+    page.tab.value(&cards(230));
+    assert_eq!(page.titles(), names.join(","));
+    assert_eq!(page.text("document.getElementById('more').hidden"), "true");
+    page.press(&["/", "w", "a", "t", "e", "r"]);
+    page.tab.value(&cards(100));
+    assert_eq!(page.titles(), names[..100].join(","));
 }
 
 #[test]

@@ -228,17 +228,21 @@
   // The cards that a window shows are drawn at once, the others when those are painted: drawing 100 cards was most of
   // the time of the first key.
   function draw() {
+    const { found } = state;
+    $("list").replaceChildren();
+    extend(SCREEN);
+    requestAnimationFrame(() => setTimeout(() => { if (state.found === found) extend(state.shown); }));
+    $("status").textContent = found.length === docs.length ? `${count.format(docs.length)} documents`
+      : `${count.format(found.length)} of ${count.format(docs.length)} documents`;
+    $("none").hidden = found.length > 0;
+  }
+
+  // Draws the cards that are missing among the first `end`. Those that are there stay, and with them what is in sight.
+  function extend(end) {
     const { found, shown, wanted } = state;
-    const part = found.slice(0, shown);
-    const cards = (from, to) => part.slice(from, to).map((one) => card(one, wanted));
-    $("list").replaceChildren(...cards(0, SCREEN));
-    const append = () => { if (state.found === found && state.shown === shown) $("list").append(...cards(SCREEN)); };
-    if (part.length > SCREEN) requestAnimationFrame(() => setTimeout(append));
-    $("more").hidden = part.length === state.found.length;
-    $("more").textContent = `Show ${Math.min(PAGE, state.found.length - part.length)} more`;
-    $("status").textContent = state.found.length === docs.length ? `${count.format(docs.length)} documents`
-      : `${count.format(state.found.length)} of ${count.format(docs.length)} documents`;
-    $("none").hidden = state.found.length > 0;
+    $("list").append(...found.slice($("list").children.length, end).map((one) => card(one, wanted)));
+    $("more").hidden = shown >= found.length;
+    $("more").textContent = `Show ${Math.min(PAGE, found.length - shown)} more`;
   }
 
   // The reader: a frame without scripts, whose elements are made here. Before its own document is there, it
@@ -384,7 +388,7 @@
     $("query").addEventListener("input", (event) => { state.query = event.target.value; update(); });
     $("order").addEventListener("change", (event) => { state.order = event.target.value; update(); });
     $("theme").addEventListener("change", (event) => theme(event.target.value));
-    $("more").addEventListener("click", () => { state.shown += PAGE; draw(); });
+    $("more").addEventListener("click", () => { state.shown += PAGE; extend(state.shown); });
     $("back").addEventListener("click", close);
     $("clear").addEventListener("click", () => {
       state.chosen = {};
