@@ -1,8 +1,8 @@
 //! Files in place of pages: their bytes, received by the tab itself.
 //!
 //! The browser shows no file and saves none. The tab is sent to the URL again, as a person would go there, with the
-//! session's cookies; its response is paused, and its body is read from the browser instead of being shown. So files behind a login, and
-//! browsers of other machines, need nothing else.
+//! session's cookies. Its response is paused, and the body is read from the browser instead of being shown. So files
+//! behind a login, and browsers of other machines, need nothing else.
 
 use std::time::Instant;
 
