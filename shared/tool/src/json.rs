@@ -37,17 +37,15 @@ impl Charset {
 pub fn write(value: &impl Serialize, charset: Charset, mut out: impl io::Write) -> serde_json::Result<()> {
     // One kind of writer for all: what prints JSON is made once, not once for each.
     let out: &mut dyn io::Write = &mut out;
-    let mut serializer = Serializer::with_formatter(out, Layout { charset, open: vec![] });
+    let mut serializer = Serializer::with_formatter(out, Layout { charset, is_line: false, open: vec![] });
     value.serialize(&mut serializer)?;
     serializer.into_inner().write_all(b"\n").map_err(serde_json::Error::io)
 }
 
-/// Writes an object without arrays on one line, for streams of objects.
+/// Writes a value on one line, for streams of objects.
 pub fn write_line(value: &impl Serialize, charset: Charset, mut out: impl io::Write) -> serde_json::Result<()> {
     let out: &mut dyn io::Write = &mut out;
-    // It is laid out as what stands within another object.
-    let open = vec![Open { lines: false, started: false }];
-    let mut serializer = Serializer::with_formatter(out, Layout { charset, open });
+    let mut serializer = Serializer::with_formatter(out, Layout { charset, is_line: true, open: vec![] });
     value.serialize(&mut serializer)?;
     serializer.into_inner().write_all(b"\n").map_err(serde_json::Error::io)
 }
@@ -79,6 +77,8 @@ impl io::Write for Count {
 /// The project's JSON layout.
 struct Layout {
     charset: Charset,
+    /// Whether nothing is broken into lines.
+    is_line: bool,
     /// For each open value: whether its members are on separate lines, and whether it has a member yet.
     open: Vec<Open>,
 }
@@ -121,7 +121,7 @@ impl Layout {
 
 impl Formatter for Layout {
     fn begin_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.begin(out, b'[', true)
+        self.begin(out, b'[', !self.is_line)
     }
 
     fn begin_array_value<W: ?Sized + io::Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
@@ -133,8 +133,8 @@ impl Formatter for Layout {
     }
 
     fn begin_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        let outermost = self.open.is_empty();
-        self.begin(out, b'{', outermost)
+        let lines = self.open.is_empty() && !self.is_line;
+        self.begin(out, b'{', lines)
     }
 
     fn begin_object_key<W: ?Sized + io::Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
@@ -186,8 +186,12 @@ mod tests {
     #[test]
     fn an_object_of_a_stream_is_one_line() {
         let mut out = vec![];
-        write_line(&json!({"a": "b\u{9b}", "c": {"d": 1}}), Charset::Utf8, &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "{\"a\": \"b\\u009b\", \"c\": {\"d\": 1}}\n");
+        let value = json!({"a": "b\u{9b}", "c": {"d": [1, {"e": []}]}, "f": ["g", "h"]});
+        write_line(&value, Charset::Utf8, &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "{\"a\": \"b\\u009b\", \"c\": {\"d\": [1, {\"e\": []}]}, \"f\": [\"g\", \"h\"]}\n"
+        );
     }
 
     #[test]
