@@ -33,6 +33,6 @@ pub use content::{Content, Kind};
 pub use load::{Browser, Loaded, UseBrowser, Via, open};
 pub use plan::{Planned, plan};
 pub use refetch::Refetch;
-pub use scope::{Pattern, Scope};
+pub use scope::Scope;
 pub use section::{Fetched, SectionRequest, fetch};
 pub use site::WAIT_TOO_LONG;

@@ -1,18 +1,8 @@
 //! The addresses of a section: documents below a path that match the caller's patterns.
 
+use ragmaker_address::Pattern;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
-use regex_automata::nfa::thompson::{
-    self,
-    pikevm::{Cache, PikeVM},
-};
-use std::{
-    error::Error as _,
-    sync::{Mutex, PoisonError},
-};
 use url::Url;
-
-/// The most memory in bytes that a pattern may take, which is what the regex crate grants one.
-const MOST: usize = 10 << 20;
 
 /// Name extensions of files that are not documents.
 const OTHERS: [&str; 44] = [
@@ -23,34 +13,6 @@ const OTHERS: [&str; 44] = [
 
 /// Name extensions of pages in a folder; then the folder is the section. A version number is not an extension.
 const PAGES: [&str; 9] = ["html", "htm", "xhtml", "md", "php", "asp", "aspx", "jsp", "txt"];
-
-/// A regular expression that filters addresses.
-#[derive(Debug)]
-pub struct Pattern {
-    machine: PikeVM,
-    scratch: Mutex<Cache>,
-}
-
-impl Pattern {
-    /// The pattern that `text` of `argument` spells, in the syntax of the regex crate.
-    pub fn new(argument: &str, text: &str) -> Result<Self, Error> {
-        let limits = thompson::Config::new().nfa_size_limit(Some(MOST));
-        let machine = PikeVM::builder().thompson(limits).build(text).map_err(|error| {
-            // The parser's own words are in several lines, what is wrong in the last.
-            let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            ARGUMENT_ERROR
-                .error(format!("{argument} cannot be {text:?}: {reason}"))
-                .remedy("Write a regular expression in the syntax of Rust's regex crate.")
-                .detail("argument", argument)
-        })?;
-        Ok(Self { scratch: Mutex::new(machine.create_cache()), machine })
-    }
-
-    fn is_in(&self, text: &str) -> bool {
-        self.machine.is_match(&mut self.scratch.lock().unwrap_or_else(PoisonError::into_inner), text)
-    }
-}
 
 /// A section of a site.
 #[derive(Debug)]
@@ -186,7 +148,6 @@ mod tests {
         assert!(scope.refusal(&url("https://x.example/docs/c")).is_some());
         assert!(scope.refusal(&url("https://x.example/docs/a/draft-1")).is_some());
         assert!(Scope::new(&start, Some(url("https://x.example/doc")), None, None).is_err());
-        assert!(Pattern::new("--match", "(").unwrap_err().message().contains("--match"));
     }
 
     proptest! {

@@ -1,11 +1,11 @@
 //! `ragmaker-browser-navigate`: opens a page and returns its title, its kind and its links.
 
-mod pattern;
+mod matching;
 
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_address::same_site;
+use ragmaker_address::{Pattern, same_site};
 use ragmaker_browser::{Browsing, Expand, Expanded, Link, Load, Ready, Target, Visit, codes};
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_tool::{
@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use url::Url;
 
-use pattern::Pattern;
+use matching::keep_matching;
 
 /// Open a web page and list the links that a person could follow there. Use it to
 /// choose pages; `browser_extract` saves one. Returns title, HTTP status and links, paged by next; obstacle
@@ -142,7 +142,7 @@ impl Tool for Args {
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let url = self.url.as_deref().map(ragmaker_address::parse).transpose()?;
-        let mut matching = self.matching.as_deref().map(Pattern::new).transpose()?;
+        let matching = self.matching.as_deref().map(|text| Pattern::new("--match", text)).transpose()?;
         let plan = CaptureArgs {
             screenshot: self.screenshot.as_deref(),
             full_page: self.full_page,
@@ -173,8 +173,8 @@ impl Tool for Args {
             link.href.len() <= ragmaker_address::MAX_BYTES
                 && (!self.same_site || Url::parse(&link.href).is_ok_and(|there| same_site(&page.url, &there)))
         });
-        if let Some(pattern) = &mut matching {
-            pattern.keep_in(&mut links, MATCHING)?;
+        if let Some(pattern) = &matching {
+            keep_matching(&mut links, pattern, MATCHING)?;
         }
         let (files, _) = plan.save(page.captured.take())?;
         let frame = Answer {

@@ -8,10 +8,10 @@ mod plan;
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_address::codes;
+use ragmaker_address::{Pattern, codes};
 use ragmaker_http::{Client, Limits};
 use ragmaker_knowledge::DestinationArgs;
-use ragmaker_site::{Browser, Fetched, Pattern, Scope, SectionRequest, UseBrowser};
+use ragmaker_site::{Browser, Fetched, Scope, SectionRequest, UseBrowser};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END, Offset,
     Tool, Toolset, choice, host,
