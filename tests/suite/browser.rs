@@ -8,6 +8,7 @@ mod content;
 mod documentation;
 mod expand;
 mod files;
+mod json;
 mod kills;
 mod links;
 mod list;

@@ -90,6 +90,7 @@ fn what_is_wrong_with_a_page_has_the_same_code() {
         firefox(visitor.act("/page/one", r#"{"press":"Enter"}"#)),
         firefox(visitor.look()),
         firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.png"]),
+        firefox(visitor.extract("/page/one")).args(["--json-responses", "."]),
     ];
     for tool in refused {
         let error = tool.run().error("ARGUMENT_ERROR").clone();

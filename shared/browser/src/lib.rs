@@ -15,6 +15,7 @@
 //! | [`act`], [`expansion`] | takes steps in a page, as a person would; opens what is folded | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
 //! | [`download`] | files in place of pages | `navigation` |
+//! | [`responses`] | the JSON answers that a page receives | |
 //! | [`state`] | a session's cookies and local storage | `browsing`, `tab` |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
@@ -70,6 +71,7 @@ mod reach;
 mod readiness;
 mod remote;
 mod remote_session;
+mod responses;
 mod session;
 mod state;
 mod supervisor;
@@ -88,6 +90,7 @@ pub use navigation::Target;
 pub use page::{Link, Page, PageFile, Ready};
 pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
+pub use responses::{JsonResponse, JsonResponses};
 pub use session::{BrowserReservation, IDLE_SECONDS, Opened, close, open};
 pub use state::{Cookie, OriginStorage, State, StorageItem, cookies_by_domain};
 pub use supervisor::run_if_asked;

@@ -85,6 +85,8 @@ impl Navigation<'_> {
         // closed the tab.
         self.tab.socket.start_ping(LIMITS.ping);
         let (page, content) = match self.target {
+            // The answers to a page that is there already were not seen.
+            _ if self.tab.socket.collects_json() => self.load(&self.url.clone())?,
             Target::Load(url) => self.load(url)?,
             Target::Show(url) | Target::Acted(url) => match self.show(url)? {
                 Some(shown) => self.reload_if_refused(shown)?,

@@ -13,6 +13,7 @@ use crate::{
     expansion::Expanded,
     facts::Facts,
     login::looks_like_login,
+    responses::JsonResponses,
 };
 
 /// What ended the wait for the page's content.
@@ -107,6 +108,8 @@ pub struct Page {
     pub captured: Option<Captured>,
     /// The file that the URL leads to, if it is not a page and files were asked for.
     pub file: Option<PageFile>,
+    /// The JSON answers that it received, if they were to be collected.
+    pub json_responses: Option<JsonResponses>,
     /// When the server lets itself be asked again, as its `Retry-After` header says.
     retry_after: Option<String>,
     broken: Option<String>,
@@ -128,6 +131,7 @@ impl Page {
             expanded: None,
             captured: None,
             file: None,
+            json_responses: None,
             retry_after: headers["retry-after"].as_str().map(str::to_owned),
             broken: facts.broken,
         }

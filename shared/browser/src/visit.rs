@@ -3,10 +3,11 @@
 use std::{
     cell::Cell,
     rc::Rc,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use ragmaker_address::same_page;
+use ragmaker_address::{Pattern, same_page};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 
@@ -18,13 +19,14 @@ use crate::{
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     download,
     elements::{self, ElementScope, Frames, ListedElement, Place},
-    error::{Failure, not_a_page},
+    error::{CommandError, Failure, not_a_page},
     expansion::Expand,
     loading::{Load, Loading},
     navigation::{Navigation, Target},
     page::{Link, Outcome, Page},
     plain,
     readiness::{Network, PageScript, RequestedContent, limits::LIMITS},
+    responses::{JsonResponse, JsonResponses},
     session::BrowserLease,
     tab::{ShownPage, Tab, TabPreference},
 };
@@ -45,6 +47,7 @@ impl Browsing {
             expand: Expand::default(),
             capture: Capture::default(),
             takes_files: false,
+            json_responses: None,
         }
     }
 }
@@ -83,6 +86,8 @@ pub struct Visit<'a> {
     pub capture: Capture<'a>,
     /// Whether a file in place of a page is taken, as [`Page::file`], instead of being an error.
     pub takes_files: bool,
+    /// Which JSON answers of the page are taken, by their URLs. The page is loaded for that.
+    pub json_responses: Option<&'a Arc<Pattern>>,
 }
 
 impl Visit<'_> {
@@ -258,6 +263,19 @@ impl Visit<'_> {
         Ok((Page::of_file(&url, status, file), Value::Null))
     }
 
+    /// The JSON answers of the page in `tab` that the host's restrictions let pass.
+    fn json_responses(&self, tab: &mut Tab, loading: &Loading, deadline: Instant) -> Option<JsonResponses> {
+        let mut collected = tab.socket.take_json(deadline.min(Instant::now() + LIMITS.ping))?;
+        let complete = collected.responses.len();
+        collected.responses.retain(|JsonResponse { url, address, .. }| {
+            let allowed = ragmaker_address::check(url).and_then(|()| self.browsing.domains.check(url));
+            let reached = loading.reach().map_or(Ok(()), |reach| reach.check(url, address.as_deref()));
+            allowed.and(reached).is_ok()
+        });
+        collected.left_out += complete - collected.responses.len();
+        Some(collected)
+    }
+
     /// Visits the page by WebDriver commands alone.
     fn plainly<T>(
         &self,
@@ -272,6 +290,9 @@ impl Visit<'_> {
         }
         if self.capture.is_any() {
             return Err(self.browsing.no_socket("--screenshot and --print-pdf need"));
+        }
+        if self.json_responses.is_some() {
+            return Err(self.browsing.no_socket("--json-responses needs"));
         }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
         let request = plain::VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline };
@@ -295,7 +316,10 @@ impl Visit<'_> {
         let mut new_tabs = 0;
         loop {
             let no_page = || NO_PAGE.error("this session has no open page");
-            let tab = Tab::borrow(in_use.profile(), &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
+            let mut tab = Tab::borrow(in_use.profile(), &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
+            if let Some(pattern) = self.json_responses {
+                tab.socket.collect_json(pattern.clone()).map_err(CommandError::into_error)?;
+            }
             let url = match self.target {
                 Target::Load(url) | Target::Show(url) | Target::Acted(url) => url,
                 Target::Latest => &tab.shown().ok_or_else(no_page)?.requested,
@@ -325,7 +349,8 @@ impl Visit<'_> {
             let Navigation { mut tab, shows_page, network, .. } = navigation;
             tab.remember_silent(network.silent_hosts());
             let error = match result {
-                Ok((page, content)) => {
+                Ok((mut page, content)) => {
+                    page.json_responses = self.json_responses(&mut tab, loading, deadline);
                     if shows_page {
                         in_use.profile().note_origin(&page.url.origin().ascii_serialization());
                     }

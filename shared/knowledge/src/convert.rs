@@ -7,7 +7,10 @@ use ragmaker_markdown::{Document, Metadata, Options, Scope, convert};
 use ragmaker_tool::{Code, Error};
 use url::Url;
 
-use crate::body::{Body, decode};
+use crate::{
+    body::{Body, decode},
+    indent::indented,
+};
 
 /// The document has no text to save.
 pub const EMPTY_CONTENT: Code =
@@ -41,7 +44,7 @@ pub enum Format {
     Html,
     /// Markdown, which stays as it is.
     Markdown,
-    /// Text that becomes a code block in this language.
+    /// Text that becomes a code block in this language; JSON is indented.
     Code(&'static str),
 }
 
@@ -87,6 +90,7 @@ impl Fetched<'_> {
         let document = match self.format {
             Format::Html => self.html(text),
             Format::Markdown => as_it_is(text.to_owned(), text),
+            Format::Code("json") => as_it_is(fenced(&indented(text).unwrap_or_else(|| text.to_owned()), "json"), text),
             Format::Code(language) => as_it_is(fenced(text, language), text),
         };
         let mut document = document.ok_or_else(|| {
@@ -180,8 +184,9 @@ mod tests {
         assert_eq!(fetched("<p>Text of the page.").convert().unwrap().metadata.title, "Hint");
         let part = Fetched { selected: true, ..fetched("<h1>Own</h1><p>Text of the page.") };
         assert_eq!(part.convert().unwrap().metadata.title, "Hint");
-        let code = Fetched { format: Format::Code("json"), ..fetched("{}") }.convert().unwrap();
-        assert_eq!((code.metadata.title.as_str(), code.markdown.as_str()), ("Hint", "```json\n{}\n```\n"));
+        let code = Fetched { format: Format::Code("json"), ..fetched("{\"a\":1}") }.convert().unwrap();
+        let block = "```json\n{\n  \"a\": 1\n}\n```\n";
+        assert_eq!((code.metadata.title.as_str(), code.markdown.as_str()), ("Hint", block));
     }
 
     #[test]

@@ -32,6 +32,7 @@
 
 mod body;
 mod convert;
+mod indent;
 mod place;
 mod save;
 

@@ -2,6 +2,7 @@
 //! place of pages, such as PDFs, are converted as well.
 
 mod file;
+mod json;
 
 use ragmaker_browser::{Page, Visit, codes};
 use ragmaker_knowledge::{Body, Fetched, Format, now};
@@ -9,6 +10,7 @@ use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
 
 pub use file::FileFacts;
+pub use json::JsonDocument;
 
 /// A page with its content.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub struct Rendered {
     pub document: Document,
     /// The file that the document was made of, if it is not a page.
     pub file: Option<FileFacts>,
+    /// The JSON answers of the page as documents, and how many are left out, if they were asked for.
+    pub json: Option<(Vec<JsonDocument>, usize)>,
 }
 
 impl Rendered {
@@ -40,7 +44,8 @@ impl Rendered {
             }
             let url = ragmaker_address::canonical(&page.url);
             let (document, facts) = file::document(&page, &file)?;
-            return Ok(Self { page, url, html: String::new(), document, file: Some(facts) });
+            let json = page.json_responses.take().map(|answers| json::documents(&answers, &url));
+            return Ok(Self { page, url, html: String::new(), document, file: Some(facts), json });
         }
         if let Some(error) = page.refusal() {
             return Err(error);
@@ -72,6 +77,7 @@ impl Rendered {
             source: None,
         };
         let document = fetched.convert()?;
-        Ok(Self { page, url, html, document, file: None })
+        let json = page.json_responses.take().map(|answers| json::documents(&answers, &url));
+        Ok(Self { page, url, html, document, file: None, json })
     }
 }

@@ -1,13 +1,15 @@
 //! `ragmaker-browser-extract`: saves the main content of a page as Markdown and records it in the catalog.
 
+mod json;
 mod list;
 mod memory;
 mod page;
 mod queue;
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
+use ragmaker_address::Pattern;
 use ragmaker_browser::{Browsing, Capture, Expand, Expanded, Load, Ready, Target, codes};
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_knowledge::{DestinationArgs, EMPTY_CONTENT, now, save_converted};
@@ -19,6 +21,7 @@ use ragmaker_tool::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use json::{JsonResponses, SavedJson};
 use list::List;
 pub use list::Pages;
 use page::Extraction;
@@ -60,6 +63,10 @@ pub struct Args {
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
+    /// save its JSON answers whose address this regex matches, too
+    #[argh(option)]
+    #[serde(skip)]
+    pub json_responses: Option<String>,
     /// file for a picture of the page: .png or .webp
     #[argh(option)]
     #[serde(skip)]
@@ -144,6 +151,9 @@ pub struct Saved {
     /// Of a file in place of a page, such as a PDF: its type, size and SHA-256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileFacts>,
+    /// With --json-responses: the JSON answers that the page received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub json_responses: Option<JsonResponses>,
     /// The files that were written.
     #[serde(flatten)]
     pub files: Files,
@@ -158,8 +168,16 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     // What a model need not decide.
-    const STREAM_FLAGS: &'static [&'static str] =
-        &["--tabs", "--per-host", "--jsonl", "--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
+    const STREAM_FLAGS: &'static [&'static str] = &[
+        "--tabs",
+        "--per-host",
+        "--jsonl",
+        "--json-responses",
+        "--screenshot",
+        "--full-page",
+        "--screenshot-selector",
+        "--print-pdf",
+    ];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
@@ -204,7 +222,12 @@ impl Args {
         }
     }
 
-    fn extraction(&self) -> Extraction<'_> {
+    fn json(&self) -> Result<Option<Arc<Pattern>>, Error> {
+        let pattern = |text: &str| Pattern::new("--json-responses", text).map(Arc::new);
+        self.json_responses.as_deref().map(pattern).transpose()
+    }
+
+    fn extraction<'a>(&'a self, json: Option<&'a Arc<Pattern>>) -> Extraction<'a> {
         Extraction {
             session: self.session.as_deref(),
             selector: self.selector.as_deref(),
@@ -214,6 +237,7 @@ impl Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             visible: self.no_headless,
             capture: Capture::default(),
+            json,
         }
     }
 
@@ -233,11 +257,12 @@ impl Args {
             print_pdf: self.print_pdf.as_deref(),
         }
         .plan(invocation)?;
+        let json = self.json()?;
         let place = self.named().locate(invocation)?;
         let browsing = Browsing::new(self.session.as_deref(), invocation)?;
         let target = Target::new(address.as_ref(), self.reload)?;
-        let extraction = Extraction { capture: plan.capture(), ..self.extraction() };
-        let Rendered { mut page, url, document, file, .. } = extraction.take(&browsing, target)?;
+        let extraction = Extraction { capture: plan.capture(), ..self.extraction(json.as_ref()) };
+        let Rendered { mut page, url, document, file, json, .. } = extraction.take(&browsing, target)?;
         let (files, _) = plan.save(page.captured.take())?;
         let saved = save_converted(
             document,
@@ -246,6 +271,8 @@ impl Args {
             Some(&extraction.source(address.as_ref(), &url)),
             &place.destination(),
         )?;
+        let save_json = |answers| JsonResponses::save_to(&place.destination(), extraction.session, answers);
+        let json_responses = json.map(save_json).transpose()?;
         Ok(Saved {
             url,
             title: saved.title,
@@ -258,6 +285,7 @@ impl Args {
             pending: page.pending,
             expanded: page.expanded,
             file,
+            json_responses,
             files,
         })
     }
@@ -278,10 +306,11 @@ impl Args {
         if let Some(path) = &self.urls_file {
             addresses.extend(list::read(path, invocation)?);
         }
+        let json = self.json()?;
         let place = self.named().locate(invocation)?;
         let list = List {
             addresses,
-            extraction: self.extraction(),
+            extraction: self.extraction(json.as_ref()),
             place: &place,
             tabs: self.tabs.map_or(8, Bounded::index),
             per_host: self.per_host.map_or(2, Bounded::index),

@@ -19,7 +19,7 @@ use ragmaker_catalog::{Listed, Source};
 use ragmaker_files::{InputError, read_standard_input, read_text_file};
 use ragmaker_ingest::{Counts, Page, Run, Store, Summary, Verdict};
 use ragmaker_knowledge::{SaveTarget, content_hash, title_of};
-use ragmaker_rendered::Rendered;
+use ragmaker_rendered::{JsonDocument, Rendered};
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Caller, Error, INTERNAL_ERROR, Invocation,
@@ -30,7 +30,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    Saved, memory,
+    JsonResponses, Saved, json, memory,
     page::Extraction,
     queue::{Queue, Task, WorkItem},
 };
@@ -52,6 +52,9 @@ pub struct Pages {
     pub pages_left: usize,
     /// The whole run, one page of JSON a line, unchanged ones included.
     pub report_file: String,
+    /// With --json-responses: how many JSON answers of pages were saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub json_saved: Option<usize>,
     /// Whether an interrupted run was continued.
     pub continued: bool,
     /// The catalog's absolute path.
@@ -182,8 +185,9 @@ type Done = (Task, Result<Rendered, Error>);
 pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Error> {
     let place = list.place;
     let catalog_file = place.catalog.file().to_string_lossy().into_owned();
-    let Extraction { session, selector, wait_for, load, .. } = list.extraction;
-    let key = (&list.addresses, session, selector, wait_for, load, list.reload, place.folder.to_string_lossy());
+    let Extraction { session, selector, wait_for, load, json, .. } = list.extraction;
+    let (json, folder) = (json.map(|pattern| pattern.as_str()), place.folder.to_string_lossy());
+    let key = (&list.addresses, session, selector, wait_for, load, list.reload, json, folder);
     let key = content_hash("", &serde_json::to_string(&key).unwrap_or_default());
     let mut output = Output {
         store: Store::open(&place.catalog, place.folder.clone())?,
@@ -192,6 +196,7 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
         redirected: HashMap::new(),
         catalog_file: &catalog_file,
         jsonl: list.jsonl,
+        json_saved: 0,
     };
     output.redirected = output.redirects();
     if list.jsonl && io::stdout().is_terminal() {
@@ -199,6 +204,7 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
     }
     let mut ended = HashSet::new();
     for record in output.run.earlier::<Map<String, Value>>() {
+        output.json_saved += saved_earlier(&record);
         output.print(&record);
         ended.insert(record["requested_url"].as_str().unwrap_or_default().to_owned());
     }
@@ -225,11 +231,12 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
         let list = &List { tabs: browsing.most_at_once(list.tabs), addresses: vec![], ..*list };
         load_all(list, tasks, &mut output, invocation)?;
     }
-    let Output { mut store, run, .. } = output;
+    let Output { mut store, run, json_saved, .. } = output;
+    let json_saved = json.map(|_| json_saved);
     store.finish()?;
     // The catalog's path takes its share of the answer.
     let Summary { counts, pages, report_file, total, continued, .. } = run.finish_with(&catalog_file)?.summary;
-    Ok(Pages { counts, pages_left: total - pages.len(), pages, report_file, continued, catalog_file })
+    Ok(Pages { counts, pages_left: total - pages.len(), pages, report_file, json_saved, continued, catalog_file })
 }
 
 fn load_all(list: &List<'_>, tasks: Vec<Task>, output: &mut Output<'_>, invocation: &Invocation) -> Result<(), Error> {
@@ -263,6 +270,8 @@ struct Output<'a> {
     redirected: HashMap<String, String>,
     catalog_file: &'a str,
     jsonl: bool,
+    /// How many JSON answers were saved.
+    json_saved: usize,
 }
 
 impl Output<'_> {
@@ -284,9 +293,16 @@ impl Output<'_> {
     }
 
     fn save(&mut self, task: &Task, taken: Rendered) -> Result<(), Error> {
-        let Rendered { page, url, document, file, .. } = taken;
+        let Rendered { page, url, document, file, json, .. } = taken;
         let (title, words, confidence) = (title_of(&document, &url), document.words, document.metadata.confidence);
         let stored = self.store.save(document, &url, &self.extraction.source(Some(&task.url), &url))?;
+        let (store, session) = (&mut self.store, self.extraction.session);
+        let save = |JsonDocument { url, document }| {
+            let stored = store.save(document, &url, &json::source(session))?;
+            Ok(stored.file.to_string_lossy().into_owned())
+        };
+        let json_responses = json.map(|answers| JsonResponses::save(answers, save)).transpose()?;
+        self.json_saved += json_responses.as_ref().map_or(0, |answers| answers.saved);
         let saved = Saved {
             url: url.clone(),
             title,
@@ -299,6 +315,7 @@ impl Output<'_> {
             pending: page.pending,
             expanded: page.expanded,
             file,
+            json_responses,
             files: Files::default(),
         };
         let record = record(&task.requested, stored.verdict, serde_json::to_value(&saved).unwrap_or_default());
@@ -338,6 +355,11 @@ impl Output<'_> {
             let _ = io::stdout().write_all(&out).and_then(|()| io::stdout().flush());
         }
     }
+}
+
+/// How many JSON answers were saved with the page of an earlier line.
+fn saved_earlier(record: &Map<String, Value>) -> usize {
+    record.get("json_responses").and_then(|answers| answers["saved"].as_u64()).unwrap_or_default() as usize
 }
 
 /// The line of a page that is in the knowledge base.

@@ -1,7 +1,8 @@
 //! One page: visits, checks and converts it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use ragmaker_address::Pattern;
 use ragmaker_browser::{Browsing, Capture, Expand, Load, Target, Visit};
 use ragmaker_knowledge::{EMPTY_CONTENT, Source};
 use ragmaker_rendered::Rendered;
@@ -20,6 +21,8 @@ pub(crate) struct Extraction<'a> {
     pub(crate) visible: bool,
     /// What is taken beside the content.
     pub(crate) capture: Capture<'a>,
+    /// Which JSON answers are taken.
+    pub(crate) json: Option<&'a Arc<Pattern>>,
 }
 
 impl Extraction<'_> {
@@ -51,6 +54,7 @@ impl Extraction<'_> {
             load: self.load,
             expand: self.expand,
             capture: self.capture,
+            json_responses: self.json,
             ..browsing.visit(target)
         };
         Rendered::of(&visit, self.selector)

@@ -16,6 +16,7 @@
 //! neither an event loop nor threads.
 
 mod browser;
+mod history;
 mod socket;
 mod tab;
 

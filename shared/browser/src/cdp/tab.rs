@@ -4,49 +4,30 @@ use std::{
     collections::HashMap,
     mem,
     rc::Rc,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use ragmaker_address::Pattern;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::socket::{Event, Incoming, Socket};
-use crate::{endpoint::Endpoint, error::CommandError, loading::Loading};
+use super::{
+    history::HistoryGuard,
+    socket::{Event, Incoming, Socket},
+};
+use crate::{
+    endpoint::Endpoint,
+    error::CommandError,
+    loading::Loading,
+    responses::{Collector, JsonResponses, MOST_BYTES, body_of},
+};
 
 /// The name of the isolated world that the page scripts run in, and of the binding that they report by.
 const WORLD: &str = "tool";
 
 /// The event of [`TabSocket::ask_host`]: the host of a `url` has answered.
 pub(crate) const HOST_ANSWERED: &str = "Tool.hostAnswered";
-
-/// Prevents a page from going back to pages of earlier calls: the history before this call's document is
-/// cleared, and a page that went back anyway is detected.
-#[derive(Debug, Default)]
-struct HistoryGuard {
-    /// The tab's outermost frame.
-    frame: String,
-    /// The first document of this call.
-    first: Option<String>,
-    /// Whether that document is current.
-    at_first: bool,
-    /// Whether the page went back before it, or to the empty page of a new tab.
-    went_back: bool,
-}
-
-impl HistoryGuard {
-    /// Handles an event. Returns whether the history must be cleared now.
-    fn follow(&mut self, method: &str, params: &Value) -> bool {
-        let navigated = method == "Page.frameNavigated" && params["frame"]["id"] == *self.frame;
-        if navigated {
-            self.at_first = params["frame"]["loaderId"].as_str() == self.first.as_deref();
-        }
-        let back = method == "Page.frameStartedNavigating" && params["navigationType"] == "historyDifferentDocument";
-        self.went_back |= back && self.at_first && params["frameId"] == *self.frame;
-        // The browser may not know yet that the document is committed, and would keep the entry before it.
-        let again = matches!(method, "Page.domContentEventFired" | "Page.loadEventFired");
-        self.at_first && (navigated || again)
-    }
-}
 
 /// The events that are kept while a call acts in a page.
 const SIDE_EVENTS: [&str; 4] =
@@ -84,6 +65,8 @@ pub(crate) struct TabSocket {
     follows_frames: bool,
     /// The events in [`SIDE_EVENTS`], if frames are followed.
     side_events: Vec<Event>,
+    /// What collects the page's JSON answers, if they are collected.
+    collector: Option<Collector>,
 }
 
 impl TabSocket {
@@ -93,7 +76,7 @@ impl TabSocket {
         // Enables crash events; the answer need not be waited for.
         socket.send(None, "Inspector.enable", &json!({}))?;
         socket.send(None, "Page.enable", &json!({}))?;
-        // Bodies are not stored, because they are never requested. Posted data is needed to distinguish
+        // Bodies are not stored unless JSON answers are collected. Posted data is needed to distinguish
         // requests.
         socket.send(
             None,
@@ -114,6 +97,7 @@ impl TabSocket {
             frames: vec![],
             follows_frames: false,
             side_events: vec![],
+            collector: None,
         })
     }
 
@@ -129,13 +113,12 @@ impl TabSocket {
 
     /// Starts to clear and watch the tab's history; `document` is the id of this call's document.
     pub(crate) fn guard_history(&mut self, document: Option<&str>) {
-        let first = document.map(str::to_owned);
-        self.history = HistoryGuard { frame: self.frame.clone(), first, ..HistoryGuard::default() };
+        self.history = HistoryGuard::new(&self.frame, document);
     }
 
     /// Whether the tab went back to a page of an earlier call.
     pub(crate) fn went_back(&self) -> bool {
-        self.history.went_back
+        self.history.went_back()
     }
 
     /// Cancels the pending navigation, which delays every command to the current page.
@@ -147,6 +130,30 @@ impl TabSocket {
     pub(crate) fn block(&mut self, hosts: &[&str]) -> Result<(), CommandError> {
         let patterns = hosts.iter().flat_map(|host| [format!("*://{host}/*"), format!("*://{host}:*/*")]);
         self.send("Network.setBlockedURLs", &json!({"urls": patterns.collect::<Vec<_>>()})).map(drop)
+    }
+
+    /// Collects the JSON answers that the tab's next pages receive from URLs that `pattern` matches.
+    pub(crate) fn collect_json(&mut self, pattern: Arc<Pattern>) -> Result<(), CommandError> {
+        self.collector = Some(Collector::new(pattern));
+        // Scripts and style sheets take a part of the space until the bodies are read.
+        let sizes = json!({
+            "maxTotalBufferSize": 16 * MOST_BYTES, "maxResourceBufferSize": 2 * MOST_BYTES, "maxPostDataSize": 4096,
+        });
+        self.send("Network.enable", &sizes).map(drop)
+    }
+
+    /// Whether JSON answers are collected, for which a page must be loaded.
+    pub(crate) fn collects_json(&self) -> bool {
+        self.collector.is_some()
+    }
+
+    /// The collected JSON answers, after a wait for complete ones until `until`; `None` if none are collected.
+    pub(crate) fn take_json(&mut self, until: Instant) -> Option<JsonResponses> {
+        // A tab that has gone sends no more of them.
+        while self.collector.as_ref().is_some_and(Collector::is_waiting)
+            && matches!(self.receive_event(until), Ok(true))
+        {}
+        self.collector.take().map(Collector::into_collected)
     }
 
     /// Lets `loading` decide about all later requests of the tab's pages.
@@ -392,7 +399,20 @@ impl TabSocket {
             }
             return Ok(());
         }
+        if let (Some(id), Some(collector)) = (incoming.id, &mut self.collector)
+            && collector.awaits(id)
+        {
+            collector.receive(id, incoming.into_result().ok().as_ref());
+            return Ok(());
+        }
         let Incoming { method, params, session, .. } = incoming;
+        if let Some(collector) = self.collector.as_mut().filter(|_| session.is_none())
+            && let Some(request) = collector.follow(&method, &params)
+        {
+            let (command, body) = body_of(&request);
+            let id = self.socket.send(None, command, &body)?;
+            collector.asked(id, &request);
+        }
         if self.history.follow(&method, &params) {
             self.send("Page.resetNavigationHistory", &json!({}))?;
         }
@@ -438,52 +458,5 @@ pub(crate) fn returned(mut answer: Value) -> Result<Value, CommandError> {
             let words = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
             Err(CommandError::Failed(words.unwrap_or_default().to_owned()))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn guard() -> HistoryGuard {
-        HistoryGuard { frame: "T".into(), first: Some("1".into()), ..HistoryGuard::default() }
-    }
-
-    fn shows(guard: &mut HistoryGuard, frame: &str, document: &str) -> bool {
-        guard.follow("Page.frameNavigated", &json!({"frame": {"id": frame, "loaderId": document}}))
-    }
-
-    fn goes_back(guard: &mut HistoryGuard, frame: &str) {
-        let params = json!({"frameId": frame, "navigationType": "historyDifferentDocument"});
-        assert!(!guard.follow("Page.frameStartedNavigating", &params));
-    }
-
-    #[test]
-    fn the_history_is_cleared_while_the_first_document_shows() {
-        let mut guard = guard();
-        assert!(!guard.follow("Page.loadEventFired", &json!({})));
-        assert!(!shows(&mut guard, "F", "1"));
-        assert!(shows(&mut guard, "T", "1"));
-        assert!(guard.follow("Page.domContentEventFired", &json!({})));
-        assert!(guard.follow("Page.loadEventFired", &json!({})));
-        // From the next document on, going back leads to a document of this call.
-        assert!(!shows(&mut guard, "T", "2"));
-        assert!(!guard.follow("Page.loadEventFired", &json!({})));
-    }
-
-    #[test]
-    fn only_the_first_document_can_go_back_to_an_earlier_call() {
-        let mut guard = guard();
-        goes_back(&mut guard, "T");
-        assert!(!guard.went_back);
-        shows(&mut guard, "T", "1");
-        goes_back(&mut guard, "F");
-        assert!(!guard.went_back);
-        shows(&mut guard, "T", "2");
-        goes_back(&mut guard, "T");
-        assert!(!guard.went_back);
-        shows(&mut guard, "T", "1");
-        goes_back(&mut guard, "T");
-        assert!(guard.went_back);
     }
 }
