@@ -4,6 +4,7 @@ mod asking;
 mod browser;
 mod commands;
 mod endpoint;
+mod ends;
 mod further;
 mod kills;
 mod terminal;

@@ -29,6 +29,7 @@ pub(crate) fn read(
     place: &RunContext,
     confinement: &Confinement,
     timeout: Duration,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> ParsedCatalog {
     let (shown, folder) = if catalog.file.is_empty() {
         (catalog.discover.join(" "), place.root.clone())
@@ -37,7 +38,7 @@ pub(crate) fn read(
     };
     let failed = |reason: String| format!("catalog {shown}: {reason}");
     let bytes = if catalog.file.is_empty() {
-        discovered(&catalog.discover, &folder, place, confinement).map_err(failed)?
+        discovered(&catalog.discover, &folder, place, confinement, is_cancelled).map_err(failed)?
     } else {
         bytes(Path::new(&catalog.file)).map_err(failed)?
     };
@@ -134,6 +135,7 @@ fn discovered(
     folder: &Path,
     place: &RunContext,
     confinement: &Confinement,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, String> {
     let (first, words) = command.split_first().ok_or("it is empty")?;
     let executable = Executable {
@@ -147,7 +149,7 @@ fn discovered(
         // To list tools, nothing has to be changed.
         reach: Permissions::of(ragmaker_tool::Annotations::READ_ONLY, confinement),
     };
-    let ended = executable.print(DISCOVERY).map_err(|error| error.message().to_owned())?;
+    let ended = executable.print(DISCOVERY, is_cancelled).map_err(|error| error.message().to_owned())?;
     if ended.exit_code != Some(0) {
         return Err(format!("it ended with {:?}: {}", ended.exit_code, ended.stderr.text(200).0));
     }

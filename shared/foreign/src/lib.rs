@@ -14,7 +14,7 @@
 //! use ragmaker_foreign::{RunContext, load};
 //! # let config = ragmaker_config::Config::load(".".as_ref(), &Default::default())?;
 //! let place = RunContext { root: "/home/me/project".into(), ..RunContext::default() };
-//! let loaded = load(&config, &place, &|name| name == "read_file")?;
+//! let loaded = load(&config, &place, &|name| name == "read_file", &|| false)?;
 //! for tool in &loaded.tools {
 //!     println!("{}: {}", tool.name, tool.description);
 //! }
@@ -27,6 +27,7 @@ mod dialect;
 mod mcp;
 mod output;
 mod process;
+mod relay;
 mod schema;
 
 use std::{path::PathBuf, sync::Arc, thread, time::Duration};
@@ -36,6 +37,7 @@ use ragmaker_tool::{Annotations, Code, Error};
 use serde_json::{Map, Value};
 
 pub use dialect::Dialect;
+pub use relay::run_if_asked;
 
 /// A further tool failed.
 pub const TOOL_FAILED: Code =
@@ -58,8 +60,9 @@ pub struct RunContext {
     pub cache: PathBuf,
     /// Environment variables that they do not get, beside those that look like a key: where the host has its own.
     pub without: Vec<String>,
-    /// Whether they are confined: the `main` function of the host calls [`ragmaker_confine::run_if_asked`] first.
-    pub confined: bool,
+    /// Whether the host's executable may be started again, to confine tools and to end servers with the host: its `main`
+    /// function calls [`ragmaker_confine::run_if_asked`] and [`run_if_asked`] first.
+    pub restarts: bool,
 }
 
 /// The result of loading.
@@ -104,13 +107,19 @@ enum Runner {
 const UNDECLARED: Annotations =
     Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: true };
 
-/// The further tools that `config` names. `is_taken` knows the names of the host's own.
+/// The further tools that `config` names. `is_taken` knows the names of the host's own. Where `is_cancelled` returns true,
+/// what has not answered yet is left out.
 ///
 /// # Errors
 ///
 /// `CONFIG_INVALID` for servers that are not configured as a whole. A catalog or a server that cannot be read is a
 /// warning.
-pub fn load(config: &Config, place: &RunContext, is_taken: &dyn Fn(&str) -> bool) -> Result<Loaded, Error> {
+pub fn load(
+    config: &Config,
+    place: &RunContext,
+    is_taken: &dyn Fn(&str) -> bool,
+    is_cancelled: &(dyn Fn() -> bool + Sync),
+) -> Result<Loaded, Error> {
     let tools = config.tools();
     let timeout = Duration::from_secs(tools.timeout_s);
     let servers: Vec<McpServer> = config.mcp_servers()?;
@@ -118,16 +127,16 @@ pub fn load(config: &Config, place: &RunContext, is_taken: &dyn Fn(&str) -> bool
     let any = tools.catalogs.iter().any(|catalog| catalog.confined) || servers.iter().any(|server| server.confined);
     let none = Confinement::none();
     // A process is started to find out, once for all.
-    let held = if place.confined && any { Confinement::here() } else { none.clone() };
+    let held = if place.restarts && any { Confinement::here() } else { none.clone() };
     let of = |confined: bool| if confined { &held } else { &none };
     for catalog in &tools.catalogs {
-        add(&mut loaded, catalog::read(catalog, place, of(catalog.confined), timeout), is_taken);
+        add(&mut loaded, catalog::read(catalog, place, of(catalog.confined), timeout, is_cancelled), is_taken);
     }
     // A server may take seconds to start: all start at once.
     let started: Vec<_> = thread::scope(|scope| {
         let starting: Vec<_> = servers
             .iter()
-            .map(|server| scope.spawn(move || mcp::tools(server, place, of(server.confined), timeout)))
+            .map(|server| scope.spawn(move || mcp::tools(server, place, of(server.confined), timeout, is_cancelled)))
             .collect();
         starting.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });

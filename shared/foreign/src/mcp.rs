@@ -26,6 +26,7 @@ use crate::{
     Confinement, RunContext, Runner, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, name_of,
     output::Stream,
     process::{Process, failed, program},
+    relay,
     schema::{self, Schema},
 };
 
@@ -63,17 +64,18 @@ pub(crate) fn tools(
     place: &RunContext,
     confinement: &Confinement,
     timeout: Duration,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<Result<Tool, String>>, String> {
     let said = |error: Error| error.message().to_owned();
     let server = Arc::new(Server::start(configured, place, confinement)?);
     let client = json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")});
     let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
-    server.request("initialize", &hello, START, &|| false).map_err(said)?;
+    server.request("initialize", &hello, START, is_cancelled).map_err(said)?;
     server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let (mut entries, mut cursor) = (vec![], Value::Null);
     loop {
         let page = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
-        let list = server.request("tools/list", &page, START, &|| false).map_err(said)?;
+        let list = server.request("tools/list", &page, START, is_cancelled).map_err(said)?;
         entries.extend(list["tools"].as_array().into_iter().flatten().cloned());
         cursor = list["nextCursor"].clone();
         if !cursor.is_string() || entries.len() > TOOLS {
@@ -129,8 +131,14 @@ impl Server {
             set_up(&mut confined.command);
             Process::Confined(confined.spawn().map_err(does_not_start)?)
         } else {
-            let mut command = Command::new(&program);
-            command.args(&configured.args).env_clear().envs(without_secrets());
+            let mut command = if place.restarts {
+                relay::command(program.as_os_str(), &configured.args).map_err(does_not_start)?
+            } else {
+                let mut command = Command::new(&program);
+                command.args(&configured.args);
+                command
+            };
+            command.env_clear().envs(without_secrets());
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
             set_up(&mut command);

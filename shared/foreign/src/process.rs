@@ -120,9 +120,9 @@ impl Executable {
     }
 
     /// Runs the executable without a call, and returns its output, as for a discovery command.
-    pub(crate) fn print(&self, timeout: Duration) -> Result<Ended, Error> {
+    pub(crate) fn print(&self, timeout: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<Ended, Error> {
         let arguments = self.words.iter().map(OsString::from).collect();
-        self.run(&Start { arguments, stdin: None, folder: None }, timeout, &|| false)
+        self.run(&Start { arguments, stdin: None, folder: None }, timeout, is_cancelled)
     }
 
     fn run(&self, start: &Start<'_>, timeout: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<Ended, Error> {

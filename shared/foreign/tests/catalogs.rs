@@ -34,10 +34,8 @@ impl Case {
     fn load(&self, configuration: &str) -> Loaded {
         self.write("ragmaker.toml", configuration);
         let config = Config::load(self.root(), &Options::default()).unwrap();
-        load(&config, &RunContext { root: self.root().to_owned(), ..RunContext::default() }, &|name| {
-            name == "read_file"
-        })
-        .unwrap()
+        let place = RunContext { root: self.root().to_owned(), ..RunContext::default() };
+        load(&config, &place, &|name| name == "read_file", &|| false).unwrap()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     env,
     io::{BufRead, BufReader, Read},
-    process::{Command, Stdio},
+    process::Stdio,
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -126,45 +126,13 @@ fn a_second_agent_on_the_conversation_is_refused() {
             None => thread::sleep(Duration::from_millis(5)),
         }
     };
-    let second = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--resume", &id]).run();
+    let second = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--resume", &id, "--output", "json"]).run();
     assert_eq!(second.error("SESSION_IN_USE")["details"]["session"], id);
     first.kill().unwrap();
     first.wait().unwrap();
     let good = Scripted::by(|_| says(WireFormat::OpenAi, "Free again.", &[]));
     let third = agent(&project, &good, WireFormat::OpenAi).args(["--resume", &id, "--output", "json"]).run();
     assert_eq!(third.answer()["answer"], "Free again.");
-}
-
-#[test]
-fn an_interrupted_run_is_an_error_and_can_be_continued() {
-    for form in ["json", "jsonl"] {
-        let project = Project::new();
-        let endpoint = Scripted::by(|_| Reply::default().then(AfterReply::Hang));
-        let mut command =
-            agent(&project, &endpoint, WireFormat::OpenAi).args(["Wait.", "--output", form]).into_command();
-        let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let until = Instant::now() + Duration::from_secs(20);
-        while endpoint.got().is_empty() {
-            assert!(Instant::now() < until);
-            thread::sleep(Duration::from_millis(5));
-        }
-        assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
-        let ended = run.wait_with_output().unwrap();
-        let error: Value = serde_json::from_slice(&ended.stderr).unwrap();
-        assert_eq!((ended.status.code(), &error["error_code"]), (Some(1), &json!("CANCELLED")));
-        let shown = String::from_utf8(ended.stdout).unwrap();
-        match shown.lines().last() {
-            None => assert_eq!(form, "json"),
-            Some(last) => {
-                let last: Value = serde_json::from_str(last).unwrap();
-                assert_eq!((form, &last["type"], &last["error_code"]), ("jsonl", &json!("error"), &json!("CANCELLED")));
-            }
-        }
-        let good = Scripted::by(|_| says(WireFormat::OpenAi, "Here again.", &[]));
-        let later = agent(&project, &good, WireFormat::OpenAi).args(["Now?", "--continue", "--output", "json"]).run();
-        assert_eq!(later.answer()["answer"], "Here again.");
-        assert!(good.got()[0].body.to_string().contains("Wait."));
-    }
 }
 
 #[test]
@@ -201,4 +169,31 @@ fn no_request_and_no_tool_are_mistakes_in_the_arguments() {
         assert!(["ARGUMENT_ERROR", "TOOL_NOT_FOUND"].contains(&error["error_code"].as_str().unwrap()), "{error}");
     }
     assert!(endpoint.got().is_empty());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_ignores_the_end_of_its_input_ends_with_the_agent() {
+    for confined in [false, true] {
+        let project = Project::new();
+        // It answers nothing, and what it started ignores everything but SIGKILL.
+        let script = "trap \"\" TERM HUP INT PIPE; (trap \"\" TERM HUP; exec sleep 601) & touch begun; exec sleep 602";
+        project.write(
+            "config/ragmaker/ragmaker.toml",
+            format!("[mcp.servers.deaf]\ncommand = 'sh'\nargs = ['-c', '{script}']\nconfined = {confined}\n"),
+        );
+        let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+        let mut command = agent(&project, &endpoint, WireFormat::OpenAi).arg("?").into_command();
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while !project.path().join("begun").exists() {
+            assert!(Instant::now() < until, "the server does not start");
+            thread::sleep(Duration::from_millis(5));
+        }
+        let sleeps = || project.processes().iter().filter(|process| process.command.starts_with("sleep 60")).count();
+        assert_eq!(sleeps(), 2);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(project.left_running(Duration::from_secs(20)).len(), 0);
+    }
 }

@@ -344,3 +344,75 @@ fn an_external_tool_needs_approval_with_its_permissions() {
     person.wait_for("> ");
     person.end();
 }
+
+/// A model that runs `line`, and then says "Done.".
+fn runs(line: &'static str) -> Scripted {
+    Scripted::by(move |got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
+        Some("user") => says(WireFormat::OpenAi, "", &[("", "run_command", &json!({"command": line}).to_string())]),
+        _ => says(WireFormat::OpenAi, "Done.\n", &[]),
+    })
+}
+
+#[test]
+fn a_question_hides_nothing_of_a_line() {
+    let project = Project::new();
+    project.write("config/ragmaker/ragmaker.toml", "[agent]\nthink_required = false\n");
+    let line = "touch one \u{1b}]0;two;\u{7}\u{1b}[8mthree\u{1b}[2K\u{9b}1A four\u{202e}\u{200b}\r; touch five";
+    let endpoint = runs(line);
+    let mut person = Person::start(&project, &endpoint, "2>errors");
+    person.wait_for("> ");
+    person.type_keys("Go.\r");
+    let shown = r"command: touch one \x1b]0;two;\x07\x1b[8mthree\x1b[2K\x9b1A four\u{202e}\u{200b}\x0d; touch five";
+    person.wait_for(shown);
+    person.wait_for("[y] yes");
+    // What is edited is what is seen, and it is no control sequence.
+    person.type_keys("e\r");
+    person.wait_for(r"edit: touch one \x1b]0;two");
+    person.type_keys("\u{5}\u{15}touch six\r");
+    person.wait_for("Done.");
+    person.wait_for("> ");
+    let screen = person.end();
+    assert!(!screen.contains("\u{1b}]0;two") && !screen.contains("\u{1b}[8m"), "{screen}");
+    assert!(project.path().join("six").exists() && !project.path().join("five").exists());
+    // A program that reads standard error gets no question, but nothing or one object.
+    let mut person = Person::start(&project, &endpoint, "Go. --output json 2>errors");
+    person.wait_for(shown);
+    person.wait_for("[y] yes");
+    person.type_keys("n\r");
+    person.wait_for("why");
+    person.type_keys("\r");
+    person.wait_for("\"answer\": \"Done.\\n\"");
+    person.end();
+    assert_eq!(std::fs::read_to_string(project.path().join("errors")).unwrap(), "");
+}
+
+#[test]
+fn a_signal_ends_the_prompt_and_a_question() {
+    let project = Project::new();
+    let endpoint = runs("touch one");
+    for (signal, at_question) in [("TERM", false), ("TERM", true), ("INT", true)] {
+        let mut person = Person::start(&project, &endpoint, "");
+        person.wait_for("> ");
+        if at_question {
+            person.type_keys("Go.\r");
+            person.wait_for("[y] yes");
+        }
+        let is_agent = |command: &str| command.split(' ').next().unwrap().ends_with("ragmaker-agent");
+        let agent = project.processes().into_iter().find(|process| is_agent(&process.command)).unwrap();
+        let sent = Command::new("kill").args([&format!("-{signal}"), &agent.pid.to_string()]).status().unwrap();
+        assert!(sent.success());
+        if signal == "INT" {
+            // As Ctrl-C: the step ends, and the conversation goes on.
+            person.wait_for("CANCELLED");
+            person.wait_for("> ");
+            assert!(person.end().contains("--resume"));
+        } else {
+            person.wait_for("--resume");
+            assert_eq!(person.child.wait().unwrap().code(), Some(143));
+        }
+        let last = conversations(&project).pop_last().unwrap().1.pop().unwrap();
+        assert_eq!(last["type"], if at_question { "interrupted" } else { "session" }, "{last}");
+        assert!(!project.path().join("one").exists());
+    }
+    assert_eq!(project.left_running(Duration::from_secs(10)).len(), 0);
+}

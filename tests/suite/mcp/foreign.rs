@@ -12,7 +12,8 @@ fn loaded(project: &Project, more: &str) -> Loaded {
     project.write("ragmaker.toml", &text);
     let options = Options { environment: Environment::default(), ..Options::default() };
     let config = Config::load(project.path(), &options).unwrap();
-    load(&config, &RunContext { root: project.path().to_owned(), ..RunContext::default() }, &|_| false).unwrap()
+    let place = RunContext { root: project.path().to_owned(), ..RunContext::default() };
+    load(&config, &place, &|_| false, &|| false).unwrap()
 }
 
 #[test]

@@ -16,16 +16,16 @@ use ragmaker_work_state::{Conversation, Work, rendered};
 use serde_json::{Value, json};
 
 use crate::{
-    approve::{Approvals, DENIED_BY_USER, NEEDS_APPROVAL, Verdict, kind},
+    approve::{Approvals, NEEDS_APPROVAL, Verdict},
     compaction,
     log::Log,
     machine::{Decision, Effect, Event, INTERRUPTED, Note, State, Stop, next},
-    offered::{AvailableTool, Outcome, Tools},
+    offered::{Outcome, Tools},
     prompts::{Facts, Language},
     rules::Rules,
     screen::Screen,
     session::Session,
-    terminal::{Reply, Terminal, object, spelled},
+    terminal::Terminal,
 };
 
 /// The turn took too many steps, or the same step again and again.
@@ -301,79 +301,8 @@ impl Agent {
     }
 }
 
-/// Approval, and the results for calls that a person refused or changed.
+/// Recording of events, and failures.
 impl Agent {
-    /// Asks a person whether `call` may run, which they may change. `Err` is the outcome of a call that may not.
-    fn ask(&mut self, tool: &AvailableTool, call: &mut Call, what: &str) -> Result<Result<Approval, Outcome>, Error> {
-        let title = format!("{} {what}", tool.name());
-        let (shown, together) = (spelled(&call.arguments), kind(tool, &Value::Null).to_string());
-        let reply = self.terminal.ask(&title, &shown, &together, &call.arguments.to_string(), object);
-        self.replied(tool, call, reply, &Value::Null)
-    }
-
-    /// Asks about what a tool said that it needs approval for.
-    fn ask_again(
-        &mut self,
-        tool: &AvailableTool,
-        call: &mut Call,
-        error: &Value,
-    ) -> Result<Result<Approval, Outcome>, Error> {
-        let details = &error["details"];
-        let title = format!("{}: {}", tool.name(), error["message"].as_str().unwrap_or_default());
-        let (shown, together) = (spelled(details), kind(tool, details).to_string());
-        let line = call.arguments["command"].as_str().map(str::to_owned);
-        let editable = line.clone().unwrap_or_else(|| call.arguments.to_string());
-        let mut arguments = call.arguments.clone();
-        let reply = self.terminal.ask(&title, &shown, &together, &editable, |text| {
-            if line.is_none() {
-                return object(text);
-            }
-            arguments["command"] = text.into();
-            Ok(arguments.clone())
-        });
-        self.replied(tool, call, reply, details)
-    }
-
-    fn replied(
-        &mut self,
-        tool: &AvailableTool,
-        call: &mut Call,
-        reply: Reply,
-        details: &Value,
-    ) -> Result<Result<Approval, Outcome>, Error> {
-        let id = call.id.clone();
-        let (decision, reason) = match reply {
-            Reply::Yes => (Decision::Approved, String::new()),
-            Reply::Always => {
-                self.approvals.always(tool, details);
-                (Decision::Approved, "always".to_owned())
-            }
-            Reply::Edited(arguments) => {
-                call.arguments = arguments;
-                (Decision::Edited, call.arguments.to_string())
-            }
-            Reply::No(words) => (Decision::Denied, words),
-            Reply::Interrupted => {
-                self.cancel.cancel();
-                return Ok(Err(Outcome::refused(CANCELLED.error("interrupted by the user"))));
-            }
-        };
-        self.take(Event::Approval { id, decision, reason: reason.clone() })?;
-        if decision == Decision::Denied {
-            let said = if reason.is_empty() { "without a word" } else { "and says" };
-            let error = DENIED_BY_USER
-                .error(format!("the person denied the call {said}: {reason}").trim_end_matches(": ").to_owned());
-            return Ok(Err(Outcome::refused(error.detail("words", reason))));
-        }
-        Ok(Ok(Approval::Granted))
-    }
-
-    fn refuse(&mut self, call: &Call, error: Error) -> Result<Outcome, Error> {
-        let reason = error.message().to_owned();
-        self.take(Event::Approval { id: call.id.clone(), decision: Decision::Refused, reason })?;
-        Ok(Outcome::refused(error))
-    }
-
     /// Writes down how a call ended. What is too long for the model is kept in a file.
     fn ended(&mut self, call: &Call, outcome: &Outcome) -> Result<Vec<Effect>, Error> {
         self.calls.push(json!({"name": call.name, "arguments": call.arguments, "error_code": outcome.error_code}));
@@ -388,10 +317,7 @@ impl Agent {
         let (id, name) = (call.id.clone(), call.name.clone());
         self.take(Event::ToolResult { id, name, text, is_error: outcome.is_error, milliseconds })
     }
-}
 
-/// Recording of events, and failures.
-impl Agent {
     /// The event without keys.
     fn blanked(&self, event: Event) -> Event {
         let blank = &self.blank;
@@ -419,8 +345,7 @@ impl Agent {
     }
 
     fn why(&mut self, stop: Stop) -> Error {
-        let session = self.session.id().to_owned();
-        let error = match stop {
+        match stop {
             Stop::Interrupted => CANCELLED.error("the step was ended"),
             Stop::Steps(steps) => STEP_LIMIT.error(format!("no answer after {steps} requests to the model")),
             Stop::Repeats(name) => STEP_LIMIT
@@ -433,8 +358,7 @@ impl Agent {
                 Some(error) => error,
                 None => INTERNAL_ERROR.error("the model could not be asked"),
             },
-        };
-        error.detail("session", session)
+        }
     }
 }
 

@@ -2,31 +2,28 @@
 
 use std::{
     io::{self, IsTerminal},
-    panic,
+    panic::{self, AssertUnwindSafe},
     process::ExitCode,
+    sync::Arc,
 };
 
-use ragmaker_model::Cancel;
-use ragmaker_registry::{fail, print, subprocess};
-use ragmaker_tool::{
-    ARGUMENT_ERROR, Error, HostOptions,
-    json::{self, Charset},
-};
-use serde_json::json;
+use ragmaker_registry::subprocess;
+use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR};
 
 use crate::{
-    agent::Agent,
     arguments::{Arguments, host_options},
     conversation,
-    interrupt::Step,
+    interrupt::Signals,
     piped, prompts,
+    report::{End, Report},
     screen::Form,
     start,
 };
 
 /// Runs this process: its `main` function is this call.
 pub fn main() -> ExitCode {
-    if let Some(exit) = ragmaker_browser::run_if_asked().or_else(subprocess::run_if_asked) {
+    let roles = [ragmaker_browser::run_if_asked, subprocess::run_if_asked, ragmaker_foreign::run_if_asked];
+    if let Some(exit) = roles.iter().find_map(|run_if_asked| run_if_asked()) {
         return exit;
     }
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
@@ -36,37 +33,40 @@ pub fn main() -> ExitCode {
     };
     // A panic in a tool is answered as an error; the default hook would print prose as well.
     panic::set_hook(Box::new(|_| ()));
-    match run(&arguments, host) {
-        Ok(exit) => exit,
-        Err(error) => failed(&arguments, &error),
-    }
+    let is_silent = arguments.request.iter().all(|word| word.trim().is_empty());
+    let is_conversation = is_silent && arguments.output == Form::Text && io::stdin().is_terminal();
+    let report = Arc::new(Report::new(arguments.output, is_conversation));
+    let signals = Signals::watch(Arc::clone(&report), is_conversation);
+    let end = panic::catch_unwind(AssertUnwindSafe(|| run(&arguments, host, is_conversation, &signals)));
+    let end = end.unwrap_or_else(|_| Err(INTERNAL_ERROR.error("the program failed unexpectedly")));
+    report.end(&end, signals.ended_by())
 }
 
-fn run(arguments: &Arguments, host: HostOptions) -> Result<ExitCode, Error> {
+fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals: &Signals) -> Result<End, Error> {
     let request = request(arguments)?;
     // Read before anything is made: it may be refused.
-    let input = piped::text()?;
+    let input = piped::text(signals.cancel())?;
+    signals.check()?;
     let text = piped::appended(request.as_deref().unwrap_or_default(), &input);
     let goes_on = arguments.continue_last || arguments.resume.is_some();
-    let is_conversation = arguments.output == Form::Text && io::stdin().is_terminal();
     if text.trim().is_empty() && !goes_on && !is_conversation {
         return Err(no_request());
     }
-    let cancel = Cancel::default();
-    let step = Step::watch(cancel.clone());
-    let (mut agent, is_resumed) = start::agent(arguments, host, cancel)?;
-    if text.trim().is_empty() {
-        if is_conversation {
-            return Ok(conversation::hold(agent, &step, is_resumed));
-        }
-        // What the end of the program interrupted goes on.
-        let answer = step.run(|| agent.go_on()).unwrap_or_else(|| Err(no_request()));
-        return finish(arguments, &agent, answer);
+    let (mut agent, is_resumed) = start::agent(arguments, host, signals)?;
+    if is_conversation {
+        conversation::hold(agent, signals, is_resumed);
+        return Ok(End::Left);
     }
-    agent.request = request.unwrap_or_else(|| "(see the message)".to_owned());
-    let is_ask = matches!(&arguments.request[..], [name, _, ..] if name == "ask");
-    let answer = step.run(|| if is_ask { agent.say_checked(&text) } else { agent.say(&text) });
-    finish(arguments, &agent, answer)
+    let answer = if text.trim().is_empty() {
+        // What the end of the program interrupted goes on.
+        signals.run(|| agent.go_on()).unwrap_or_else(|| Err(no_request()))
+    } else {
+        agent.request = request.unwrap_or_else(|| "(see the message)".to_owned());
+        let is_ask = matches!(&arguments.request[..], [name, _, ..] if name == "ask");
+        signals.run(|| if is_ask { agent.say_checked(&text) } else { agent.say(&text) })
+    };
+    let answer = answer.map_err(|error| error.detail("session", agent.session.id()))?;
+    Ok(End::answered(&agent, &answer))
 }
 
 /// The request of the person.
@@ -89,34 +89,4 @@ fn no_request() -> Error {
         .error("there is no request")
         .remedy("Give a request as an argument or on standard input, or start it at a terminal.")
         .detail("argument", "request")
-}
-
-fn finish(arguments: &Arguments, agent: &Agent, answer: Result<String, Error>) -> Result<ExitCode, Error> {
-    let answer = answer?;
-    if arguments.output != Form::Json {
-        return Ok(ExitCode::SUCCESS);
-    }
-    let answer = json!({
-        "status": "success",
-        "answer": answer,
-        "steps": agent.state.steps,
-        "tool_calls": agent.calls,
-        "usage": agent.state.usage,
-        "session": agent.session.id(),
-        "citations": agent.sources(&answer),
-        "warnings": agent.warnings,
-    });
-    let mut out = vec![];
-    // Writing a value to memory cannot fail.
-    let _ = json::write(&answer, Charset::from_env(), &mut out);
-    Ok(print(&String::from_utf8_lossy(&out)))
-}
-
-fn failed(arguments: &Arguments, error: &Error) -> ExitCode {
-    if arguments.output == Form::Jsonl {
-        let mut line = serde_json::to_value(error).unwrap_or_default();
-        line["type"] = "error".into();
-        crate::screen::print(&format!("{line}\n"));
-    }
-    fail(error)
 }

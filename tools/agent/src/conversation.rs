@@ -1,6 +1,6 @@
 //! A conversation at a prompt.
 
-use std::{fmt::Write as _, fs, process::ExitCode, time::Instant};
+use std::{fmt::Write as _, fs, time::Instant};
 
 use ragmaker_model::{Client, Message};
 use ragmaker_tool::Error;
@@ -9,7 +9,7 @@ use ragmaker_work_state::rendered;
 use crate::{
     agent::Agent,
     clean,
-    interrupt::Step,
+    interrupt::Signals,
     prompts,
     screen::{Screen, note, print},
     session::Session,
@@ -22,8 +22,8 @@ enum Continuation {
     End,
 }
 
-/// Holds a conversation until the person leaves.
-pub(crate) fn hold(mut agent: Agent, step: &Step, is_resumed: bool) -> ExitCode {
+/// Holds a conversation until the person leaves, or a signal ends the program.
+pub(crate) fn hold(mut agent: Agent, signals: &Signals, is_resumed: bool) {
     note(&format!(
         "ragmaker-agent, {} tools, model {}; /help for commands, Ctrl-D to leave",
         agent.tools.declarations().len(),
@@ -32,13 +32,14 @@ pub(crate) fn hold(mut agent: Agent, step: &Step, is_resumed: bool) -> ExitCode 
     if is_resumed {
         show_last(&agent);
     }
-    if let Some(answer) = step.run(|| agent.go_on()) {
+    if let Some(answer) = signals.run(|| agent.go_on()) {
         shown(answer);
     }
     let mut interrupted: Option<Instant> = None;
-    loop {
+    while signals.ended_by().is_none() {
         match agent.terminal.prompt() {
             Line::End => break,
+            Line::Interrupted if signals.ended_by().is_some() => break,
             Line::Interrupted if interrupted.is_some_and(|at| at.elapsed().as_secs() < 2) => break,
             Line::Interrupted => {
                 interrupted = Some(Instant::now());
@@ -47,7 +48,7 @@ pub(crate) fn hold(mut agent: Agent, step: &Step, is_resumed: bool) -> ExitCode 
             Line::Text(text) if text.trim().is_empty() => {}
             Line::Text(text) => {
                 interrupted = None;
-                match take(&mut agent, step, text.trim()) {
+                match take(&mut agent, signals, text.trim()) {
                     Continuation::Continue => {}
                     Continuation::End => break,
                 }
@@ -55,15 +56,14 @@ pub(crate) fn hold(mut agent: Agent, step: &Step, is_resumed: bool) -> ExitCode 
         }
     }
     note(&format!("ragmaker-agent --resume {}", agent.session.id()));
-    ExitCode::SUCCESS
 }
 
-fn take(agent: &mut Agent, step: &Step, text: &str) -> Continuation {
+fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
     let (command, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let words = words.trim();
     let mut ask = |request: &str| {
         agent.request = request.to_owned();
-        let answer = step.run(|| if command == "/ask" { agent.say_checked(request) } else { agent.say(request) });
+        let answer = signals.run(|| if command == "/ask" { agent.say_checked(request) } else { agent.say(request) });
         shown(answer);
     };
     match command {

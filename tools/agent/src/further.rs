@@ -5,7 +5,7 @@
 
 use ragmaker_config::Config;
 use ragmaker_foreign::{RunContext, TOOL_CANCELLED, Tool, load};
-use ragmaker_model::Declaration;
+use ragmaker_model::{Cancel, Declaration};
 use ragmaker_project::Project;
 use ragmaker_registry::{find, notice};
 use ragmaker_tool::{Error, arguments::Members};
@@ -15,7 +15,8 @@ use serde_json::Value;
 pub(crate) struct ExternalTool(Tool);
 
 /// The configured tools that `names` allows, with a warning for each that cannot be used. `names` are all requested
-/// names, including those of the registry's tools; without `names`, every tool is offered.
+/// names, including those of the registry's tools; without `names`, every tool is offered. `cancel` ends the start of
+/// servers.
 ///
 /// # Errors
 ///
@@ -25,6 +26,7 @@ pub(crate) fn further(
     project: &Project,
     names: Option<&str>,
     read_only: bool,
+    cancel: &Cancel,
 ) -> Result<(Vec<ExternalTool>, Vec<String>), Error> {
     let wanted: Option<Vec<&str>> = names.map(|names| names.split(',').map(str::trim).collect());
     if wanted.as_ref().is_some_and(|wanted| wanted.iter().all(|name| name.is_empty() || find(name).is_some())) {
@@ -32,8 +34,8 @@ pub(crate) fn further(
         return Ok((vec![], vec![]));
     }
     let (root, cache) = (project.root().to_owned(), project.cache_folder());
-    let place = RunContext { root, cache, without: config.model_variables(), confined: true };
-    let loaded = load(config, &place, &|name| find(name).is_some())?;
+    let place = RunContext { root, cache, without: config.model_variables(), restarts: true };
+    let loaded = load(config, &place, &|name| find(name).is_some(), &|| cancel.is_cancelled())?;
     let further = loaded.tools.into_iter().map(ExternalTool).filter(|tool| {
         wanted.as_ref().is_none_or(|wanted| wanted.contains(&tool.name())) && (!read_only || tool.is_read_only())
     });

@@ -1,55 +1,117 @@
-//! Ctrl-C: once ends the step, twice ends the program.
+//! Signals: Ctrl-C ends a step of a conversation; elsewhere it ends the program, as SIGTERM and SIGHUP do.
+//!
+//! The program ends in order: what is under way is cancelled, its processes end, its events are written, and the end is
+//! reported. The same signal a second time ends the program at once. Everything that was shown is on the disk then, and
+//! the processes of calls end with the pipes that this closes.
 
 use std::{
     process,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicI32, Ordering},
     },
     thread,
 };
 
 use ragmaker_model::Cancel;
+use ragmaker_tool::Error;
 
-/// The exit status of a program that Ctrl-C ended.
-const ENDED: i32 = 130;
+use crate::{report::Report, signal::Signal, terminal::Editing};
 
-/// The current step, which Ctrl-C ends.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Step {
+/// What signals end.
+#[derive(Clone, Debug)]
+pub(crate) struct Signals(Arc<Watched>);
+
+#[derive(Debug)]
+struct Watched {
     cancel: Cancel,
-    is_under_way: Arc<AtomicBool>,
+    /// The signal that ends the program; 0 if none does.
+    ended_by: AtomicI32,
+    is_conversation: bool,
+    /// Whether a step is under way.
+    is_step: AtomicBool,
+    editing: Editing,
+    report: Arc<Report>,
 }
 
-impl Step {
-    /// Acts on Ctrl-C from now on. While a line is edited, the editor reads it instead.
-    pub(crate) fn watch(cancel: Cancel) -> Self {
-        let step = Self { cancel, is_under_way: Arc::default() };
+impl Signals {
+    /// Acts on signals from now on.
+    pub(crate) fn watch(report: Arc<Report>, is_conversation: bool) -> Self {
+        let watched = Arc::new(Watched {
+            cancel: Cancel::default(),
+            ended_by: AtomicI32::new(0),
+            is_conversation,
+            is_step: AtomicBool::new(false),
+            editing: Editing::default(),
+            report,
+        });
         #[cfg(unix)]
-        if let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT]) {
-            let step = step.clone();
-            let watch = move || {
-                for _ in signals.forever() {
-                    if step.cancel.is_cancelled() || !step.is_under_way.load(Ordering::SeqCst) {
-                        // Calls under way end with the pipes that this closes; everything shown is on the disk.
-                        process::exit(ENDED);
-                    }
-                    step.cancel.cancel();
-                }
-            };
-            // Without the thread, Ctrl-C does nothing: the second signal is not worse than the first.
-            let _ = thread::Builder::new().name("interrupt".to_owned()).spawn(watch);
+        {
+            use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+            if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+                let watched = Arc::clone(&watched);
+                let watch = move || signals.forever().for_each(|signal| watched.take(signal));
+                // Without the thread, signals do nothing: the machine has no room for threads then.
+                let _ = thread::Builder::new().name("signals".to_owned()).spawn(watch);
+            }
         }
-        step
+        Self(watched)
+    }
+
+    /// The handle that ends what is under way.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.0.cancel
+    }
+
+    /// The state of the editor, for the terminal.
+    pub(crate) fn editing(&self) -> Editing {
+        self.0.editing.clone()
+    }
+
+    /// The signal that ends the program.
+    pub(crate) fn ended_by(&self) -> Option<Signal> {
+        Some(self.0.ended_by.load(Ordering::SeqCst)).filter(|signal| *signal != 0).map(Signal)
+    }
+
+    /// Fails if a signal ends the program.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.ended_by().map_or(Ok(()), |signal| Err(signal.error()))
     }
 
     /// Runs a step, which Ctrl-C ends.
     pub(crate) fn run<T>(&self, step: impl FnOnce() -> T) -> T {
-        self.cancel.reset();
-        self.is_under_way.store(true, Ordering::SeqCst);
+        self.0.is_step.store(true, Ordering::SeqCst);
+        self.reset();
         let outcome = step();
-        self.is_under_way.store(false, Ordering::SeqCst);
-        self.cancel.reset();
+        self.reset();
+        self.0.is_step.store(false, Ordering::SeqCst);
         outcome
+    }
+
+    /// Lets the next step run, unless the program ends.
+    fn reset(&self) {
+        if self.ended_by().is_none() {
+            self.0.cancel.reset();
+        }
+    }
+}
+
+impl Watched {
+    #[cfg(unix)]
+    fn take(&self, signal: i32) {
+        let first = self.ended_by.load(Ordering::SeqCst);
+        let is_interrupt = Signal(signal) == Signal::INTERRUPT;
+        let ends_step = is_interrupt && self.is_conversation && self.is_step.load(Ordering::SeqCst);
+        if first == signal || ends_step && first == 0 && self.cancel.is_cancelled() {
+            self.report.interrupted(Signal(signal));
+            process::exit(Signal(signal).status().into());
+        }
+        if !ends_step && first == 0 {
+            self.ended_by.store(signal, Ordering::SeqCst);
+        }
+        self.cancel.cancel();
+        if !is_interrupt {
+            self.editing.interrupt();
+        }
     }
 }

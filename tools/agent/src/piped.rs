@@ -2,11 +2,12 @@
 
 use std::{
     io::{self, IsTerminal, Read},
-    sync::mpsc,
+    sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
 
+use ragmaker_model::Cancel;
 use ragmaker_text::INPUT_TOO_LARGE;
 use ragmaker_tool::Error;
 
@@ -14,19 +15,21 @@ use ragmaker_tool::Error;
 const MOST: usize = 1 << 20;
 /// The time limit for piped input.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// The interval at which the wait for it checks for a cancellation.
+const POLL: Duration = Duration::from_millis(20);
 
-/// The text on standard input; empty for a terminal.
-pub(crate) fn text() -> Result<String, Error> {
+/// The text on standard input; empty for a terminal. `cancel` ends the wait for it.
+pub(crate) fn text(cancel: &Cancel) -> Result<String, Error> {
     let input = io::stdin();
     if input.is_terminal() {
         return Ok(String::new());
     }
     let Ok(input) = ragmaker_registry::stdin::take() else { return Ok(String::new()) };
-    let bytes = read(input, TIMEOUT)?;
+    let bytes = read(input, TIMEOUT, cancel)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn read(mut input: impl Read + Send + 'static, patience: Duration) -> Result<Vec<u8>, Error> {
+fn read(mut input: impl Read + Send + 'static, patience: Duration, cancel: &Cancel) -> Result<Vec<u8>, Error> {
     let (sender, pieces) = mpsc::sync_channel(4);
     let reading = move || {
         let mut buffer = vec![0; 64 * 1024];
@@ -42,7 +45,12 @@ fn read(mut input: impl Read + Send + 'static, patience: Duration) -> Result<Vec
     }
     let until = Instant::now() + patience;
     // A pipe that stays open counts as ended then: its other end may wait for the answer.
-    while let Ok(piece) = pieces.recv_timeout(until.saturating_duration_since(Instant::now())) {
+    while let Some(left) = until.checked_duration_since(Instant::now()).filter(|_| !cancel.is_cancelled()) {
+        let piece = match pieces.recv_timeout(left.min(POLL)) {
+            Ok(piece) => piece,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
         bytes.extend(piece);
         if bytes.len() > MOST {
             let message = format!("more than {MOST} bytes came on standard input");
@@ -68,10 +76,13 @@ mod tests {
 
     #[test]
     fn input_is_limited_in_size_and_time() {
-        assert_eq!(read(&b"abc"[..], TIMEOUT).unwrap(), b"abc");
-        assert!(read(io::repeat(b'x'), TIMEOUT).unwrap_err().is(INPUT_TOO_LARGE));
+        let cancel = Cancel::default();
+        assert_eq!(read(&b"abc"[..], TIMEOUT, &cancel).unwrap(), b"abc");
+        assert!(read(io::repeat(b'x'), TIMEOUT, &cancel).unwrap_err().is(INPUT_TOO_LARGE));
         let (reader, _writer) = io::pipe().unwrap();
-        assert!(read(reader, Duration::from_millis(30)).unwrap().is_empty());
+        assert!(read(reader.try_clone().unwrap(), Duration::from_millis(30), &cancel).unwrap().is_empty());
+        cancel.cancel();
+        assert!(read(reader, Duration::from_hours(1), &cancel).unwrap().is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use ragmaker_config::{Config, Options};
-use ragmaker_model::{Cancel, Client, Endpoint};
+use ragmaker_model::{Client, Endpoint};
 use ragmaker_project::Project;
 use ragmaker_registry::Selection;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
@@ -13,6 +13,7 @@ use crate::{
     approve::Approvals,
     arguments::Arguments,
     further,
+    interrupt::Signals,
     log::Log,
     machine::{Event, State, next},
     offered::{RegistrySettings, Tools},
@@ -25,18 +26,19 @@ use crate::{
 };
 
 /// The conversation that the arguments name, or a new one; and whether it is one that was resumed.
-pub(crate) fn agent(arguments: &Arguments, host: HostOptions, cancel: Cancel) -> Result<(Agent, bool), Error> {
+pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals) -> Result<(Agent, bool), Error> {
     let project = Project::discover(host.project_root.as_deref())?;
     let cache = project.cache_folder();
-    let mut terminal = Terminal::new(cache.join("conversations").join("history"));
+    let mut terminal = Terminal::new(cache.join("conversations").join("history"), signals.editing());
     let config = config(arguments, &project)?;
     trust::confirm(&config, &mut terminal)?;
+    signals.check()?;
     let settings = config.agent();
     let endpoint = Endpoint::configured(config.model()?);
     let mut blanks = config.blanks();
     blanks.add(endpoint.key.value());
     blanks.add_pairs(&endpoint.headers);
-    let (mut tools, warnings) = tools(arguments, host, &config, &project)?;
+    let (mut tools, warnings) = tools(arguments, host, &config, &project, signals)?;
     let (session, events) = match (&arguments.resume, arguments.continue_last) {
         (Some(id), _) => Session::open(&cache, id)?,
         (None, true) => Session::open(&cache, &Session::last(&cache)?)?,
@@ -79,7 +81,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, cancel: Cancel) ->
         terminal,
         screen: Screen::new(arguments.output),
         log,
-        cancel,
+        cancel: signals.cancel().clone(),
         blank: Box::new(move |text| blanks.blanked(text)),
         request,
         calls: vec![],
@@ -116,10 +118,12 @@ fn tools(
     host: HostOptions,
     config: &Config,
     project: &Project,
+    signals: &Signals,
 ) -> Result<(Tools, Vec<String>), Error> {
     let configured = config.tools().offered.join(",");
     let names = arguments.tools.as_deref().or(Some(configured.as_str()).filter(|names| !names.is_empty()));
-    let (further, warnings) = further::further(config, project, names, arguments.read_only)?;
+    let (further, warnings) = further::further(config, project, names, arguments.read_only, signals.cancel())?;
+    signals.check()?;
     let is_further = |name: &str| further.iter().any(|tool| tool.name() == name.trim());
     let own = names.map(|names| names.split(',').filter(|name| !is_further(name)).collect::<Vec<_>>().join(","));
     let selection = Selection::new(None, own.as_deref(), arguments.read_only)?.with_commands(true);

@@ -3,8 +3,12 @@
 //! Questions are asked only if standard input is a terminal, because input from a pipe is not an answer.
 
 use std::{
-    io::{self, IsTerminal},
+    fs::File,
+    io::{self, IsTerminal, Write},
     path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
 };
 
 use rustyline::{
@@ -31,13 +35,63 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
 
 /// The number of lines of the history that are kept.
 const HISTORY: usize = 1_000;
-/// The most lines of a call that a question shows.
-const SHOWN: usize = 40;
+/// The most lines of the text in a call that a question shows, and the most characters of a line. A command is shown
+/// whole.
+const SHOWN: (usize, usize) = (40, 2_000);
+
+/// The interval at which a person's editor is interrupted until it returns: a signal just before it waits is lost.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// The terminal of this process.
 pub(crate) struct Terminal {
     history: PathBuf,
     is_there: bool,
+    /// The device: standard error may be a file, and a person has to see what a question is about.
+    device: Option<File>,
+    editing: Editing,
+}
+
+/// Whether an editor reads a line from the terminal. It handles SIGINT itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Editing(Arc<Mutex<bool>>);
+
+impl Editing {
+    /// Runs `read`, which a signal that ends the program interrupts.
+    pub(crate) fn run<T>(&self, read: impl FnOnce() -> T) -> T {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        let line = read();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        line
+    }
+
+    /// Interrupts the editor until it returns.
+    #[cfg(unix)]
+    pub(crate) fn interrupt(&self) {
+        use rustix::process::{getpid, kill_process};
+        loop {
+            let is_editing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if !*is_editing {
+                return;
+            }
+            let _ = kill_process(getpid(), rustix::process::Signal::INT);
+            drop(is_editing);
+            thread::sleep(AGAIN);
+        }
+    }
+}
+
+/// A question about a call.
+pub(crate) struct Question<'a> {
+    /// What the call would do.
+    pub(crate) title: &'a str,
+    /// What it is.
+    pub(crate) details: &'a str,
+    /// Whether all of it is shown, however long it is.
+    pub(crate) is_whole: bool,
+    /// What `a` approves.
+    pub(crate) kind: &'a str,
+    /// What `e` edits.
+    pub(crate) editable: &'a str,
 }
 
 /// A line of a person.
@@ -66,9 +120,18 @@ pub(crate) enum Reply {
 
 impl Terminal {
     /// The terminal, whose history is in the file `history`.
-    pub(crate) fn new(history: PathBuf) -> Self {
+    pub(crate) fn new(history: PathBuf, editing: Editing) -> Self {
         let is_there = io::stdin().is_terminal() && (io::stderr().is_terminal() || io::stdout().is_terminal());
-        Self { history, is_there }
+        let device = is_there.then(|| File::options().write(true).open("/dev/tty").ok()).flatten();
+        Self { history, is_there, device, editing }
+    }
+
+    /// Writes a line to the person.
+    pub(crate) fn say(&mut self, text: &str) {
+        match &mut self.device {
+            Some(device) => drop(device.write_all(format!("{text}\n").as_bytes())),
+            None => note(text),
+        }
     }
 
     /// Whether a person can be asked.
@@ -95,26 +158,19 @@ impl Terminal {
         self.read(question, "")
     }
 
-    /// Asks whether a call may run: what it is, and what it would do. `e` edits the text `editable`, which `parse`
-    /// makes the arguments of the call, or says why it cannot: then the person edits again.
+    /// Asks whether a call may run. `parse` makes the edited text the arguments of the call, or says why it cannot: then
+    /// the person edits again.
     pub(crate) fn ask(
         &mut self,
-        title: &str,
-        details: &str,
-        kind: &str,
-        editable: &str,
+        question: &Question<'_>,
         mut parse: impl FnMut(&str) -> Result<Value, String>,
     ) -> Reply {
-        note(&format!("\n\u{1b}[1m{}\u{1b}[0m", clean::line(title, 300)));
-        let details = clean::clean(details);
-        for line in details.lines().take(SHOWN) {
-            note(&format!("  {}", line.chars().take(2_000).collect::<String>()));
+        self.say(&format!("\n\u{1b}[1m{}\u{1b}[0m", clean::visible(question.title).replace('\n', " ")));
+        for line in question.lines() {
+            self.say(&format!("  {line}"));
         }
-        let more = details.lines().count().saturating_sub(SHOWN);
-        if more > 0 {
-            note(&format!("  … {more} more lines"));
-        }
-        let question = format!("[y] yes  [n] no  [a] always {}  [e] edit  ? ", clean::line(kind, 60));
+        let Question { kind, editable, .. } = *question;
+        let question = format!("[y] yes  [n] no  [a] always {}  [e] edit  ? ", clean::visible(kind).replace('\n', " "));
         loop {
             match self.read(&question, "") {
                 Line::Interrupted => return Reply::Interrupted,
@@ -139,7 +195,7 @@ impl Terminal {
                             };
                             match parse(&text) {
                                 Ok(arguments) => return Reply::Edited(arguments),
-                                Err(why) => note(&why),
+                                Err(why) => self.say(&why),
                             }
                         }
                     }
@@ -154,9 +210,9 @@ impl Terminal {
             return Line::End;
         }
         let Some(mut editor) = self.editor() else { return Line::End };
-        match editor.readline_with_initial(prompt, (initial, "")) {
+        match self.editing.run(|| editor.readline_with_initial(prompt, (initial, ""))) {
             Ok(text) => Line::Text(text),
-            Err(ReadlineError::Interrupted) => Line::Interrupted,
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Line::Interrupted,
             Err(_) => Line::End,
         }
     }
@@ -171,6 +227,26 @@ impl Terminal {
         // There is none at first.
         let _ = editor.load_history(&self.history);
         Some(editor)
+    }
+}
+
+impl Question<'_> {
+    /// The details, with everything that a terminal does not show as an escape.
+    fn lines(&self) -> Vec<String> {
+        let details = clean::visible(self.details);
+        let all = details.lines();
+        if self.is_whole {
+            return all.map(str::to_owned).collect();
+        }
+        let line = |line: &str| {
+            let start = crate::compaction::first(line, SHOWN.1);
+            let left_out = line[start.len()..].chars().count();
+            if left_out == 0 { start.to_owned() } else { format!("{start} … {left_out} more characters") }
+        };
+        let mut shown: Vec<_> = all.clone().take(SHOWN.0).map(line).collect();
+        let more = all.count().saturating_sub(SHOWN.0);
+        shown.extend((more > 0).then(|| format!("… {more} more lines")));
+        shown
     }
 }
 
@@ -210,11 +286,11 @@ impl Helper for Commands {}
 
 /// The arguments of a call as a person reads them: one member a line, texts as they are.
 ///
-/// What was not set is left out.
+/// What was not set is left out. The lines of a text are indented, so that none looks like another member.
 pub(crate) fn spelled(arguments: &Value) -> String {
     let Value::Object(members) = arguments else { return arguments.to_string() };
     let line = |(name, value): (&String, &Value)| match value {
-        Value::String(text) if text.contains('\n') => format!("{name}:\n{text}"),
+        Value::String(text) if text.contains('\n') => format!("{name}:\n    {}", text.replace('\n', "\n    ")),
         Value::String(text) => format!("{name}: {text}"),
         value => format!("{name}: {value}"),
     };
@@ -238,6 +314,17 @@ mod tests {
     #[test]
     fn arguments_are_spelled_for_a_person() {
         let arguments = json!({"path": "a b.md", "content": "one\ntwo", "overwrite": true});
-        assert_eq!(spelled(&arguments), "path: a b.md\ncontent:\none\ntwo\noverwrite: true");
+        assert_eq!(spelled(&arguments), "path: a b.md\ncontent:\n    one\n    two\noverwrite: true");
+    }
+
+    #[test]
+    fn a_question_says_what_it_leaves_out() {
+        let details = format!("{}\u{1b}[2K\n{}", "x".repeat(SHOWN.1 + 7), "line\n".repeat(60));
+        let question = |is_whole| Question { title: "", details: &details, is_whole, kind: "", editable: "" };
+        let lines = question(false).lines();
+        assert_eq!((lines.len(), lines[40].as_str()), (41, "… 21 more lines"));
+        assert!(lines[0].ends_with("x … 14 more characters"), "{}", lines[0]);
+        let whole = question(true).lines();
+        assert!(whole.len() == 61 && whole[0].ends_with("x\\x1b[2K"));
     }
 }

@@ -3,10 +3,11 @@
 //! A person confirms once where an API key is sent, which programs are started and which calls run without approval.
 
 use ragmaker_config::{Config, Origin};
+use ragmaker_model::CANCELLED;
 use ragmaker_tool::{Code, Error};
 
 use crate::{
-    screen::note,
+    clean,
     terminal::{Line, Terminal},
 };
 
@@ -20,7 +21,7 @@ pub(crate) const CONFIG_NOT_TRUSTED: Code = Code::new(
 ///
 /// # Errors
 ///
-/// [`CONFIG_NOT_TRUSTED`] where nobody did.
+/// [`CONFIG_NOT_TRUSTED`] where nobody did; [`CANCELLED`].
 pub(crate) fn confirm(config: &Config, terminal: &mut Terminal) -> Result<(), Error> {
     if config.is_confirmed() {
         return Ok(());
@@ -35,16 +36,19 @@ pub(crate) fn confirm(config: &Config, terminal: &mut Terminal) -> Result<(), Er
     if !terminal.is_there() {
         return Err(refused());
     }
-    note(&format!("The files of {} set:", config.root().display()));
+    terminal.say(&format!("The files of {} set:", config.root().display()));
     for (name, origin) in &widened {
-        note(&format!("  {name} ({})", place(origin)));
+        terminal.say(&format!("  {name} ({})", clean::visible(&place(origin))));
     }
-    note("They decide where keys and documents are sent, or what runs. Trust them only if you know who wrote them.");
+    terminal.say(
+        "They decide where keys and documents are sent, or what runs. Trust them only if you know who wrote them.",
+    );
     match terminal.line("trust these settings? [y] yes  [n] no  ? ") {
         Line::Text(text) if ["y", "yes"].contains(&text.trim().to_lowercase().as_str()) => {
             config.confirm();
             Ok(())
         }
+        Line::Interrupted => Err(CANCELLED.error("the question about the project's files was interrupted")),
         _ => Err(refused()),
     }
 }
