@@ -9,7 +9,7 @@ use ragmaker_tool::Error;
 use serde_json::{Map, Value};
 
 use crate::{
-    Catalog, DocumentName, Entry,
+    Catalog, DocumentName, Entry, SourceType,
     edit::{self, Edit},
     enrich::Index,
     file,
@@ -60,7 +60,11 @@ impl Catalog {
             };
             resolved.push((change, path));
         }
-        self.change(&file, |catalog| Ok((plan(catalog, &resolved)?, ())))
+        let first = changes.iter().find_map(|change| match change {
+            Change::Record { entry, .. } => Some(SourceType::of(&entry.more)),
+            Change::Set { .. } | Change::Remove(_) => None,
+        });
+        self.change(&file, first.unwrap_or_default(), |catalog| Ok((plan(catalog, &resolved)?, ())))
     }
 }
 

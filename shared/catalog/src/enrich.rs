@@ -6,7 +6,7 @@ use ragmaker_tool::Error;
 use serde_json::Value;
 
 use crate::{
-    Catalog, Entry,
+    Catalog, Entry, SourceType,
     edit::{self, Edit},
     folder::places,
     location::relative,
@@ -74,7 +74,7 @@ impl Catalog {
         let file = self.existing()?;
         let folder = file.parent().unwrap_or(&file);
         let updates = updates.iter().map(|update| Resolved::new(update, folder)).collect::<Result<Vec<_>, _>>()?;
-        self.change(&file, |catalog| plan(catalog, &updates))
+        self.change(&file, SourceType::default(), |catalog| plan(catalog, &updates))
     }
 }
 

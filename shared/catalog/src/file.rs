@@ -10,6 +10,7 @@ use std::{
 use ragmaker_tool::Error;
 
 use crate::{
+    SourceType,
     error::{CATALOG_CORRUPT, not_readable, not_writable},
     outline::{Corrupt, Outline},
 };
@@ -49,10 +50,10 @@ fn regular(file: &Path) -> Result<bool, Error> {
 }
 
 /// The text of a new catalog: all fields that readers know, with empty values.
-fn new_catalog() -> String {
-    let now = crate::now();
+fn new_catalog(src_type: SourceType) -> String {
+    let (kind, now) = (src_type.name(), crate::now());
     format!(
-        "{{\n  \"title\": \"\",\n  \"summary\": \"\",\n  \"source_url\": \"\",\n  \"src_type\": \"web\",\n  \"fetched_at\": \"{now}\",\n  \"documents\": []\n}}\n"
+        "{{\n  \"title\": \"\",\n  \"summary\": \"\",\n  \"source_url\": \"\",\n  \"src_type\": \"{kind}\",\n  \"fetched_at\": \"{now}\",\n  \"documents\": []\n}}\n"
     )
 }
 
@@ -76,10 +77,10 @@ impl Version {
 }
 
 impl LoadedCatalog {
-    /// The catalog in `file`, or an empty one if the file does not exist.
-    pub(crate) fn read(file: &Path) -> Result<Self, Error> {
+    /// The catalog in `file`, or an empty one for sources of type `new` if the file does not exist.
+    pub(crate) fn read(file: &Path, new: SourceType) -> Result<Self, Error> {
         if !regular(file)? {
-            return Ok(Self { text: new_catalog().into_bytes(), version: None });
+            return Ok(Self { text: new_catalog(new).into_bytes(), version: None });
         }
         let read = || {
             let mut opened = File::open(file)?;
@@ -143,12 +144,12 @@ mod tests {
     fn a_file_that_is_written_after_it_was_read_is_noticed() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("catalog.json");
-        let none = LoadedCatalog::read(&path).unwrap();
+        let none = LoadedCatalog::read(&path, SourceType::Web).unwrap();
         none.check_unchanged(&path).unwrap();
         for length in [1, 300_000] {
             fs::write(&path, vec![b' '; length]).unwrap();
             assert!(none.check_unchanged(&path).is_err());
-            let current = LoadedCatalog::read(&path).unwrap();
+            let current = LoadedCatalog::read(&path, SourceType::Web).unwrap();
             current.check_unchanged(&path).unwrap();
             File::options().append(true).open(&path).unwrap().write_all(b"{}").unwrap();
             assert!(current.check_unchanged(&path).is_err());

@@ -6,13 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ragmaker_project::is_of_sessions;
+
 use crate::{Catalog, Contents};
 
 /// The number of folder levels below the catalog's folder that are searched.
 const DEPTH: usize = 16;
-
-/// The folders of a project's browsers, which are beside the catalog of work in progress.
-const BROWSER_PROFILES: [&str; 2] = ["browser_profile", "browser_profiles"];
 
 /// The folder beside the catalog for the files of documents whose source is gone.
 pub const GONE: &str = "gone";
@@ -49,8 +48,8 @@ impl Catalog {
     }
 
     /// The absolute paths of all regular files of the knowledge base: those below the catalog's folder, and those
-    /// beside the documents `listed` that are elsewhere. Links are not followed. Hidden folders, browser profiles and
-    /// the folder of documents whose source is gone are left out.
+    /// beside the documents `listed` that are elsewhere. Links are not followed. Hidden folders, those of sessions in
+    /// a project's cache and that of documents whose source is gone are left out.
     pub fn files(&self, listed: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         let mut files = BTreeSet::new();
         let Some(own) = self.folder() else { return files };
@@ -82,7 +81,7 @@ fn collect(folder: &Path, depth: usize, files: &mut BTreeSet<PathBuf>) {
         } else if kind.is_dir()
             && depth > 0
             && !name.as_encoded_bytes().starts_with(b".")
-            && !BROWSER_PROFILES.iter().any(|other| name == *other)
+            && !name.to_str().is_some_and(is_of_sessions)
             && name != GONE
         {
             collect(&entry.path(), depth - 1, files);

@@ -68,7 +68,7 @@ pub use folder::GONE;
 pub use location::Access;
 pub use lock::Lock;
 pub use read::{Contents, Listed};
-pub use source::Source;
+pub use source::{Source, SourceType};
 
 /// The default time that a change waits for other writers.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
@@ -255,7 +255,7 @@ impl Catalog {
                 fields.push((name, value.clone()));
             }
         }
-        self.change(&file, |catalog| edit::record(catalog, &entry.url, &fields))
+        self.change(&file, SourceType::of(&entry.more), |catalog| edit::record(catalog, &entry.url, &fields))
     }
 
     /// Sets the fields that `header` has and keeps the others. Creates the catalog if it does not exist.
@@ -268,7 +268,7 @@ impl Catalog {
     /// One of [`ERRORS`]; the catalog is then as it was.
     pub fn describe(&self, header: &Header) -> Result<Description, Error> {
         let file = file::resolve(&self.file)?;
-        self.change(&file, |catalog| Ok(edit::describe(catalog, header, now)))
+        self.change(&file, SourceType::default(), |catalog| Ok(edit::describe(catalog, header, now)))
     }
 
     /// Creates the catalog with the fields of `header`, unless it exists. Returns whether it was created: of several
@@ -280,7 +280,7 @@ impl Catalog {
     pub fn create(&self, header: &Header) -> Result<bool, Error> {
         let file = file::resolve(&self.file)?;
         let _lock = Lock::acquire(&file, self.wait)?;
-        let current = LoadedCatalog::read(&file)?;
+        let current = LoadedCatalog::read(&file, SourceType::default())?;
         if current.exists() {
             return Ok(false);
         }
@@ -298,14 +298,16 @@ impl Catalog {
         Lock::acquire(&file::resolve(&self.file)?, self.wait)
     }
 
-    /// Makes the edits that `plan` finds for the catalog in `file`, while nobody else does.
+    /// Makes the edits that `plan` finds for the catalog in `file`, while nobody else does. If there is no catalog
+    /// yet, they are made in an empty one for sources of type `new`.
     fn change<T>(
         &self,
         file: &Path,
+        new: SourceType,
         plan: impl FnOnce(&Outline<'_>) -> Result<(Vec<Edit>, T), Corrupt>,
     ) -> Result<T, Error> {
         let _lock = Lock::acquire(file, self.wait)?;
-        self.edit(file, &LoadedCatalog::read(file)?, plan)
+        self.edit(file, &LoadedCatalog::read(file, new)?, plan)
     }
 
     /// Makes the edits that `plan` finds for `current`, which is what `file` has while the caller holds the lock.

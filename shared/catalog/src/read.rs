@@ -6,7 +6,7 @@ use ragmaker_tool::Error;
 use serde_json::value::RawValue;
 
 use crate::{
-    Catalog, Header, Source,
+    Catalog, Header, Source, SourceType,
     error::CATALOG_NOT_FOUND,
     file::{self, LoadedCatalog},
     outline::{Corrupt, Fields, Outline},
@@ -58,7 +58,7 @@ impl Catalog {
     ///
     /// One of [`READ_ERRORS`](crate::READ_ERRORS); [`CATALOG_CORRUPT`](crate::CATALOG_CORRUPT) with line and column.
     pub fn read(&self) -> Result<Contents, Error> {
-        let current = LoadedCatalog::read(&self.existing()?)?;
+        let current = LoadedCatalog::read(&self.existing()?, SourceType::default())?;
         let outline = current.outline(&self.file)?;
         contents(&outline).map_err(|corrupt| current.error(&corrupt, &self.file))
     }

@@ -59,13 +59,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("catalog.json");
         fs::write(&path, "{\"documents\": []}").unwrap();
-        let current = LoadedCatalog::read(&path).unwrap();
+        let current = LoadedCatalog::read(&path, crate::SourceType::Web).unwrap();
         fs::write(&path, "{\"documents\": [{}]}").unwrap();
         let edits = [Edit { range: 15..15, new: "{}".into() }];
         assert!(replace(&path, &current, &edits).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"documents\": [{}]}");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no temporary file is left");
-        replace(&path, &LoadedCatalog::read(&path).unwrap(), &[]).unwrap();
+        replace(&path, &LoadedCatalog::read(&path, crate::SourceType::Web).unwrap(), &[]).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"documents\": [{}]}");
     }
 }

@@ -1,7 +1,39 @@
 //! The source of a document, with the data that detects a change there.
 
+use ragmaker_tool::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+/// The kind of a knowledge base's source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are clear, and texts would turn the schema's list of choices into a union")]
+pub enum SourceType {
+    #[default]
+    Web,
+    Github,
+    Local,
+}
+
+impl SourceType {
+    /// The name, as the catalog has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            Self::Github => "github",
+            Self::Local => "local",
+        }
+    }
+
+    /// The type for a document with these fields: that of its member `source`, else the web.
+    pub(crate) fn of(fields: &Map<String, Value>) -> Self {
+        match fields.get("source").and_then(|source| Source::deserialize(source).ok()) {
+            Some(Source::Git { .. }) => Self::Github,
+            Some(Source::File { .. }) => Self::Local,
+            Some(Source::Http { .. } | Source::Browser { .. }) | None => Self::Web,
+        }
+    }
+}
 
 /// The source of a document, as the member `source` of its entry has it.
 ///
@@ -76,6 +108,22 @@ impl Source {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn the_type_is_that_of_the_document_s_source() {
+        for (fields, expected) in [
+            (json!({}), SourceType::Web),
+            (json!({"source": {"kind": "wiki"}}), SourceType::Web),
+            (json!({"source": {"kind": "http"}}), SourceType::Web),
+            (json!({"source": {"kind": "file", "folder": "/f", "path": "p", "sha256": "0"}}), SourceType::Local),
+            (
+                json!({"source": {"kind": "git", "repository": "r", "commit": "c", "path": "p", "blob": "b"}}),
+                SourceType::Github,
+            ),
+        ] {
+            assert_eq!(SourceType::of(fields.as_object().unwrap()), expected, "{fields}");
+        }
+    }
 
     #[test]
     fn a_source_reads_back_and_one_of_another_program_is_none() {

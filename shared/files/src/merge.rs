@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ragmaker_project::knowledge_base::CATALOG;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use rustix::fs::AtFlags;
 
@@ -74,7 +75,9 @@ impl Place {
                     1 => format!("{} is in both directories", first.display()),
                     count => format!("{count} names are in both directories, {} first", first.display()),
                 })
-                .remedy(if overwrite {
+                .remedy(if plan.clashes.iter().any(|path| path.ends_with(CATALOG)) {
+                    "Both have a catalog, of which one would be lost. If they are knowledge bases, merge them with ragmaker-install-knowledge-base --merge --force."
+                } else if overwrite {
                     "A file and a directory have one name there: rename one of them."
                 } else {
                     "Rename one of each, or allow files to be replaced with --overwrite."

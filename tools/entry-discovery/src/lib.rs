@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::{Access, Catalog, Header};
+use ragmaker_catalog::{Access, Catalog, Header, SourceType};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, Toolset, budget::fitting, choice,
     host, json::Charset,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Describe a whole knowledge base: set title, summary and source in its catalog, which is made if missing. Other
 /// fields stay. For single documents use `enrich_discovery`. Returns the whole header.
@@ -33,27 +33,6 @@ pub struct Args {
     /// kind of that source
     #[argh(option, from_str_fn(choice))]
     pub src_type: Option<SourceType>,
-}
-
-/// The kind of a knowledge base's source.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names are clear, and texts would turn the schema's list of choices into a union")]
-pub enum SourceType {
-    Web,
-    Github,
-    Local,
-}
-
-impl SourceType {
-    /// The name, as the catalog has it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Web => "web",
-            Self::Github => "github",
-            Self::Local => "local",
-        }
-    }
 }
 
 /// The catalog's header after the change.

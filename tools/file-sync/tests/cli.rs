@@ -122,6 +122,7 @@ fn only_what_changed_is_written_again() {
     tree.run(&SYNC);
     let before = documents(&tree.root.join("kb"));
     let catalog = tree.root.join("kb/cache/catalog.json");
+    assert_eq!(serde_json::from_slice::<Value>(&fs::read(&catalog).unwrap()).unwrap()["src_type"], "local");
     let answer = tree.run(&SYNC);
     assert_eq!((&answer["counts"]["unchanged"], &answer["pages"]), (&json!(5), &json!([])));
     assert_eq!(documents(&tree.root.join("kb")), before);

@@ -139,6 +139,8 @@ fn documents_of_a_local_repository_are_saved_at_their_commit() {
     assert_eq!((&listed[0]["source"]["kind"], &listed[0]["source"]["commit"]), (&json!("git"), &json!(head)));
     let titles: Vec<&str> = listed.iter().filter_map(|one| one["title"].as_str()).collect();
     assert_eq!(titles, ["Tidemark", "Tides", "Gauges", "Charts"]);
+    let catalog = fs::read_to_string(tree.root.join("kb/cache/catalog.json")).unwrap();
+    assert!(catalog.contains("\"src_type\": \"github\""), "{catalog}");
     // A work tree that was not committed is none of the repository.
     fs::write(source.join("docs/a.md"), "not committed").unwrap();
     assert_eq!(count(&fetch(&tree, &["--repo-url", "source"]), "unchanged"), 4);

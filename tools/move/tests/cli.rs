@@ -69,3 +69,14 @@ fn directories_are_joined_or_left_alone() {
     let answer = tree.run(&["--source-path", "b", "--destination-path", "new/c", "--merge"]);
     assert_eq!((&answer["moved"], tree.root.join("new/c/z").exists()), (&json!(1), true));
 }
+
+#[test]
+fn knowledge_bases_are_not_joined_by_moving_files() {
+    let tree = Tree::new(TOOL);
+    for path in ["a/cache/catalog.json", "b/cache/catalog.json"] {
+        tree.write(path, r#"{"documents": []}"#);
+    }
+    let (code, error) = tree.error(&["--source-path", "a", "--destination-path", "b", "--merge"]);
+    let remedy = error["remediation_suggestion"].as_str().unwrap();
+    assert!(code == "ALREADY_EXISTS" && remedy.contains("ragmaker-install-knowledge-base --merge"), "{error}");
+}
