@@ -206,7 +206,7 @@ impl Example {
                 continue;
             }
             let flag = format!("--{name}");
-            if !entry.json["stream_flags"][&flag].is_null() {
+            if !entry.json["command_line_flags"][&flag].is_null() {
                 // The tool's own parser decides whether an option takes a value.
                 words.next_if(|word| !word.starts_with('-'));
                 continue;

@@ -185,7 +185,7 @@ impl Roots {
 
     fn named(&self, text: &str) -> Result<PathBuf, Error> {
         let bad = |reason: &str| {
-            ARGUMENT_ERROR.error(format!("--path cannot be {text:?}: {reason}")).detail("argument", "--path")
+            ARGUMENT_ERROR.error(format!("the path {text:?} cannot be used: {reason}")).detail("path", text)
         };
         if text.trim().is_empty() {
             return Err(bad("it is empty"));

@@ -122,10 +122,10 @@ pub fn entry<T: Tool>() -> Value {
         "annotations": T::ANNOTATIONS,
     });
     // For agents with a shell; schemas do not have them.
-    let stream = info.flags.iter().filter(|flag| T::STREAM_FLAGS.contains(&flag.long));
-    let stream: Map<String, Value> = stream.map(|flag| (flag.long.to_owned(), flag.description.into())).collect();
-    if !stream.is_empty() {
-        entry["stream_flags"] = stream.into();
+    let flags = info.flags.iter().filter(|flag| T::COMMAND_LINE_FLAGS.contains(&flag.long));
+    let flags: Map<String, Value> = flags.map(|flag| (flag.long.to_owned(), flag.description.into())).collect();
+    if !flags.is_empty() {
+        entry["command_line_flags"] = flags.into();
     }
     entry
 }
@@ -143,7 +143,8 @@ fn error_names<T: Tool>() -> Vec<&'static str> {
 
 fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let types = schema::<T>(SchemaSettings::draft2020_12());
-    let of_json = |flag: &&FlagInfo<'_>| flag.long != "--help" && !flag.hidden && !T::STREAM_FLAGS.contains(&flag.long);
+    let of_json =
+        |flag: &&FlagInfo<'_>| flag.long != "--help" && !flag.hidden && !T::COMMAND_LINE_FLAGS.contains(&flag.long);
     let flags: Vec<_> = flags.iter().filter(of_json).collect();
     let of = |flag: &FlagInfo<'_>| {
         let name = json_name(flag.long);

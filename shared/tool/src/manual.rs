@@ -16,8 +16,8 @@ pub struct Manual {
     pub command: &'static str,
     /// The arguments, in the order of their definition.
     pub arguments: Vec<Spelling>,
-    /// The flags of a stream, which JSON does not have: each with its help.
-    pub stream: Vec<(&'static str, &'static str)>,
+    /// The flags that JSON does not have: each with its help.
+    pub command_line: Vec<(&'static str, &'static str)>,
     /// The host options that the tool takes: each flag with its help.
     pub host_options: Vec<(&'static str, &'static str)>,
     /// The codes that a call can fail with, each once, with what to do about it.
@@ -39,7 +39,8 @@ impl Manual {
     /// The manual of `T`.
     pub fn of<T: Tool>() -> Self {
         let flags = T::get_args_info().flags.iter().filter(|flag| flag.long != "--help" && !flag.hidden);
-        let (stream, flags): (Vec<_>, Vec<_>) = flags.partition(|flag| T::STREAM_FLAGS.contains(&flag.long));
+        let (command_line, flags): (Vec<_>, Vec<_>) =
+            flags.partition(|flag| T::COMMAND_LINE_FLAGS.contains(&flag.long));
         let spelling = |long: &'static str, description: &str| {
             let name = json_name(long);
             // As describe::parameters has it.
@@ -54,7 +55,7 @@ impl Manual {
         }
         Self {
             command: T::NAME,
-            stream: stream.into_iter().map(|flag| (flag.long, flag.description)).collect(),
+            command_line: command_line.into_iter().map(|flag| (flag.long, flag.description)).collect(),
             arguments: flags.into_iter().map(|flag| spelling(flag.long, flag.description)).collect(),
             host_options: HostOptions::flags()
                 .filter(|flag| T::HOST_OPTIONS.contains(&flag.long))

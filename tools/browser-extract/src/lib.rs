@@ -168,7 +168,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     // What a model need not decide.
-    const STREAM_FLAGS: &'static [&'static str] = &[
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &[
         "--tabs",
         "--per-host",
         "--jsonl",

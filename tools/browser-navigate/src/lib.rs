@@ -126,7 +126,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     // What a gathering model rarely needs; browser-look takes pictures for it.
-    const STREAM_FLAGS: &'static [&'static str] =
+    const COMMAND_LINE_FLAGS: &'static [&'static str] =
         &["--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] = &[

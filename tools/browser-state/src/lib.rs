@@ -94,7 +94,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     // Of the command line alone: a model that reads files would read the values.
-    const STREAM_FLAGS: &'static [&'static str] = &["--export"];
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--export"];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
         &[codes::BROWSER_LOST, codes::BLOCK_LIST_NOT_READABLE, STATE_NOT_READABLE],

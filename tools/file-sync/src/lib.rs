@@ -62,7 +62,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
-    const STREAM_FLAGS: &'static [&'static str] = &["--jsonl"];
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_ingest::ERRORS,
         ragmaker_knowledge::ERRORS,

@@ -72,7 +72,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
-    const STREAM_FLAGS: &'static [&'static str] = &["--jsonl"];
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_git::ERRORS,
         ragmaker_address::ERRORS,

@@ -133,7 +133,7 @@ impl Tool for Args {
         // The codes of records.
         &[stream::INVALID_RECORD, stream::PAGE_TIMEOUT],
     ];
-    const STREAM_FLAGS: &'static [&'static str] =
+    const COMMAND_LINE_FLAGS: &'static [&'static str] =
         &["--jsonl", "--warc", "--any-status", "--jobs", "--timeout-ms", "--max-bytes", "--max-failures"];
 
     fn stream(&self, _: &Invocation) -> Option<Result<(), Error>> {

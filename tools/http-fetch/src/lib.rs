@@ -105,7 +105,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     // What a model need not decide: it asks politely, and gets one value.
-    const STREAM_FLAGS: &'static [&'static str] = &["--concurrency", "--max-wait", "--max-bytes", "--jsonl"];
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--concurrency", "--max-wait", "--max-bytes", "--jsonl"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
     const ALIASES: &'static [&'static str] = &["browser-fetch"];
     const ERRORS: &'static [&'static [Code]] = &[

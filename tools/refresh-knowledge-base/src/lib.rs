@@ -51,7 +51,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
-    const STREAM_FLAGS: &'static [&'static str] = &["--jsonl"];
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_catalog::ERRORS,
         ragmaker_catalog::READ_ERRORS,

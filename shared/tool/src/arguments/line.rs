@@ -28,7 +28,7 @@ pub(super) struct CommandLine {
     host: Vec<Flag>,
     json_texts: &'static [&'static str],
     /// The options that JSON does not have.
-    stream: &'static [&'static str],
+    not_in_json: &'static [&'static str],
     /// The maximum number of positional arguments.
     positionals: usize,
     takes_json: bool,
@@ -46,7 +46,7 @@ impl CommandLine {
     pub(super) fn of_tool<T: Tool>() -> Self {
         let own = own_flags(T::get_args_info().flags);
         let of_program = Self::of_program(own, 0, T::HOST_OPTIONS);
-        Self { json_texts: T::JSON_TEXTS, stream: T::STREAM_FLAGS, takes_json: true, ..of_program }
+        Self { json_texts: T::JSON_TEXTS, not_in_json: T::COMMAND_LINE_FLAGS, takes_json: true, ..of_program }
     }
 
     /// The command line of a program that is not a tool, and takes the host's options in `host`.
@@ -55,7 +55,7 @@ impl CommandLine {
             own,
             host: HostOptions::flags().filter(|flag| host.contains(&flag.long)).collect(),
             json_texts: &[],
-            stream: &[],
+            not_in_json: &[],
             positionals,
             takes_json: false,
             given: vec![],
@@ -159,9 +159,9 @@ impl CommandLine {
     fn key(&self, key: &str) -> Result<(Flag, bool), Error> {
         let name = key.replace('_', "-");
         let long = format!("--{name}");
-        if self.stream.contains(&long.as_str()) {
+        if self.not_in_json.contains(&long.as_str()) {
             return Err(ARGUMENT_ERROR
-                .error(format!("{key:?} makes a stream, which JSON arguments cannot ask for"))
+                .error(format!("{key:?} is for the command line only, not for JSON arguments"))
                 .remedy(format!("Give {long} as a flag on a command line."))
                 .detail("argument", key));
         }

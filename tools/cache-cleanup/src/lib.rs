@@ -1,0 +1,80 @@
+//! `ragmaker-cache-cleanup`: moves what is no part of a knowledge base out of its folder to the trash.
+
+use std::{collections::BTreeSet, path::Path};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::{Catalog, Contents};
+use ragmaker_files::{Cleared, PATH_NOT_WRITABLE, Roots, clear, shown};
+use ragmaker_project::{
+    is_of_sessions,
+    knowledge_base::{catalog_of, is_gathered},
+};
+use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, host};
+use serde::Serialize;
+
+/// Tidy the folder of a finished knowledge base: what is no part of it, such as downloads and drafts, goes to the trash.
+/// Catalog, documents, reports and browser sign-ins stay. To begin anew use `init_cache`. Returns what was moved and
+/// what was kept.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub struct Args {
+    /// folder of the knowledge base, or its cache folder
+    #[argh(option)]
+    pub target_dir: String,
+}
+
+/// The folder of the catalog as it is now.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// The absolute path of the folder.
+    pub target_directory: String,
+    /// What was moved and what was kept.
+    #[serde(flatten)]
+    pub cleared: Cleared,
+}
+
+impl Tool for Args {
+    type Answer = Answer;
+    const NAME: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
+    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const ERRORS: &'static [&'static [Code]] = &[
+        ragmaker_catalog::READ_ERRORS,
+        &[ragmaker_catalog::CATALOG_LOCKED, ragmaker_catalog::CATALOG_NOT_WRITABLE],
+        ragmaker_files::CLEAR_ERRORS,
+        ragmaker_files::PATH_ERRORS,
+    ];
+
+    fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
+        let roots = Roots::discover(&invocation.host)?;
+        let catalog = Catalog::at(catalog_of(&roots.directory_to_write(&self.target_dir)?))?;
+        // Without a readable catalog nobody can say what belongs to the knowledge base.
+        catalog.read()?;
+        let folder = catalog.folder().unwrap_or_default();
+        // The catalog may be a link to one elsewhere.
+        roots.directory_to_write(&folder.to_string_lossy())?;
+        if let Some(root) = roots.all().iter().find(|root| root.path == folder) {
+            return Err(PATH_NOT_WRITABLE
+                .error(format!("{} is a root itself: what else is in it may not be clutter", root.path.display()))
+                .remedy("Move the knowledge base into a folder of its own with ragmaker-install-knowledge-base.")
+                .detail("path", folder.to_string_lossy()));
+        }
+        // Other writers wait, so that a document that is being added is known here.
+        let _lock = catalog.lock()?;
+        let contents = catalog.read()?;
+        let listed = listed_names(&catalog, &contents, &folder);
+        let stays =
+            |name: &str| name.starts_with('.') || is_gathered(name) || is_of_sessions(name) || listed.contains(name);
+        let mut answer = Answer { target_directory: shown(folder.clone()).0, cleared: Cleared::default() };
+        answer.cleared = clear(&roots, &folder, stays, Budget::beside(&answer))?;
+        Ok(answer)
+    }
+}
+
+/// The names of the entries of `folder` that are, or contain, documents of the catalog.
+fn listed_names(catalog: &Catalog, contents: &Contents, folder: &Path) -> BTreeSet<String> {
+    let files = catalog.listed_files(contents);
+    let names = files.iter().filter_map(|file| file.strip_prefix(folder).ok()?.iter().next());
+    names.map(|name| name.to_string_lossy().into_owned()).collect()
+}
