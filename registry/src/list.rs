@@ -63,6 +63,7 @@ tools! {
     ragmaker_browser_navigate,
     ragmaker_browser_open,
     ragmaker_browser_state,
+    ragmaker_cache_cleanup,
     ragmaker_cite,
     ragmaker_create_directory,
     ragmaker_create_knowledge_base,

@@ -6,6 +6,7 @@
 
 mod caller;
 mod change;
+mod clear;
 mod delete;
 mod error;
 mod ignored;
@@ -23,6 +24,7 @@ mod walk;
 
 pub use caller::{OutputFile, input_directory, input_file, output_directory, output_file};
 pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, FILE_LOCKED, Written};
+pub use clear::{CLEAR_ERRORS, Cleared, Trashed, clear};
 pub use delete::{Deleted, ExpectedKind, delete};
 pub use error::{
     FILE_ERRORS, FILE_NOT_FOUND, IO_ERROR, IO_ERRORS, IS_A_DIRECTORY, NO_FILES, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE,

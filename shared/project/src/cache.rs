@@ -19,6 +19,16 @@ pub const CONFIGURATION: &str = "ragmaker.toml";
 /// The file with the bearer token of an MCP server, in the cache folder.
 pub const MCP_TOKEN: &str = "mcp_token";
 
+/// The folder of an agent's conversations, in the cache folder.
+pub const CONVERSATIONS: &str = "conversations";
+/// The folder of the output of commands, in the cache folder.
+pub const COMMANDS: &str = "commands";
+
+/// Whether an entry `name` of the cache folder belongs to the project and its sessions, not to a knowledge base.
+pub fn is_of_sessions(name: &str) -> bool {
+    [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN, CONVERSATIONS, COMMANDS].contains(&name)
+}
+
 impl Project {
     /// The path of the cache folder, which need not exist. The path is absolute and, except for links inside the cache,
     /// canonical.

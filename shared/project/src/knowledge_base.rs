@@ -22,6 +22,15 @@ pub const IN_PROJECT: &str = ".tmp";
 /// The list of documents must begin within this number of bytes of a catalog.
 const HEAD: u64 = 1 << 20;
 
+/// The files and folders that gathering leaves in the catalog's folder, beside Markdown and JSON lines.
+const GATHERED: [&str; 5] = [CATALOG, "documents", "gone", "reports", ".search"];
+
+/// Whether an entry `name` of the catalog's folder was left there by gathering.
+pub fn is_gathered(name: &str) -> bool {
+    GATHERED.contains(&name)
+        || [".md", ".jsonl"].iter().any(|extension| name.ends_with(extension) && !name.starts_with('.'))
+}
+
 /// The catalog of the knowledge base at `root`, whether or not it exists: `cache/catalog.json` in it, or
 /// `catalog.json` at its top where only that exists.
 pub fn catalog_of(root: &Path) -> PathBuf {

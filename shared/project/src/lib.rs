@@ -16,6 +16,9 @@ pub mod programs;
 mod project;
 pub mod variables;
 
-pub use cache::{BROWSER_PROFILE, BROWSER_PROFILES, CONFIGURATION, MCP_TOKEN, create_cache_folder, create_private};
+pub use cache::{
+    BROWSER_PROFILE, BROWSER_PROFILES, COMMANDS, CONFIGURATION, CONVERSATIONS, MCP_TOKEN, create_cache_folder,
+    create_private, is_of_sessions,
+};
 pub use project::{Candidate, ERRORS, Environment, MARKERS, Project, ROOT_NOT_USABLE, ROOT_TOO_BROAD, Source};
 pub use variables::{VARIABLES, Variable};

@@ -26,7 +26,7 @@ use std::{
 };
 
 use ragmaker_fs::{LockKind, Replace, lock_within, write_atomically};
-use ragmaker_project::{Project, variables::CONVERSATION};
+use ragmaker_project::{CONVERSATIONS, Project, variables::CONVERSATION};
 use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
 use serde::{Deserialize, Serialize};
 
@@ -41,9 +41,6 @@ pub const STATE_BUSY: Code =
 
 /// The error codes of [`Conversation`], without those of locating the project.
 pub const ERRORS: &[Code] = &[STATE_NOT_USABLE, STATE_BUSY];
-
-/// The folder of the conversations, in the project's cache folder.
-pub const FOLDER: &str = "conversations";
 
 /// The conversation of calls that name none.
 const DEFAULT: &str = "default";
@@ -140,7 +137,7 @@ impl Conversation {
     /// # Errors
     /// [`STATE_NOT_USABLE`], [`STATE_BUSY`] and the errors of `change`.
     pub fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T, Error>) -> Result<(State, T), Error> {
-        let folder = self.cache.join(FOLDER);
+        let folder = self.cache.join(CONVERSATIONS);
         ragmaker_project::create_cache_folder(&self.cache)
             .and_then(|()| ragmaker_project::create_private(&folder))
             .map_err(|error| failed(&folder, "made", &error))?;
@@ -182,7 +179,7 @@ impl Conversation {
     }
 
     fn path(&self, extension: &str) -> PathBuf {
-        self.cache.join(FOLDER).join(format!("{}.{extension}", self.name))
+        self.cache.join(CONVERSATIONS).join(format!("{}.{extension}", self.name))
     }
 }
 

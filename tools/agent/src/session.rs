@@ -13,6 +13,7 @@ use std::{
     time::SystemTime,
 };
 
+use ragmaker_project::CONVERSATIONS;
 use ragmaker_tool::{Code, Error};
 use serde_json::{Value, json};
 
@@ -27,9 +28,6 @@ pub(crate) const SESSION_IN_USE: Code =
 /// The conversation cannot be read or written.
 pub(crate) const SESSION_FAILED: Code =
     Code::new("SESSION_FAILED", "Check the disk and the permissions of .tmp/cache/conversations in the project.");
-
-/// The folder of the conversations, in the project's cache folder.
-const FOLDER: &str = "conversations";
 
 /// An open conversation.
 pub(crate) struct Session {
@@ -100,7 +98,7 @@ impl Session {
 
     /// The id of the conversation that was changed last.
     pub(crate) fn last(cache: &Path) -> Result<String, Error> {
-        let entries = fs::read_dir(cache.join(FOLDER)).into_iter().flatten().flatten();
+        let entries = fs::read_dir(cache.join(CONVERSATIONS)).into_iter().flatten().flatten();
         let files = entries.filter_map(|entry| {
             let path = entry.path();
             let is_ours = path.extension().is_some_and(|extension| extension == "jsonl");
@@ -145,7 +143,7 @@ impl Session {
 }
 
 fn folder(cache: &Path) -> Result<PathBuf, Error> {
-    let folder = cache.join(FOLDER);
+    let folder = cache.join(CONVERSATIONS);
     let made = ragmaker_project::create_cache_folder(cache).and_then(|()| ragmaker_project::create_private(&folder));
     made.map_err(|error| failed("made", &error))?;
     Ok(folder)
@@ -190,7 +188,7 @@ mod tests {
         assert!(Session::open(cache.path(), &id).err().unwrap().is(SESSION_IN_USE));
         drop(session);
         assert_eq!(Session::last(cache.path()).unwrap(), id);
-        let path = cache.path().join(FOLDER).join(&id).with_extension("jsonl");
+        let path = cache.path().join(CONVERSATIONS).join(&id).with_extension("jsonl");
         // Killed in the middle of a line.
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"type\": \"us").unwrap();
         let (mut session, events) = Session::open(cache.path(), &id).unwrap();
@@ -214,7 +212,7 @@ mod tests {
             assert!(Session::open(cache.path(), id).err().unwrap().is(SESSION_NOT_FOUND), "{id}");
         }
         let id = Session::create(cache.path()).unwrap().id().to_owned();
-        let path = cache.path().join(FOLDER).join(&id).with_extension("jsonl");
+        let path = cache.path().join(CONVERSATIONS).join(&id).with_extension("jsonl");
         OpenOptions::new().append(true).open(path).unwrap().write_all(b"{\"type\": \"unheard of\"}\n").unwrap();
         assert!(Session::open(cache.path(), &id).err().unwrap().is(SESSION_FAILED));
     }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use ragmaker_config::{Config, Options};
 use ragmaker_model::{Client, Endpoint};
-use ragmaker_project::Project;
+use ragmaker_project::{CONVERSATIONS, Project};
 use ragmaker_registry::Selection;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
 
@@ -29,7 +29,7 @@ use crate::{
 pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals) -> Result<(Agent, bool), Error> {
     let project = Project::discover(host.project_root.as_deref())?;
     let cache = project.cache_folder();
-    let mut terminal = Terminal::new(cache.join("conversations").join("history"), signals.editing());
+    let mut terminal = Terminal::new(cache.join(CONVERSATIONS).join("history"), signals.editing());
     let config = config(arguments, &project)?;
     trust::confirm(&config, &mut terminal)?;
     signals.check()?;

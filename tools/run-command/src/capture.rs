@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use ragmaker_project::Project;
+use ragmaker_project::{COMMANDS, Project};
 
 /// The number of bytes that are kept of the start and of the end of a stream.
 const KEPT: usize = 64 * 1024;
@@ -21,9 +21,6 @@ const LONGEST: u64 = 256 << 20;
 
 /// The number of output files of earlier commands that are kept.
 const FILES: usize = 16;
-
-/// The folder of the files, in the project's cache folder.
-const FOLDER: &str = "commands";
 
 /// The longest possible file name, for measuring an answer.
 pub(crate) const NAME_OF_WIDEST: &str = "commands/00000000000000000000-0000000000.log";
@@ -133,7 +130,7 @@ fn remove_old(folder: &std::path::Path) {
 impl Capture {
     pub(crate) fn new(project: &Project) -> Self {
         let folder = project.is_writable().then(|| project.create_cache_folder().ok()).flatten();
-        let log = Log { folder: folder.map(|folder| folder.join(FOLDER)), ..Log::default() };
+        let log = Log { folder: folder.map(|folder| folder.join(COMMANDS)), ..Log::default() };
         let (sender, ends) = mpsc::channel();
         let captured = Arc::new(Mutex::new(Captured { log, ..Captured::default() }));
         Self { captured, sender, ends, readers: std::cell::Cell::new(0) }
