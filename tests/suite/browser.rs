@@ -4,6 +4,7 @@
 
 mod act;
 mod capture;
+mod consent;
 mod content;
 mod documentation;
 mod expand;

@@ -91,6 +91,7 @@ fn what_is_wrong_with_a_page_has_the_same_code() {
         firefox(visitor.look()),
         firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.png"]),
         firefox(visitor.extract("/page/one")).args(["--json-responses", "."]),
+        firefox(visitor.navigate("/page/one")).arg("--dismiss-consent"),
     ];
     for tool in refused {
         let error = tool.run().error("ARGUMENT_ERROR").clone();

@@ -12,7 +12,7 @@
 //! | [`readiness`] | waits until the page is ready; all time limits | `cdp` |
 //! | [`loading`], [`block_list`] | which requests of a page are made and which are blocked | |
 //! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
-//! | [`act`], [`expansion`] | takes steps in a page, as a person would; opens what is folded | `elements`, `navigation` |
+//! | [`act`], [`expansion`], [`consent`] | takes steps in a page, as a person would; opens what is folded; declines consent | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
 //! | [`download`] | files in place of pages | `navigation` |
 //! | [`responses`] | the JSON answers that a page receives | |
@@ -51,6 +51,7 @@ mod capture;
 mod cdp;
 mod challenge;
 pub mod codes;
+mod consent;
 mod download;
 mod elements;
 mod endpoint;
@@ -83,6 +84,7 @@ pub use act::{ActResult, Changes, Dialog, Download, Step};
 pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
 pub use browsing::Browsing;
 pub use capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest};
+pub use consent::{Consent, ConsentOutcome};
 pub use elements::{ElementScope, ListedElement};
 pub use expansion::{Expand, Expanded};
 pub use loading::Load;

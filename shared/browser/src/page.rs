@@ -10,6 +10,7 @@ use crate::{
     capture::Captured,
     challenge,
     codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED},
+    consent::Consent,
     expansion::Expanded,
     facts::Facts,
     login::looks_like_login,
@@ -108,6 +109,8 @@ pub struct Page {
     pub captured: Option<Captured>,
     /// The file that the URL leads to, if it is not a page and files were asked for.
     pub file: Option<PageFile>,
+    /// What became of its consent banner, if one was to be declined.
+    pub consent: Option<Consent>,
     /// The JSON answers that it received, if they were to be collected.
     pub json_responses: Option<JsonResponses>,
     /// When the server lets itself be asked again, as its `Retry-After` header says.
@@ -131,6 +134,7 @@ impl Page {
             expanded: None,
             captured: None,
             file: None,
+            consent: None,
             json_responses: None,
             retry_after: headers["retry-after"].as_str().map(str::to_owned),
             broken: facts.broken,

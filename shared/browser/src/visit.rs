@@ -17,6 +17,7 @@ use crate::{
     camera,
     capture::Capture,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
+    consent::Consent,
     download,
     elements::{self, ElementScope, Frames, ListedElement, Place},
     error::{CommandError, Failure, not_a_page},
@@ -48,6 +49,7 @@ impl Browsing {
             capture: Capture::default(),
             takes_files: false,
             json_responses: None,
+            declines_consent: false,
         }
     }
 }
@@ -88,6 +90,8 @@ pub struct Visit<'a> {
     pub takes_files: bool,
     /// Which JSON answers of the page are taken, by their URLs. The page is loaded for that.
     pub json_responses: Option<&'a Arc<Pattern>>,
+    /// Whether a consent banner is declined first.
+    pub declines_consent: bool,
 }
 
 impl Visit<'_> {
@@ -263,6 +267,22 @@ impl Visit<'_> {
         Ok((Page::of_file(&url, status, file), Value::Null))
     }
 
+    /// Declines the consent banner of the page, and reads the page again if that changed it.
+    fn without_banner(
+        &self,
+        navigation: &mut Navigation<'_>,
+        taken: (Page, Value),
+    ) -> Result<((Page, Value), Option<Consent>), Failure> {
+        if !self.declines_consent || taken.0.file.is_some() || taken.0.refusal().is_some() {
+            return Ok((taken, None));
+        }
+        let mut actor = Actor::following(navigation)?;
+        let consent = actor.decline_consent()?;
+        actor.into_side_effects();
+        let taken = if consent.clicked.is_empty() { taken } else { navigation.rest()? };
+        Ok((taken, Some(consent)))
+    }
+
     /// The JSON answers of the page in `tab` that the host's restrictions let pass.
     fn json_responses(&self, tab: &mut Tab, loading: &Loading, deadline: Instant) -> Option<JsonResponses> {
         let mut collected = tab.socket.take_json(deadline.min(Instant::now() + LIMITS.ping))?;
@@ -290,6 +310,9 @@ impl Visit<'_> {
         }
         if self.capture.is_any() {
             return Err(self.browsing.no_socket("--screenshot and --print-pdf need"));
+        }
+        if self.declines_consent {
+            return Err(self.browsing.no_socket("--dismiss-consent needs"));
         }
         if self.json_responses.is_some() {
             return Err(self.browsing.no_socket("--json-responses needs"));
@@ -341,15 +364,18 @@ impl Visit<'_> {
                 shows_page: true,
                 began,
             };
-            let mut before = None;
+            let (mut before, mut banner) = (None, None);
             let result = navigation.run().or_else(|failure| self.file(&mut navigation, failure)).and_then(|taken| {
                 before = Some((taken.0.url.clone(), navigation.tab.is_acted()));
+                let (taken, declined) = self.without_banner(&mut navigation, taken)?;
+                banner = declined;
                 work(&mut navigation, taken)
             });
             let Navigation { mut tab, shows_page, network, .. } = navigation;
             tab.remember_silent(network.silent_hosts());
             let error = match result {
                 Ok((mut page, content)) => {
+                    page.consent = banner;
                     page.json_responses = self.json_responses(&mut tab, loading, deadline);
                     if shows_page {
                         in_use.profile().note_origin(&page.url.origin().ascii_serialization());

@@ -24,6 +24,7 @@
 //! | `/app/` | an app whose links render routes with `pushState` |
 //! | `/act/page` | a control of every kind, rows to load, frames; `/act/links/N` N links and rows to load; `/act/picture` pictures, one of them far down, `/act/tall` a page of 30,000 pixels |
 //! | `/data/stations` | asks for JSON while it loads and on clicks; at `/data/many` sixty times |
+//! | `/consent/onetrust` | an article under a consent banner in the structure of OneTrust; one each of the other names in the table in `consent.rs` |
 //! | `/folded` | folded sections, tabs, rows that come on scrolling, and a list that holds only the rows in sight |
 //! | `/act/moves` | a button that never stands still; one or two hostile ones each at `/act/jumps`, `/act/covered`, `/act/uncovers`, `/act/sticky`, `/act/replaced`, `/act/vanishes`, `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`, `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`, `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers` |
 //! | `/hash/` | an app whose routes are in the fragment |
@@ -130,6 +131,7 @@ mod apps;
 mod ask;
 mod broken;
 mod challenges;
+mod consent;
 mod contents;
 mod data;
 mod dialogs;
@@ -159,6 +161,7 @@ use self::{
 };
 
 pub use self::{
+    consent::CONSENT_BANNERS,
     fixtures::{END, FIXTURES, Fixture, LATE},
     folded::folded_sentences,
     http::Request,
@@ -242,6 +245,7 @@ fn page(ask: &PageRequest<'_>) -> Option<Reply> {
         "act" => acting::reply(ask),
         "folded" => folded::reply(ask),
         "data" => data::reply(ask),
+        "consent" => consent::reply(ask),
         "app" | "hash" | "endless" | "worker" => apps::reply(ask),
         "slow" => slow::reply(ask),
         "dialog" => dialogs::reply(ask),

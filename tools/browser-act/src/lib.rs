@@ -7,7 +7,7 @@ use std::{
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{ActResult, Browsing, Changes, Ready, Step, Target, Visit, codes};
+use ragmaker_browser::{ActResult, Browsing, Changes, Consent, Ready, Step, Target, Visit, codes};
 use ragmaker_capture::{CaptureArgs, Files, Image};
 use ragmaker_files::{InputError, NOT_A_REGULAR_FILE, Roots, io_error, read_standard_input, read_text_file};
 use ragmaker_tool::{
@@ -46,6 +46,9 @@ pub struct Args {
     /// seconds the call may take (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
+    /// decline a consent banner first
+    #[argh(switch)]
+    pub dismiss_consent: bool,
     /// file for a picture of the page: .png or .webp
     #[argh(option)]
     pub screenshot: Option<PathBuf>,
@@ -77,6 +80,9 @@ pub struct Answer {
     pub obstacle: Option<&'static str>,
     /// What ended the last wait for the page.
     pub ready: Ready,
+    /// With --dismiss-consent: the consent banner, and what was clicked to decline it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Consent>,
     /// The files that were written.
     #[serde(flatten)]
     pub files: Files,
@@ -127,12 +133,22 @@ impl Tool for Args {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             capture: plan.capture(),
+            declines_consent: self.dismiss_consent,
             ..browsing.visit(target)
         };
         let ActResult { mut page, done, changes } = visit.act(&steps)?;
         let (files, image) = plan.save(page.captured.take())?;
         let obstacle = page.refusal().map(|error| error.code());
-        Ok(Answer { url: page.url.into(), done, changes, obstacle, ready: page.ready, files, image })
+        Ok(Answer {
+            url: page.url.into(),
+            done,
+            changes,
+            obstacle,
+            ready: page.ready,
+            consent: page.consent,
+            files,
+            image,
+        })
     }
 }
 

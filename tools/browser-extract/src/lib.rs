@@ -10,7 +10,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::Pattern;
-use ragmaker_browser::{Browsing, Capture, Expand, Expanded, Load, Ready, Target, codes};
+use ragmaker_browser::{Browsing, Capture, Consent, Expand, Expanded, Load, Ready, Target, codes};
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_knowledge::{DestinationArgs, EMPTY_CONTENT, now, save_converted};
 use ragmaker_rendered::{FileFacts, Rendered};
@@ -63,6 +63,10 @@ pub struct Args {
     /// CSS selector of what to save, instead of the main content
     #[argh(option)]
     pub selector: Option<String>,
+    /// decline a consent banner first
+    #[argh(switch)]
+    #[serde(skip)]
+    pub dismiss_consent: bool,
     /// save its JSON answers whose address this regex matches, too
     #[argh(option)]
     #[serde(skip)]
@@ -117,7 +121,7 @@ pub struct Args {
 #[serde(untagged)]
 pub enum Answer {
     /// With --url, or the page used last.
-    Page(Saved),
+    Page(Box<Saved>),
     /// With --urls or --urls-file.
     List(Pages),
 }
@@ -151,6 +155,9 @@ pub struct Saved {
     /// Of a file in place of a page, such as a PDF: its type, size and SHA-256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileFacts>,
+    /// With --dismiss-consent: the consent banner, and what was clicked to decline it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Consent>,
     /// With --json-responses: the JSON answers that the page received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_responses: Option<JsonResponses>,
@@ -172,6 +179,7 @@ impl Tool for Args {
         "--tabs",
         "--per-host",
         "--jsonl",
+        "--dismiss-consent",
         "--json-responses",
         "--screenshot",
         "--full-page",
@@ -200,7 +208,7 @@ impl Tool for Args {
         if self.is_list() {
             return self.list(invocation).map(Answer::List);
         }
-        self.page(invocation).map(Answer::Page)
+        self.page(invocation).map(Box::new).map(Answer::Page)
     }
 
     fn stream(&self, invocation: &Invocation) -> Option<Result<(), Error>> {
@@ -237,6 +245,7 @@ impl Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             visible: self.no_headless,
             capture: Capture::default(),
+            declines_consent: self.dismiss_consent,
             json,
         }
     }
@@ -285,6 +294,7 @@ impl Args {
             pending: page.pending,
             expanded: page.expanded,
             file,
+            consent: page.consent,
             json_responses,
             files,
         })

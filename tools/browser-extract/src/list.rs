@@ -315,6 +315,7 @@ impl Output<'_> {
             pending: page.pending,
             expanded: page.expanded,
             file,
+            consent: page.consent,
             json_responses,
             files: Files::default(),
         };

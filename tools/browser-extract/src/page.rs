@@ -21,6 +21,7 @@ pub(crate) struct Extraction<'a> {
     pub(crate) visible: bool,
     /// What is taken beside the content.
     pub(crate) capture: Capture<'a>,
+    pub(crate) declines_consent: bool,
     /// Which JSON answers are taken.
     pub(crate) json: Option<&'a Arc<Pattern>>,
 }
@@ -55,6 +56,7 @@ impl Extraction<'_> {
             expand: self.expand,
             capture: self.capture,
             json_responses: self.json,
+            declines_consent: self.declines_consent,
             ..browsing.visit(target)
         };
         Rendered::of(&visit, self.selector)

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Browsing, ElementScope, ListedElement, PageElements, Target, Visit, codes};
+use ragmaker_browser::{Browsing, Consent, ElementScope, ListedElement, PageElements, Target, Visit, codes};
 use ragmaker_capture::{CaptureArgs, Files, Image};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
@@ -37,6 +37,9 @@ pub struct Args {
     /// CSS selector to wait for
     #[argh(option)]
     pub wait_for: Option<String>,
+    /// decline a consent banner first
+    #[argh(switch)]
+    pub dismiss_consent: bool,
     /// file for a picture of the page: .png or .webp
     #[argh(option)]
     pub screenshot: Option<PathBuf>,
@@ -82,6 +85,9 @@ pub struct Answer {
     pub truncated: bool,
     /// The arguments that return the rest; null if there is none.
     pub next: Option<Next>,
+    /// With --dismiss-consent: the consent banner, and what was clicked to decline it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Consent>,
     /// The files that were written.
     #[serde(flatten)]
     pub files: Files,
@@ -129,6 +135,7 @@ impl Tool for Args {
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
             capture: plan.capture(),
+            declines_consent: self.dismiss_consent,
             ..browsing.visit(url.as_ref().map_or(Target::Latest, Target::Show))
         };
         let PageElements { mut page, mut elements, within, elsewhere } = visit.look(self.selector.as_deref())?;
@@ -147,6 +154,7 @@ impl Tool for Args {
             elsewhere,
             truncated: false,
             next: Some(Next::WIDEST),
+            consent: page.consent,
             files,
             image: None,
         };

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::{Pattern, same_site};
-use ragmaker_browser::{Browsing, Expand, Expanded, Link, Load, Ready, Target, Visit, codes};
+use ragmaker_browser::{Browsing, Consent, Expand, Expanded, Link, Load, Ready, Target, Visit, codes};
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
@@ -59,6 +59,10 @@ pub struct Args {
     /// only links to the page's own site
     #[argh(switch)]
     pub same_site: bool,
+    /// decline a consent banner first
+    #[argh(switch)]
+    #[serde(skip)]
+    pub dismiss_consent: bool,
     /// file for a picture of the page: .png or .webp
     #[argh(option)]
     #[serde(skip)]
@@ -112,6 +116,9 @@ pub struct Answer {
     /// With --expand or --scroll-to-end: how much was expanded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expanded: Option<Expanded>,
+    /// With --dismiss-consent: the consent banner, and what was clicked to decline it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Consent>,
     /// The files that were written.
     #[serde(flatten)]
     pub files: Files,
@@ -127,7 +134,7 @@ impl Tool for Args {
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     // What a gathering model rarely needs; browser-look takes pictures for it.
     const COMMAND_LINE_FLAGS: &'static [&'static str] =
-        &["--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
+        &["--dismiss-consent", "--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
@@ -165,6 +172,7 @@ impl Tool for Args {
             load: self.load,
             expand: Expand { folded: self.expand, scroll: self.scroll_to_end },
             capture: plan.capture(),
+            declines_consent: self.dismiss_consent,
             ..browsing.visit(target)
         };
         let (mut page, mut links) = visit.links()?;
@@ -190,6 +198,7 @@ impl Tool for Args {
             ready: page.ready,
             pending: page.pending,
             expanded: page.expanded,
+            consent: page.consent,
             files,
         };
         let page = Budget::beside(&frame).page(links, self.offset, self.limit);

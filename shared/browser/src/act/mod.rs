@@ -7,12 +7,14 @@
 //! | [`input`] | points, clicks and types |
 //! | [`perform`] | takes one step |
 //! | [`changes`] | what is told of it |
+//! | [`consent`] | declines consent banners |
 //! | [`expand`] | opens what is folded, and scrolls to the end |
 //!
 //! A step ends when the page rests: it has no open requests, no due timers and no running animations that the
 //! step caused. If nothing happened since the last event of the step, it ends at once.
 
 mod changes;
+mod consent;
 mod expand;
 mod input;
 mod keys;
@@ -79,18 +81,24 @@ pub(crate) struct Actor<'n, 'a> {
 impl<'n, 'a> Actor<'n, 'a> {
     /// An actor for the page to which `navigation` went.
     pub(crate) fn new(navigation: &'n mut Navigation<'a>) -> Result<Self, Failure> {
-        let until = navigation.deadline.checked_sub(RESERVE).unwrap_or(navigation.deadline);
-        let loading = navigation.loading.clone();
-        let url = navigation.url.clone();
-        let prepare = || -> Result<(), CommandError> {
-            let socket = &mut navigation.tab.socket;
-            socket.follow_frames(loading, until)?;
+        let actor = Self::following(navigation)?;
+        let (socket, until) = (&mut actor.navigation.tab.socket, actor.until);
+        let mut prepare = || -> Result<(), CommandError> {
             // Enables the events of the accessibility tree once, so that the browser keeps the tree up to date.
             socket.ask(None, "Accessibility.enable", &json!({}), until)?;
             // Without emulated focus, a page in the background receives no keys.
             socket.ask(None, "Emulation.setFocusEmulationEnabled", &json!({"enabled": true}), until).map(drop)
         };
-        prepare().map_err(|error| Failure::of(error, &url))?;
+        prepare().map_err(|error| Failure::of(error, &actor.navigation.url))?;
+        Ok(actor)
+    }
+
+    /// An actor that finds and points at nothing by name, for which the browser need not keep an accessibility tree.
+    pub(crate) fn following(navigation: &'n mut Navigation<'a>) -> Result<Self, Failure> {
+        let until = navigation.deadline.checked_sub(RESERVE).unwrap_or(navigation.deadline);
+        let loading = navigation.loading.clone();
+        let followed = navigation.tab.socket.follow_frames(loading, until);
+        followed.map_err(|error| Failure::of(error, &navigation.url))?;
         Ok(Self {
             navigation,
             frames: Frames::default(),

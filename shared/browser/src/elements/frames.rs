@@ -27,6 +27,7 @@ macro_rules! in_frame {
 
 const PAGE: &str = in_frame!("../js/page.js");
 const EXPAND: &str = in_frame!("../js/expand.js");
+const CONSENT: &str = in_frame!("../js/consent.js");
 const PICTURE: &str = in_frame!("../js/picture.js");
 const ELEMENT: &str = include_str!("../js/element.js");
 
@@ -119,6 +120,18 @@ impl Frames {
         until: Instant,
     ) -> Result<Value, CommandError> {
         let answer = self.evaluate(socket, frame, EXPAND, (what, &Value::Null), true, until)?;
+        returned(answer)
+    }
+
+    /// Asks a frame what `js/consent.js` answers.
+    pub(crate) fn consent(
+        &mut self,
+        socket: &mut TabSocket,
+        frame: &Frame,
+        what: &str,
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let answer = self.evaluate(socket, frame, CONSENT, (what, &Value::Null), true, until)?;
         returned(answer)
     }
 

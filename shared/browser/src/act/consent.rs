@@ -1,0 +1,128 @@
+//! Declining consent banners: in the page, and in its frames.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+
+use super::{Actor, input::StepError};
+use crate::{
+    consent::{Consent, ConsentOutcome},
+    elements::Frames,
+    error::{CommandError, Failure},
+};
+
+/// The most clicks: some banners have two layers, and a question after them.
+const MOST_CLICKS: usize = 4;
+
+/// How long a banner may take to appear where the page loads the script of a platform.
+const APPEARS: Duration = Duration::from_millis(800);
+
+/// How long a banner may take to disappear, or its second layer to appear.
+const CHANGES: Duration = Duration::from_secs(2);
+
+/// The interval between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What `js/consent.js` did in a frame.
+#[derive(Debug, Deserialize)]
+struct FrameBanner {
+    platform: Option<String>,
+    label: Option<String>,
+    did: Option<Did>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Did {
+    Refused,
+    Opened,
+    /// The script of a platform is there, and no banner yet.
+    Expected,
+}
+
+impl Actor<'_, '_> {
+    /// Declines the consent banner of the page, if it shows one.
+    pub(crate) fn decline_consent(&mut self) -> Result<Consent, Failure> {
+        self.declined().map_err(|error| match error {
+            StepError::Step(error) => Failure::Page(error),
+            StepError::Command(error) => Failure::of(error, &self.navigation.url),
+            StepError::Page(failure) => *failure,
+        })
+    }
+
+    fn declined(&mut self) -> Result<Consent, StepError> {
+        let mut consent = Consent::default();
+        let mut patience = Instant::now() + APPEARS;
+        while consent.clicked.len() < MOST_CLICKS {
+            let begun = Instant::now();
+            let Some(banner) = self.consent("step")? else { break };
+            if banner.did != Some(Did::Expected) {
+                consent.platform = consent.platform.or(banner.platform);
+                if consent.outcome == ConsentOutcome::None {
+                    consent.outcome = ConsentOutcome::NoRefusal;
+                }
+            }
+            consent.clicked.extend(banner.label);
+            match banner.did {
+                Some(Did::Refused) => {
+                    self.settle(begun)?;
+                    consent.outcome = ConsentOutcome::StillShown;
+                    if self.is_banner_gone()? {
+                        consent.outcome = ConsentOutcome::Declined;
+                        break;
+                    }
+                }
+                Some(Did::Opened) => {
+                    self.settle(begun)?;
+                    patience = Instant::now() + CHANGES;
+                }
+                // The banner, or its next layer, may be about to come.
+                Some(Did::Expected) | None => {
+                    let may_come = banner.did.is_some() || !consent.clicked.is_empty();
+                    if !may_come || Instant::now() >= patience.min(self.until) {
+                        break;
+                    }
+                    self.listen(PAUSE)?;
+                }
+            }
+        }
+        Ok(consent)
+    }
+
+    fn is_banner_gone(&mut self) -> Result<bool, StepError> {
+        let until = self.until.min(Instant::now() + CHANGES);
+        loop {
+            if self.consent("shown")?.is_none_or(|banner| banner.did == Some(Did::Expected)) {
+                return Ok(true);
+            }
+            if Instant::now() >= until {
+                return Ok(false);
+            }
+            self.listen(PAUSE)?;
+        }
+    }
+
+    /// Asks the frames. What a frame did counts more than that another one shows a banner: the page shows that of its
+    /// frame.
+    fn consent(&mut self, what: &str) -> Result<Option<FrameBanner>, StepError> {
+        let until = self.until;
+        let mut found: Option<FrameBanner> = None;
+        for frame in Frames::all(&mut self.navigation.tab.socket, until)? {
+            let answer = match self.frames.consent(&mut self.navigation.tab.socket, &frame, what, until) {
+                Ok(answer) => answer,
+                // The frame is gone or has another document.
+                Err(CommandError::Failed(_)) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let Ok(Some(banner)) = Option::<FrameBanner>::deserialize(answer) else { continue };
+            let shows = banner.did != Some(Did::Expected);
+            if shows && banner.did.is_some() {
+                return Ok(Some(banner));
+            }
+            if found.as_ref().is_none_or(|other| shows && other.did == Some(Did::Expected)) {
+                found = Some(banner);
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,32 @@
+//! What became of a page's consent banner.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a consent banner ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConsentOutcome {
+    /// The page showed none.
+    #[default]
+    None,
+    /// It was declined and is gone.
+    Declined,
+    /// It was declined, and still shows.
+    StillShown,
+    /// It has nothing that declines. It stays; nothing was accepted.
+    NoRefusal,
+}
+
+/// A consent banner.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Consent {
+    /// How it ended.
+    pub outcome: ConsentOutcome,
+    /// The platform that made it, or `dialog`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
+    /// The labels of what was clicked, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clicked: Vec<String>,
+}
