@@ -4,7 +4,7 @@ use ragmaker_tool::Error;
 use serde_json::{Value, json};
 
 use crate::{
-    Endpoint, Message, Request, Stop,
+    Declaration, Endpoint, Message, Request, Stop,
     answer::{Fed, PartialAnswer, PartialCall, reported},
     message::as_object,
 };
@@ -33,21 +33,22 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>) -> Value {
         "messages": messages,
         "stream": true,
     });
-    if !request.tools.is_empty() {
-        let tool = |tool: &crate::Declaration| {
-            let mut schema = tool.parameters.clone();
-            // The API refuses these at the top.
-            for name in ["oneOf", "anyOf", "allOf"] {
-                schema.as_object_mut().and_then(|members| members.shift_remove(name));
-            }
-            json!({"name": tool.name, "description": tool.description, "input_schema": schema})
-        };
-        body["tools"] = request.tools.iter().map(tool).collect();
-    }
     if let Some(temperature) = endpoint.temperature {
         body["temperature"] = temperature.into();
     }
     body
+}
+
+pub(crate) fn tools(tools: &[Declaration]) -> Value {
+    let tool = |tool: &Declaration| {
+        let mut schema = tool.parameters.clone();
+        // The API refuses these at the top.
+        for name in ["oneOf", "anyOf", "allOf"] {
+            schema.as_object_mut().and_then(|members| members.shift_remove(name));
+        }
+        json!({"name": tool.name, "description": tool.description, "input_schema": schema})
+    };
+    tools.iter().map(tool).collect()
 }
 
 fn blocks(message: &Message) -> (&'static str, Vec<Value>) {

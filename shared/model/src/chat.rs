@@ -4,7 +4,7 @@ use ragmaker_tool::Error;
 use serde_json::{Value, json};
 
 use crate::{
-    Endpoint, Message, Provider, Request, Stop,
+    Declaration, Endpoint, Message, Provider, Request, Stop,
     answer::{Fed, PartialAnswer, PartialCall, reported},
 };
 
@@ -17,10 +17,6 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>, schema: Option<&V
         "stream": true,
         "stream_options": {"include_usage": true},
     });
-    if !request.tools.is_empty() {
-        let tool = |tool: &crate::Declaration| json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}});
-        body["tools"] = request.tools.iter().map(tool).collect();
-    }
     if let Some(schema) = schema {
         body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "step", "schema": schema}});
     }
@@ -33,6 +29,11 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>, schema: Option<&V
         body[name] = most.into();
     }
     body
+}
+
+pub(crate) fn tools(tools: &[Declaration]) -> Value {
+    let tool = |tool: &Declaration| json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}});
+    tools.iter().map(tool).collect()
 }
 
 fn message(message: &Message) -> Value {

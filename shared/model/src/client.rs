@@ -20,12 +20,13 @@ use ragmaker_tool::Error;
 use serde_json::Value;
 
 use crate::{
-    Answer, CANCELLED, CONTEXT_TOO_LONG, Endpoint, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED,
-    MODEL_UNREACHABLE, Protocol, Provider, Request,
+    Answer, CANCELLED, CONTEXT_TOO_LONG, Declarations, Endpoint, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED,
+    MODEL_RATE_LIMITED, MODEL_UNREACHABLE, Protocol, Provider, Request,
     answer::{PartialAnswer, reported},
     anthropic, chat,
     error::Failure,
     gemini,
+    message::WireFormat,
     reader::{Reader, is_about_length, shortened},
     sse::{EVENT_LIMIT, Events},
     text,
@@ -205,7 +206,7 @@ impl Client {
         let uses_text = self.uses_text.load(Ordering::Relaxed);
         let mut collected = if uses_text {
             let (system, messages) = text::rendered(request, text::RULES);
-            let plain = Request { system: &system, messages: &messages, tools: &[] };
+            let plain = Request { system: &system, messages: &messages, tools: &Declarations::default() };
             self.collect(&plain, None, cancel, &mut |_| ())?
         } else {
             self.collect(request, None, cancel, show)?
@@ -232,7 +233,7 @@ impl Client {
         show: &mut dyn FnMut(&str),
     ) -> Result<Answer, Failure> {
         let (system, messages) = text::rendered(request, text::SCHEMA_RULES);
-        let plain = Request { system: &system, messages: &messages, tools: &[] };
+        let plain = Request { system: &system, messages: &messages, tools: &Declarations::default() };
         let schema = text::schema(request.tools);
         let mut collected = self.collect(&plain, Some(&schema), cancel, &mut |_| ())?;
         if let Some(said) = text::said(&collected.text) {
@@ -329,19 +330,30 @@ impl Client {
         if self.has_fixed_temperature.load(Ordering::Relaxed) {
             endpoint.temperature = None;
         }
-        let body = match endpoint.provider {
-            Provider::Gemini => gemini::body(&endpoint, request, schema),
+        let (body, tools) = match endpoint.provider {
+            Provider::Gemini => {
+                let tools = request.tools.spelled(WireFormat::Gemini, gemini::tools);
+                (gemini::body(&endpoint, request, schema), tools)
+            }
             // It has no schema of answers: the instructions have to do.
-            Provider::Anthropic => anthropic::body(&endpoint, request),
-            _ => chat::body(&endpoint, request, schema),
+            Provider::Anthropic => {
+                let tools = request.tools.spelled(WireFormat::Anthropic, anthropic::tools);
+                (anthropic::body(&endpoint, request), tools)
+            }
+            _ => (chat::body(&endpoint, request, schema), request.tools.spelled(WireFormat::Chat, chat::tools)),
         };
+        let mut body = body.to_string();
+        if !request.tools.is_empty() {
+            // One member more of the object.
+            body.truncate(body.len() - 1);
+            body.extend([",\"tools\":", tools, "}"]);
+        }
         let agent = self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut post = agent.post(endpoint.url()).header("content-type", "application/json");
         for (name, value) in endpoint.headers() {
             post = post.header(name, value);
         }
         let (sender, receiver) = sync_channel(16);
-        let body = body.to_string();
         let started = thread::Builder::new().name("model".to_owned()).spawn(move || {
             let last = match post.send(body) {
                 Ok(response) => read(response, &sender),

@@ -4,7 +4,7 @@ use ragmaker_tool::Error;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Endpoint, Message, Request, Stop,
+    Declaration, Endpoint, Message, Request, Stop,
     answer::{Fed, PartialAnswer, PartialCall, reported},
     message::as_object,
 };
@@ -48,10 +48,6 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>, schema: Option<&V
         }
     }
     let mut body = json!({"systemInstruction": {"parts": [{"text": request.system}]}, "contents": contents});
-    if !request.tools.is_empty() {
-        let tool = |tool: &crate::Declaration| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": reduced(&tool.parameters)});
-        body["tools"] = json!([{"functionDeclarations": request.tools.iter().map(tool).collect::<Vec<_>>()}]);
-    }
     if let Some(schema) = schema {
         body["generationConfig"]["responseMimeType"] = "application/json".into();
         body["generationConfig"]["responseJsonSchema"] = reduced(schema);
@@ -63,6 +59,11 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>, schema: Option<&V
         body["generationConfig"]["maxOutputTokens"] = most.into();
     }
     body
+}
+
+pub(crate) fn tools(tools: &[Declaration]) -> Value {
+    let tool = |tool: &Declaration| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": reduced(&tool.parameters)});
+    json!([{"functionDeclarations": tools.iter().map(tool).collect::<Vec<_>>()}])
 }
 
 fn parts(message: &Message) -> (&'static str, Vec<Value>) {

@@ -6,11 +6,11 @@
 //! call whose arguments are not an object. A fault never changes the conversation.
 //!
 //! ```no_run
-//! use ragmaker_model::{Cancel, Client, Endpoint, Key, Message, Provider, Request};
+//! use ragmaker_model::{Cancel, Client, Declarations, Endpoint, Key, Message, Provider, Request};
 //!
 //! let endpoint = Endpoint::new(Provider::OpenAi, "gpt-5", "", Key::new("sk-…"));
 //! let messages = [Message::User { text: "Hello".to_owned() }];
-//! let request = Request { system: "Answer in short.", messages: &messages, tools: &[] };
+//! let request = Request { system: "Answer in short.", messages: &messages, tools: &Declarations::default() };
 //! let answer = Client::new(endpoint).complete(&request, &Cancel::default(), &mut |_| ())?;
 //! println!("{}", answer.text);
 //! # Ok::<(), ragmaker_tool::Error>(())
@@ -34,5 +34,5 @@ pub use endpoint::Endpoint;
 pub use error::{
     CANCELLED, CONTEXT_TOO_LONG, ERRORS, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE,
 };
-pub use message::{Call, Declaration, Message, Request};
+pub use message::{Call, Declaration, Declarations, Message, Request};
 pub use ragmaker_config::{Key, Protocol, Provider};

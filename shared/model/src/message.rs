@@ -1,5 +1,7 @@
 //! Messages to a model, independent of the provider.
 
+use std::{ops::Deref, sync::OnceLock};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -57,6 +59,43 @@ pub struct Declaration {
     pub parameters: Value,
 }
 
+/// The declarations of a request. Each wire format of them is made once: it is far longer than the rest of a short
+/// conversation, and every request has it.
+#[derive(Debug, Default)]
+pub struct Declarations {
+    all: Vec<Declaration>,
+    spelled: [OnceLock<String>; 3],
+}
+
+impl From<Vec<Declaration>> for Declarations {
+    fn from(all: Vec<Declaration>) -> Self {
+        Self { all, ..Self::default() }
+    }
+}
+
+impl Deref for Declarations {
+    type Target = [Declaration];
+
+    fn deref(&self) -> &[Declaration] {
+        &self.all
+    }
+}
+
+/// A wire format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WireFormat {
+    Chat,
+    Gemini,
+    Anthropic,
+}
+
+impl Declarations {
+    /// The declarations as JSON in `format`, which `spell` makes.
+    pub(crate) fn spelled(&self, format: WireFormat, spell: impl FnOnce(&[Declaration]) -> Value) -> &str {
+        self.spelled[format as usize].get_or_init(|| spell(&self.all).to_string())
+    }
+}
+
 /// All that an answer depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -65,7 +104,7 @@ pub struct Request<'a> {
     /// The conversation: starts with a person's message, and every call has its result.
     pub messages: &'a [Message],
     /// The tools that may be called.
-    pub tools: &'a [Declaration],
+    pub tools: &'a Declarations,
 }
 
 /// The arguments as an object, for formats that accept nothing else.

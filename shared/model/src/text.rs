@@ -40,7 +40,7 @@ pub(crate) fn rendered(request: &Request<'_>, rules: &str) -> (String, Vec<Messa
     let mut system = request.system.to_owned();
     if !request.tools.is_empty() {
         system += rules;
-        for Declaration { name, description, parameters } in request.tools {
+        for Declaration { name, description, parameters } in request.tools.iter() {
             let _ = writeln!(system, "- {name}: {description} {parameters}");
         }
     }

@@ -12,8 +12,8 @@ use std::{
 };
 
 use ragmaker_model::{
-    CANCELLED, CONTEXT_TOO_LONG, Cancel, Client, Declaration, Endpoint, Key, Message, Progress, Protocol, Provider,
-    Request,
+    CANCELLED, CONTEXT_TOO_LONG, Cancel, Client, Declaration, Declarations, Endpoint, Key, Message, Progress, Protocol,
+    Provider, Request,
 };
 use serde_json::json;
 
@@ -66,7 +66,7 @@ fn user(text: &str) -> [Message; 1] {
 fn a_real_model_is_understood() {
     let server = Server::start();
     let messages = user("Name three oceans.");
-    let request = Request { system: "Answer in short.", messages: &messages, tools: &[] };
+    let request = Request { system: "Answer in short.", messages: &messages, tools: &Declarations::default() };
 
     // The answer comes in pieces, with the count of its tokens.
     let (mut pieces, mut shown) = (0, String::new());
@@ -106,7 +106,7 @@ fn a_real_model_is_understood() {
     assert!(error.is(CONTEXT_TOO_LONG), "{error}");
 
     // Tools in each form; whether this model calls one is its own matter.
-    let tools = tools();
+    let tools = Declarations::from(tools());
     let messages = user("Read the file notes.md.");
     let request = Request { messages: &messages, tools: &tools, ..request };
     for protocol in [Protocol::Auto, Protocol::Native, Protocol::Text, Protocol::JsonSchema] {

@@ -32,10 +32,10 @@ fn image(part: &Value) -> Option<String> {
     part["inlineData"]["mimeType"].as_str().map(str::to_owned)
 }
 
-pub(super) fn answer(say: &ModelReply, body: &Value, streams: bool) -> Response {
+pub(super) fn answer(say: &ModelReply, number: usize, streams: bool) -> Response {
     let part = match say {
         ModelReply::Call(tool, arguments) => {
-            json!({"functionCall": {"id": format!("call{}", body.to_string().len()), "name": tool.name, "args": arguments}})
+            json!({"functionCall": {"id": format!("call{number}"), "name": tool.name, "args": arguments}})
         }
         ModelReply::Text(said) => json!({"text": said}),
     };

@@ -38,6 +38,32 @@ fn without_a_person_only_reading_or_allowed_lines_run() {
 }
 
 #[test]
+fn the_log_has_the_rule_by_which_a_line_ran() {
+    let project = Project::new();
+    project.write("a.md", "x\n");
+    configure(&project, "[command]\nallow = ['touch b.md']\n");
+    let calls = vec![line("wc -l a.md"), line("touch b.md"), line("touch c.md"), line("rm -rf /")];
+    told(&project, &["--debug"], calls.clone());
+    told(&project, &["--debug", "--approve", "all"], calls[2..3].to_vec());
+    let log = std::fs::read_to_string(project.path().join(".tmp/cache/logs/agent.jsonl")).unwrap();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |command: &str| {
+        let gates = lines.iter().filter(|line| line["what"] == "gate" && line["command"] == command);
+        let fact = |line: &Value, name: &str| line[name].as_str().unwrap_or("-").to_owned();
+        gates.map(|line| ["rule", "allowed_by", "error_code"].map(|name| fact(line, name))).collect::<Vec<_>>()
+    };
+    if confines(&project) {
+        assert_eq!(of("wc -l a.md"), [["read-only", "rule", "-"]]);
+    }
+    let rule = &of("touch b.md")[0][0];
+    assert_eq!(of("touch b.md"), [[&**rule, "earlier_approval", "-"]]);
+    assert_eq!(of("touch c.md"), [[&**rule, "-", "NEEDS_APPROVAL"], [rule, "mode", "-"]]);
+    let blocked = &of("rm -rf /")[0];
+    assert_eq!((blocked[1].as_str(), blocked[2].as_str()), ("-", "COMMAND_BLOCKED"));
+    assert!(blocked[0] != "-" && rule != "-" && *rule != "read-only");
+}
+
+#[test]
 fn every_end_of_a_command_is_a_result() {
     let project = Project::new();
     let calls = vec![

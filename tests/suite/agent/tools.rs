@@ -182,3 +182,63 @@ fn older_turns_are_summarised_and_the_last_stay() {
     // A summary in place of the turns before is once made of the summary and the turns between.
     assert!(bodies.iter().filter(|body| body.to_string().contains("<conversation>")).count() <= 2);
 }
+
+/// What the model says for a summary, the reason of the refusal, and how often the model is asked for one.
+type RefusedSummary = (fn() -> Reply, &'static str, usize);
+
+#[test]
+fn a_refused_summary_is_reported_and_the_conversation_goes_on() {
+    let wrong = || Reply::status("401 No", "", r#"{"error": {"message": "no"}}"#);
+    let long = || says(WireFormat::OpenAi, &"tides ".repeat(200), &[]);
+    let empty = || says(WireFormat::OpenAi, "", &[]);
+    // One that is empty or long is asked for once more, more strictly; a failure is not repeated.
+    let cases: [RefusedSummary; 3] =
+        [(wrong, "MODEL_AUTH_FAILED", 1), (long, "characters", 2), (empty, "it is empty", 2)];
+    for ((summary, reason, asked), form) in cases.into_iter().flat_map(|case| [(case, "json"), (case, "jsonl")]) {
+        let project = Project::new();
+        let endpoint = Scripted::by(move |got| {
+            if got.body.to_string().contains("<conversation>") {
+                summary()
+            } else {
+                says(WireFormat::OpenAi, "Tides.", &[])
+            }
+        });
+        let summaries = || endpoint.got().iter().filter(|got| got.body.to_string().contains("<conversation>")).count();
+        let turn = |turn: usize, form: &str| {
+            let more: &[&str] = if turn == 0 { &[] } else { &["--continue"] };
+            let tool = agent(&project, &endpoint, WireFormat::OpenAi)
+                .env("MAX_CONVERSATION_TURNS", "3")
+                .env("SUMMARY_CONVERSATION_TURNS", "2");
+            let run = tool.args([&format!("Question {turn}?"), "--output", form]).args(more).run_raw();
+            assert!(run.status.success() && run.stderr.is_empty(), "{}", String::from_utf8_lossy(&run.stderr));
+            let lines = String::from_utf8(run.stdout).unwrap();
+            if form == "json" {
+                vec![serde_json::from_str(&lines).unwrap()]
+            } else {
+                lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+            }
+        };
+        for number in 0..3 {
+            assert_eq!(turn(number, "json")[0]["warnings"], json!([]));
+        }
+        assert_eq!(summaries(), 0);
+        let shown = turn(3, form);
+        if form == "json" {
+            let warnings = shown[0]["warnings"].as_array().unwrap();
+            assert_eq!((warnings.len(), &shown[0]["answer"]), (asked, &json!("Tides.")));
+            assert!(warnings.iter().all(|warning| warning.to_string().contains(reason)), "{warnings:?}");
+        } else {
+            let refused: Vec<_> = shown.iter().filter(|line| line["type"] == "summary").collect();
+            // The last says that results were shortened instead.
+            assert_eq!(refused.len(), asked + 1, "{shown:?}");
+            assert!(refused.iter().all(|line| line["accepted"] == false), "{refused:?}");
+            assert!(refused[..asked].iter().all(|line| line["reason"].to_string().contains(reason)), "{refused:?}");
+            assert_eq!(shown.last().unwrap()["type"], "answer");
+        }
+        assert_eq!(summaries(), asked);
+        // All turns are still told, and the next attempt is not at once.
+        assert_eq!(turn(4, "json")[0]["warnings"], json!([]));
+        let got = endpoint.got();
+        assert!(got.len() == 1 && got[0].body.to_string().contains("Question 0?"));
+    }
+}

@@ -20,7 +20,7 @@ use crate::{
     compaction,
     log::Log,
     machine::{Decision, Effect, Event, INTERRUPTED, Note, State, Stop, next},
-    offered::{Outcome, Tools},
+    offered::{AvailableTool, Outcome, Tools},
     prompts::{Facts, Language},
     rules::Rules,
     screen::Screen,
@@ -104,8 +104,18 @@ impl Agent {
         if self.log.is_on() {
             self.log.line(self.state.steps, "event", &json!({"event": event}), &self.blank);
         }
+        let summary = match &event {
+            Event::Summary { cut, text, .. } => Some((*cut, text.clone())),
+            _ => None,
+        };
         let (state, effects) = next(std::mem::take(&mut self.state), event, &self.rules);
         self.state = state;
+        if let Some((cut, text)) = summary {
+            self.report_summary(cut, &text);
+        }
+        if matches!(effects[..], [Effect::Answer(_) | Effect::Stop(_)]) {
+            self.session.sync()?;
+        }
         Ok(effects)
     }
 
@@ -256,8 +266,14 @@ impl Agent {
         };
         let mut call = call.clone();
         let original = call.arguments.clone();
+        let mut allowed_by = "rule";
         let mut approval = match self.approvals.verdict(tool) {
-            Verdict::Run(approval) => approval,
+            Verdict::Run(approval) => {
+                if approval == Approval::Granted {
+                    allowed_by = "mode";
+                }
+                approval
+            }
             Verdict::Refuse(error) => return self.refuse(&call, error),
             Verdict::Ask(what) => match self.ask(tool, &mut call, &what)? {
                 Ok(approval) => approval,
@@ -274,6 +290,7 @@ impl Agent {
                 outcome.add("arguments_as_edited_by_the_person", &call.arguments);
             }
             if outcome.error_code.as_deref() != Some(NEEDS_APPROVAL.name()) || approval == Approval::Granted {
+                self.log_gate(tool, &call, &outcome, allowed_by);
                 return Ok(outcome);
             }
             // Asked about as it would run.
@@ -283,9 +300,10 @@ impl Agent {
             // The tool itself says what there is to approve, and is called again with the answer.
             let error: Value = serde_json::from_str(&outcome.text).unwrap_or_default();
             if self.approvals.covers(tool, &error["details"]) {
-                approval = Approval::Granted;
+                (approval, allowed_by) = (Approval::Granted, "earlier_approval");
                 continue;
             }
+            self.log_gate(tool, &call, &outcome, "");
             if !self.approvals.may_ask() {
                 let reason = error["message"].as_str().unwrap_or_default().to_owned();
                 self.take(Event::Approval { id: call.id, decision: Decision::Refused, reason })?;
@@ -293,10 +311,23 @@ impl Agent {
             }
             let asked = call.arguments.clone();
             match self.ask_again(tool, &mut call, &error)? {
-                Ok(granted) => approval = granted,
+                Ok(granted) => (approval, allowed_by) = (granted, "person"),
                 Err(refused) => return Ok(refused),
             }
             is_edited |= call.arguments != asked;
+        }
+    }
+
+    /// Logs how the gate of a tool decided about a call, and who allowed a call that ran.
+    fn log_gate(&mut self, tool: &AvailableTool, call: &Call, outcome: &Outcome, allowed_by: &str) {
+        let code = outcome.error_code.as_deref();
+        if self.log.is_on() && tool.asks_itself() {
+            let is_refused = code.is_some_and(|code| code == NEEDS_APPROVAL.name() || code == "COMMAND_BLOCKED");
+            let members = json!({
+                "call": call.id, "tool": tool.name(), "command": call.arguments["command"], "rule": outcome.rule,
+                "allowed_by": (!is_refused).then_some(allowed_by), "error_code": code,
+            });
+            self.log.line(self.state.steps, "gate", &members, &self.blank);
         }
     }
 }
@@ -336,7 +367,9 @@ impl Agent {
                 });
                 Event::Assistant { text: blank(&text), calls: calls.collect(), usage }
             }
-            Event::Summary { cut, text, strict } => Event::Summary { cut, text: blank(&text), strict },
+            Event::Summary { cut, text, strict, failure } => {
+                Event::Summary { cut, text: blank(&text), strict, failure: failure.as_deref().map(blank) }
+            }
             Event::Failed { code, message } => Event::Failed { code, message: blank(&message) },
             Event::Approval { id, decision, reason } => Event::Approval { id, decision, reason: blank(&reason) },
             // Blanked when the call ended.

@@ -1,5 +1,7 @@
 //! Compaction: when a conversation is summarised, where it is cut, and which summaries are accepted.
 
+use std::fmt;
+
 use ragmaker_model::Message;
 
 use crate::{
@@ -50,8 +52,35 @@ fn is_unit(all: &[Message], at: usize) -> bool {
     matches!(all.get(at), Some(Message::Assistant { .. }))
 }
 
-/// Whether `summary` may replace the first `cut` messages: it must not be empty, and must be shorter.
-pub(crate) fn accepts(history: &History, cut: usize, summary: &str) -> bool {
+/// Why a summary may not replace the messages that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The model could not be asked.
+    Failed(String),
+    /// It is empty.
+    Empty,
+    /// It is not shorter: the characters of both.
+    Long(usize, usize),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(reason) => f.write_str(reason),
+            Self::Empty => f.write_str("it is empty"),
+            Self::Long(length, replaced) => {
+                write!(f, "it has {length} characters, and the older turns have {replaced}")
+            }
+        }
+    }
+}
+
+/// Why `summary` may not replace the first `cut` messages: it must not be empty, and must be shorter. `failure` says why
+/// there is none.
+pub(crate) fn refusal(history: &History, cut: usize, summary: &str, failure: Option<String>) -> Option<Refusal> {
+    if let Some(reason) = failure {
+        return Some(Refusal::Failed(reason));
+    }
     let length = summary.trim().chars().count();
     let replaced = history.messages().iter().take(cut).map(|message| match message {
         Message::User { text } | Message::Result { text, .. } => text.chars().count(),
@@ -60,7 +89,12 @@ pub(crate) fn accepts(history: &History, cut: usize, summary: &str) -> bool {
             text.chars().count() + calls.sum::<usize>()
         }
     });
-    length > 0 && length < replaced.sum()
+    let replaced = replaced.sum();
+    match length {
+        0 => Some(Refusal::Empty),
+        _ if length >= replaced => Some(Refusal::Long(length, replaced)),
+        _ => None,
+    }
 }
 
 /// The first messages as the text that is summarised.
@@ -184,9 +218,11 @@ mod tests {
     fn a_summary_is_shorter_than_what_it_replaces() {
         let history = history(&[vec![1], vec![1]], 2);
         let end = history.turns()[1];
-        assert!(accepts(&history, end, "Tides were looked up."));
-        assert!(!accepts(&history, end, " \n"));
-        assert!(!accepts(&history, end, &"long ".repeat(100)));
+        let refused = |text: &str| refusal(&history, end, text, None);
+        assert_eq!((refused("Tides were looked up."), refused(" \n")), (None, Some(Refusal::Empty)));
+        assert!(matches!(refused(&"long ".repeat(100)), Some(Refusal::Long(499, replaced)) if replaced < 499));
+        let failed = refusal(&history, end, "", Some("MODEL_AUTH_FAILED: no".into())).unwrap();
+        assert_eq!(failed.to_string(), "MODEL_AUTH_FAILED: no");
     }
 
     #[test]

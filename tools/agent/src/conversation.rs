@@ -79,7 +79,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
             }
         }
         "/tools" => {
-            for tool in agent.tools.declarations() {
+            for tool in agent.tools.declarations().iter() {
                 note(&format!("{:22} {}", tool.name, clean::line(&tool.description, 100)));
             }
         }

@@ -12,13 +12,13 @@ use ragmaker_model::{CONTEXT_TOO_LONG, Call, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    compaction,
+    compaction::{self, Refusal},
     history::{History, tokens},
     rules::Rules,
 };
 
 /// The number of turns after a failed summary before the next attempt.
-const WAIT_TURNS: usize = 5;
+pub(crate) const WAIT_TURNS: usize = 5;
 /// The numbers of repetitions of a call with the same result that lead to a note, and to the end of the turn.
 const REPEATS: (u32, u32) = (3, 5);
 /// The result of an interrupted call.
@@ -71,6 +71,9 @@ pub(crate) enum Event {
         text: String,
         /// Whether the stricter prompt was used.
         strict: bool,
+        /// Why the model could not be asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<String>,
     },
     /// Old results were shortened, after no summary could be had.
     Shortened {
@@ -200,6 +203,8 @@ pub(crate) struct State {
     pub(crate) steps: usize,
     /// The request of the person in this turn.
     request: String,
+    /// Why the last summary was refused; `None` if it was accepted.
+    pub(crate) refusal: Option<Refusal>,
     /// In how many turns a summary is tried again.
     waiting: usize,
     /// The tokens of the last request and answer, and how many messages they were.
@@ -269,7 +274,10 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
             state.history.note(text);
             decide(&mut state, rules)
         }
-        Event::Summary { cut, text, strict } => summarised(&mut state, cut, &text, strict),
+        Event::Summary { cut, text, strict, failure } => {
+            state.refusal = compaction::refusal(&state.history, cut, &text, failure);
+            summarised(&mut state, cut, &text, strict)
+        }
         Event::Shortened { results } => {
             for (id, text) in results {
                 state.history.shorten(&id, text);
@@ -395,7 +403,7 @@ fn summarised(state: &mut State, cut: usize, text: &str, strict: bool) -> Vec<Ef
     if !state.history.may_cut(cut) {
         return vec![];
     }
-    if compaction::accepts(&state.history, cut, text) {
+    if state.refusal.is_none() {
         let request = state.request.clone();
         state.history.summarise(cut, text, &request);
         state.counted = None;

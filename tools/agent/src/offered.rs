@@ -12,7 +12,7 @@ use std::{
 
 use ragmaker_config::Commands;
 use ragmaker_foreign::TOOL_TIMED_OUT;
-use ragmaker_model::{Call, Declaration};
+use ragmaker_model::{Call, Declaration, Declarations};
 use ragmaker_registry::{Format, Offer, Selection, Tool, offers, subprocess, unknown_tool};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation, Toolset,
@@ -46,7 +46,7 @@ pub(crate) enum AvailableTool {
 /// All of them.
 pub(crate) struct Tools {
     offered: Vec<AvailableTool>,
-    declarations: Vec<Declaration>,
+    declarations: Declarations,
     own: RegistrySettings,
 }
 
@@ -71,6 +71,8 @@ pub(crate) struct Outcome {
     pub(crate) is_error: bool,
     /// The code of the error.
     pub(crate) error_code: Option<String>,
+    /// The rule by which the gate for shell lines decided.
+    pub(crate) rule: Option<String>,
     /// The duration of the call.
     pub(crate) took: Duration,
 }
@@ -83,12 +85,12 @@ impl Tools {
             .map(AvailableTool::Registry)
             .chain(further.into_iter().map(AvailableTool::External))
             .collect();
-        let declarations = offered.iter().map(AvailableTool::declaration).collect();
+        let declarations = offered.iter().map(AvailableTool::declaration).collect::<Vec<_>>().into();
         Self { offered, declarations, own }
     }
 
     /// The declarations of the tools for the model.
-    pub(crate) fn declarations(&self) -> &[Declaration] {
+    pub(crate) fn declarations(&self) -> &Declarations {
         &self.declarations
     }
 
@@ -328,7 +330,9 @@ impl Outcome {
         let is_error = value["status"] == "error";
         without_image(&mut value);
         let error_code = value["error_code"].as_str().filter(|_| is_error).map(str::to_owned);
-        Self { text: spelled(&value), is_error, error_code, took }
+        let rule = if is_error { &value["details"]["rule"] } else { &value["rule"] };
+        let rule = rule.as_str().map(str::to_owned);
+        Self { text: spelled(&value), is_error, error_code, rule, took }
     }
 
     /// Tells the model one fact more.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     clean,
-    machine::{Decision, Event, Note},
+    machine::{Decision, Event, Note, WAIT_TURNS},
     markdown::Renderer,
 };
 
@@ -140,17 +140,31 @@ impl Screen {
                     Note::Repeated => "(the model repeats a call; it is told so)",
                 });
             }
-            Event::Summary { cut, text, .. } => {
-                self.object(&json!({"type": "summary", "messages": cut, "text": text}));
-                self.dim("  (older turns were summarised)");
-            }
+            // Whether it is accepted is known only afterwards.
+            Event::Summary { .. } => {}
             Event::Shortened { results } => {
-                self.object(&json!({"type": "summary", "messages": 0, "shortened": results.len()}));
+                self.object(&json!({"type": "summary", "messages": 0, "accepted": false, "shortened": results.len()}));
+                let count = results.len();
+                self.dim(&format!(
+                    "  ({count} long results were shortened; the next summary follows in {WAIT_TURNS} turns)"
+                ));
             }
             Event::Failed { code, message } => {
                 self.object(&json!({"type": "failed", "error_code": code, "message": message}));
             }
             Event::Interrupted => self.object(&json!({"type": "interrupted"})),
+        }
+    }
+
+    /// Says that `text` is the summary of the first `messages`, or why it was refused.
+    pub(crate) fn summary(&self, messages: usize, text: &str, refusal: Option<&str>) {
+        let accepted = refusal.is_none();
+        self.object(
+            &json!({"type": "summary", "messages": messages, "accepted": accepted, "reason": refusal, "text": text}),
+        );
+        match refusal {
+            None => self.dim("  (older turns were summarised)"),
+            Some(reason) => self.dim(&format!("  (a summary of older turns was refused: {reason})")),
         }
     }
 

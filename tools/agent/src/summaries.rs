@@ -1,10 +1,14 @@
 //! Shortening older turns: by a summary of the model, or by cutting long results.
 
-use ragmaker_model::{CANCELLED, Message, Progress, Request};
+use ragmaker_model::{CANCELLED, Declarations, Message, Progress, Request};
 use ragmaker_tool::Error;
 use serde_json::json;
 
-use crate::{agent::Agent, compaction, machine::Event};
+use crate::{
+    agent::Agent,
+    compaction::{self, Refusal},
+    machine::Event,
+};
 
 impl Agent {
     /// Asks the model for a summary of the first messages.
@@ -13,7 +17,7 @@ impl Agent {
         let limit = (text.chars().count() / 3).clamp(200, 8_000);
         let system = self.language.summary(limit, strict);
         let messages = [Message::User { text: format!("<conversation>\n{text}</conversation>") }];
-        let request = Request { system: &system, messages: &messages, tools: &[] };
+        let request = Request { system: &system, messages: &messages, tools: &Declarations::default() };
         let (screen, blank) = (&mut self.screen, &self.blank);
         screen.dim("  (summarising older turns)");
         let answer = self.client.complete(&request, &self.cancel, &mut |progress| {
@@ -22,14 +26,25 @@ impl Agent {
             }
         });
         match answer {
-            Ok(answer) => Event::Summary { cut, text: answer.text, strict },
+            Ok(answer) => Event::Summary { cut, text: answer.text, strict, failure: None },
             Err(error) if error.is(CANCELLED) => Event::Interrupted,
             // Asking again, more strictly, would fail for the same reason.
             Err(error) => {
-                self.log.line(self.state.steps, "summary", &json!({"error": error}), &self.blank);
-                Event::Summary { cut, text: String::new(), strict: true }
+                let failure = Some(format!("{}: {}", error.code(), error.message()));
+                Event::Summary { cut, text: String::new(), strict: true, failure }
             }
         }
+    }
+
+    /// Says whether the summary `text` replaced the first messages, and if not, why. The conversation goes on either way.
+    pub(crate) fn report_summary(&mut self, cut: usize, text: &str) {
+        let reason = self.state.refusal.as_ref().map(Refusal::to_string);
+        self.screen.summary(cut, text, reason.as_deref());
+        if self.log.is_on() {
+            let members = json!({"messages": cut, "accepted": reason.is_none(), "reason": reason});
+            self.log.line(self.state.steps, "summary", &members, &self.blank);
+        }
+        self.warnings.extend(reason.map(|reason| format!("a summary of older turns was refused: {reason}")));
     }
 
     /// Shortens the results among the first messages; files keep the complete results.

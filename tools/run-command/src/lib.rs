@@ -87,6 +87,8 @@ pub struct Answer {
     pub duration_ms: u64,
     /// Whether it was ended because its time was over.
     pub timed_out: bool,
+    /// The rule of the gate that decided: read-only ran without an approval, any other was approved.
+    pub rule: &'static str,
     /// The gaps of the confinement on this machine; empty if all layers are available.
     pub unconfined: Vec<&'static str>,
 }
@@ -139,13 +141,19 @@ impl Tool for Args {
             let request = approval::Request { args: &self, cwd: &cwd, classified: &classified };
             let is_approved = request.decide(invocation)?;
             let ran = execute::run(&self, &place, is_approved)?;
-            return answer(self, cwd, ran, &roots);
+            return answer(self, cwd, ran, &roots, classified.rule);
         }
-        answer(self, cwd, ran, &roots)
+        answer(self, cwd, ran, &roots, classified.rule)
     }
 }
 
-fn answer(args: Args, cwd: PathBuf, ran: execute::CommandResult, roots: &Roots) -> Result<Answer, Error> {
+fn answer(
+    args: Args,
+    cwd: PathBuf,
+    ran: execute::CommandResult,
+    roots: &Roots,
+    rule: &'static str,
+) -> Result<Answer, Error> {
     if let Some(reason) = ran.ended.failed {
         return Err(COMMAND_NOT_STARTED.error(reason).detail("command", args.command.as_str()));
     }
@@ -163,6 +171,7 @@ fn answer(args: Args, cwd: PathBuf, ran: execute::CommandResult, roots: &Roots) 
         log_file: Some(roots.project().cache_folder().join(capture::NAME_OF_WIDEST).to_string_lossy().into_owned()),
         duration_ms: ran.duration_ms,
         timed_out: ran.ended.timed_out,
+        rule,
         unconfined: ran.ended.layers.missing(),
     };
     Ok(output::fill(answer, ran.captured, roots))

@@ -6,8 +6,8 @@ mod speech;
 use std::{collections::HashSet, thread, time::Duration};
 
 use ragmaker_model::{
-    Answer, CANCELLED, CONTEXT_TOO_LONG, Call, Cancel, Client, Declaration, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED,
-    MODEL_RATE_LIMITED, MODEL_UNREACHABLE, Message, Progress, Protocol, Provider, Request, Usage,
+    Answer, CANCELLED, CONTEXT_TOO_LONG, Call, Cancel, Client, Declaration, Declarations, MODEL_ANSWER_INVALID,
+    MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE, Message, Progress, Protocol, Provider, Request, Usage,
 };
 use ragmaker_tool::Error;
 use serde_json::json;
@@ -28,7 +28,7 @@ fn user(text: &str) -> Message {
 /// The outcome, the text that was shown, and the number of repetitions.
 fn ask(client: &Client, messages: &[Message], cancel: &Cancel) -> (Result<Answer, Error>, String, u32) {
     let (mut shown, mut retries) = (String::new(), 0);
-    let request = Request { system: "Be short.", messages, tools: &tools() };
+    let request = Request { system: "Be short.", messages, tools: &tools().into() };
     let outcome = client.complete(&request, cancel, &mut |progress| match progress {
         Progress::Text(text) => shown += text,
         Progress::Retry { .. } => {
@@ -166,7 +166,7 @@ fn retry_after_is_obeyed_or_ends_the_request() {
     let later = |seconds: u32| Reply::status("429 Slow", &format!("Retry-After: {seconds}\r\n"), "{}");
     let scripted = Scripted::new(vec![later(1), good(Provider::OpenAi)]);
     let mut waits = vec![];
-    let request = Request { system: "", messages: &[user("?")], tools: &[] };
+    let request = Request { system: "", messages: &[user("?")], tools: &Declarations::default() };
     let asker = client(&scripted, Provider::OpenAi);
     let outcome = asker.complete(&request, &Cancel::default(), &mut |progress| {
         if let Progress::Retry { wait, .. } = progress {
@@ -348,7 +348,7 @@ fn no_text_holds_a_key() {
                 endpoint.query = vec![("sig".to_owned(), "query-secret".to_owned())];
             });
             let mut reasons = String::new();
-            let request = Request { system: "", messages: &[user("?")], tools: &[] };
+            let request = Request { system: "", messages: &[user("?")], tools: &Declarations::default() };
             let outcome = client.complete(&request, &Cancel::default(), &mut |progress| {
                 if let Progress::Retry { reason, .. } = progress {
                     reasons += reason;

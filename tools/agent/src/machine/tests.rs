@@ -128,7 +128,7 @@ fn a_summary_that_fails_leaves_the_history_and_waits() {
     let events = (0..2).flat_map(turn).chain([user("third")]);
     let (state, effects) = after(&rules, events);
     assert_eq!(effects, [Effect::Summarise { cut: 4, strict: false }]);
-    let summary = |text: &str, strict| Event::Summary { cut: 4, text: text.into(), strict };
+    let summary = |text: &str, strict| Event::Summary { cut: 4, text: text.into(), strict, failure: None };
     let (accepted, effects) = next(state.clone(), summary("Two questions.", false), &rules);
     assert_eq!((effects, accepted.history.messages().len()), (vec![Effect::Decide], 2));
     let (mut state, effects) = next(state, summary("", false), &rules);
@@ -153,7 +153,8 @@ fn a_context_that_is_too_long_is_summarised_once() {
     let turns = (0..4).flat_map(|_| [user(&"question ".repeat(50)), says(&"answer ".repeat(50))]);
     let (state, effects) = after(&rules, turns.chain([user("?"), failed()]));
     let [Effect::Summarise { cut, .. }] = effects[..] else { panic!("{effects:?}") };
-    let (state, effects) = next(state, Event::Summary { cut, text: "Short.".into(), strict: false }, &rules);
+    let (state, effects) =
+        next(state, Event::Summary { cut, text: "Short.".into(), strict: false, failure: None }, &rules);
     assert_eq!(effects, [Effect::Decide]);
     let (state, effects) = next(state, failed(), &rules);
     assert_eq!((state.phase, effects), (Phase::UserInput, vec![Effect::Stop(Stop::Failed)]));
@@ -173,7 +174,12 @@ fn any_event() -> impl Strategy<Value = Event> {
             }
         ),
         (id(), "[a-z]{0,9}").prop_map(|(id, text)| result(id, &text)),
-        (0_usize..20, "[a-z]{0,9}", any::<bool>()).prop_map(|(cut, text, strict)| Event::Summary { cut, text, strict }),
+        (0_usize..20, "[a-z]{0,9}", any::<bool>()).prop_map(|(cut, text, strict)| Event::Summary {
+            cut,
+            text,
+            strict,
+            failure: None
+        }),
         Just(Event::Shortened { results: vec![("a".into(), "short".into())] }),
         Just(Event::Note { note: Note::Repeated, text: "note".into() }),
         Just(Event::Failed { code: "CONTEXT_TOO_LONG".into(), message: String::new() }),
