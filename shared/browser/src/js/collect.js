@@ -16,7 +16,7 @@ if (selector === null && !now && doc.readyState !== "complete" && !(overdue && l
   });
 }
 let state = look(selector);
-if (selector === null && !now && state === "wait" && restsIn < limits.quiet) {
+if (selector === null && !now && state === "wait" && restsIn < Infinity) {
   // Waited for here: questions in between would come later than the page rests.
   await new Promise((go) => AbortSignal.timeout(Math.ceil(restsIn)).addEventListener("abort", () => go()));
   counts = undefined;

@@ -49,6 +49,11 @@ const drawn = () => {
   }
   return globalThis.wasDrawn || doc.visibilityState !== "visible";
 };
+// How long the page must be quiet, in milliseconds: a part of its load time, within bounds.
+const rest = () => {
+  const loaded = performance.getEntriesByType("navigation")[0]?.loadEventStart ?? Infinity;
+  return Math.min(limits.quietMost, Math.max(limits.quiet, loaded / limits.quietShare));
+};
 // The milliseconds after which a page will have rested for long enough, if nothing else happens in it: known of a page
 // that waits for nothing else.
 let restsIn = Infinity;
@@ -76,6 +81,6 @@ const look = (selector) => {
   const shows = drawn();
   if (watch.timers > 0 || (watch.vain + watch.redirects > 0 && sparse()) || (watch.countdowns > 0 && sparse(limits.hardlyAnyText))) return "wait";
   if (!shows) return "wait";
-  restsIn = limits.quiet - watch.quiet;
+  restsIn = rest() - watch.quiet;
   return restsIn <= 0 ? "idle" : "wait";
 };

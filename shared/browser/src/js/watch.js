@@ -149,7 +149,7 @@
   });
   replace(IDBFactory.prototype, "open", { apply: (target, self, args) => hear(Reflect.apply(target, self, args), ["success", "error"]) });
   for (const [owner, ...names] of [
-    [window.SubtleCrypto?.prototype, "decrypt", "deriveBits", "deriveKey"],
+    [window.SubtleCrypto?.prototype, "decrypt", "deriveBits", "deriveKey", "digest", "importKey", "unwrapKey", "verify"],
     [window.WebAssembly, "compile", "compileStreaming", "instantiate", "instantiateStreaming"],
     [window.Scheduler?.prototype, "postTask"],
   ]) {

@@ -33,7 +33,7 @@ pub(crate) const LIMITS: Limits = Limits {
     other_data: Duration::from_secs(2),
     blocker: Duration::from_millis(2500),
     silent_ask: Duration::from_millis(80),
-    silent_answer: Duration::from_millis(320),
+    silent_answer: Duration::from_millis(200),
     silent_answer_most: Duration::from_millis(1500),
     silent_answer_share: 4,
     silent_answer_sparse: Duration::from_secs(2),
@@ -54,7 +54,9 @@ pub(crate) const LIMITS: Limits = Limits {
     page: PageLimits {
         little_text: 1000,
         hardly_any_text: 300,
-        quiet: 60,
+        quiet: 40,
+        quiet_most: 150,
+        quiet_share: 3,
         overdue_recheck: 30,
         load_recheck: 100,
         idle_callback: 200,
@@ -195,8 +197,13 @@ pub(crate) struct PageLimits {
     little_text: u32,
     /// A page with less text has hardly any.
     hardly_any_text: u32,
-    /// How long an idle page must be quiet.
+    /// The shortest time that an idle page must be quiet.
     quiet: u32,
+    /// The longest.
+    quiet_most: u32,
+    /// Between both, the divisor of the page's load time: the scripts of a page that loads slowly, because of the page
+    /// or of the machine, also continue later.
+    quiet_share: u32,
     /// The interval after which a page without a load event is polled again.
     load_recheck: u32,
     /// The same after `stalled_dense`.

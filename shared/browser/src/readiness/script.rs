@@ -94,7 +94,7 @@ mod tests {
         assert!(script.body.contains("const [selector, now, chosen, limits] = arguments;"));
         let arguments = script.arguments(Some("h1"), true);
         assert_eq!((&arguments[0], &arguments[1], &arguments[2]), (&json!("h1"), &json!(true), &json!("main")));
-        assert_eq!(arguments[3]["quiet"], 60);
+        assert_eq!(arguments[3]["quiet"], 40);
         assert!(PageScript::new(RequestedContent::Links).body.contains("JSON.stringify"));
     }
 }
