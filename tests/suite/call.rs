@@ -83,6 +83,8 @@ fn calls_of_the_original_work() {
     call("ragmaker-init-cache", json!({}));
     assert_eq!(call("ragmaker-file-sync", json!({"source-dir": "source", "dest-dir": "kb/a"}))["counts"]["added"], 1);
     call("ragmaker-create-knowledge-base", json!({"kb-root": "kb/b"}));
+    project.write("kb/a/cache/draft.txt", "d");
+    assert_eq!(call("ragmaker-cache-cleanup", json!({"target-dir": "kb/a"}))["trashed"][0]["name"], "draft.txt");
     let installed = json!({"source": ["kb/a"], "target-kb-root": "kb/c", "merge": true});
     call("ragmaker-install-kb", installed);
     assert!(project.path().join("kb/c/cache/catalog.json").is_file());

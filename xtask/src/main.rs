@@ -17,6 +17,7 @@ mod new_tool;
 mod npm;
 mod process;
 mod python;
+mod repeat;
 mod setup;
 mod test;
 

@@ -12,7 +12,7 @@ use argh::FromArgs;
 use crate::{
     clients, conformance, deny, discovery, docs, engines, firefox, grid, integrations, model,
     process::{cargo, needed, on_path, shown},
-    setup,
+    repeat, setup,
 };
 
 /// Run every check and every test; .ci/run calls exactly this, with --clients.
@@ -85,8 +85,9 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     // The tests drive executables of other packages, which `cargo test` alone does not build.
     steps.push(("executables", Box::new(|| shown(&mut cargo(&["build", "--workspace", "--bins", "--locked"])))));
     let test = move || {
-        let mut test = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
-        shown(test.args(filter.as_deref()))
+        let filter = filter.as_deref();
+        let arguments = ["test", "--workspace", "--locked", "--no-fail-fast"];
+        repeat::tests(&[&arguments[..], filter.as_slice()].concat(), &[], None)
     };
     steps.push(("tests", Box::new(test)));
     if clients {
@@ -139,8 +140,8 @@ fn documentation() -> anyhow::Result<()> {
 
 /// Runs the tests that drive real clients, two at a time: each starts a browser.
 fn with_clients(filter: Option<&str>) -> anyhow::Result<()> {
-    let mut test = cargo(&["test", "--workspace", "--test", "clients", "--locked"]);
-    shown(test.args(["--", "--ignored", "--test-threads", "2"]).args(filter))
+    let arguments = ["test", "--workspace", "--test", "clients", "--locked", "--no-fail-fast"];
+    repeat::tests(&[&arguments[..], filter.as_slice()].concat(), &["--ignored"], Some("2"))
 }
 
 /// Runs a check with a component of the Rust distribution, which rustup adds if it is missing.
