@@ -14,6 +14,7 @@
 //! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
 //! | [`act`], [`expansion`], [`consent`] | takes steps in a page, as a person would; opens what is folded; declines consent | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
+//! | [`looks`] | the last look at each page, with which the next one is compared | `elements`, `profile` |
 //! | [`download`] | files in place of pages | `navigation` |
 //! | [`responses`] | the JSON answers that a page receives | |
 //! | [`state`] | a session's cookies and local storage | `browsing`, `tab` |
@@ -63,6 +64,7 @@ mod kind;
 mod launch;
 mod loading;
 mod login;
+mod looks;
 mod navigation;
 mod page;
 mod plain;
@@ -88,6 +90,7 @@ pub use consent::{Consent, ConsentOutcome};
 pub use elements::{ElementScope, ListedElement};
 pub use expansion::{Expand, Expanded};
 pub use loading::Load;
+pub use looks::{LookChanges, LookRequest};
 pub use navigation::Target;
 pub use page::{Link, Page, PageFile, Ready};
 pub use profile::{DEFAULT_SESSION, Profile};

@@ -200,6 +200,10 @@ impl Profile {
         self.own("tabs")
     }
 
+    pub(crate) fn looks_folder(&self) -> PathBuf {
+        self.own("looks")
+    }
+
     /// Creates the folders, accessible to the owner only.
     pub(crate) fn create(&self) -> Result<(), Error> {
         let cache = self.cache.as_deref().map_or(Ok(()), create_cache_folder);

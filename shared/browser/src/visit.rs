@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_address::{Pattern, same_page};
+use ragmaker_address::{Pattern, canonical, same_page};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 
@@ -23,6 +23,7 @@ use crate::{
     error::{CommandError, Failure, not_a_page},
     expansion::Expand,
     loading::{Load, Loading},
+    looks::{self, LookChanges, LookRequest},
     navigation::{Navigation, Target},
     page::{Link, Outcome, Page},
     plain,
@@ -65,6 +66,8 @@ pub struct PageElements {
     pub within: ElementScope,
     /// The number of other elements on the page.
     pub elsewhere: usize,
+    /// What has changed since the last look, if that was asked for.
+    pub changes: Option<LookChanges>,
 }
 
 /// A visit to a page.
@@ -151,10 +154,11 @@ impl Visit<'_> {
     }
 
     /// Goes to the page and lists the elements that can be acted on: within the matches of the CSS `selector`,
-    /// or else in the main content and in dialogs, or else on the whole page.
-    pub fn look(&self, selector: Option<&str>) -> Result<PageElements, Error> {
+    /// or else in the main content and in dialogs, or else on the whole page; all of them, or what has changed since
+    /// the last look.
+    pub fn look(&self, selector: Option<&str>, request: LookRequest) -> Result<PageElements, Error> {
         let script = PageScript::new(RequestedContent::Nothing);
-        let (page, (elements, within, elsewhere)) = self.work(
+        let (page, (elements, within, elsewhere, changes)) = self.work(
             &script,
             &Cell::new(false),
             |navigation, (page, _)| {
@@ -169,10 +173,11 @@ impl Visit<'_> {
                         format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
                     ARGUMENT_ERROR.error(message).detail("argument", "--selector")
                 })?;
-                let (listed, within, elsewhere) = elements::listed(&nodes, selector);
+                let (shown, changes) = looks::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request);
+                let (listed, within, elsewhere) = elements::listed(&nodes, &shown, selector);
                 let places: Vec<Place> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
                 let page = camera::take(self.capture, navigation, page, &places)?;
-                Ok((page, (listed.into_iter().map(|(_, listed)| listed).collect(), within, elsewhere)))
+                Ok((page, (listed.into_iter().map(|(_, listed)| listed).collect(), within, elsewhere, changes)))
             },
             |_| Err(self.browsing.no_socket("listing what can be acted on needs")),
         )?;
@@ -182,7 +187,7 @@ impl Visit<'_> {
                 .detail("selector", selector)
                 .detail("url", page.url.as_str()));
         }
-        Ok(PageElements { page, elements, within: within.unwrap_or(ElementScope::Page), elsewhere })
+        Ok(PageElements { page, elements, within: within.unwrap_or(ElementScope::Page), elsewhere, changes })
     }
 
     fn take(&self, wanted: RequestedContent<'_>) -> Result<(Page, Value), Error> {

@@ -152,6 +152,48 @@ fn every_kind_of_step_has_the_effect_of_a_person() {
 }
 
 #[test]
+fn a_look_at_what_has_changed_lists_nothing_else() {
+    let visitor = Visitor::with_browser();
+    visitor.navigate("/act/page").run().answer();
+    let look = |args: &[&str]| {
+        let answer = visitor.look().arg("--changed").args(args).run().answer().clone();
+        let names: Vec<_> = answer["elements"].as_array().unwrap().iter().map(|one| one["element"].clone()).collect();
+        (names, answer)
+    };
+    // Without an earlier look, everything is listed.
+    let (names, answer) = look(&[]);
+    assert!(names.len() > 20 && answer["compared"] == false && answer["gone"] == 0, "{answer}");
+    let (names, answer) = look(&[]);
+    assert!(names.is_empty() && answer["compared"] == true && answer["total"] == 0, "{answer}");
+    let steps =
+        json!([{"click": "button:Load more"}, {"check": "checkbox:All"}, {"fill": ["textbox:Search", "tides"]}]);
+    visitor.act_open(&steps.to_string()).run().answer();
+    // Another state, and what is new; a value is neither.
+    let (names, answer) = look(&["--limit", "2"]);
+    assert_eq!(
+        (names, &answer["total"], &answer["gone"]),
+        (vec![json!("link:Row 0"), json!("link:Row 1")], &json!(4), &json!(1)),
+        "{answer}"
+    );
+    let offset = answer["next"]["offset"].to_string();
+    let (names, answer) = look(&["--offset", &offset]);
+    assert_eq!(names, [json!("link:Row 2"), json!("checkbox:All")], "{answer}");
+    assert_eq!(answer["elements"][1]["state"], "checked");
+    // A look at everything is the last one as well; a page that is loaded again is compared, too.
+    visitor.act_open(r#"[{"click":"button:Load more"}]"#).run().answer();
+    assert!(visitor.look().run().answer()["total"].as_u64() > Some(20));
+    assert!(look(&[]).0.is_empty());
+    visitor.navigate("/act/page").arg("--reload").run().answer();
+    let (names, answer) = look(&[]);
+    assert_eq!((names, &answer["gone"]), (vec![json!("checkbox:All")], &json!(7)), "{answer}");
+    // Another page has a last look of its own, and so has another session.
+    visitor.navigate("/act/links/3").run().answer();
+    assert_eq!(look(&[]).1["compared"], false);
+    let other = visitor.look().args(["--changed", "--session", "other", "--url", &visitor.site.url("/act/page")]).run();
+    assert_eq!(other.answer()["compared"], false);
+}
+
+#[test]
 fn changes_by_act_are_visible_to_later_calls() {
     let visitor = Visitor::with_browser();
     let rows = |page: &str| hrefs(&visitor, page).iter().filter(|href| href.starts_with("/page/row-")).count();

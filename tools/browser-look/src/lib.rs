@@ -3,7 +3,9 @@
 use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Browsing, Consent, ElementScope, ListedElement, PageElements, Target, Visit, codes};
+use ragmaker_browser::{
+    Browsing, Consent, ElementScope, ListedElement, LookChanges, LookRequest, PageElements, Target, Visit, codes,
+};
 use ragmaker_capture::{CaptureArgs, Files, Image};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
@@ -22,6 +24,9 @@ pub struct Args {
     /// address of the page (default: the one used last)
     #[argh(option)]
     pub url: Option<String>,
+    /// only what is new or has another name or state since the last look at the page
+    #[argh(switch)]
+    pub changed: bool,
     /// CSS selector of the part to list, such as body (default: the main content and dialogs)
     #[argh(option)]
     pub selector: Option<String>,
@@ -85,6 +90,9 @@ pub struct Answer {
     pub truncated: bool,
     /// The arguments that return the rest; null if there is none.
     pub next: Option<Next>,
+    /// With --changed: what the elements were compared with.
+    #[serde(flatten)]
+    pub changes: Option<LookChanges>,
     /// With --dismiss-consent: the consent banner, and what was clicked to decline it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
@@ -138,7 +146,9 @@ impl Tool for Args {
             declines_consent: self.dismiss_consent,
             ..browsing.visit(url.as_ref().map_or(Target::Latest, Target::Show))
         };
-        let PageElements { mut page, mut elements, within, elsewhere } = visit.look(self.selector.as_deref())?;
+        let request = LookRequest { changed: self.changed, continues: self.offset.get() > 0 };
+        let looked = visit.look(self.selector.as_deref(), request)?;
+        let PageElements { mut page, mut elements, within, elsewhere, changes } = looked;
         let (files, image) = plan.save(page.captured.take())?;
         if self.annotate {
             for (index, element) in elements.iter_mut().enumerate() {
@@ -154,6 +164,7 @@ impl Tool for Args {
             elsewhere,
             truncated: false,
             next: Some(Next::WIDEST),
+            changes,
             consent: page.consent,
             files,
             image: None,

@@ -32,12 +32,14 @@ pub enum ElementScope {
 
 /// The elements of `nodes` that can be acted on: within the selector's matches, or else in the main content, or
 /// else on the whole page. Also returns that part (`None` if the selector matches nothing) and the number of
-/// other elements. Each element has the index of its node.
+/// other elements. Each element has the index of its node; only those whose nodes are `shown` are listed and counted.
 pub(crate) fn listed(
     nodes: &[Node],
+    shown: &[bool],
     selector: Option<&str>,
 ) -> (Vec<(usize, ListedElement)>, Option<ElementScope>, usize) {
-    let all = list::list(nodes);
+    let mut all = list::list(nodes);
+    all.retain(|(index, _)| shown[*index]);
     let total = all.len();
     let keep = |within: ElementScope, keeps: &dyn Fn(&Node) -> bool| {
         let kept: Vec<_> = all.iter().filter(|(index, _)| keeps(&nodes[*index])).cloned().collect();

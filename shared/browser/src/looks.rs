@@ -1,0 +1,201 @@
+//! The last look at each page of a session, with which the next one is compared.
+//!
+//! Only hashes are kept: names and states may be private.
+
+use std::{
+    collections::HashMap,
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    io::Write,
+    path::Path,
+    time::SystemTime,
+};
+
+use ragmaker_fs::{Replace, write_atomically};
+use ragmaker_project::create_private;
+use ragmaker_tool::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{elements::Node, profile::Profile};
+
+/// The most pages whose last look is kept.
+const MOST_PAGES: usize = 32;
+
+/// The most elements of a page that are kept.
+const MOST_ELEMENTS: usize = 20_000;
+
+/// How a look relates to the last one of the page in the session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LookRequest {
+    /// Whether only what was not there at the last look is listed, or was there with another name or state.
+    pub changed: bool,
+    /// Whether the look continues the last one: it is compared with what that one was compared with.
+    pub continues: bool,
+}
+
+/// What a look differs in from the last one of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LookChanges {
+    /// With --changed: whether there was an earlier look at the page; without one, all elements are listed.
+    pub compared: bool,
+    /// With --changed: the number of elements that are no longer there, or have another name or state.
+    pub gone: usize,
+}
+
+/// An element: the hash of its role, name, URL and states, and that of these and the heading before it.
+type Mark = [u64; 2];
+
+/// The looks at one page.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Looks {
+    /// The last one.
+    last: Vec<Mark>,
+    /// The one before it, with which the last one was compared; none if the last one was the first.
+    before: Option<Vec<Mark>>,
+}
+
+/// Compares `nodes` of the page at `url` with the look that `request` asks for, and records them. Returns for each node
+/// whether it is listed, and the changes if they were asked for.
+pub(crate) fn compare(
+    profile: &Profile,
+    url: &str,
+    nodes: &[Node],
+    request: LookRequest,
+) -> (Vec<bool>, Option<LookChanges>) {
+    let file = profile.looks_folder().join(format!("{:016x}", hash(&url)));
+    let known: Option<Looks> = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let marks: Vec<Option<Mark>> = nodes.iter().map(mark).collect();
+    let earlier = match (&known, request.continues) {
+        (Some(looks), true) => looks.before.clone(),
+        (Some(looks), false) => Some(looks.last.clone()),
+        (None, _) => None,
+    };
+    let (listed, changes) = if request.changed {
+        let (is_new, gone) = difference(&marks, earlier.as_deref().unwrap_or_default());
+        (is_new, Some(LookChanges { compared: earlier.is_some(), gone }))
+    } else {
+        (vec![true; nodes.len()], None)
+    };
+    if !request.continues {
+        let last = marks.into_iter().flatten().take(MOST_ELEMENTS).collect();
+        record(&file, &Looks { last, before: earlier });
+    }
+    (listed, changes)
+}
+
+/// The mark of a node that can be acted on.
+fn mark(node: &Node) -> Option<Mark> {
+    let own = (node.role, &node.name, &node.url, &node.states);
+    node.acts().then(|| [hash(&own), hash(&(own, &node.under))])
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// For each of `marks`, whether `earlier` does not have it, and the number of marks that only `earlier` has. Of several
+/// equal elements, those under the same heading are the same; a heading may have changed.
+fn difference(marks: &[Option<Mark>], earlier: &[Mark]) -> (Vec<bool>, usize) {
+    let mut left: HashMap<u64, Vec<u64>> = HashMap::new();
+    for [own, placed] in earlier {
+        left.entry(*own).or_default().push(*placed);
+    }
+    let mut is_new = vec![true; marks.len()];
+    for is_exact in [true, false] {
+        for (mark, is_new) in marks.iter().zip(&mut is_new).filter(|(_, is_new)| **is_new) {
+            let Some([own, placed]) = mark else { continue };
+            let Some(known) = left.get_mut(own) else { continue };
+            let found =
+                if is_exact { known.iter().position(|known| known == placed) } else { known.len().checked_sub(1) };
+            if let Some(index) = found {
+                known.swap_remove(index);
+                *is_new = false;
+            }
+        }
+    }
+    (is_new, left.values().map(Vec::len).sum())
+}
+
+/// Writes the file, and removes the oldest ones. A look that is not recorded is no reason to fail: the next one lists
+/// more.
+fn record(file: &Path, looks: &Looks) {
+    let Some(folder) = file.parent() else { return };
+    let replace = Replace { mode: 0o600, sync_directory: false, ..Replace::default() };
+    let text = serde_json::to_vec(looks).unwrap_or_default();
+    let _ = create_private(folder).map(|()| write_atomically(file, replace, |file| file.write_all(&text)));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let age =
+        |entry: &fs::DirEntry| entry.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let mut files: Vec<_> = entries.map(|entry| (age(&entry), entry.path())).collect();
+    files.sort();
+    for (_, old) in files.iter().rev().skip(MOST_PAGES) {
+        let _ = fs::remove_file(old);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elements::Place;
+
+    fn node(name: &str, states: &[&'static str], under: &str) -> Node {
+        Node {
+            place: Place { session: None, frame: "T".into(), node: 1 },
+            role: "button",
+            name: name.into(),
+            value: String::new(),
+            states: states.to_vec(),
+            url: None,
+            under: under.into(),
+            is_own: true,
+            is_main: true,
+            is_chosen: false,
+            within: None,
+        }
+    }
+
+    const CHANGED: LookRequest = LookRequest { changed: true, continues: false };
+    const CONTINUED: LookRequest = LookRequest { changed: true, continues: true };
+
+    #[test]
+    fn a_look_is_compared_with_the_last_one_of_the_page() {
+        let (_kept, profile) = crate::profile::tests::profile();
+        let look = |nodes: &[Node], request| {
+            let (listed, changes) = compare(&profile, "https://x.example/", nodes, request);
+            let names = nodes.iter().zip(listed).filter(|(_, listed)| *listed).map(|(node, _)| node.name.clone());
+            (names.collect::<Vec<_>>(), changes.map(|changes| (changes.compared, changes.gone)))
+        };
+        let mut nodes = vec![node("Edit", &[], "A"), node("Fold", &["collapsed"], "A")];
+        assert_eq!(look(&nodes, CHANGED), (vec!["Edit".to_owned(), "Fold".to_owned()], Some((false, 0))));
+        assert_eq!(look(&nodes, CHANGED), (vec![], Some((true, 0))));
+        nodes[1] = node("Fold", &["expanded"], "A");
+        nodes.insert(0, node("Edit", &[], "B"));
+        nodes.push(node("New", &[], "A"));
+        let (listed, changes) = compare(&profile, "https://x.example/", &nodes, CHANGED);
+        // The one under the other heading, the one with another state, the new one.
+        assert_eq!((listed, changes.map(|changes| changes.gone)), (vec![true, false, true, true], Some(1)));
+        // The rest of it is compared with the same, however often.
+        for _ in 0..2 {
+            assert_eq!(look(&nodes, CONTINUED).0.len(), 3);
+        }
+        assert_eq!(look(&nodes, CHANGED), (vec![], Some((true, 0))));
+        assert_eq!(look(&nodes, LookRequest::default()).0.len(), 4);
+        // A heading that changes makes no element new.
+        for node in &mut nodes {
+            node.under = "C".into();
+        }
+        assert_eq!(look(&nodes, CHANGED), (vec![], Some((true, 0))));
+        assert_eq!(look(&nodes[..1], CHANGED), (vec![], Some((true, 3))));
+    }
+
+    #[test]
+    fn few_pages_are_kept() {
+        let (_kept, profile) = crate::profile::tests::profile();
+        for page in 0..MOST_PAGES + 5 {
+            compare(&profile, &format!("https://x.example/{page}"), &[node("a", &[], "")], LookRequest::default());
+        }
+        assert_eq!(fs::read_dir(profile.looks_folder()).unwrap().count(), MOST_PAGES);
+    }
+}
