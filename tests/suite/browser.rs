@@ -11,6 +11,7 @@ mod expand;
 mod files;
 mod json;
 mod kills;
+mod kinds;
 mod links;
 mod list;
 mod loading;

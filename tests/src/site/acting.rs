@@ -11,6 +11,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             let rows: Vec<String> = (first..first + 3).map(|row| format!("\"Row {row}\"")).collect();
             return Some(Response::new("application/json", format!("[{}]", rows.join(","))).into());
         }
+        ["kinds", name] => return super::kinds::page(name, &other).map(Into::into),
         ["picture"] => "<img src=\"/content/image\" width=\"300\" height=\"200\" id=\"drawing\"><button id=\"b\">Press</button><button disabled>Off</button><div style=\"height:2000px\"></div><img src=\"/slow/image/300/file\" loading=\"lazy\" width=\"300\" height=\"200\">".to_owned(),
         ["tall"] => "<div style=\"height:30000px;width:10px\"></div><p id=\"none\" hidden>None</p>".to_owned(),
         ["result"] => {
@@ -23,6 +24,12 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             let link = |n| format!("<li><a href=\"/page/{n}\">Link {n}</a> and some words</li>");
             let links = (0..count).map(link).collect::<Vec<_>>().join("\n");
             return Some(html::page("Links", &format!("<main>{MORE}<ul>{links}</ul></main>")).into());
+        }
+        ["steps", count] => {
+            let count: usize = count.parse().ok()?;
+            let link = |n| format!("<li><a href=\"#{n}\">Link {n}</a> and some words</li>");
+            let links = (0..count).map(link).collect::<Vec<_>>().join("\n");
+            return Some(html::page("Steps", &format!("<main>{NEXT}<ul>{links}</ul></main>")).into());
         }
         ["framed"] => return Some(html::page("Framed", FRAMED).into()),
         ["framed-dialog"] => return Some(html::page("Framed", FRAMED_DIALOG).into()),
@@ -71,6 +78,17 @@ const MORE: &str = r"<ul id='rows'></ul><button id='more'>Load more</button><scr
       rows += 1;
     }
     if (rows === 12) more.remove();
+  };
+</script>";
+
+/// A button that brings other rows, as often as it is clicked, and controls that do nothing.
+const NEXT: &str = r"<ul id='rows'></ul><button id='next'>Next</button> <label>Filter <input></label> <label><input type='checkbox'> All</label>
+<select aria-label='Order'><option>Oldest</option><option>Newest</option></select><script>
+  let rows = 0;
+  document.getElementById('next').onclick = async () => {
+    rows += 3;
+    const texts = await (await fetch(`/act/rows/${rows}`)).json();
+    document.getElementById('rows').innerHTML = texts.map(text => `<li><a href='/page/${text.replace(' ', '-')}'>${text}</a></li>`).join('');
   };
 </script>";
 

@@ -36,7 +36,7 @@ pub use self::{
     step::Step,
 };
 use crate::{
-    codes::TIMEOUT,
+    codes::{ELEMENT_NOT_FOUND, TIMEOUT},
     elements::{Frame, Frames, Place},
     error::{CommandError, Failure},
     navigation::Navigation,
@@ -119,6 +119,12 @@ impl<'n, 'a> Actor<'n, 'a> {
                 Ok(line) => done.push(line),
                 Err(StepError::Step(error)) => {
                     let error = marked(error, &done);
+                    return Ok((done, Some(error)));
+                }
+                // The browser works; the frame or the document of the element does not exist any more.
+                Err(StepError::Command(CommandError::Failed(_))) => {
+                    let gone = ELEMENT_NOT_FOUND.error("what the step works on vanished during the step");
+                    let error = marked(gone.remedy("Look at the page: the step has changed it."), &done);
                     return Ok((done, Some(error)));
                 }
                 Err(StepError::Command(error)) => {
