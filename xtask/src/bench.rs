@@ -1,6 +1,7 @@
 //! `bench`: measures speed, size and memory together with other programs, in one run.
 
 mod agent;
+mod batch;
 mod browser;
 mod catalog;
 mod files;
@@ -33,6 +34,7 @@ pub(crate) struct Arguments {
 #[argh(subcommand)]
 enum Benchmark {
     Agent(Agent),
+    Batch(Batch),
     Start(Start),
     Browser(Browser),
     Catalog(Catalog),
@@ -55,6 +57,15 @@ struct Agent {}
 #[argh(subcommand, name = "start", help_triggers("-h", "--help"))]
 struct Start {}
 
+/// many pages in one call: a thousand with hostile ones among them, and eight tabs beside one
+#[derive(FromArgs)]
+#[argh(subcommand, name = "batch", help_triggers("-h", "--help"))]
+struct Batch {
+    /// measure only this part (may be given more than once): pages or tabs; both by default
+    #[argh(option)]
+    part: Vec<batch::Part>,
+}
+
 /// navigation and extraction, beside the browser's own time and other programs
 #[derive(FromArgs)]
 #[argh(subcommand, name = "browser", help_triggers("-h", "--help"))]
@@ -66,7 +77,8 @@ struct Browser {
     /// use only every Nth of them (default: 1)
     #[argh(option, default = "1")]
     every: usize,
-    /// measure only this part (may be given more than once): plain, noise, documentation or saved; all by default
+    /// measure only this part (may be given more than once): plain, act, noise, documentation or saved; all by
+    /// default
     #[argh(option)]
     part: Vec<browser::Part>,
 }
@@ -145,6 +157,7 @@ struct Search {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.what {
         Benchmark::Agent(Agent {}) => agent::run(),
+        Benchmark::Batch(Batch { part }) => batch::run(part),
         Benchmark::Start(Start {}) => start::run(),
         Benchmark::Browser(Browser { pages, every, part }) => browser::run(pages.as_deref(), *every, part),
         Benchmark::Catalog(Catalog {}) => catalog::run(),

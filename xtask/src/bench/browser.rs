@@ -1,6 +1,7 @@
 //! The browser tools on a plain page of 500 links: with an open browser compared with Chromium's own load time, without
 //! a session compared with `chromium --dump-dom`, and both compared with agent-browser if npm has it. Then real pages.
 
+mod act;
 mod pages;
 
 use std::{
@@ -41,6 +42,8 @@ const LINKS: &str = "JSON.stringify([...document.querySelectorAll('a[href]')].ma
 pub(crate) enum Part {
     /// A page of links, cold and warm.
     Plain,
+    /// Steps in an open page.
+    Act,
     /// Pages with noise that does not end.
     Noise,
     /// The toolchain's documentation.
@@ -55,10 +58,11 @@ impl FromStr for Part {
     fn from_str(name: &str) -> Result<Self, String> {
         Ok(match name {
             "plain" => Self::Plain,
+            "act" => Self::Act,
             "noise" => Self::Noise,
             "documentation" => Self::Documentation,
             "saved" => Self::Saved,
-            _ => return Err("it is plain, noise, documentation or saved".to_owned()),
+            _ => return Err("it is plain, act, noise, documentation or saved".to_owned()),
         })
     }
 }
@@ -67,12 +71,13 @@ impl FromStr for Part {
 /// folder.
 pub(crate) fn run(saved: Option<&Path>, every: usize, parts: &[Part]) -> anyhow::Result<()> {
     let programs = setup::programs()?;
-    let tools = ["browser-open", "browser-navigate", "browser-extract", "browser-close", "html-to-markdown"];
+    let tools =
+        ["browser-open", "browser-navigate", "browser-extract", "browser-act", "browser-close", "html-to-markdown"];
     let built = release_build(&tools)?;
     let folder = root().join("target/bench/browser");
     fs::create_dir_all(&folder)?;
     let site = Site::start();
-    let bench = Bench { built, page: site.url("/links/500"), folder, programs };
+    let bench = Bench { built, page: site.url("/links/500"), site, folder, programs };
     let wants = |part| parts.is_empty() || parts.contains(&part);
     if wants(Part::Plain) {
         bench.cold()?;
@@ -85,6 +90,7 @@ struct Bench {
     built: PathBuf,
     /// The page that every subject loads.
     page: String,
+    site: Site,
     /// The folder for profiles, documents and the catalog.
     folder: PathBuf,
     programs: Programs,
@@ -126,6 +132,9 @@ impl Bench {
         if wants(Part::Plain) {
             self.warm_rounds(floor, peer)?;
             self.memory()?;
+        }
+        if wants(Part::Act) {
+            act::run(self, floor, peer)?;
         }
         if wants(Part::Noise) {
             pages::noise(self)?;

@@ -16,7 +16,11 @@ use crate::process::line;
 /// Read from `/proc/PID/status` while it runs: what `wait4` reports would begin with this process's
 /// own peak, which a spawned process inherits until it is another program.
 pub(super) fn peak(command: &mut Command) -> anyhow::Result<Option<u64>> {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    peak_of(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))
+}
+
+/// The same with the input and outputs that `command` has.
+pub(super) fn peak_of(command: &mut Command) -> anyhow::Result<Option<u64>> {
     let mut child = command.spawn().with_context(|| format!("cannot run {}", line(command)))?;
     let file = format!("/proc/{}/status", child.id());
     let mut peak = None;
