@@ -58,6 +58,9 @@ fn the_log_has_the_rule_by_which_a_line_ran() {
     let rule = &of("touch b.md")[0][0];
     assert_eq!(of("touch b.md"), [[&**rule, "earlier_approval", "-"]]);
     assert_eq!(of("touch c.md"), [[&**rule, "-", "NEEDS_APPROVAL"], [rule, "mode", "-"]]);
+    let calls: Vec<_> = lines.iter().filter(|line| line["what"] == "call" && line["tool"] == "run_command").collect();
+    assert_eq!((calls.len(), &calls[1]["exit_code"], &calls[1]["state"]), (5, &json!(0), &json!("tool_execution")));
+    assert!(calls.iter().all(|line| line["bytes"].as_u64() > Some(100) && line["milliseconds"].is_u64()), "{calls:?}");
     let blocked = &of("rm -rf /")[0];
     assert_eq!((blocked[1].as_str(), blocked[2].as_str()), ("-", "COMMAND_BLOCKED"));
     assert!(blocked[0] != "-" && rule != "-" && *rule != "read-only");

@@ -102,7 +102,7 @@ impl Agent {
         self.session.append(&event)?;
         self.screen.happened(&event);
         if self.log.is_on() {
-            self.log.line(self.state.steps, "event", &json!({"event": event}), &self.blank);
+            self.log.line(&self.state, "event", &json!({"event": event}), &self.blank);
         }
         let summary = match &event {
             Event::Summary { cut, text, .. } => Some((*cut, text.clone())),
@@ -157,13 +157,13 @@ impl Agent {
                 "model": self.client.endpoint().model, "messages": request.messages.len(), "system": system,
                 "tokens": self.state.tokens(),
             });
-            self.log.line(self.state.steps, "request", &members, &self.blank);
+            self.log.line(&self.state, "request", &members, &self.blank);
         }
-        let (screen, log, blank, step) = (&mut self.screen, &mut self.log, &self.blank, self.state.steps);
+        let (screen, log, blank, state) = (&mut self.screen, &mut self.log, &self.blank, &self.state);
         let answer = self.client.complete(&request, &self.cancel, &mut |progress| match progress {
             Progress::Text(text) => screen.text(text),
             Progress::Retry { number, wait, reason } => {
-                log.line(step, "retry", &json!({"number": number, "reason": reason}), blank);
+                log.line(state, "retry", &json!({"number": number, "reason": reason}), blank);
                 screen.retry(number, wait, &blank(reason));
             }
         });
@@ -327,7 +327,7 @@ impl Agent {
                 "call": call.id, "tool": tool.name(), "command": call.arguments["command"], "rule": outcome.rule,
                 "allowed_by": (!is_refused).then_some(allowed_by), "error_code": code,
             });
-            self.log.line(self.state.steps, "gate", &members, &self.blank);
+            self.log.line(&self.state, "gate", &members, &self.blank);
         }
     }
 }
@@ -338,6 +338,14 @@ impl Agent {
     fn ended(&mut self, call: &Call, outcome: &Outcome) -> Result<Vec<Effect>, Error> {
         self.calls.push(json!({"name": call.name, "arguments": call.arguments, "error_code": outcome.error_code}));
         let milliseconds = u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX);
+        if self.log.is_on() {
+            let answer: Value = serde_json::from_str(&outcome.text).unwrap_or_default();
+            let members = json!({
+                "call": call.id, "tool": call.name, "milliseconds": milliseconds, "exit_code": answer["exit_code"],
+                "bytes": outcome.text.len(), "error_code": outcome.error_code,
+            });
+            self.log.line(&self.state, "call", &members, &self.blank);
+        }
         let mut text = (self.blank)(&outcome.text);
         if text.chars().count() > RESULT {
             let path = self.session.keep(&call.id, &text)?;

@@ -9,6 +9,8 @@ use std::{
 
 use serde_json::{Value, json};
 
+use crate::machine::State;
+
 /// The size at which a file is put aside.
 const FULL: u64 = 10 << 20;
 /// The number of old log files that are kept.
@@ -39,11 +41,12 @@ impl Log {
         self.0.is_some()
     }
 
-    /// Adds a line with these members, whose text has no keys in it.
-    pub(crate) fn line(&mut self, step: usize, what: &str, members: &Value, blank: impl Fn(&str) -> String) {
+    /// Adds a line with these members, without the keys that `blank` removes. `state` is that of the conversation.
+    pub(crate) fn line(&mut self, state: &State, what: &str, members: &Value, blank: impl Fn(&str) -> String) {
         let Some(open) = &mut self.0 else { return };
         let mut line = json!({
-            "time": ragmaker_fs::rfc3339(SystemTime::now()), "session": open.session, "step": step, "what": what,
+            "time": ragmaker_fs::rfc3339(SystemTime::now()), "session": open.session, "step": state.steps,
+            "state": state.phase.name(), "what": what,
         });
         if let (Value::Object(line), Value::Object(members)) = (&mut line, members) {
             line.extend(members.clone());
@@ -84,12 +87,14 @@ mod tests {
     fn lines_have_no_keys_and_files_are_put_aside() {
         let cache = tempfile::tempdir().unwrap();
         let mut log = Log::open(cache.path(), "s");
-        log.line(2, "request", &json!({"text": "key abc-123"}), |text| text.replace("abc-123", "[key]"));
+        let state = State::default();
+        log.line(&state, "request", &json!({"text": "key abc-123"}), |text| text.replace("abc-123", "[key]"));
         let path = cache.path().join("logs/agent.jsonl");
         let line: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        assert_eq!((line["text"].as_str(), line["step"].as_u64()), (Some("key [key]"), Some(2)));
+        assert_eq!((line["text"].as_str(), line["step"].as_u64()), (Some("key [key]"), Some(0)));
+        assert_eq!(line["state"], "user_input");
         for _ in 0..5 {
-            log.line(0, "big", &json!({"text": "x".repeat(11 << 20)}), str::to_owned);
+            log.line(&state, "big", &json!({"text": "x".repeat(11 << 20)}), str::to_owned);
         }
         let names: Vec<_> = fs::read_dir(cache.path().join("logs")).unwrap().flatten().collect();
         assert_eq!(names.len(), 4);

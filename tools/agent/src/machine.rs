@@ -189,6 +189,19 @@ pub(crate) enum Phase {
     End,
 }
 
+impl Phase {
+    /// The name, for the log.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::UserInput => "user_input",
+            Self::AgentDecide => "agent_decide",
+            Self::ToolExecution => "tool_execution",
+            Self::Summary { .. } => "summary",
+            Self::End => "end",
+        }
+    }
+}
+
 /// All that the next event depends on.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the turn")]

@@ -42,7 +42,7 @@ impl Agent {
         self.screen.summary(cut, text, reason.as_deref());
         if self.log.is_on() {
             let members = json!({"messages": cut, "accepted": reason.is_none(), "reason": reason});
-            self.log.line(self.state.steps, "summary", &members, &self.blank);
+            self.log.line(&self.state, "summary", &members, &self.blank);
         }
         self.warnings.extend(reason.map(|reason| format!("a summary of older turns was refused: {reason}")));
     }
