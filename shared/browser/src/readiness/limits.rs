@@ -56,7 +56,7 @@ pub(crate) const LIMITS: Limits = Limits {
         hardly_any_text: 300,
         quiet: 40,
         quiet_most: 150,
-        quiet_share: 3,
+        quiet_share: 4,
         overdue_recheck: 30,
         load_recheck: 100,
         idle_callback: 200,
