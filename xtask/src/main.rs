@@ -5,13 +5,10 @@ mod clients;
 mod conformance;
 mod demo;
 mod deny;
-mod discovery;
-mod docs;
 mod engines;
 mod firefox;
-mod generated;
+mod generate;
 mod grid;
-mod integrations;
 mod model;
 mod new_tool;
 mod npm;
@@ -39,9 +36,9 @@ enum Task {
     Demo(demo::Arguments),
     Test(test::Arguments),
     Setup(setup::Arguments),
-    Discovery(discovery::Arguments),
-    Docs(docs::Arguments),
-    Integrations(integrations::Arguments),
+    Discovery(generate::Discovery),
+    Docs(generate::Docs),
+    Integrations(generate::Integrations),
     Bench(bench::Arguments),
     Grid(grid::Arguments),
     NewTool(new_tool::Arguments),
@@ -55,9 +52,9 @@ fn main() -> ExitCode {
             Task::Demo(arguments) => demo::run(&arguments),
             Task::Test(arguments) => test::run(&arguments),
             Task::Setup(_) => setup::run(),
-            Task::Discovery(arguments) => discovery::run(&arguments),
-            Task::Docs(arguments) => docs::run(&arguments),
-            Task::Integrations(arguments) => integrations::run(&arguments),
+            Task::Discovery(arguments) => generate::run("discovery", arguments.check),
+            Task::Docs(arguments) => generate::run("docs", arguments.check),
+            Task::Integrations(arguments) => generate::run("integrations", arguments.check),
             Task::Bench(arguments) => bench::run(&arguments),
             Task::Grid(arguments) => grid::run(&arguments),
             Task::NewTool(arguments) => new_tool::run(&arguments),

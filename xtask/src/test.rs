@@ -10,7 +10,7 @@ use anyhow::ensure;
 use argh::FromArgs;
 
 use crate::{
-    clients, conformance, deny, discovery, docs, engines, firefox, grid, integrations, model,
+    clients, conformance, deny, engines, firefox, generate, grid, model,
     process::{cargo, needed, on_path, shown},
     repeat, setup,
 };
@@ -62,9 +62,9 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if whole {
         steps.push(("required programs", Box::new(move || required(clients))));
         steps.push(("formatting", Box::new(|| linted("fmt", "rustfmt", &["fmt", "--all", "--check"]))));
-        steps.push(("discovery.json", Box::new(discovery::check)));
-        steps.push(("documents", Box::new(docs::check)));
-        steps.push(("integrations", Box::new(integrations::check)));
+        steps.push(("discovery.json", Box::new(|| generate::run("discovery", true))));
+        steps.push(("documents", Box::new(|| generate::run("docs", true))));
+        steps.push(("integrations", Box::new(|| generate::run("integrations", true))));
     }
     steps.push(("browser", Box::new(setup::run)));
     steps.push(("jq, pdftotext and Xvfb", Box::new(setup::for_tests)));

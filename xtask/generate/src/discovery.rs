@@ -8,34 +8,22 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use argh::FromArgs;
 use serde_json::{Value, json};
 
-use crate::{generated, process::root};
-
-/// Write every discovery.json from the tools' own argument definitions.
-#[derive(FromArgs)]
-#[argh(subcommand, name = "discovery", help_triggers("-h", "--help"))]
-pub(crate) struct Arguments {
-    /// write nothing; fail when a file is stale
-    #[argh(switch)]
-    check: bool,
-}
+use crate::files::{self, root};
 
 /// The hosts in tools/: executables that serve all tools. A person or an agent's runtime starts them; a model
 /// never calls them.
 const HOSTS: [&str; 4] = ["agent", "call", "discover", "mcp"];
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if arguments.check {
-        return check();
-    }
-    generated::write(files()?)
+/// Writes the files.
+pub(crate) fn write() -> anyhow::Result<()> {
+    files::write(files()?)
 }
 
 /// Fails where a discovery.json is not what the tools' definitions make it.
 pub(crate) fn check() -> anyhow::Result<()> {
-    generated::check(&files()?, "discovery")
+    files::check(&files()?, "discovery")
 }
 
 /// Every discovery.json, and what it has to hold.

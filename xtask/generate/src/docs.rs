@@ -7,38 +7,26 @@
 use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 
 use anyhow::Context;
-use argh::FromArgs;
 use ragmaker_config::{ConfigKey, KEY_VARIABLES, KEYS, Kind};
 use ragmaker_project::{VARIABLES, Variable};
 use ragmaker_registry::TOOLS;
 use ragmaker_tool::{Manual, Toolset};
 use serde_json::Value;
 
-use crate::{generated, process::root};
-
-/// Write tools/*/README.md and the generated tables in docs/.
-#[derive(FromArgs)]
-#[argh(subcommand, name = "docs", help_triggers("-h", "--help"))]
-pub(crate) struct Arguments {
-    /// write nothing; fail when a file is stale
-    #[argh(switch)]
-    check: bool,
-}
+use crate::files::{self, root};
 
 /// The profiles of `ragmaker-mcp`, and the tools of each.
 const PROFILES: [(&str, Toolset); 4] =
     [("gather", Toolset::Gather), ("fetch", Toolset::Fetch), ("ask", Toolset::Ask), ("files", Toolset::Files)];
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if arguments.check {
-        return check();
-    }
-    generated::write(files()?)
+/// Writes the files.
+pub(crate) fn write() -> anyhow::Result<()> {
+    files::write(files()?)
 }
 
 /// Fails where a page is not what the code and its examples make it.
 pub(crate) fn check() -> anyhow::Result<()> {
-    generated::check(&files()?, "docs")
+    files::check(&files()?, "docs")
 }
 
 /// Every generated document, and what it has to hold.

@@ -11,21 +11,11 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use argh::FromArgs;
 use ragmaker_project::VARIABLES;
 use ragmaker_registry::{WORKFLOWS, Workflow};
 use serde_json::{Value, json};
 
-use crate::{generated, process::root};
-
-/// Write integrations/ for Gemini CLI, Claude Code, Codex and opencode from its workflows.
-#[derive(FromArgs)]
-#[argh(subcommand, name = "integrations", help_triggers("-h", "--help"))]
-pub(crate) struct Arguments {
-    /// write nothing; fail when a file is stale
-    #[argh(switch)]
-    check: bool,
-}
+use crate::files::{self, root};
 
 const NAME: &str = "ragmaker";
 const DESCRIPTION: &str = "Gathers knowledge from web sites into checked Markdown collections, and answers from them";
@@ -68,21 +58,19 @@ fn command(workflow: &Workflow, fields: &str) -> anyhow::Result<String> {
     Ok(head + &text(workflow, "$ARGUMENTS")?)
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if arguments.check {
-        return check();
-    }
+/// Writes the files.
+pub(crate) fn write() -> anyhow::Result<()> {
     let files = files()?;
     for path in stray(&files)? {
         fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     }
-    generated::write(files)
+    files::write(files)
 }
 
 /// Fails where integrations/ is not what the workflows make it.
 pub(crate) fn check() -> anyhow::Result<()> {
     let files = files()?;
-    generated::check(&files, "integrations")?;
+    files::check(&files, "integrations")?;
     if let Some(path) = stray(&files)?.first() {
         bail!("{} is made by nothing: run `cargo xtask integrations`, which removes it", path.display());
     }

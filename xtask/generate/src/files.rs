@@ -1,8 +1,18 @@
 //! Generated files: written by a task, or compared with what the task would write.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, ensure};
+
+/// The repository's root.
+pub(crate) fn root() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors().nth(2).expect("xtask/generate is a folder of the repository")
+}
 
 /// Writes each file, and the folders above it.
 pub(crate) fn write(files: impl IntoIterator<Item = (PathBuf, String)>) -> anyhow::Result<()> {
