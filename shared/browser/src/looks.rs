@@ -7,7 +7,7 @@ use std::{
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     time::SystemTime,
 };
 
@@ -54,14 +54,27 @@ struct Looks {
     before: Option<Vec<Mark>>,
 }
 
-/// Compares `nodes` of the page at `url` with the look that `request` asks for, and records them. Returns for each node
-/// whether it is listed, and the changes if they were asked for.
-pub(crate) fn compare(
-    profile: &Profile,
-    url: &str,
-    nodes: &[Node],
-    request: LookRequest,
-) -> (Vec<bool>, Option<LookChanges>) {
+/// A look at a page, compared with an earlier one.
+pub(crate) struct Comparison {
+    /// For each node whether it is listed.
+    pub(crate) listed: Vec<bool>,
+    /// The changes, if they were asked for.
+    pub(crate) changes: Option<LookChanges>,
+    /// The file of the page and what it is to hold, unless this look continues the last one.
+    new: Option<(PathBuf, Looks)>,
+}
+
+impl Comparison {
+    /// Makes this look the last one of the page. Without effect on one that continues the last one.
+    pub(crate) fn record(&self) {
+        if let Some((file, looks)) = &self.new {
+            record(file, looks);
+        }
+    }
+}
+
+/// Compares `nodes` of the page at `url` with the look that `request` asks for.
+pub(crate) fn compare(profile: &Profile, url: &str, nodes: &[Node], request: LookRequest) -> Comparison {
     let file = profile.looks_folder().join(format!("{:016x}", hash(&url)));
     let known: Option<Looks> = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let marks: Vec<Option<Mark>> = nodes.iter().map(mark).collect();
@@ -76,11 +89,9 @@ pub(crate) fn compare(
     } else {
         (vec![true; nodes.len()], None)
     };
-    if !request.continues {
-        let last = marks.into_iter().flatten().take(MOST_ELEMENTS).collect();
-        record(&file, &Looks { last, before: earlier });
-    }
-    (listed, changes)
+    let last = marks.into_iter().flatten().take(MOST_ELEMENTS).collect();
+    let new = (!request.continues).then_some((file, Looks { last, before: earlier }));
+    Comparison { listed, changes, new }
 }
 
 /// The mark of a node that can be acted on.
@@ -163,7 +174,9 @@ mod tests {
     fn a_look_is_compared_with_the_last_one_of_the_page() {
         let (_kept, profile) = crate::profile::tests::profile();
         let look = |nodes: &[Node], request| {
-            let (listed, changes) = compare(&profile, "https://x.example/", nodes, request);
+            let look = compare(&profile, "https://x.example/", nodes, request);
+            look.record();
+            let Comparison { listed, changes, .. } = look;
             let names = nodes.iter().zip(listed).filter(|(_, listed)| *listed).map(|(node, _)| node.name.clone());
             (names.collect::<Vec<_>>(), changes.map(|changes| (changes.compared, changes.gone)))
         };
@@ -173,7 +186,9 @@ mod tests {
         nodes[1] = node("Fold", &["expanded"], "A");
         nodes.insert(0, node("Edit", &[], "B"));
         nodes.push(node("New", &[], "A"));
-        let (listed, changes) = compare(&profile, "https://x.example/", &nodes, CHANGED);
+        let look_at_all = compare(&profile, "https://x.example/", &nodes, CHANGED);
+        look_at_all.record();
+        let Comparison { listed, changes, .. } = look_at_all;
         // The one under the other heading, the one with another state, the new one.
         assert_eq!((listed, changes.map(|changes| changes.gone)), (vec![true, false, true, true], Some(1)));
         // The rest of it is compared with the same, however often.
@@ -194,7 +209,8 @@ mod tests {
     fn few_pages_are_kept() {
         let (_kept, profile) = crate::profile::tests::profile();
         for page in 0..MOST_PAGES + 5 {
-            compare(&profile, &format!("https://x.example/{page}"), &[node("a", &[], "")], LookRequest::default());
+            compare(&profile, &format!("https://x.example/{page}"), &[node("a", &[], "")], LookRequest::default())
+                .record();
         }
         assert_eq!(fs::read_dir(profile.looks_folder()).unwrap().count(), MOST_PAGES);
     }

@@ -173,11 +173,15 @@ impl Visit<'_> {
                         format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
                     ARGUMENT_ERROR.error(message).detail("argument", "--selector")
                 })?;
-                let (shown, changes) = looks::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request);
-                let (listed, within, elsewhere) = elements::listed(&nodes, &shown, selector);
+                let looks = looks::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request);
+                let (listed, within, elsewhere) = elements::listed(&nodes, &looks.listed, selector);
                 let places: Vec<Place> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
                 let page = camera::take(self.capture, navigation, page, &places)?;
-                Ok((page, (listed.into_iter().map(|(_, listed)| listed).collect(), within, elsewhere, changes)))
+                if selector.is_none() || within.is_some() {
+                    looks.record();
+                }
+                let listed = listed.into_iter().map(|(_, listed)| listed).collect();
+                Ok((page, (listed, within, elsewhere, looks.changes)))
             },
             |_| Err(self.browsing.no_socket("listing what can be acted on needs")),
         )?;

@@ -81,7 +81,8 @@ fn collect(folder: &Path, depth: usize, files: &mut BTreeSet<PathBuf>) {
         } else if kind.is_dir()
             && depth > 0
             && !name.as_encoded_bytes().starts_with(b".")
-            && !name.to_str().is_some_and(is_of_sessions)
+            // Beside the catalog of a project's cache; a document's folder may have any name.
+            && (depth < DEPTH || !name.to_str().is_some_and(is_of_sessions))
             && name != GONE
         {
             collect(&entry.path(), depth - 1, files);
@@ -104,6 +105,7 @@ mod tests {
             "kb/cache/.hidden/x.md",
             "kb/cache/gone/x.md",
             "kb/cache/browser_profile/x.md",
+            "kb/cache/documents/commands/ls.md",
             "kb/pages/listed.md",
             "kb/pages/beside.md",
             "kb/pages/below/x.md",
@@ -119,7 +121,13 @@ mod tests {
         let known = catalog.listed_files(&Contents { header: crate::Header::default(), documents });
         assert_eq!(known, BTreeSet::from([root.join("kb/pages/listed.md")]));
         let found = catalog.files(&known);
-        let expected = ["kb/cache/a/b/deep.md", "kb/cache/catalog.json", "kb/pages/beside.md", "kb/pages/listed.md"];
+        let expected = [
+            "kb/cache/a/b/deep.md",
+            "kb/cache/catalog.json",
+            "kb/cache/documents/commands/ls.md",
+            "kb/pages/beside.md",
+            "kb/pages/listed.md",
+        ];
         assert_eq!(found, expected.map(|file| root.join(file)).into());
         assert_eq!((catalog.root(), catalog.folder()), (Some(root.join("kb")), Some(root.join("kb/cache"))));
     }

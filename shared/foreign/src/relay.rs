@@ -9,7 +9,8 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     io::{self, Read, Write},
-    process::{Command, ExitCode, Stdio},
+    process::{ChildStdin, Command, ExitCode, Stdio},
+    sync::mpsc,
     thread,
     time::Duration,
 };
@@ -45,22 +46,32 @@ pub fn run_if_asked() -> Option<ExitCode> {
 
 fn run(program: &OsStr, arguments: &[OsString]) -> io::Result<ExitCode> {
     let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).spawn()?;
-    let mut input = child.stdin.take();
-    let pid = child.id();
+    let Some(input) = child.stdin.take() else { return Err(io::ErrorKind::BrokenPipe.into()) };
+    if let Err(error) = pass_on(input, child.id()) {
+        let _ = child.kill();
+        return Err(error);
+    }
+    let status = child.wait()?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Passes standard input on to `input`. Ends the server `pid` some time after the end of the input.
+fn pass_on(mut input: ChildStdin, pid: u32) -> io::Result<()> {
+    // Two threads: a server that does not read would keep one from seeing the end of the input.
+    let (read, parts) = mpsc::channel::<Vec<u8>>();
+    let write = move || parts.into_iter().try_for_each(|part| input.write_all(&part));
+    thread::Builder::new().name("output".to_owned()).spawn(write)?;
     thread::Builder::new().name("input".to_owned()).spawn(move || {
         let (mut stdin, mut buffer) = (io::stdin().lock(), vec![0; 64 * 1024]);
-        while let Ok(read @ 1..) = stdin.read(&mut buffer) {
-            // A server that reads no more is still ended with the host.
-            if input.as_mut().is_some_and(|pipe| pipe.write_all(&buffer[..read]).is_err()) {
-                input = None;
-            }
+        while let Ok(count @ 1..) = stdin.read(&mut buffer) {
+            // The server may have closed its input.
+            let _ = read.send(buffer[..count].to_vec());
         }
-        drop(input);
+        drop(read);
         thread::sleep(GRACE);
         end(pid);
     })?;
-    let status = child.wait()?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(())
 }
 
 /// Kills the server, and the process group of this process, which the host started as the leader of its own.

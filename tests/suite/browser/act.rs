@@ -311,7 +311,7 @@ const HOSTILE: [(&str, &str, Result<&str, &str>); 20] = [
     ("uncovers", "button:Press", Ok("Shown: pressed")),
     ("sticky", "button:Press", Ok("Shown: pressed")),
     ("replaced", "button:Press", Ok("Shown: pressed")),
-    ("vanishes", "button:Press", Ok("Acting")),
+    ("vanishes", "button:Press", Err("ELEMENT_NOT_USABLE")),
     ("disabled", "button:Press", Err("ELEMENT_NOT_USABLE")),
     ("enables", "button:Press", Ok("Shown: pressed")),
     ("hidden", "button:Press", Err("ELEMENT_NOT_FOUND")),

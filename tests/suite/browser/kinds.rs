@@ -34,25 +34,25 @@ enum Expected {
 
 use Expected::{Done, Fails, Gone};
 
-const COVERED: Expected = Fails("ELEMENT_NOT_USABLE");
-const HANGS: Expected = Fails("TIMEOUT");
+const NOT_USABLE: Expected = Fails("ELEMENT_NOT_USABLE");
+const TIMES_OUT: Expected = Fails("TIMEOUT");
 const VANISHED: Expected = Fails("ELEMENT_NOT_FOUND");
 
 /// The results on each page, in the order of [`KINDS`].
 const TABLE: [(&str, [Expected; 9]); 13] = [
     ("moves", [Done, Done, Done, Done, Done, Done, Done, Done, Done]),
-    ("covered", [COVERED, Done, Done, COVERED, Done, COVERED, Done, Done, Done]),
-    ("vanishes", [Gone, Gone, Gone, Gone, Gone, Gone, Gone, Done, Done]),
+    ("covered", [NOT_USABLE, Done, Done, NOT_USABLE, Done, NOT_USABLE, Done, Done, Done]),
+    ("vanishes", [NOT_USABLE, Gone, Gone, NOT_USABLE, Gone, Gone, Gone, Done, Done]),
     ("dialog", [Done, Done, Done, Done, Done, Done, Done, Done, Done]),
     ("navigates", [Gone, Gone, Gone, Gone, Gone, Gone, Gone, Done, Done]),
     ("redraws", [Done, Gone, Done, Done, Gone, Done, Done, Done, Done]),
-    ("disabled", [COVERED, COVERED, COVERED, COVERED, COVERED, Done, COVERED, Done, Done]),
+    ("disabled", [NOT_USABLE, NOT_USABLE, NOT_USABLE, NOT_USABLE, NOT_USABLE, Done, NOT_USABLE, Done, Done]),
     ("open", [Done, Done, Done, Done, Done, Done, Done, Done, Done]),
     ("closed", [Done, Done, Done, Done, Done, Done, Done, Done, Done]),
     ("other-site", [Done, Done, Done, Done, Done, Done, Done, Done, Done]),
     ("detaches", [Gone, VANISHED, VANISHED, Gone, VANISHED, Gone, Gone, Done, Done]),
     ("other-site-detaches", [Gone, Gone, Gone, Gone, Gone, Gone, Gone, Done, Done]),
-    ("hangs", [HANGS, HANGS, HANGS, HANGS, HANGS, HANGS, HANGS, Done, Done]),
+    ("hangs", [TIMES_OUT, TIMES_OUT, TIMES_OUT, TIMES_OUT, TIMES_OUT, TIMES_OUT, TIMES_OUT, Done, Done]),
 ];
 
 /// Takes each kind of step on the pages `of` the table.
@@ -65,7 +65,7 @@ fn check(of: &[&str]) {
             let (step, says) = step(kind);
             let mut steps = vec![step];
             steps.extend(says.filter(|_| *expected == Done).map(|text| json!({"wait": {"text": text}})));
-            let timeout = if *expected == HANGS { "5" } else { "20" };
+            let timeout = if *expected == TIMES_OUT { "5" } else { "20" };
             let path = format!("/act/kinds/{page}");
             let run = visitor.act(&path, &json!(steps).to_string()).args(["--reload", "--timeout", timeout]).run();
             let told = if run.code == 0 { run.raw.stdout.clone() } else { run.raw.stderr.clone() };

@@ -213,7 +213,7 @@ fn other_media_types_are_errors_and_text_is_saved() {
     for (page, markdown) in [
         ("text", "```text\nPlain text\n\n  with an indented line, <b>no markup</b>\nand 日本語.\n```\n"),
         ("markdown", "# Markdown\n\nServed *as it is*, with a [link](/page/one).\n"),
-        ("json", "```json\n{\"title\": \"JSON\", \"items\": [1, 2, 3]}\n```\n"),
+        ("json", "```json\n{\n  \"title\": \"JSON\",\n  \"items\": [\n    1,\n    2,\n    3\n  ]\n}\n```\n"),
     ] {
         let saved = visitor.save(&format!("/content/{page}"));
         assert_eq!(saved.markdown, markdown, "{page}");

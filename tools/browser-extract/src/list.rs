@@ -185,9 +185,10 @@ type Done = (Task, Result<Rendered, Error>);
 pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Error> {
     let place = list.place;
     let catalog_file = place.catalog.file().to_string_lossy().into_owned();
-    let Extraction { session, selector, wait_for, load, json, .. } = list.extraction;
+    let Extraction { session, selector, wait_for, load, expand, declines_consent, json, .. } = list.extraction;
     let (json, folder) = (json.map(|pattern| pattern.as_str()), place.folder.to_string_lossy());
-    let key = (&list.addresses, session, selector, wait_for, load, list.reload, json, folder);
+    let looks = (expand.folded, expand.scroll, declines_consent);
+    let key = (&list.addresses, session, selector, wait_for, load, looks, list.reload, json, folder);
     let key = content_hash("", &serde_json::to_string(&key).unwrap_or_default());
     let mut output = Output {
         store: Store::open(&place.catalog, place.folder.clone())?,

@@ -155,8 +155,8 @@ impl Bench {
         let both = [self.navigate(), extract];
         let mut subjects = vec![
             Subject::new("Chromium: navigation to load", || floor.load(&self.page)),
-            Subject::process("browser-navigate", self.navigate(), 0).at_most(1.6),
-            Subject::processes("browser-navigate, then browser-extract", both).at_most(2.0),
+            Subject::process("browser-navigate", self.navigate(), 0).at_most(1.5),
+            Subject::processes("browser-navigate, then browser-extract", both).at_most(1.85),
         ];
         if let Some(peer) = peer {
             let open = peer.command(&["open", &self.page]);

@@ -308,7 +308,8 @@ fn mouse(kind: &str, point: Option<(f64, f64)>, buttons: u8) -> (&'static str, V
     ("Input.dispatchMouseEvent", params)
 }
 
-fn gone(locator: &Locator) -> Error {
+/// The error for an element that is not in the page any more.
+pub(crate) fn gone(locator: &Locator) -> Error {
     ELEMENT_NOT_FOUND.error(format!("{} vanished", locator.text)).detail("element", locator.text.as_str())
 }
 

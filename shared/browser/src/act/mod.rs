@@ -122,8 +122,11 @@ impl<'n, 'a> Actor<'n, 'a> {
                     return Ok((done, Some(error)));
                 }
                 // The browser works; the frame or the document of the element does not exist any more.
-                Err(StepError::Command(CommandError::Failed(_))) => {
-                    let gone = ELEMENT_NOT_FOUND.error("what the step works on vanished during the step");
+                Err(StepError::Command(CommandError::Failed(_))) if step.element().is_some() => {
+                    let element = step.element().unwrap_or_default();
+                    let gone = ELEMENT_NOT_FOUND
+                        .error(format!("{element} vanished during the step"))
+                        .detail("element", element);
                     let error = marked(gone.remedy("Look at the page: the step has changed it."), &done);
                     return Ok((done, Some(error)));
                 }

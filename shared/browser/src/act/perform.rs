@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     Actor,
-    input::{Requirement, StepError, UsableElement, unusable},
+    input::{Requirement, StepError, UsableElement, gone, unusable},
     keys::Keys,
     step::{Action, Repetition, Scroll, Step, Wait},
 };
@@ -100,6 +100,9 @@ impl Actor<'_, '_> {
         self.input().keys(&commands)?;
         let answer = self.input().on(place, object, "value", &Value::Null);
         let holds = match answer {
+            Ok(answer) if answer["gone"] == true => {
+                return Ok(format!("typed into {}, which vanished", named(locator)));
+            }
             Ok(answer) => answer["value"].as_str().map(str::to_owned),
             // The typed text caused a navigation.
             Err(CommandError::Failed(_)) => None,
@@ -119,6 +122,9 @@ impl Actor<'_, '_> {
         let begun = Instant::now();
         loop {
             let answer = self.input().on(&reached.place, &reached.object, "choose", &json!(texts))?;
+            if answer["gone"] == true {
+                return Err(gone(locator).into());
+            }
             if answer["list"] == false {
                 return self.select_in_list(locator, texts);
             }
@@ -172,8 +178,11 @@ impl Actor<'_, '_> {
         loop {
             match self.input().on(&reached.place, &reached.object, "value", &Value::Null) {
                 Ok(answer) if answer["checked"] == wanted => break,
-                // The page replaced the checkbox or was replaced itself.
-                Ok(answer) if answer["gone"] == true => break,
+                // The page may have put another checkbox in its place.
+                Ok(answer) if answer["gone"] == true => {
+                    return Ok(format!("clicked {}, which vanished", named(locator)));
+                }
+                // The page was replaced.
                 Err(CommandError::Failed(_)) => break,
                 Ok(_) if begun.elapsed() < CHECK_TIMEOUT => self.listen(PAUSE)?,
                 Ok(_) => {

@@ -71,6 +71,21 @@ pub(crate) enum Repetition {
 const KINDS: &str = "click, fill, select, check, uncheck, press, hover, upload, scroll or wait";
 
 impl Step {
+    /// The element that it acts on, as the step names it.
+    pub(crate) fn element(&self) -> Option<&str> {
+        let locator = match &self.action {
+            Action::Click(locator)
+            | Action::Fill(locator, _)
+            | Action::Select(locator, _)
+            | Action::Check(locator, _)
+            | Action::Hover(locator)
+            | Action::Upload(locator, _) => Some(locator),
+            Action::Press(locator, _) | Action::Scroll(locator, _) => locator.as_ref(),
+            Action::Wait(_) => None,
+        };
+        locator.map(|locator| locator.text.as_str())
+    }
+
     /// Parses the steps in `json`.
     ///
     /// # Errors

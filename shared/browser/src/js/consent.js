@@ -64,14 +64,16 @@ const shows = (element) => {
   const { width, height } = element.getBoundingClientRect();
   return width > 1 && height > 1;
 };
-const within = (root, selector) => selector === "" ? [] : [root, ...[...root.querySelectorAll("*")].map(shadowOf).filter(Boolean)].flatMap((part) => [...part.querySelectorAll(selector)]).filter(shows);
+// What matches in an element and in the shadow roots in it, and what of that shows.
+const matching = (root, selector) => selector === "" ? [] : [root, ...[...root.querySelectorAll("*")].map(shadowOf).filter(Boolean)].flatMap((part) => [...part.querySelectorAll(selector)]);
+const within = (root, selector) => matching(root, selector).filter(shows);
 const labelOf = (element) => squeezed(element.getAttribute("aria-label") || element.textContent || element.value);
 const leadsElsewhere = (element) => element.localName === "a" && element.hasAttribute("href") && !/^(#|javascript:|$)/.test(element.getAttribute("href").trim());
 const isUsable = (element) => !state.clicked.has(element) && !element.matches(":disabled,[aria-disabled=true]") && !leadsElsewhere(element);
 const BUTTONS = "button,[role=button],a,input[type=button],input[type=submit]";
 const refuses = (element) => { const label = labelOf(element); return label.length <= 60 && REFUSE.test(label); };
 const accepts = (element) => !refuses(element) && ACCEPT.test(labelOf(element));
-// What it says that it does with everything is no refusal either, such as "Select all".
+// What may be clicked for a refusal.
 const isSafe = (element) => isUsable(element) && !accepts(element);
 
 // The banner that shows: a platform's, or a dialog about cookies.
@@ -114,8 +116,14 @@ const click = (element, did, platform) => {
 // Switches that a choice is made by, and that are on.
 const SWITCHES = "input[type=checkbox],[role=switch],[role=checkbox]";
 const isOn = (element) => element.checked === true || element.getAttribute("aria-checked") === "true";
-const areOff = (box) => {
-  const on = () => [...box.querySelectorAll(SWITCHES)].filter((element) => isOn(element) && !element.matches(":disabled,[aria-disabled=true],[aria-readonly=true]"));
+// Choices of other kinds, whose meaning is not known.
+const OTHER_CHOICES = "[aria-pressed=true],input[type=radio],[role=radio]";
+// Turns the switches of the boxes off. Whether that makes saving a refusal: not where there is no switch, or one that
+// cannot be turned off, or a choice of another kind.
+const turnedOff = (boxes) => {
+  const of = (selector) => boxes.flatMap((box) => matching(box, selector));
+  const on = () => of(SWITCHES).filter((element) => isOn(element) && !element.matches(":disabled,[aria-disabled=true],[aria-readonly=true]"));
+  if (of(SWITCHES).length === 0 || of(OTHER_CHOICES).length > 0) return false;
   for (const element of on()) element.click();
   return on().length === 0;
 };
@@ -125,7 +133,7 @@ const step = ({ platform, boxes, parts: [refuse, choices, save] }) => {
   const button = named(refuse).find(isSafe) ?? buttons.find((each) => isSafe(each) && refuses(each));
   if (button !== undefined) return click(button, "refused", platform);
   const saving = named(save).find(isSafe);
-  if (saving !== undefined && boxes.every(areOff)) return click(saving, "refused", platform);
+  if (saving !== undefined && turnedOff(boxes)) return click(saving, "refused", platform);
   const more = platform === "dialog" ? undefined : named(choices).find(isSafe) ?? buttons.find((each) => isSafe(each) && CHOICES.test(labelOf(each)));
   return more === undefined ? { platform, label: null, did: null } : click(more, "opened", platform);
 };

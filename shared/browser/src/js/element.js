@@ -2,6 +2,12 @@
 // cannot change what it finds. `what` names the act; the answer can be written as JSON.
 function (what, given) {
   const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement ?? this.getRootNode().host ?? null;
+  // Also for an element that has gone: its document has heard the click, or what met it.
+  if (what === "disarm") {
+    const heard = globalThis.heard;
+    heard?.end();
+    return { own: heard?.own ?? false, other: heard?.other ?? null };
+  }
   if (element === null || !element.isConnected) return { gone: true };
   const view = element.ownerDocument.defaultView;
   if (view === null) return { gone: true };
@@ -86,11 +92,6 @@ function (what, given) {
         break;
       }
       return {};
-    }
-    case "disarm": {
-      const heard = globalThis.heard;
-      heard?.end();
-      return { own: heard?.own ?? false, other: heard?.other ?? null };
     }
     // The caret is in it, and what it holds is selected.
     case "focus": {
