@@ -241,6 +241,15 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &Place<'_>) -> Result
         "rustc" => matches!(texts.as_slice(), ["--print", "sysroot" | "target-list" | "cfg"]),
         "umask" | "history" | "jobs" | "env" => texts.is_empty(),
         "ulimit" => texts == ["-a"],
+        // Bash evaluates the subscript in the name of a variable, and a subscript can run a program. A pattern can
+        // expand to the names of files that are such words.
+        "test" | "[" => !has_patterns && !texts.iter().any(|text| ["-v", "-R"].contains(text)),
+        "printf" => {
+            let format = usize::from(texts.first() == Some(&"--"));
+            arguments.get(format).is_none_or(|word| word.globs.is_empty())
+                && !texts.first().is_some_and(|text| text.starts_with("-v"))
+                && !texts.get(format).is_some_and(|text| sets_variables(text))
+        }
         "hostname" => texts.iter().all(|option| ["-f", "-s", "-i", "-I", "-d"].contains(option)),
         "diff" => {
             let entry = table::entry(name).ok_or_else(refuse)?;
@@ -260,6 +269,14 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &Place<'_>) -> Result
         _ => return Ok(false),
     };
     if allowed { Ok(true) } else { Err(refuse()) }
+}
+
+/// Whether a format of `printf` has the conversion `%n`, which sets a variable such as PATH.
+fn sets_variables(format: &str) -> bool {
+    let plain = format.replace("%%", "");
+    let mut conversions = plain.split('%').skip(1);
+    let is_modifier = |c: char| c.is_ascii_digit() || "#-+ '.*hjlLtz".contains(c);
+    conversions.any(|conversion| conversion.trim_start_matches(is_modifier).starts_with('n'))
 }
 
 const DATE: &str = "-uR -d: -r@ -I? --date: --reference@ --utc --universal --iso-8601? --rfc-3339: --rfc-email";

@@ -202,7 +202,7 @@ const PROGRAMS: &[Line] = &[
     ("command", "-vV", Operands::Text),
     ("hash", "", Operands::None),
     // Programs without access to files.
-    ("echo printf test [ expr true false :", "", Operands::Any),
+    ("echo expr true false :", "", Operands::Any),
     ("seq", "-# -w -s: -f: --equal-width --separator: --format:", Operands::Text),
     ("factor", "", Operands::Text),
     ("sleep", "", Operands::Text),
