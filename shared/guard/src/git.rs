@@ -108,14 +108,14 @@ fn check_file(file: &Path) -> Result<(), Reason> {
 /// The first key of a configuration file that is not known to be harmless.
 fn unknown_key(text: &str) -> Option<String> {
     let mut section = String::new();
-    for line in text.lines().map(str::trim) {
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        if let Some(header) = line.strip_prefix('[') {
-            // A key may follow on the same line, but Git does not write it so.
-            let Some(header) = header.strip_suffix(']') else { return Some(line.to_owned()) };
+    for mut line in text.lines().map(str::trim) {
+        // A setting may follow on the line of a header.
+        while let Some(inner) = line.strip_prefix('[') {
+            let Some((header, rest)) = header(inner) else { return Some(line.to_owned()) };
             section = header.split([' ', '\t', '.', '"']).next().unwrap_or_default().to_ascii_lowercase();
+            line = rest.trim();
+        }
+        if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
         let name: String = line.split(['=', ' ', '\t']).next().unwrap_or_default().to_ascii_lowercase();
@@ -124,6 +124,20 @@ fn unknown_key(text: &str) -> Option<String> {
         // A value that continues on the next line could hide a section.
         if !(in_section || listed) || line.ends_with('\\') {
             return Some(format!("{section}.{name}"));
+        }
+    }
+    None
+}
+
+/// Splits the text after a `[` at the first `]` that is not in quotes.
+fn header(text: &str) -> Option<(&str, &str)> {
+    let (mut is_quoted, mut chars) = (false, text.char_indices());
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '\\' => drop(chars.next()),
+            ']' if !is_quoted => return Some((&text[..at], &text[at + 1..])),
+            _ => {}
         }
     }
     None
@@ -138,6 +152,9 @@ mod tests {
         let clone = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote \"origin\"]\n\turl = https://a/b.git\n\
             \tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
         assert_eq!(unknown_key(clone), None);
+        let commented =
+            "[core] # a comment]\n\tbare = false\n[branch \"a]b\\\"] c\"] remote = o\n[user]; [diff]\nname = a\n";
+        assert_eq!(unknown_key(commented), None);
         for line in [
             "[core]\n fsmonitor = ./x",
             "[core]\npager=x",
@@ -153,6 +170,11 @@ mod tests {
             "[user]\nname = a\\\n[core]\npager = x",
             "[gpg]\nprogram = x",
             "[core]\nhooksPath = x",
+            "[diff] external = ./run #]",
+            "[core] [diff] external = ./run ;]",
+            "[branch \"a\"] [diff] external = \"]\"",
+            "[branch \"a]\"] x = y\n[core]\tpager = x # ]",
+            "[core",
         ] {
             assert!(unknown_key(line).is_some(), "{line}");
         }
