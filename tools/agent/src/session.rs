@@ -29,6 +29,9 @@ pub(crate) const SESSION_IN_USE: Code =
 pub(crate) const SESSION_FAILED: Code =
     Code::new("SESSION_FAILED", "Check the disk and the permissions of .tmp/cache/conversations in the project.");
 
+/// The type of the first line of a file.
+const HEADER: &str = "session";
+
 /// An open conversation.
 pub(crate) struct Session {
     id: String,
@@ -56,7 +59,7 @@ impl Session {
             lock(&file, &id)?;
             let results = folder.join(&id);
             let mut session = Self { id, file, length: 0, results };
-            session.line(&json!({"type": "session", "id": session.id, "version": 1, "time": time}))?;
+            session.begin(&time)?;
             return Ok(session);
         }
     }
@@ -84,7 +87,7 @@ impl Session {
         }
         let mut events = vec![];
         for (number, line) in bytes[..end].split(|byte| *byte == b'\n').enumerate() {
-            if line.is_empty() || number == 0 {
+            if line.is_empty() || (number == 0 && is_header(line)) {
                 continue;
             }
             events.push(serde_json::from_slice(line).map_err(|error| {
@@ -93,7 +96,12 @@ impl Session {
                     .remedy("The file was changed by another program: begin a new conversation.")
             })?);
         }
-        Ok((Self { id: id.to_owned(), file, length: end as u64, results: folder.join(id) }, events))
+        let mut session = Self { id: id.to_owned(), file, length: end as u64, results: folder.join(id) };
+        if end == 0 {
+            // The program was ended before the header.
+            session.begin(&ragmaker_fs::rfc3339(SystemTime::now()))?;
+        }
+        Ok((session, events))
     }
 
     /// The id of the conversation that was changed last.
@@ -142,6 +150,11 @@ impl Session {
         keep().map_err(|error| failed("written", &error))
     }
 
+    /// Writes the header.
+    fn begin(&mut self, time: &str) -> Result<(), Error> {
+        self.line(&json!({"type": HEADER, "id": self.id, "version": 1, "time": time}))
+    }
+
     fn line(&mut self, value: &Value) -> Result<(), Error> {
         let line = value.to_string() + "\n";
         if let Err(error) = self.file.write_all(line.as_bytes()) {
@@ -152,6 +165,11 @@ impl Session {
         self.length += line.len() as u64;
         Ok(())
     }
+}
+
+/// Whether a line is the header, which is no event.
+fn is_header(line: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(line).is_ok_and(|value| value["type"] == HEADER)
 }
 
 fn folder(cache: &Path) -> Result<PathBuf, Error> {
@@ -215,6 +233,26 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn an_event_without_a_header_is_not_lost() {
+        let cache = tempfile::tempdir().unwrap();
+        let id = Session::create(cache.path()).unwrap().id().to_owned();
+        let path = cache.path().join(CONVERSATIONS).join(&id).with_extension("jsonl");
+        for before in ["", "{\"type\": \"sess"] {
+            // Killed before the header was complete.
+            fs::write(&path, before).unwrap();
+            let (mut session, events) = Session::open(cache.path(), &id).unwrap();
+            assert_eq!(events, []);
+            session.append(&said("one")).unwrap();
+            drop(session);
+            assert!(fs::read_to_string(&path).unwrap().starts_with("{\"type\":\"session\""));
+            assert_eq!(Session::open(cache.path(), &id).unwrap().1, [said("one")]);
+        }
+        // A file of an earlier version.
+        fs::write(&path, json!(said("one")).to_string() + "\n").unwrap();
+        assert_eq!(Session::open(cache.path(), &id).unwrap().1, [said("one")]);
     }
 
     #[test]
