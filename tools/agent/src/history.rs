@@ -69,6 +69,15 @@ impl History {
         Some(call)
     }
 
+    /// The calls of the last answer.
+    pub(crate) fn last_calls(&self) -> &[Call] {
+        let calls = self.messages.iter().rev().find_map(|message| match message {
+            Message::Assistant { calls, .. } => Some(calls.as_slice()),
+            _ => None,
+        });
+        calls.unwrap_or_default()
+    }
+
     /// The calls that have no result yet.
     pub(crate) fn open(&self) -> Vec<&Call> {
         let results = self.messages.iter().rev().take_while(|message| matches!(message, Message::Result { .. }));

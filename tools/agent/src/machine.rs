@@ -377,7 +377,10 @@ fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &R
     text.hash(&mut hasher);
     let Some(call) = state.history.result(id, text, is_error) else { return vec![] };
     if call.name == "think" {
-        state.thought |= !is_error;
+        // Beside a call of another tool, it was written before that result.
+        let knew_results =
+            state.history.last_calls().iter().all(|call| ["think", "work"].contains(&call.name.as_str()));
+        state.thought |= !is_error && knew_results;
     } else if call.name != "work" {
         state.used_tools = true;
         state.thought = false;

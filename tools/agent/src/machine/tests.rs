@@ -69,6 +69,13 @@ fn an_answer_after_tools_is_reviewed_once() {
     // A result after the thought has not been thought about.
     let again = [calls(&[("t", "think")]), result("t", "recorded"), calls(&[("b", "read_file")]), result("b", "2")];
     assert_eq!(after(&rules, used().into_iter().chain(again).chain([says("Done.")])).1, [Effect::Tell(Note::Judge)]);
+    // Neither has one that was asked for beside the thought.
+    for (first, second) in [("read_file", "think"), ("think", "read_file")] {
+        let beside = [user("?"), calls(&[("a", first), ("b", second)]), result("a", "1"), result("b", "2")];
+        assert_eq!(after(&rules, beside.into_iter().chain([says("Done.")])).1, [Effect::Tell(Note::Judge)]);
+    }
+    let beside = [calls(&[("t", "think"), ("w", "work")]), result("t", "recorded"), result("w", "{}"), says("Done.")];
+    assert_eq!(after(&rules, used().into_iter().chain(beside)).1, [Effect::Answer("Done.".into())]);
     // Without tools there is nothing to judge.
     assert_eq!(after(&rules, [user("?"), says("Done.")]).1, [Effect::Answer("Done.".into())]);
     let notes = [user("?"), calls(&[("w", "work")]), result("w", "{}"), says("Done.")];
