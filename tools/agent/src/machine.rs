@@ -10,6 +10,7 @@ use std::{
 
 use ragmaker_model::{CONTEXT_TOO_LONG, Call, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     compaction::{self, Refusal},
@@ -21,6 +22,8 @@ use crate::{
 pub(crate) const WAIT_TURNS: usize = 5;
 /// The numbers of repetitions of a call with the same result that lead to a note, and to the end of the turn.
 const REPEATS: (u32, u32) = (3, 5);
+/// The members of results of commands that differ each time.
+const VARYING: [&str; 2] = ["duration_ms", "log_file"];
 /// The result of an interrupted call.
 pub(crate) const INTERRUPTED: &str =
     "{\"status\": \"error\", \"error_code\": \"CANCELLED\", \"message\": \"interrupted by the user\"}";
@@ -373,8 +376,7 @@ fn answered(state: &mut State, text: String, calls: Vec<Call>, usage: Usage, rul
 }
 
 fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &Rules) -> Vec<Effect> {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
+    let whole = text.clone();
     let Some(call) = state.history.result(id, text, is_error) else { return vec![] };
     if call.name == "think" {
         // Beside a call of another tool, it was written before that result.
@@ -385,7 +387,8 @@ fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &R
         state.used_tools = true;
         state.thought = false;
     }
-    (&call.name, call.arguments.to_string()).hash(&mut hasher);
+    let mut hasher = DefaultHasher::new();
+    (compared(&call.name, &whole), &call.name, call.arguments.to_string()).hash(&mut hasher);
     let (count, last) = state.seen.entry(hasher.finish()).or_default();
     if *last != state.steps {
         // The same call twice in one answer is no repetition: the model had not seen the result.
@@ -412,6 +415,17 @@ fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &R
             vec![Effect::Tell(Note::Repeated)]
         }
         _ => decide(state, rules),
+    }
+}
+
+/// A result without the members that differ each time. `think` counts its calls.
+fn compared(tool: &str, text: &str) -> String {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(mut members)) => {
+            members.retain(|name, _| !VARYING.contains(&name.as_str()) && (tool != "think" || name != "count"));
+            Value::Object(members).to_string()
+        }
+        _ => text.to_owned(),
     }
 }
 

@@ -118,6 +118,26 @@ fn repetitions_and_steps_are_limited() {
 }
 
 #[test]
+fn results_that_differ_only_in_their_duration_are_repetitions() {
+    let rules = Rules::default();
+    for (tool, name, is_repeated) in [
+        ("run_command", "duration_ms", true),
+        ("run_command", "log_file", true),
+        ("run_command", "stdout", false),
+        ("think", "count", true),
+        ("read_file", "count", false),
+    ] {
+        let events = (0..5).flat_map(|at| {
+            let (id, text) = (format!("c{at}"), json!({"status": "success", name: at}).to_string());
+            [calls(&[(&id, tool)]), result(&id, &text)]
+        });
+        let stopped = Effect::Stop(Stop::Repeats(tool.into()));
+        let effects = after(&rules, [user("?")].into_iter().chain(events)).1;
+        assert_eq!(effects == [stopped], is_repeated, "{tool} {name}: {effects:?}");
+    }
+}
+
+#[test]
 fn an_interrupted_call_has_a_result() {
     let rules = Rules::default();
     let (state, effects) =
