@@ -161,7 +161,8 @@ impl Tools {
 
     /// The calls as they may run: those of one group at once, the groups one after the other.
     pub(crate) fn groups<'a>(&self, calls: &'a [Call]) -> Vec<&'a [Call]> {
-        let runs_alone = |call: &Call| self.find(&call.name).is_ok_and(|tool| !tool.is_read_only());
+        let is_alone = |tool: &AvailableTool| !tool.is_read_only() || tool.changes_conversation();
+        let runs_alone = |call: &Call| self.find(&call.name).is_ok_and(is_alone);
         let waits = |call: &Call| call.arguments[WAIT] == true;
         calls.chunk_by(|before, call| !runs_alone(before) && !runs_alone(call) && !waits(call)).collect()
     }
@@ -215,6 +216,11 @@ impl AvailableTool {
             Self::Registry(offer) => offer.is_read_only(),
             Self::External(further) => further.is_read_only(),
         }
+    }
+
+    /// Whether a call changes the state of the conversation, so that the order of calls matters.
+    fn changes_conversation(&self) -> bool {
+        matches!(self, Self::Registry(offer) if ["think", "work"].contains(&offer.tool.name().as_str()))
     }
 
     /// Whether a call may destroy what was there.
@@ -439,6 +445,11 @@ mod tests {
         ];
         let sizes: Vec<_> = tools.groups(&calls).iter().map(|group| group.len()).collect();
         assert_eq!(sizes, [2, 1, 1, 2, 1]);
+        // These change the state of the conversation.
+        let calls =
+            [read(), call("work", json!({})), call("work", json!({})), call("think", json!({})), read(), read()];
+        let sizes: Vec<_> = tools.groups(&calls).iter().map(|group| group.len()).collect();
+        assert_eq!(sizes, [1, 1, 1, 1, 2]);
     }
 
     #[test]
