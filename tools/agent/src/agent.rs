@@ -24,7 +24,7 @@ use crate::{
     prompts::{Facts, Language},
     rules::Rules,
     screen::Screen,
-    session::Session,
+    session::{Session, WHOLE},
     terminal::Terminal,
 };
 
@@ -351,7 +351,7 @@ impl Agent {
             let path = self.session.keep(&call.id, &text)?;
             let (head, tail) = (compaction::first(&text, ENDS.0), compaction::last(&text, ENDS.1));
             let left_out = text.len() - head.len() - tail.len();
-            text = format!("{head}\n[… {left_out} bytes left out; the whole is in {} …]\n{tail}", path.display());
+            text = format!("{head}\n[… {left_out} bytes left out; {WHOLE} {} …]\n{tail}", path.display());
         }
         let (id, name) = (call.id.clone(), call.name.clone());
         self.take(Event::ToolResult { id, name, text, is_error: outcome.is_error, milliseconds })

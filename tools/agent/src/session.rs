@@ -32,6 +32,9 @@ pub(crate) const SESSION_FAILED: Code =
 /// The type of the first line of a file.
 const HEADER: &str = "session";
 
+/// The words before the path of the file with a complete result, in a shortened one.
+pub(crate) const WHOLE: &str = "the whole is in";
+
 /// An open conversation.
 pub(crate) struct Session {
     id: String,
@@ -138,16 +141,39 @@ impl Session {
         }
     }
 
-    /// Writes a complete result to a file, and returns the path of the file.
+    /// Writes a complete result to a file, and returns the path of the file. A text that names its file, because it was
+    /// shortened before, is not written again.
     pub(crate) fn keep(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
         let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(60).collect();
+        if let Some(path) = self.kept(&name, text) {
+            return Ok(path);
+        }
         let keep = || {
             ragmaker_project::create_private(&self.results)?;
-            let path = self.results.join(format!("{name}.txt"));
-            private().write(true).create(true).truncate(true).open(&path)?.write_all(text.as_bytes())?;
-            Ok(path)
+            let mut number = 1;
+            loop {
+                let file = if number == 1 { format!("{name}.txt") } else { format!("{name}.{number}.txt") };
+                let path = self.results.join(file);
+                match private().write(true).create_new(true).open(&path) {
+                    Ok(mut file) => return file.write_all(text.as_bytes()).map(|()| path),
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                    Err(error) => return Err(error),
+                }
+            }
         };
         keep().map_err(|error| failed("written", &error))
+    }
+
+    /// The file of the result `name` that `text` names.
+    fn kept(&self, name: &str, text: &str) -> Option<PathBuf> {
+        let start = format!("{WHOLE} {}.", self.results.join(name).display());
+        let (_, rest) = text.rsplit_once(&start)?;
+        let (number, _) = rest.split_once("txt")?;
+        if !number.chars().all(|c| c.is_ascii_digit() || c == '.') {
+            return None;
+        }
+        let path = self.results.join(format!("{name}.{number}txt"));
+        path.is_file().then_some(path)
     }
 
     /// Writes the header.
@@ -253,6 +279,24 @@ mod tests {
         // A file of an earlier version.
         fs::write(&path, json!(said("one")).to_string() + "\n").unwrap();
         assert_eq!(Session::open(cache.path(), &id).unwrap().1, [said("one")]);
+    }
+
+    #[test]
+    fn a_kept_result_is_not_overwritten() {
+        let cache = tempfile::tempdir().unwrap();
+        let session = Session::create(cache.path()).unwrap();
+        let paths = ["one", "two"].map(|text| session.keep("a", text).unwrap());
+        assert!(paths[0].ends_with("a.txt") && paths[1].ends_with("a.2.txt"));
+        for path in &paths {
+            let short = format!("short\n[… 9 bytes left out; {WHOLE} {} …]\nend", path.display());
+            assert_eq!(session.keep("a", &short).unwrap(), *path);
+        }
+        // The file of another call, and a file that is not there.
+        for (name, path) in [("b", paths[0].clone()), ("a", paths[0].with_file_name("a.9.txt"))] {
+            let text = format!("{WHOLE} {}", path.display());
+            assert_eq!(fs::read_to_string(session.keep(name, &text).unwrap()).unwrap(), text);
+        }
+        assert_eq!(paths.map(|path| fs::read_to_string(path).unwrap()), ["one", "two"]);
     }
 
     #[test]

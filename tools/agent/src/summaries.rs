@@ -8,6 +8,7 @@ use crate::{
     agent::Agent,
     compaction::{self, Refusal},
     machine::Event,
+    session::WHOLE,
 };
 
 impl Agent {
@@ -53,7 +54,7 @@ impl Agent {
         for (id, text) in compaction::long_results(&self.state.history, cut) {
             let path = self.session.keep(id, text)?;
             let short = compaction::shortened(text).unwrap_or_default();
-            results.push((id.to_owned(), format!("{short}\n[the whole is in {}]", path.display())));
+            results.push((id.to_owned(), format!("{short}\n[{WHOLE} {}]", path.display())));
         }
         Ok(Event::Shortened { results })
     }
