@@ -73,6 +73,15 @@ fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals:
 fn request(arguments: &Arguments) -> Result<Option<String>, Error> {
     match &arguments.request[..] {
         [] => Ok(None),
+        [name, words @ ..]
+            if prompts::workflow(name, "").is_some() && words.iter().all(|word| word.trim().is_empty()) =>
+        {
+            Err(ARGUMENT_ERROR
+                .error(format!("the workflow {name} needs a word after it"))
+                .remedy("Give it as rag SOURCE or ask QUESTION.")
+                .detail("argument", "request")
+                .detail("value", name.clone()))
+        }
         [request] => Ok(Some(request.clone())),
         [name, words @ ..] => prompts::workflow(name, &words.join(" ")).map(Some).ok_or_else(|| {
             ARGUMENT_ERROR
@@ -89,4 +98,21 @@ fn no_request() -> Error {
         .error("there is no request")
         .remedy("Give a request as an argument or on standard input, or start it at a terminal.")
         .detail("argument", "request")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use argh::FromArgs;
+
+    #[test]
+    fn a_workflow_needs_its_word() {
+        let request = |words: &[&str]| request(&Arguments::from_args(&["ragmaker-agent"], words).unwrap());
+        for words in [&["rag"][..], &["ask"], &["ask", ""], &["rag", " ", ""], &["none", "x"]] {
+            assert!(request(words).unwrap_err().is(ARGUMENT_ERROR), "{words:?}");
+        }
+        assert_eq!(request(&[]).unwrap(), None);
+        assert_eq!(request(&["Why?"]).unwrap().as_deref(), Some("Why?"));
+        assert!(request(&["ask", "Why", "so?"]).unwrap().unwrap().contains("Why so?"));
+    }
 }
