@@ -428,6 +428,8 @@ impl Agent {
         if let Some(tools) = Arc::get_mut(&mut self.tools) {
             tools.name_conversation(session.id());
         }
+        self.log.name_conversation(session.id());
+        self.approvals.forget();
         self.session = session;
         self.state = State::default();
         self.request.clear();

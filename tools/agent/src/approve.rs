@@ -42,6 +42,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Approvals {
     mode: Approve,
+    configured: HashSet<Kind>,
     always: HashSet<Kind>,
 }
 
@@ -53,8 +54,8 @@ impl Approvals {
         let mode = if mode == Approve::Ask && !can_ask { Approve::Never } else { mode };
         let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let allowed = commands.allow.iter().map(words).filter(|words| !words.is_empty());
-        let always = allowed.map(|words| Kind::Words(words, commands.network));
-        Self { mode, always: always.collect() }
+        let configured: HashSet<_> = allowed.map(|words| Kind::Words(words, commands.network)).collect();
+        Self { mode, always: configured.clone(), configured }
     }
 
     /// The decision about a call of `tool`.
@@ -95,6 +96,11 @@ impl Approvals {
             Kind::Words(first, with_network) => words.starts_with(first) && *with_network >= network,
             kind => *kind == self::kind(tool, details),
         })
+    }
+
+    /// Forgets what a person approved, for a new conversation.
+    pub(crate) fn forget(&mut self) {
+        self.always.clone_from(&self.configured);
     }
 
     /// Approves all calls of this kind for the rest of the conversation.
@@ -179,6 +185,9 @@ mod tests {
         assert!(!approvals.is_known(tool, &Value::Null));
         approvals.always(tool, &Value::Null);
         assert!(approvals.is_known(tool, &Value::Null));
+        approvals.forget();
+        assert!(approvals.is_known(tool, &line(&["cargo", "test"], false)));
+        assert!(!approvals.is_known(tool, &line(&["git", "push"], false)) && !approvals.is_known(tool, &Value::Null));
     }
 
     #[test]

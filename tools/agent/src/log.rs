@@ -36,6 +36,13 @@ impl Log {
         Self(file.map(|file| Open { path, file, session: session.to_owned() }))
     }
 
+    /// Names the conversation of the lines that follow.
+    pub(crate) fn name_conversation(&mut self, id: &str) {
+        if let Some(open) = &mut self.0 {
+            id.clone_into(&mut open.session);
+        }
+    }
+
     /// Whether lines are written.
     pub(crate) fn is_on(&self) -> bool {
         self.0.is_some()
@@ -93,6 +100,11 @@ mod tests {
         let line: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!((line["text"].as_str(), line["step"].as_u64()), (Some("key [key]"), Some(0)));
         assert_eq!(line["state"], "user_input");
+        log.name_conversation("t");
+        log.line(&state, "request", &json!({}), str::to_owned);
+        let text = fs::read_to_string(&path).unwrap();
+        let sessions = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["session"].clone());
+        assert_eq!(sessions.collect::<Vec<_>>(), ["s", "t"]);
         for _ in 0..5 {
             log.line(&state, "big", &json!({"text": "x".repeat(11 << 20)}), str::to_owned);
         }
