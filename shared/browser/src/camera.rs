@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest},
     codes::SELECTOR_NOT_FOUND,
-    elements::{Frame, Frames, Place, boxes},
+    elements::{Frame, Frames, PICTURE, Place, boxes},
     error::{CommandError, Failure, not_a_page},
     loading::Load,
     navigation::Navigation,
@@ -227,7 +227,7 @@ impl<'n, 'a> Camera<'n, 'a> {
     /// Asks what `js/picture.js` answers. Where the document is being replaced, the next one is asked.
     fn ask(&mut self, what: &str, given: &Value) -> Result<Value, Failure> {
         for _ in 0..2 {
-            match self.frames.picture(&mut self.navigation.tab.socket, &self.top, (what, given), self.until) {
+            match self.frames.run(&mut self.navigation.tab.socket, &self.top, PICTURE, (what, given), self.until) {
                 Ok(answer) => return Ok(answer),
                 Err(CommandError::Failed(_)) => self.navigation.rest().map(drop)?,
                 Err(error) => return Err(Failure::of(error, &self.navigation.url)),

@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{Actor, input::StepError};
 use crate::{
     consent::{Consent, ConsentOutcome},
-    elements::Frames,
+    elements::{CONSENT, Frames},
     error::{CommandError, Failure},
 };
 
@@ -108,12 +109,13 @@ impl Actor<'_, '_> {
         let until = self.until;
         let mut found: Option<FrameBanner> = None;
         for frame in Frames::all(&mut self.navigation.tab.socket, until)? {
-            let answer = match self.frames.consent(&mut self.navigation.tab.socket, &frame, what, until) {
-                Ok(answer) => answer,
-                // The frame is gone or has another document.
-                Err(CommandError::Failed(_)) => continue,
-                Err(error) => return Err(error.into()),
-            };
+            let answer =
+                match self.frames.run(&mut self.navigation.tab.socket, &frame, CONSENT, (what, &Value::Null), until) {
+                    Ok(answer) => answer,
+                    // The frame is gone or has another document.
+                    Err(CommandError::Failed(_)) => continue,
+                    Err(error) => return Err(error.into()),
+                };
             let Ok(Some(banner)) = Option::<FrameBanner>::deserialize(answer) else { continue };
             let shows = banner.did != Some(Did::Expected);
             if shows && banner.did.is_some() {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Actor, input::StepError};
 use crate::{
+    elements::EXPAND,
     error::{CommandError, Failure},
     expansion::{Expand, Expanded},
 };
@@ -97,7 +98,7 @@ impl Actor<'_, '_> {
 
     fn ask_expand(&mut self, what: &str) -> Result<Value, StepError> {
         let (top, until) = (self.top(), self.navigation.deadline);
-        match self.frames.expand(&mut self.navigation.tab.socket, &top, what, until) {
+        match self.frames.run(&mut self.navigation.tab.socket, &top, EXPAND, (what, &Value::Null), until) {
             // It has become another document: nothing of that is expanded.
             Err(CommandError::Failed(_)) => Ok(json!({})),
             answer => Ok(answer?),

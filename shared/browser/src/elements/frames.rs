@@ -26,9 +26,9 @@ macro_rules! in_frame {
 }
 
 const PAGE: &str = in_frame!("../js/page.js");
-const EXPAND: &str = in_frame!("../js/expand.js");
-const CONSENT: &str = in_frame!("../js/consent.js");
-const PICTURE: &str = in_frame!("../js/picture.js");
+pub(crate) const EXPAND: &str = in_frame!("../js/expand.js");
+pub(crate) const CONSENT: &str = in_frame!("../js/consent.js");
+pub(crate) const PICTURE: &str = in_frame!("../js/picture.js");
 const ELEMENT: &str = include_str!("../js/element.js");
 
 /// The name of the isolated worlds.
@@ -98,6 +98,19 @@ impl Frames {
         Ok(found)
     }
 
+    /// Asks a frame what the script [`EXPAND`], [`CONSENT`] or [`PICTURE`] answers to `asked`: what, and what is given.
+    pub(crate) fn run(
+        &mut self,
+        socket: &mut TabSocket,
+        frame: &Frame,
+        script: &str,
+        asked: (&str, &Value),
+        until: Instant,
+    ) -> Result<Value, CommandError> {
+        let answer = self.evaluate(socket, frame, script, asked, true, until)?;
+        returned(answer)
+    }
+
     /// Calls a function of `js/page.js` in a frame.
     pub(crate) fn ask(
         &mut self,
@@ -107,44 +120,7 @@ impl Frames {
         given: &Value,
         until: Instant,
     ) -> Result<Value, CommandError> {
-        let answer = self.evaluate(socket, frame, PAGE, (what, given), true, until)?;
-        returned(answer)
-    }
-
-    /// Asks a frame what `js/expand.js` answers.
-    pub(crate) fn expand(
-        &mut self,
-        socket: &mut TabSocket,
-        frame: &Frame,
-        what: &str,
-        until: Instant,
-    ) -> Result<Value, CommandError> {
-        let answer = self.evaluate(socket, frame, EXPAND, (what, &Value::Null), true, until)?;
-        returned(answer)
-    }
-
-    /// Asks a frame what `js/consent.js` answers.
-    pub(crate) fn consent(
-        &mut self,
-        socket: &mut TabSocket,
-        frame: &Frame,
-        what: &str,
-        until: Instant,
-    ) -> Result<Value, CommandError> {
-        let answer = self.evaluate(socket, frame, CONSENT, (what, &Value::Null), true, until)?;
-        returned(answer)
-    }
-
-    /// Asks a frame what `js/picture.js` answers.
-    pub(crate) fn picture(
-        &mut self,
-        socket: &mut TabSocket,
-        frame: &Frame,
-        asked: (&str, &Value),
-        until: Instant,
-    ) -> Result<Value, CommandError> {
-        let answer = self.evaluate(socket, frame, PICTURE, asked, true, until)?;
-        returned(answer)
+        self.run(socket, frame, PAGE, (what, given), until)
     }
 
     /// The elements that `js/page.js` finds in a frame; `None` if the selector is invalid.

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use self::list::ListedElement;
 pub(crate) use self::{
     find::{NotFound, find},
-    frames::{Frame, Frames, Place},
+    frames::{CONSENT, EXPAND, Frame, Frames, PICTURE, Place},
     locator::Locator,
     tree::{Node, nodes_of as nodes},
 };
