@@ -115,6 +115,26 @@ fn only_changed_pages_are_rewritten() {
 }
 
 #[test]
+fn links_of_unchanged_pages_are_followed() {
+    let (project, site) = (Project::new(), Section::start());
+    // Only a link leads to each of them: from a page with Last-Modified, one with the publisher's Markdown, one with an ETag.
+    let missing = [125, 131, 140];
+    site.change(Changes { gone: missing.to_vec(), ..Changes::default() });
+    let first = fetch(&project, &site).args(["--max-pages", "200"]).run();
+    assert!(first.answer()["left"].as_u64().unwrap() > 0);
+    // The pages that the limit left out are found behind pages that are unchanged.
+    let second = fetch(&project, &site).run();
+    let saved = |answer: &Value| answer["counts"]["added"].as_u64().unwrap();
+    assert_eq!(saved(first.answer()) + saved(second.answer()), (PAGES - missing.len()) as u64);
+
+    site.change(Changes::default());
+    let output = fetch(&project, &site).run();
+    let report = report(output.answer());
+    assert_eq!(with(&report, "added"), missing.iter().map(|number| site.page(*number)).collect());
+    assert_eq!(with(&report, "unchanged").len(), PAGES - missing.len());
+}
+
+#[test]
 fn a_killed_run_is_continued() {
     let (whole, killed) = ((Project::new(), Section::start()), (Project::new(), Section::start()));
     fetch(&whole.0, &whole.1).run().answer();

@@ -6,7 +6,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, BufRead, BufReader, Seek, Write},
+    io::{self, BufRead, BufReader, BufWriter, Seek, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant, SystemTime},
 };
@@ -71,6 +71,7 @@ pub struct Report<Facts> {
 pub struct Run {
     report: PathBuf,
     journal: PathBuf,
+    kept: PathBuf,
     file: File,
     pages: Vec<Page>,
     earlier: Vec<Value>,
@@ -110,7 +111,8 @@ impl Run {
 
     fn open(catalog: &Catalog, name: &str, key: Option<&str>, stream: bool) -> Result<Self, Error> {
         let folder = catalog.file().with_file_name(REPORTS);
-        let (report, journal) = (folder.join(format!("{name}.jsonl")), folder.join(format!("{name}.part")));
+        let [report, journal, kept] =
+            ["jsonl", "part", "json"].map(|extension| folder.join(format!("{name}.{extension}")));
         let broken = |error: io::Error| not_writable(&journal, &error);
         fs::create_dir_all(&folder).map_err(broken)?;
         let file = OpenOptions::new().read(true).append(true).create(true).open(&journal).map_err(broken)?;
@@ -120,6 +122,7 @@ impl Run {
         let mut run = Self {
             report,
             journal: journal.clone(),
+            kept,
             file,
             pages: vec![],
             earlier: vec![],
@@ -212,6 +215,21 @@ impl Run {
         self.file.write_all(line.as_bytes()).map_err(|error| not_writable(&self.journal, &error))
     }
 
+    /// The value that the last finished run of this name passed to [`Run::keep`]. It has its default where there is none,
+    /// or where its file is damaged.
+    pub fn kept<S: DeserializeOwned + Default>(&self) -> S {
+        fs::read(&self.kept).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    }
+
+    /// Keeps `value` for the next run of this name, whatever its key is.
+    ///
+    /// # Errors
+    ///
+    /// [`REPORT_NOT_WRITABLE`].
+    pub fn keep(&self, value: &impl Serialize) -> Result<(), Error> {
+        write_whole(&self.kept, &|file| Ok(serde_json::to_writer(file, value)?))
+    }
+
     /// Says how many pages are to come, so that a person who watches sees the time that is left.
     pub fn expect(&mut self, pages: usize) {
         self.progress = Progress::new(Some(pages), self.progress.hidden);
@@ -238,17 +256,14 @@ impl Run {
     /// [`REPORT_NOT_WRITABLE`].
     pub fn finish_with<Facts: Serialize>(self, facts: Facts) -> Result<Report<Facts>, Error> {
         self.progress.clear();
-        let write = |file: &mut dyn Write| {
+        write_whole(&self.report, &|file| {
             for page in &self.pages {
                 serde_json::to_writer(&mut *file, page)?;
                 file.write_all(b"\n")?;
             }
             Ok(())
-        };
-        let replace = Replace { sync_directory: false, ..Replace::default() };
-        write_atomically(&self.report, replace, |mut file| write(&mut file))
-            .and_then(|_| fs::remove_file(&self.journal))
-            .map_err(|error| not_writable(&self.report, &error))?;
+        })?;
+        fs::remove_file(&self.journal).map_err(|error| not_writable(&self.journal, &error))?;
 
         let mut counts = Counts::default();
         self.pages.iter().for_each(|page| counts.add(page.verdict));
@@ -274,6 +289,16 @@ impl Run {
         let pages = budget.take_list(pages);
         Ok(Report { summary: Summary { truncated: pages.len() < frame.total, pages, ..frame }, facts })
     }
+}
+
+/// Replaces `path` by what `write` writes.
+fn write_whole(path: &Path, write: &dyn Fn(&mut BufWriter<&mut File>) -> io::Result<()>) -> Result<(), Error> {
+    let replace = Replace { sync_directory: false, ..Replace::default() };
+    let buffered = |file: &mut File| {
+        let mut file = BufWriter::new(file);
+        write(&mut file).and_then(|()| file.flush())
+    };
+    write_atomically(path, replace, buffered).map(drop).map_err(|error| not_writable(path, &error))
 }
 
 fn not_writable(file: &Path, error: &io::Error) -> Error {
@@ -307,6 +332,7 @@ mod tests {
         let mut run = start("a").unwrap();
         assert_eq!(run.earlier::<String>(), ["seed", "one"]);
         run.end(page(2, Verdict::Unchanged), "two").unwrap();
+        run.keep(&[1, 2]).unwrap();
         let summary = run.finish().unwrap();
         assert!(summary.continued && !summary.truncated && !journal.exists());
         assert_eq!((summary.counts.added, summary.counts.unchanged, summary.pages.len()), (1, 1, 1));
@@ -315,6 +341,9 @@ mod tests {
         assert_eq!(pages, [page(1, Verdict::Added), page(2, Verdict::Unchanged)]);
 
         let mut run = start("a").unwrap();
+        assert_eq!(run.kept::<Vec<u32>>(), [1, 2]);
+        fs::write(folder.path().join("reports/run.json"), "[1,").unwrap();
+        assert!(run.kept::<Vec<u32>>().is_empty());
         assert!(run.earlier::<String>().is_empty() && run.pages().is_empty());
         run.end(page(3, Verdict::Failed), "three").unwrap();
         drop(run);

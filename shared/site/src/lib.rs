@@ -13,6 +13,7 @@
 
 mod content;
 mod done;
+mod links;
 mod load;
 mod missing;
 mod plan;

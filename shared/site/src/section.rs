@@ -24,12 +24,13 @@ use url::Url;
 
 use crate::{
     done::FetchedUrls,
+    links::{PageLinks, SectionLinks},
     load::{Browser, Via},
     missing::MissingPage,
     scope::{Scope, is_markdown, key},
     seeds,
     site::Site,
-    visit::{Context, Outcome, Visited, visit},
+    visit::{Context, Known, Outcome, Visited, visit},
 };
 
 /// After so many failures in a row, the site is taken to be down.
@@ -75,6 +76,8 @@ pub struct Fetched {
 /// A run that several workers share.
 struct Section<'a, 's> {
     context: Context<'a>,
+    /// The links of the last run; `None` where no links are followed.
+    earlier: Option<SectionLinks>,
     state: Mutex<State<'s>>,
     changed: Condvar,
 }
@@ -91,6 +94,8 @@ struct State<'a> {
     store: Store<'a>,
     run: Run,
     unreachable: usize,
+    /// The links of the pages of this run.
+    links: SectionLinks,
     error: Option<Error>,
 }
 
@@ -109,6 +114,11 @@ impl<'s> Section<'_, 's> {
     /// The shared state. A worker that panicked leaves it consistent.
     fn state(&self) -> MutexGuard<'_, State<'s>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The links of the document at `url`, which is `listed`; none where they are not needed.
+    fn links_of(&self, url: &str, listed: &Listed) -> Option<PageLinks> {
+        self.earlier.as_ref().map_or_else(|| Some(PageLinks::default()), |earlier| earlier.of(url, listed))
     }
 }
 
@@ -150,12 +160,14 @@ pub fn fetch(
         }
     }
     let missing = MissingPage::of(wanted.scope.prefix(), &site);
-    let state = all(wanted, &site, missing, browser, state);
-    let State { queue, later, mut store, run, error, done, .. } = state;
+    let earlier = state.run.kept();
+    let state = all(wanted, &site, missing, browser, Some(earlier), state);
+    let State { queue, later, mut store, run, error, done, links, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
     store.finish()?;
+    run.keep(&links)?;
     let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
     Ok(Fetched { run: run.finish()?, left })
 }
@@ -166,6 +178,7 @@ fn all<'s>(
     site: &Site<'_>,
     missing: MissingPage,
     browser: Option<&Browser>,
+    earlier: Option<SectionLinks>,
     state: State<'s>,
 ) -> State<'s> {
     let context = Context {
@@ -177,7 +190,7 @@ fn all<'s>(
         statistics: Mutex::default(),
         done: Arc::clone(&state.done),
     };
-    let section = Section { context, state: Mutex::new(state), changed: Condvar::new() };
+    let section = Section { context, earlier, state: Mutex::new(state), changed: Condvar::new() };
     thread::scope(|scope| {
         for _ in 1..wanted.concurrency {
             scope.spawn(|| work(wanted, &section));
@@ -220,7 +233,7 @@ pub(crate) fn refetch<'s>(
         let missing = MissingPage::of(folder, &site);
         let seen = left.iter().map(|(url, _)| key(url)).collect();
         let begun = State { queue: left.into(), seen, ..State::new(store, run) };
-        let ended = all(wanted, &site, missing, browser, begun);
+        let ended = all(wanted, &site, missing, browser, None, begun);
         if let Some(error) = ended.error {
             return Err(error);
         }
@@ -256,6 +269,7 @@ impl<'a> State<'a> {
             store,
             run,
             unreachable: 0,
+            links: SectionLinks::default(),
             error: None,
         }
     }
@@ -323,6 +337,9 @@ impl<'a> State<'a> {
             Outcome::Alias => None,
             Outcome::Unchanged => {
                 let file = self.store.known(&own).and_then(|listed| self.store.file_of(listed));
+                if let Some(source) = self.store.known(&own).and_then(|listed| listed.source.as_ref()) {
+                    self.links.keep(&own, source, visited.links);
+                }
                 self.store.unchanged(&own, None, None);
                 let file_path = file.map(|file| file.to_string_lossy().into_owned());
                 let page = Page::new(own, Verdict::Unchanged, "the server says that it is as it was").via("http");
@@ -351,6 +368,7 @@ impl<'a> State<'a> {
                 let was = (moved && !has_both).then_some(own.as_str());
                 let spot = DocumentKey { was, moved: was.is_some(), ..DocumentKey::at(&at) };
                 let stored = self.store.save_at(*document, spot, &source)?;
+                self.links.keep(&at, &source, visited.links);
                 if has_both {
                     self.store.retire(&own)?;
                 }
@@ -390,7 +408,7 @@ fn forms(url: &Url) -> Vec<String> {
 /// Visits one address after another until the queue is empty.
 fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
     loop {
-        let (url, depth, known): (Url, u32, Option<Listed>) = {
+        let (url, depth, known, has_file): (Url, u32, Option<Listed>, bool) = {
             let mut state = section.state();
             loop {
                 if state.error.is_some() {
@@ -400,12 +418,8 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
                 if let Some((url, depth)) = if is_full { None } else { state.next() } {
                     state.busy += 1;
                     let known = state.store.known(&key(&url)).cloned();
-                    // Without its file, a document is fetched whole.
-                    let known = known.map(|listed| match state.store.file_of(&listed) {
-                        Some(_) => listed,
-                        None => Listed { path: None, ..listed },
-                    });
-                    break (url, depth, known);
+                    let has_file = known.as_ref().is_some_and(|listed| state.store.file_of(listed).is_some());
+                    break (url, depth, known, has_file);
                 }
                 if state.busy == 0 {
                     return;
@@ -418,13 +432,17 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
             let reason = "the site does not answer";
             Visited { unreachable: true, ..Outcome::Page(Page::new(key(&url), Verdict::Failed, reason)).into() }
         } else {
+            let known = known.as_ref().map(|listed| {
+                let links = if has_file { section.links_of(&key(&url), listed) } else { None };
+                Known { listed, links }
+            });
             visit(&url, known.as_ref(), &section.context)
         };
         let mut found: Vec<(Url, u32)> = vec![];
         if wanted.depth.is_none_or(|most| depth < most) {
-            found.extend(visited.found.iter().map(|to| (to.clone(), depth + 1)));
+            found.extend(visited.links.pages.iter().map(|to| (to.clone(), depth + 1)));
         }
-        for index in visited.indexes.iter().filter(|_| wanted.depth.is_none()) {
+        for index in visited.links.indexes.iter().filter(|_| wanted.depth.is_none()) {
             // It is asked for once, as any page is.
             let is_new = section.state().seen.insert(key(index));
             if is_new {

@@ -14,6 +14,7 @@ use url::Url;
 use crate::{
     content::{Content, Kind},
     done::FetchedUrls,
+    links::PageLinks,
     load::{Browser, HTML_FIRST, Loaded, MARKDOWN_FIRST, Via, load},
     missing::MissingPage,
     publisher::{MarkdownVariant, VariantStatistics, better, is_fuller, named},
@@ -50,9 +51,7 @@ impl Context<'_> {
 pub(crate) struct Visited {
     pub(crate) outcome: Outcome,
     /// The links of the page.
-    pub(crate) found: Vec<Url>,
-    /// The llms.txt that it names.
-    pub(crate) indexes: Vec<Url>,
+    pub(crate) links: PageLinks,
     /// Other addresses of what was fetched, which need not be fetched any more.
     pub(crate) also: Vec<String>,
     /// Whether the server could not be reached.
@@ -77,12 +76,19 @@ pub(crate) enum Outcome {
 
 impl From<Outcome> for Visited {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, found: vec![], indexes: vec![], also: vec![], unreachable: false }
+        Self { outcome, links: PageLinks::default(), also: vec![], unreachable: false }
     }
 }
 
+/// What the knowledge base has of a page.
+pub(crate) struct Known<'a> {
+    pub(crate) listed: &'a Listed,
+    /// The links of its document. `None` where they or the document are missing: then the page is fetched whole.
+    pub(crate) links: Option<PageLinks>,
+}
+
 /// Visits the page at `url`, of which the knowledge base has `known`.
-pub(crate) fn visit(url: &Url, known: Option<&Listed>, run: &Context<'_>) -> Visited {
+pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> Visited {
     let own = key(url);
     let refused = |reason: &str| Outcome::Page(Page::new(own.as_str(), Verdict::Refused, reason)).into();
     if !run.site.allows(url) {
@@ -107,25 +113,28 @@ pub(crate) fn visit(url: &Url, known: Option<&Listed>, run: &Context<'_>) -> Vis
 
 /// Requests the publisher's Markdown from which the document was made, with its validators. `None` if the page must be
 /// visited again.
-fn revisit(url: &Url, known: &Listed, run: &Context<'_>) -> Option<Visited> {
-    let Some(Source::Http { from: Some(from), .. }) = &known.source else { return None };
+fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Option<Visited> {
+    let Some(Source::Http { from: Some(from), .. }) = &known.listed.source else { return None };
+    let mut links = known.links.clone()?;
     let from = Url::parse(from).ok().filter(|from| run.may_ask(from))?;
     let response = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), run).ok()?;
     if response.status == 304 {
-        return Some(Visited { also: vec![key(&from)], ..Outcome::Unchanged.into() });
+        return Some(Visited { also: vec![key(&from)], links, ..Outcome::Unchanged.into() });
     }
     let content = crate::content::read(&response).ok()?;
     if content.kind == Kind::Html || !response.steps.is_empty() {
         return None;
     }
     let source = source_of(&response, url);
-    Some(kept(url, Loaded { content, via: Via::Http, reason: None }, source, false, vec![key(&from)], vec![]))
+    links.pages.extend(markdown_links(&content.document.markdown, &response.url));
+    Some(kept(url, Loaded { content, via: Via::Http, reason: None }, source, false, vec![key(&from)], links))
 }
 
 /// The headers that ask whether the document is as it was, where `url` is what it was made of.
-fn validators(url: &Url, known: Option<&Listed>) -> Vec<(&'static str, String)> {
+fn validators(url: &Url, known: Option<&Known<'_>>) -> Vec<(&'static str, String)> {
     let mut headers = vec![];
-    if let Some(Listed { source: Some(Source::Http { from, etag, last_modified }), path: Some(_), .. }) = known
+    if let Some(Known { listed, links: Some(_) }) = known
+        && let Some(Source::Http { from, etag, last_modified }) = &listed.source
         && from.as_ref().is_none_or(|from| from == url.as_str())
     {
         // Both are sent, as RFC 9110 asks clients to do.
@@ -173,10 +182,17 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
     Visited { unreachable, ..outcome.into() }
 }
 
-fn answered(url: &Url, known: Option<&Listed>, run: &Context<'_>, response: &Response, tries_accept: bool) -> Visited {
+fn answered(
+    url: &Url,
+    known: Option<&Known<'_>>,
+    run: &Context<'_>,
+    response: &Response,
+    tries_accept: bool,
+) -> Visited {
     let own = key(url);
     if response.status == 304 {
-        return Outcome::Unchanged.into();
+        let links = known.and_then(|known| known.links.clone()).unwrap_or_default();
+        return Visited { links, ..Outcome::Unchanged.into() };
     }
     if known.is_some() && matches!(response.status, 404 | 410) {
         return Outcome::Gone(format!("the server answered {}", response.status)).into();
@@ -196,22 +212,19 @@ fn answered(url: &Url, known: Option<&Listed>, run: &Context<'_>, response: &Res
     let is_moved = redirected.is_some() && (permanent || known.is_none());
     let at = if is_moved { &landed } else { url };
     let mut also = vec![own, key(&landed)];
-    let (found, indexes) = page_links(&loaded.content, response);
+    let links = page_links(&loaded.content, response);
     let (loaded, source) = chosen(loaded, response, at, run, tries_accept, &mut also);
-    let mut visited = kept(at, loaded, source, is_moved && known.is_some(), also, found);
-    visited.indexes = indexes;
-    visited
+    kept(at, loaded, source, is_moved && known.is_some(), also, links)
 }
 
-/// The links of a page, and the llms.txt that it names.
-fn page_links(content: &Content, response: &Response) -> (Vec<Url>, Vec<Url>) {
+fn page_links(content: &Content, response: &Response) -> PageLinks {
     let (_, indexes) = named(response, &content.links);
-    let mut found = content.links.anchors.clone();
-    found.extend(content.links.refresh.clone());
+    let mut pages = content.links.anchors.clone();
+    pages.extend(content.links.refresh.clone());
     if content.kind == Kind::Markdown {
-        found.extend(markdown_links(&content.document.markdown, &response.url));
+        pages.extend(markdown_links(&content.document.markdown, &response.url));
     }
-    (found, indexes)
+    PageLinks { pages, indexes }
 }
 
 /// The fuller one of the publisher's Markdown and what was extracted, and its source.
@@ -272,12 +285,12 @@ fn source_of(response: &Response, at: &Url) -> Source {
     }
 }
 
-fn kept(at: &Url, loaded: Loaded, source: Source, moved: bool, also: Vec<String>, found: Vec<Url>) -> Visited {
+fn kept(at: &Url, loaded: Loaded, source: Source, moved: bool, also: Vec<String>, links: PageLinks) -> Visited {
     let Loaded { content, via, reason } = loaded;
     let reason = reason.or_else(|| {
         let is_publishers = content.kind == Kind::Markdown;
         is_publishers.then(|| "the text is the publisher's Markdown".to_owned())
     });
     let outcome = Outcome::Save { url: key(at), document: Box::new(content.document), source, via, reason, moved };
-    Visited { found, also, ..outcome.into() }
+    Visited { links, also, ..outcome.into() }
 }

@@ -1,0 +1,104 @@
+//! The links of pages, kept from one run over a section to the next.
+//!
+//! A page that the server answers with 304 has no content to read links from: they are those of the response that its
+//! document was made of. Each address is kept once, because most links of a page are on every page of its site.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
+use ragmaker_catalog::{Listed, Source};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// The addresses that a page leads to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PageLinks {
+    /// The pages that it links to.
+    pub(crate) pages: Vec<Url>,
+    /// The llms.txt that it names.
+    pub(crate) indexes: Vec<Url>,
+}
+
+/// The links of the pages of a section.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SectionLinks {
+    addresses: IndexSet<Url>,
+    /// By the address of the document.
+    documents: BTreeMap<String, Kept>,
+}
+
+/// The links of a document, as positions in the list of addresses, and the validators of the response.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    etag: Option<String>,
+    last_modified: Option<String>,
+    pages: Vec<usize>,
+    indexes: Vec<usize>,
+}
+
+impl SectionLinks {
+    /// The links of the document at `url`, if they were read from the response that `listed` was made of.
+    pub(crate) fn of(&self, url: &str, listed: &Listed) -> Option<PageLinks> {
+        let kept = self.documents.get(url)?;
+        let Some(Source::Http { etag, last_modified, .. }) = &listed.source else { return None };
+        if (etag, last_modified) != (&kept.etag, &kept.last_modified) {
+            return None;
+        }
+        let urls = |positions: &[usize]| {
+            positions.iter().map(|position| self.addresses.get_index(*position).cloned()).collect::<Option<_>>()
+        };
+        Some(PageLinks { pages: urls(&kept.pages)?, indexes: urls(&kept.indexes)? })
+    }
+
+    /// Keeps the links of the document at `url`, unless its source has no validators: such a page is always fetched
+    /// whole.
+    pub(crate) fn keep(&mut self, url: &str, source: &Source, links: PageLinks) {
+        let Source::Http { etag, last_modified, .. } = source else { return };
+        if etag.is_none() && last_modified.is_none() {
+            return;
+        }
+        let mut positions = |urls: Vec<Url>| urls.into_iter().map(|url| self.addresses.insert_full(url).0).collect();
+        let kept = Kept {
+            etag: etag.clone(),
+            last_modified: last_modified.clone(),
+            pages: positions(links.pages),
+            indexes: positions(links.indexes),
+        };
+        self.documents.insert(url.to_owned(), kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(etag: Option<&str>) -> Source {
+        Source::Http { from: None, etag: etag.map(str::to_owned), last_modified: None }
+    }
+
+    fn links(paths: &[&str]) -> PageLinks {
+        let pages = paths.iter().map(|path| Url::parse(&format!("https://x.example/{path}")).unwrap()).collect();
+        PageLinks { pages, indexes: vec![] }
+    }
+
+    #[test]
+    fn links_belong_to_one_state_of_a_page() {
+        let mut kept = SectionLinks::default();
+        kept.keep("https://x.example/a", &source(Some("1")), links(&["b", "c"]));
+        kept.keep("https://x.example/b", &source(Some("2")), links(&["c", "b", "a"]));
+        kept.keep("https://x.example/c", &source(None), links(&["a"]));
+
+        let kept: SectionLinks = serde_json::from_str(&serde_json::to_string(&kept).unwrap()).unwrap();
+        assert_eq!(kept.addresses.len(), 3);
+        let listed = |etag| Listed { source: Some(source(etag)), ..Listed::default() };
+        assert_eq!(kept.of("https://x.example/a", &listed(Some("1"))), Some(links(&["b", "c"])));
+        assert_eq!(kept.of("https://x.example/b", &listed(Some("2"))), Some(links(&["c", "b", "a"])));
+        // Another state of the page, whose links were not read.
+        assert_eq!(kept.of("https://x.example/a", &listed(Some("3"))), None);
+        assert_eq!(kept.of("https://x.example/c", &listed(None)), None);
+
+        let damaged = r#"{"addresses":[],"documents":{"https://x.example/a":{"etag":"1","last_modified":null,"pages":[7],"indexes":[]}}}"#;
+        let damaged: SectionLinks = serde_json::from_str(damaged).unwrap();
+        assert_eq!(damaged.of("https://x.example/a", &listed(Some("1"))), None);
+    }
+}
