@@ -3,25 +3,34 @@
 //! The browser shows no file and saves none. The tab is sent to the URL again, as a person would go there, with the
 //! session's cookies. Its response is paused, and the body is read from the browser instead of being shown. So files
 //! behind a login, and browsers of other machines, need nothing else.
+//!
+//! The bytes go to a file without a name, block by block: several tabs receive files at the same time, and this process
+//! holds none of them in memory. The system removes the file when it is closed, also if the process is killed.
 
-use std::time::Instant;
+use std::{
+    fs::File,
+    io::{self, Write},
+    sync::Arc,
+    time::Instant,
+};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use ragmaker_text::FILE_TOO_LARGE;
 use ragmaker_tool::Error;
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
-    error::{CommandError, Failure, navigation_failed, not_a_page},
+    error::{CommandError, Failure, navigation_failed},
     navigation::Navigation,
     page::PageFile,
 };
 
 /// The most bytes of a file (64 MiB).
-const MOST: usize = 64 << 20;
+const MOST: u64 = 64 << 20;
 
-/// The number of bytes that are read at once.
-const BLOCK: usize = 1 << 20;
+/// The number of bytes that are read at once (256 KiB). Eight tabs hold a few copies of one each.
+const BLOCK: usize = 256 << 10;
 
 /// Receives the file at the URL of `navigation`. Returns its URL after redirects, its HTTP status and the file.
 pub(crate) fn receive(navigation: &mut Navigation<'_>) -> Result<(Url, u16, PageFile), Failure> {
@@ -46,6 +55,9 @@ impl Download<'_, '_> {
         let sent = self.navigation.tab.socket.decide_requests(loading);
         sent.map_err(|error| self.failure(error))?;
         self.command("Fetch.enable", &json!({"patterns": patterns}))?;
+        self.navigation.handle_events();
+        // The request for the document.
+        let mut requested = Value::Null;
         let sent = self.navigation.tab.socket.navigate(self.url.as_str());
         sent.map_err(|error| self.failure(error))?;
         loop {
@@ -64,7 +76,14 @@ impl Download<'_, '_> {
                         self.command("Fetch.continueRequest", &json!({"requestId": params["requestId"]}))?;
                     }
                     "Fetch.requestPaused" => return self.take(params),
-                    "Network.loadingFailed" if is_document => {
+                    "Network.requestWillBeSent"
+                        if is_document && params["frameId"] == *self.navigation.tab.socket.frame() =>
+                    {
+                        requested = params["requestId"].clone();
+                        self.navigation.network.handle(&event.method, params);
+                    }
+                    // The end of the download that the first navigation began may be told late.
+                    "Network.loadingFailed" if is_document && params["requestId"] == requested => {
                         let net_error = params["errorText"].as_str().unwrap_or("net::ERR_FAILED");
                         return Err(navigation_failed(self.url.as_str(), net_error).into());
                     }
@@ -79,45 +98,50 @@ impl Download<'_, '_> {
         let status = paused["responseStatusCode"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(0);
         let url = paused["request"]["url"].as_str().and_then(|url| Url::parse(url).ok());
         let url = url.unwrap_or_else(|| self.url.clone());
-        let refusal = self.refusal(&url, status, paused);
+        let refusal = self.refusal(&url, paused);
         let request = json!({"requestId": paused["requestId"]});
-        let bytes = match refusal {
-            None => self.body(&request, &url, status),
+        let body = match refusal {
+            None => self.body(&request, &url),
             Some(error) => Err(error.into()),
         };
         let ended = json!({"requestId": paused["requestId"], "errorReason": "Aborted"});
         self.command("Fetch.failRequest", &ended)?;
         let media_type = media_type(paused);
         let name = header(paused, "content-disposition").and_then(file_name);
-        Ok((url, status, PageFile { bytes: bytes?, media_type, name }))
+        Ok((url, status, PageFile { content: Arc::new(body?), media_type, name }))
     }
 
     /// The reason why the file may not be taken.
-    fn refusal(&self, url: &Url, status: u16, paused: &Value) -> Option<Error> {
+    fn refusal(&self, url: &Url, paused: &Value) -> Option<Error> {
         let allowed = ragmaker_address::check(url).and_then(|()| self.navigation.domains.check(url));
         let reached = self.navigation.loading.reach().map_or(Ok(()), |reach| reach.check(url, None));
-        let length = header(paused, "content-length").and_then(|length| length.trim().parse::<usize>().ok());
+        let length = header(paused, "content-length").and_then(|length| length.trim().parse::<u64>().ok());
         let is_long = length.is_some_and(|length| length > MOST);
-        allowed.and(reached).err().or_else(|| is_long.then(|| too_long(url, status)))
+        allowed.and(reached).err().or_else(|| is_long.then(|| too_long(url)))
     }
 
-    fn body(&mut self, request: &Value, url: &Url, status: u16) -> Result<Vec<u8>, Failure> {
+    /// Receives the body into a file.
+    fn body(&mut self, request: &Value, url: &Url) -> Result<File, Failure> {
+        let not_kept = |error: io::Error| {
+            let message = format!("there is no room for the file: {error}");
+            FILE_TOO_LARGE.error(message).remedy("Make room in the folder for temporary files (TMPDIR).")
+        };
         let stream = self.command("Fetch.takeResponseBodyAsStream", request)?["stream"].take();
-        let mut bytes = vec![];
+        let mut file = tempfile::tempfile().map_err(not_kept)?;
+        let mut size = 0;
         loop {
             let part = self.command("IO.read", &json!({"handle": stream, "size": BLOCK}))?;
             let data = part["data"].as_str().unwrap_or_default();
-            if part["base64Encoded"] == true {
-                bytes.extend(STANDARD.decode(data).unwrap_or_default());
-            } else {
-                bytes.extend_from_slice(data.as_bytes());
+            let decoded = (part["base64Encoded"] == true).then(|| STANDARD.decode(data).unwrap_or_default());
+            let bytes = decoded.as_deref().unwrap_or(data.as_bytes());
+            size += bytes.len() as u64;
+            if size > MOST {
+                return Err(too_long(url).into());
             }
-            if bytes.len() > MOST {
-                return Err(too_long(url, status).into());
-            }
+            file.write_all(bytes).map_err(not_kept)?;
             if part["eof"] == true {
                 self.command("IO.close", &json!({"handle": stream}))?;
-                return Ok(bytes);
+                return Ok(file);
             }
             if Instant::now() >= self.navigation.deadline {
                 return Err(self.failure(CommandError::Late));
@@ -135,8 +159,11 @@ impl Download<'_, '_> {
     }
 }
 
-fn too_long(url: &Url, status: u16) -> Error {
-    not_a_page(&format!("the file has more than {MOST} bytes"), url, None, status)
+fn too_long(url: &Url) -> Error {
+    FILE_TOO_LARGE
+        .error(format!("the URL leads to a file of more than {MOST} bytes"))
+        .remedy("Leave this file out, or load it with another program.")
+        .detail("url", url.as_str())
 }
 
 /// A header of a paused response.

@@ -1,5 +1,7 @@
 //! A loaded page: its facts and content, and the reasons why it may have no content to save.
 
+use std::{fs::File, sync::Arc};
+
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,10 +74,10 @@ impl Link {
 }
 
 /// A file that a URL leads to in place of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PageFile {
-    /// Its bytes.
-    pub bytes: Vec<u8>,
+    /// Its bytes, in a file without a name.
+    pub content: Arc<File>,
     /// The media type that the server names, without parameters; empty if it names none.
     pub media_type: String,
     /// The file name that the server names.

@@ -1,10 +1,10 @@
 //! Zip archives: the documents in them, as one document.
 
-use std::io::{Cursor, Read};
+use std::io::{self, BufReader, Read};
 
 use ragmaker_knowledge::EMPTY_CONTENT;
 use ragmaker_markdown::{Document, Metadata};
-use ragmaker_office::DOCUMENT_UNREADABLE;
+use ragmaker_office::{DOCUMENT_UNREADABLE, input_of};
 use ragmaker_text::{FILE_TOO_LARGE, Source};
 use ragmaker_tool::Error;
 use zip::ZipArchive;
@@ -17,9 +17,14 @@ const MOST_FILES: usize = 2_000;
 /// The most bytes of all documents of an archive together, unpacked (64 MiB).
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Whether `bytes` begin like a zip archive.
-pub fn is_archive(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"PK\x03\x04")
+/// Whether `source` begins like a zip archive.
+///
+/// # Errors
+///
+/// An I/O error if it cannot be read.
+pub fn is_archive(source: &Source) -> io::Result<bool> {
+    let mut head = [0; 4];
+    Ok(source.read_at(0, &mut head)? == head.len() && head == *b"PK\x03\x04")
 }
 
 /// The documents in the zip archive called `name`, as one document: each has its path as a heading. Files of other
@@ -29,12 +34,13 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 ///
 /// `DOCUMENT_UNREADABLE` for a damaged archive, `FILE_TOO_LARGE` for one with too many files or bytes, `EMPTY_CONTENT`
 /// for one without documents.
-pub fn archive(name: &str, bytes: &[u8]) -> Result<Document, Error> {
+pub fn archive(name: &str, source: &Source) -> Result<Document, Error> {
     let damaged = |error: &dyn std::fmt::Display| {
         DOCUMENT_UNREADABLE.error(format!("{name} is a damaged archive: {error}")).detail("path", name)
     };
     let too_large = |what: String| FILE_TOO_LARGE.error(format!("{name} has {what}")).detail("path", name);
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
+    let input = input_of(source).map_err(|error| damaged(&error))?;
+    let mut archive = ZipArchive::new(BufReader::new(input)).map_err(|error| damaged(&error))?;
     if archive.len() > MOST_FILES {
         return Err(too_large(format!("more than {MOST_FILES} files")));
     }
@@ -62,29 +68,29 @@ pub fn archive(name: &str, bytes: &[u8]) -> Result<Document, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use std::io::{Cursor, Write};
     use zip::{ZipWriter, write::SimpleFileOptions};
 
-    fn packed(files: &[(&str, &str)]) -> Vec<u8> {
+    fn packed(files: &[(&str, &str)]) -> Source {
         let mut zip = ZipWriter::new(Cursor::new(vec![]));
         for (name, text) in files {
             zip.start_file(*name, SimpleFileOptions::default()).unwrap();
             zip.write_all(text.as_bytes()).unwrap();
         }
-        zip.finish().unwrap().into_inner()
+        Source::Memory(zip.finish().unwrap().into_inner())
     }
 
     #[test]
     fn the_documents_of_an_archive_are_one_document() {
-        let bytes = packed(&[
+        let source = packed(&[
             ("docs/tides.md", "# Tides\n\nTwo a day.\n"),
             ("docs/logo.png", "no text"),
             ("__MACOSX/docs/._tides.md", "not for people"),
             ("broken.docx", "no document"),
             ("heights.csv", "place,height\nBrest,7.2\n"),
         ]);
-        assert!(is_archive(&bytes));
-        let document = archive("tidemark.zip", &bytes).unwrap();
+        assert!(is_archive(&source).unwrap());
+        let document = archive("tidemark.zip", &source).unwrap();
         assert_eq!(document.metadata.title, "tidemark");
         assert!(
             document.markdown.starts_with("# docs/tides.md\n\n# Tides\n\nTwo a day.\n\n# heights.csv\n"),
@@ -96,7 +102,9 @@ mod tests {
     #[test]
     fn an_archive_without_documents_is_refused() {
         assert!(archive("a.zip", &packed(&[("a.png", "x")])).unwrap_err().is(EMPTY_CONTENT));
-        assert!(archive("a.zip", b"PK\x03\x04 and no more").unwrap_err().is(DOCUMENT_UNREADABLE));
+        assert!(
+            archive("a.zip", &Source::Memory(b"PK\x03\x04 and no more".to_vec())).unwrap_err().is(DOCUMENT_UNREADABLE)
+        );
         let many: Vec<_> = (0..=MOST_FILES).map(|number| (format!("{number}.md"), "x")).collect();
         let many: Vec<_> = many.iter().map(|(name, text)| (name.as_str(), *text)).collect();
         assert!(archive("a.zip", &packed(&many)).unwrap_err().is(FILE_TOO_LARGE));

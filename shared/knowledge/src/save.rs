@@ -1,6 +1,9 @@
 //! Saving a document: the file, its title and front matter, and its catalog entry.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use ragmaker_catalog::{Catalog, Entry, Outcome, Source};
 use ragmaker_document::{DocumentFile, OUTPUT_DIR_NOT_WRITABLE};
@@ -128,8 +131,20 @@ pub fn content_hash(title: &str, markdown: &str) -> String {
 }
 
 /// The SHA-256 of the bytes of a file, in hexadecimal.
-pub fn file_hash(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+///
+/// # Errors
+///
+/// An I/O error if `source` cannot be read.
+pub fn file_hash(source: &ragmaker_text::Source) -> io::Result<String> {
+    let (mut hash, mut block, mut at) = (Sha256::new(), vec![0; 64 << 10], 0);
+    loop {
+        let read = source.read_at(at, &mut block)?;
+        if read == 0 {
+            return Ok(hexadecimal(&hash.finalize()));
+        }
+        hash.update(&block[..read]);
+        at += read as u64;
+    }
 }
 
 fn hexadecimal(digest: &[u8]) -> String {

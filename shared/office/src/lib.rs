@@ -37,4 +37,5 @@ pub use document::{Document, Format};
 pub use error::{DOCUMENT_UNREADABLE, Damage, Failure, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 pub use mail::mail;
 pub use notebook::notebook;
+pub use package::input_of;
 pub use pdf::{Pages, pages_as_markdown};

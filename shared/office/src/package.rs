@@ -96,7 +96,10 @@ fn has_few_entries(source: &Source) -> io::Result<bool> {
 }
 
 /// `source` as a file positioned at its start, for an archive reader or as standard input of a program.
-pub(crate) fn input_of(source: &Source) -> io::Result<File> {
+///
+/// # Errors
+/// An I/O error if `source` cannot be read, or bytes in memory cannot be written to a temporary file.
+pub fn input_of(source: &Source) -> io::Result<File> {
     let mut file = match source {
         Source::File(file, _) => file.try_clone()?,
         Source::Memory(bytes) => {

@@ -12,6 +12,7 @@ use super::{
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match (ask.topic, &ask.rest()[..]) {
         ("status", [code]) => status(number(code).filter(|code| (200..600).contains(code))?),
+        ("content", ["endless", kind]) => return endless(kind),
         ("content", [kind]) => content(kind)?,
         _ => return None,
     };
@@ -33,6 +34,34 @@ const FEED_STYLE: &str = "<xsl:stylesheet version=\"1.0\" xmlns:xsl=\"http://www
 /// An `&` that is none makes it unreadable from there.
 const BROKEN_XHTML: &str = "<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>Salt & light</title></head>\n\
     <body><h1>Salt and light</h1><p>What a browser would have shown.</p></body></html>";
+
+/// The bytes that an announced body has (2 GB); the server makes them as they are sent.
+const GIGANTIC: usize = 2_000_000_000;
+
+/// A body that has no end, or an announced one of 2 GB.
+fn endless(kind: &str) -> Option<Reply> {
+    let (media_type, part) = match kind {
+        "file" | "announced" => ("application/octet-stream", vec![7; 1 << 20]),
+        "text" => ("text/csv", "Brest,7.2\n".repeat(100_000).into_bytes()),
+        "page" => ("text/html", html::prose("endless", 3_000).into_bytes()),
+        _ => return None,
+    };
+    let length = (kind == "announced").then_some(GIGANTIC);
+    Some(Reply::bytes(move |peer| {
+        peer.write(format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nConnection: close\r\n"))?;
+        if let Some(length) = length {
+            peer.write(format!("Content-Length: {length}\r\n"))?;
+        }
+        peer.write("\r\n")?;
+        let mut left = length.unwrap_or(usize::MAX);
+        while left > 0 {
+            let part = &part[..part.len().min(left)];
+            peer.write(part)?;
+            left -= part.len();
+        }
+        Ok(())
+    }))
+}
 
 /// An error page that has all that an article has.
 fn status(code: u16) -> Response {

@@ -102,6 +102,7 @@
 //! | `/content/deep` | 10,000 nested elements in the HTML, which a browser's parser flattens to 512 |
 //! | `/content/deep-script` | 1,500 nested elements, made by script, which it does not |
 //! | `/content/crash` | 200,000 nested elements, made by script, which crash the tab when they are laid out |
+//! | `/content/endless/file` | a body without an end: also a `text` and a `page`; at `announced`, one of 2 GB that says so |
 //! | `/content/huge` | 8 MB of paragraphs |
 //! | `/content/surrogates` | text, a title and a link with lone surrogates |
 //! | `/content/title` | a title with quotes, colons, line breaks, `---` and emoji |

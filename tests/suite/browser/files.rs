@@ -1,9 +1,14 @@
 //! Files in place of pages: PDFs and archives go through the session's cookies into the catalog.
 
+use std::{fs, process::Stdio, thread, time::Duration};
+
 use ragmaker_tests::visitor::{Saved, Visitor};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::seen;
+
+/// More than a call holds in memory (60 MiB, in kB): a debug build with eight tabs takes 34 MB. A file has 64 MiB.
+const MEMORY: u64 = 60 << 10;
 
 /// The SHA-256 of the PDF that the site sends.
 const HANDBOOK: &str = "f2f43dbdb7d203894330b08a01a328c812af8922dde05b40cf7c51e4f994dbca";
@@ -59,4 +64,39 @@ fn a_file_behind_a_login_is_received_with_the_cookies_of_the_session() {
     let run = visitor.extract("/account/report.pdf").run();
     assert_eq!(run.answer()["file"]["sha256"], HANDBOOK);
     assert!(Saved::by(&run).markdown.contains("How to keep a tide gauge"));
+}
+
+#[test]
+fn a_file_without_an_end_is_given_up_at_the_limit_and_costs_the_other_pages_of_a_list_nothing() {
+    let visitor = Visitor::with_browser();
+    let endless: Vec<String> = (0..4).map(|number| format!("/content/endless/file?{number}")).collect();
+    let others = ["/content/endless/announced", "/content/endless/text", "/page/three", "/content/pdf"];
+    let pages = endless.iter().map(String::as_str).chain(others);
+    let list: Vec<String> = pages.map(|page| visitor.url(page)).collect();
+    visitor.project.write("list.txt", list.join("\n"));
+    let tool = visitor.extract_open().args(["--urls-file", "list.txt", "--jsonl", "--per-host", "8"]);
+    let mut command = tool.args(["--timeout", "60"]).into_command();
+    let mut call = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut peak = 0;
+    while call.try_wait().unwrap().is_none() {
+        let status = fs::read_to_string(format!("/proc/{}/status", call.id())).unwrap_or_default();
+        let held = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
+        peak = held.unwrap_or(0).max(peak);
+        thread::sleep(Duration::from_millis(20));
+    }
+    let output = call.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let records: Vec<Value> =
+        output.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    assert_eq!(records.len(), list.len(), "{records:?}");
+    for record in &records {
+        let is_endless = record["requested_url"].as_str().unwrap().contains("/endless/");
+        let expected = if is_endless { json!("FILE_TOO_LARGE") } else { Value::Null };
+        assert_eq!(record["error_code"], expected, "{record}");
+    }
+    assert!(peak < MEMORY, "{peak} kB were held in memory");
+    // The single call gives up as well, and the next one works.
+    let error = visitor.extract("/content/endless/announced").run().error("FILE_TOO_LARGE").clone();
+    assert_eq!(error["details"]["url"], visitor.url("/content/endless/announced"));
+    assert_eq!(seen(&visitor, "/page/next")["title"], "next");
 }
