@@ -41,6 +41,13 @@ impl Remote {
         Ok(endpoint(host)?.map(|url| Self { url, own: RefCell::default() }))
     }
 
+    /// Whether `browser-open` keeps a browser of this endpoint for the session of `named`.
+    pub(crate) fn keeps(&self, named: &Profile) -> bool {
+        let is_kept =
+            |running: &Running| running.stays && running.endpoint.is_remote && running.endpoint.webdriver == self.url;
+        named.running().is_some_and(|running| is_kept(&running))
+    }
+
     /// The session's browser where `browser-open` keeps one of this endpoint's, else one of this process's own.
     pub(crate) fn enter(
         &self,
@@ -49,9 +56,7 @@ impl Remote {
         deadline: Instant,
         give_up: &dyn Fn() -> bool,
     ) -> Result<BrowserLease, Error> {
-        let is_kept =
-            |running: &Running| running.stays && running.endpoint.is_remote && running.endpoint.webdriver == self.url;
-        if named.running().is_some_and(|running| is_kept(&running)) {
+        if self.keeps(named) {
             return BrowserLease::enter(named, visible, deadline);
         }
         if let Some(own) = self.own.take() {

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_tool::Error;
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
@@ -102,7 +102,7 @@ impl Browsing {
     /// # Errors
     ///
     /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS), `BROWSER_LOST`; `ARGUMENT_ERROR` for a browser without a
-    /// DevTools socket.
+    /// DevTools socket, and for one of a WebDriver server that ends with this call.
     pub fn state(&self) -> Result<State, Error> {
         self.with_store(|store| {
             let cookies = store.cookies()?;
@@ -151,6 +151,12 @@ impl Browsing {
     }
 
     fn with_store<T>(&self, work: impl Fn(&mut Store<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        if self.remote.as_ref().is_some_and(|remote| !remote.keeps(&self.profile)) {
+            return Err(ARGUMENT_ERROR
+                .error("the session has no browser on the WebDriver server whose state would last beyond this call")
+                .remedy("Keep one first with ragmaker-browser-open and the same --webdriver-url and --session.")
+                .detail("argument", "--webdriver-url"));
+        }
         let deadline = Instant::now() + TIMEOUT;
         let lease = self.enter(false, deadline)?;
         let result = if lease.running.endpoint.devtools.is_some() {

@@ -188,3 +188,17 @@ fn an_endpoint_that_lends_nothing_is_said_at_once() {
     assert_eq!(error["details"]["argument"], "--webdriver-url", "{error}");
     assert_given_back(&visitor, &server, "a refusal");
 }
+
+#[test]
+fn the_state_of_a_browser_that_ends_with_its_call_is_refused() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    visitor.project.write("state.json", r#"{"cookies": []}"#);
+    for args in [&["--list"][..], &["--clear"], &["--import", "state.json"], &["--export", "exported.json"]] {
+        let run = remote(visitor.project.tool("browser-state"), &server).args(args).run();
+        let error = run.error("ARGUMENT_ERROR").clone();
+        assert_eq!(error["details"]["argument"], "--webdriver-url", "{error}");
+        assert!(error["remediation_suggestion"].as_str().unwrap().contains("browser-open"), "{error}");
+    }
+    assert!(!visitor.project.path().join("exported.json").exists());
+    assert_given_back(&visitor, &server, "a refusal");
+}
