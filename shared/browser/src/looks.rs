@@ -45,36 +45,48 @@ pub struct LookChanges {
 /// An element: the hash of its role, name, URL and states, and that of these and the heading before it.
 type Mark = [u64; 2];
 
+/// An element that was there at a look, and whether that look or one before it has listed it.
+type Seen = (Mark, bool);
+
 /// The looks at one page.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Looks {
     /// The last one.
-    last: Vec<Mark>,
+    last: Vec<Seen>,
     /// The one before it, with which the last one was compared; none if the last one was the first.
-    before: Option<Vec<Mark>>,
+    before: Option<Vec<Seen>>,
 }
 
 /// A look at a page, compared with an earlier one.
 pub(crate) struct Comparison {
-    /// For each node whether it is listed.
+    /// For each node whether it is listed, if it is in the part of the page that is looked at.
     pub(crate) listed: Vec<bool>,
     /// The changes, if they were asked for.
     pub(crate) changes: Option<LookChanges>,
-    /// The file of the page and what it is to hold, unless this look continues the last one.
-    new: Option<(PathBuf, Looks)>,
+    /// For each node its mark, and whether no earlier look has listed it.
+    marks: Vec<(Option<Mark>, bool)>,
+    /// The earlier look.
+    earlier: Option<Vec<Seen>>,
+    /// The file of the page; `None` for a look that continues the last one.
+    file: Option<PathBuf>,
 }
 
 impl Comparison {
-    /// Makes this look the last one of the page. Without effect on one that continues the last one.
-    pub(crate) fn record(&self) {
-        if let Some((file, looks)) = &self.new {
-            record(file, looks);
+    /// Makes this look, which has listed the nodes `listed`, the last one of the page. Without effect on a look that
+    /// continues the last one.
+    pub(crate) fn record(self, listed: impl IntoIterator<Item = usize>) {
+        let Self { mut marks, earlier, file: Some(file), .. } = self else { return };
+        for index in listed {
+            marks[index].1 = false;
         }
+        let last = marks.into_iter().filter_map(|(mark, is_unlisted)| Some((mark?, !is_unlisted)));
+        record(&file, &Looks { last: last.take(MOST_ELEMENTS).collect(), before: earlier });
     }
 }
 
-/// Compares `nodes` of the page at `url` with the look that `request` asks for.
-pub(crate) fn compare(profile: &Profile, url: &str, nodes: &[Node], request: LookRequest) -> Comparison {
+/// Compares `nodes` of the page at `url` with the look that `request` asks for. For a look at the part of the page that
+/// a selector names (`is_part`), what no earlier look has listed is new as well.
+pub(crate) fn compare(profile: &Profile, url: &str, nodes: &[Node], request: LookRequest, is_part: bool) -> Comparison {
     let file = profile.looks_folder().join(format!("{:016x}", hash(&url)));
     let known: Option<Looks> = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let marks: Vec<Option<Mark>> = nodes.iter().map(mark).collect();
@@ -83,15 +95,17 @@ pub(crate) fn compare(profile: &Profile, url: &str, nodes: &[Node], request: Loo
         (Some(looks), false) => Some(looks.last.clone()),
         (None, _) => None,
     };
-    let (listed, changes) = if request.changed {
-        let (is_new, gone) = difference(&marks, earlier.as_deref().unwrap_or_default());
-        (is_new, Some(LookChanges { compared: earlier.is_some(), gone }))
-    } else {
-        (vec![true; nodes.len()], None)
+    let seen = earlier.as_deref().unwrap_or_default();
+    let (is_new, gone) = difference(&marks, seen.iter().map(|(mark, _)| mark));
+    let (is_unlisted, _) = difference(&marks, seen.iter().filter(|(_, is_listed)| *is_listed).map(|(mark, _)| mark));
+    let changes = request.changed.then_some(LookChanges { compared: earlier.is_some(), gone });
+    let listed = match (request.changed, is_part) {
+        (false, _) => vec![true; nodes.len()],
+        (true, false) => is_new,
+        (true, true) => is_unlisted.clone(),
     };
-    let last = marks.into_iter().flatten().take(MOST_ELEMENTS).collect();
-    let new = (!request.continues).then_some((file, Looks { last, before: earlier }));
-    Comparison { listed, changes, new }
+    let marks = marks.into_iter().zip(is_unlisted).collect();
+    Comparison { listed, changes, marks, earlier, file: (!request.continues).then_some(file) }
 }
 
 /// The mark of a node that can be acted on.
@@ -108,7 +122,7 @@ fn hash(value: &impl Hash) -> u64 {
 
 /// For each of `marks`, whether `earlier` does not have it, and the number of marks that only `earlier` has. Of several
 /// equal elements, those under the same heading are the same; a heading may have changed.
-fn difference(marks: &[Option<Mark>], earlier: &[Mark]) -> (Vec<bool>, usize) {
+fn difference<'m>(marks: &[Option<Mark>], earlier: impl Iterator<Item = &'m Mark>) -> (Vec<bool>, usize) {
     let mut left: HashMap<u64, Vec<u64>> = HashMap::new();
     for [own, placed] in earlier {
         left.entry(*own).or_default().push(*placed);
@@ -174,23 +188,23 @@ mod tests {
     fn a_look_is_compared_with_the_last_one_of_the_page() {
         let (_kept, profile) = crate::profile::tests::profile();
         let look = |nodes: &[Node], request| {
-            let look = compare(&profile, "https://x.example/", nodes, request);
-            look.record();
-            let Comparison { listed, changes, .. } = look;
-            let names = nodes.iter().zip(listed).filter(|(_, listed)| *listed).map(|(node, _)| node.name.clone());
-            (names.collect::<Vec<_>>(), changes.map(|changes| (changes.compared, changes.gone)))
+            let look = compare(&profile, "https://x.example/", nodes, request, false);
+            let (listed, changes) = (look.listed.clone(), look.changes);
+            let indices: Vec<usize> = (0..nodes.len()).filter(|index| listed[*index]).collect();
+            let names: Vec<String> = indices.iter().map(|index| nodes[*index].name.clone()).collect();
+            look.record(indices);
+            (names, changes.map(|changes| (changes.compared, changes.gone)))
         };
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut nodes = vec![node("Edit", &[], "A"), node("Fold", &["collapsed"], "A")];
-        assert_eq!(look(&nodes, CHANGED), (vec!["Edit".to_owned(), "Fold".to_owned()], Some((false, 0))));
+        assert_eq!(look(&nodes, CHANGED), (names(&["Edit", "Fold"]), Some((false, 0))));
         assert_eq!(look(&nodes, CHANGED), (vec![], Some((true, 0))));
         nodes[1] = node("Fold", &["expanded"], "A");
         nodes.insert(0, node("Edit", &[], "B"));
         nodes.push(node("New", &[], "A"));
-        let look_at_all = compare(&profile, "https://x.example/", &nodes, CHANGED);
-        look_at_all.record();
-        let Comparison { listed, changes, .. } = look_at_all;
+        assert_eq!(compare(&profile, "https://x.example/", &nodes, CHANGED, false).listed, [true, false, true, true]);
         // The one under the other heading, the one with another state, the new one.
-        assert_eq!((listed, changes.map(|changes| changes.gone)), (vec![true, false, true, true], Some(1)));
+        assert_eq!(look(&nodes, CHANGED), (names(&["Edit", "Fold", "New"]), Some((true, 1))));
         // The rest of it is compared with the same, however often.
         for _ in 0..2 {
             assert_eq!(look(&nodes, CONTINUED).0.len(), 3);
@@ -206,11 +220,28 @@ mod tests {
     }
 
     #[test]
+    fn in_a_part_what_was_never_listed_is_new() {
+        let (_kept, profile) = crate::profile::tests::profile();
+        let nodes = [node("Menu", &[], ""), node("Edit", &[], "A")];
+        let look = |part: &[usize], is_part| {
+            let look = compare(&profile, "https://x.example/", &nodes, CHANGED, is_part);
+            let listed: Vec<usize> = part.iter().copied().filter(|index| look.listed[*index]).collect();
+            look.record(listed.clone());
+            listed
+        };
+        // The main content, then the menu by a selector: it was there, and was never listed.
+        assert_eq!(look(&[1], false), [1]);
+        assert_eq!(look(&[0, 1], false), [0; 0]);
+        assert_eq!(look(&[0, 1], true), [0]);
+        assert_eq!(look(&[0, 1], true), [0; 0]);
+    }
+
+    #[test]
     fn few_pages_are_kept() {
         let (_kept, profile) = crate::profile::tests::profile();
         for page in 0..MOST_PAGES + 5 {
-            compare(&profile, &format!("https://x.example/{page}"), &[node("a", &[], "")], LookRequest::default())
-                .record();
+            let url = format!("https://x.example/{page}");
+            compare(&profile, &url, &[node("a", &[], "")], LookRequest::default(), false).record([0]);
         }
         assert_eq!(fs::read_dir(profile.looks_folder()).unwrap().count(), MOST_PAGES);
     }

@@ -173,15 +173,17 @@ impl Visit<'_> {
                         format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
                     ARGUMENT_ERROR.error(message).detail("argument", "--selector")
                 })?;
-                let looks = looks::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request);
+                let looks =
+                    looks::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request, selector.is_some());
                 let (listed, within, elsewhere) = elements::listed(&nodes, &looks.listed, selector);
                 let places: Vec<Place> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
                 let page = camera::take(self.capture, navigation, page, &places)?;
+                let changes = looks.changes;
                 if selector.is_none() || within.is_some() {
-                    looks.record();
+                    looks.record(listed.iter().map(|(index, _)| *index));
                 }
                 let listed = listed.into_iter().map(|(_, listed)| listed).collect();
-                Ok((page, (listed, within, elsewhere, looks.changes)))
+                Ok((page, (listed, within, elsewhere, changes)))
             },
             |_| Err(self.browsing.no_socket("listing what can be acted on needs")),
         )?;

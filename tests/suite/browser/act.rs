@@ -186,6 +186,9 @@ fn a_look_at_what_has_changed_lists_nothing_else() {
     visitor.navigate("/act/page").arg("--reload").run().answer();
     let (names, answer) = look(&[]);
     assert_eq!((names, &answer["gone"]), (vec![json!("checkbox:All")], &json!(7)), "{answer}");
+    // What is outside of the main content was there, and was never listed.
+    let (names, _) = look(&["--selector", "header"]);
+    assert!(!names.is_empty() && look(&["--selector", "header"]).0.is_empty(), "{names:?}");
     // Another page has a last look of its own, and so has another session.
     visitor.navigate("/act/links/3").run().answer();
     assert_eq!(look(&[]).1["compared"], false);
