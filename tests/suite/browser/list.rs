@@ -53,8 +53,18 @@ fn many_pages_have_a_verdict_each_and_known_ones_are_not_loaded() {
     let again = visitor.extract_open().args(["--urls", &site.url("/page/one"), "--urls", &site.url("/page/two")]);
     let again = again.run().answer().clone();
     assert_eq!((&again["counts"]["unchanged"], site.count("/page/one")), (&json!(2), 1), "{again}");
+    // Its line has the words and the confidence of the document that there is.
+    let line = |arguments: &[&str]| {
+        let url = site.url("/page/one");
+        let tool = visitor.extract_open().args(["--urls", &url, "--jsonl"]).args(arguments.iter().copied());
+        of(&records(&tool.run_raw().stdout), &url).clone()
+    };
+    let (known, loaded) = (line(&[]), line(&["--reload"]));
+    assert_eq!((&known["verdict"], known["words"].as_u64() > Some(0)), (&json!("unchanged"), true), "{known}");
+    assert_eq!((&known["words"], &known["confidence"]), (&loaded["words"], &loaded["confidence"]), "{loaded}");
+    assert_eq!(site.count("/page/one"), 2);
     let reload = visitor.extract_open().args(["--urls", &site.url("/page/one"), "--reload"]).run().answer().clone();
-    assert_eq!((&reload["counts"]["unchanged"], site.count("/page/one")), (&json!(1), 2), "{reload}");
+    assert_eq!((&reload["counts"]["unchanged"], site.count("/page/one")), (&json!(1), 3), "{reload}");
     // An address that redirects to a known page is known as well.
     let redirected = site.url("/redirect/chain/2");
     let again = visitor.extract_open().args(["--urls", &redirected]).run().answer().clone();

@@ -5,6 +5,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    fs,
     io::{self, IsTerminal, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
@@ -19,6 +20,7 @@ use ragmaker_catalog::{Listed, Source};
 use ragmaker_files::{InputError, read_standard_input, read_text_file};
 use ragmaker_ingest::{Counts, Page, Run, Store, Summary, Verdict};
 use ragmaker_knowledge::{SaveTarget, content_hash, title_of};
+use ragmaker_markdown::count_words;
 use ragmaker_rendered::{JsonDocument, Rendered};
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
@@ -328,8 +330,15 @@ impl Output<'_> {
     fn known(&mut self, requested: &str, url: &str) -> Result<(), Error> {
         let listed = self.store.known(url).cloned().unwrap_or_default();
         let file = self.store.file_of(&listed).map(|file| file.to_string_lossy().into_owned());
-        let fields = serde_json::json!({"url": url, "title": listed.title, "file_path": file,
+        let mut fields = serde_json::json!({"url": url, "title": listed.title, "file_path": file,
             "catalog_updated": true, "catalog_file": self.catalog_file});
+        let text = file.as_deref().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
+        if let Ok(document) = ragmaker_document::parse(&text) {
+            fields["words"] = count_words(document.body).into();
+            if let Some(confidence) = document.field("confidence").and_then(|text| text.parse::<f64>().ok()) {
+                fields["confidence"] = confidence.into();
+            }
+        }
         let page = Page { file_path: file, ..Page::new(url, Verdict::Unchanged, "the catalog has it") };
         self.end(page, record(requested, Verdict::Unchanged, fields))
     }
