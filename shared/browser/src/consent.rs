@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConsentOutcome {
-    /// The page showed none.
+    /// The page showed none once it was ready.
     #[default]
     None,
+    /// It loads the script of a platform, and showed no banner within 0.8 seconds; one may come later.
+    NotShown,
     /// It was declined and is gone.
     Declined,
     /// It was declined, and still shows.

@@ -7,6 +7,7 @@ use super::{ask::PageRequest, html, http::Response, server::Reply};
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let name = match ask.rest()[..] {
         ["message"] => return Some(html::page("Message", MESSAGE).into()),
+        ["silence", ..] => return Some(Response::new("text/javascript", "").into()),
         ["script", ..] => return Some(Response::new("text/javascript", LATE_SCRIPT).into()),
         [name] => name,
         _ => return None,
@@ -30,7 +31,7 @@ const CHOSEN: &str = "<style>.over { position: fixed; bottom: 0; left: 0; right:
 </script>";
 
 /// The banners, each with the name of its page.
-pub const CONSENT_BANNERS: [(&str, &str); 22] = [
+pub const CONSENT_BANNERS: [(&str, &str); 37] = [
     (
         "onetrust",
         r#"<div id="onetrust-consent-sdk"><div id="onetrust-banner-sdk" class="over" role="region" aria-label="Cookie banner"><p>We value your privacy and use cookies.</p>
@@ -123,6 +124,94 @@ pub const CONSENT_BANNERS: [(&str, &str); 22] = [
         r#"<div id="cmpbox" class="cmpbox over"><p>Wir verwenden Cookies.</p><a class="cmpboxbtn cmpboxbtnyes" id="cmpbntyestxt" role="button" onclick="end('#cmpbox', 'accepted')">Alle akzeptieren</a>
 <a class="cmpboxbtn cmpboxbtnno" id="cmpbntnotxt" role="button" onclick="end('#cmpbox', 'declined')">Alle ablehnen</a></div>"#,
     ),
+    // Their own classes, ids and labels.
+    (
+        "borlabs",
+        r##"<div id="BorlabsCookieBox" class="BorlabsCookie over" role="dialog" aria-modal="true"><div class="_brlbs-box"><p>Wir nutzen Cookies auf unserer Website.</p>
+<p class="_brlbs-accept"><a href="#" role="button" class="_brlbs-btn _brlbs-btn-accept-all" data-cookie-accept-all onclick="end('#BorlabsCookieBox', 'accepted')">Ich akzeptiere alle</a></p>
+<p class="_brlbs-refuse-btn"><a href="#" role="button" class="_brlbs-btn" data-cookie-refuse onclick="end('#BorlabsCookieBox', 'declined')">Nur essenzielle Cookies akzeptieren</a></p>
+<p class="_brlbs-manage-btn"><a href="#" role="button" data-cookie-individual>Individuelle Datenschutzeinstellungen</a></p></div></div>"##,
+    ),
+    (
+        "termly",
+        r#"<div class="termly-styles-root over"><div role="alertdialog" aria-label="Cookie Consent Prompt" data-tid="banner-container"><p>We use essential cookies to make our site work.</p>
+<button data-tid="banner-preferences">Preferences</button> <button data-tid="banner-decline" onclick="end('.termly-styles-root', 'declined')">Decline</button>
+<button data-tid="banner-accept" onclick="end('.termly-styles-root', 'accepted')">Accept</button></div></div>"#,
+    ),
+    (
+        "cookie-information",
+        r#"<div id="coiOverlay" class="over" role="dialog" aria-modal="true"><div id="coi-banner-wrapper"><h2>Cookies</h2><p>Vi bruger cookies til statistik og markedsføring.</p>
+<button id="declineButton" class="coi-banner__decline" aria-label="Afvis alle" onclick="end('#coiOverlay', 'declined')">Afvis alle</button>
+<button class="coi-banner__accept" aria-label="Tillad alle" onclick="end('#coiOverlay', 'accepted')">Tillad alle</button></div></div>"#,
+    ),
+    (
+        "cookiefirst",
+        r#"<div id="cookiefirst-root" class="cookiefirst-root notranslate"><div role="dialog" class="over" aria-label="Cookie consent"><p>We use cookies to give you a better experience.</p>
+<button data-cookiefirst-action="adjust">Adjust</button> <button data-cookiefirst-action="reject" onclick="end('#cookiefirst-root', 'declined')">Reject</button>
+<button data-cookiefirst-action="accept" onclick="end('#cookiefirst-root', 'accepted')">Accept all</button></div></div>"#,
+    ),
+    // Its buttons are no buttons.
+    (
+        "cookie-script",
+        r#"<div id="cookiescript_injected" class="over"><div id="cookiescript_header">This website uses cookies</div><div id="cookiescript_buttons">
+<div id="cookiescript_accept" tabindex="0" onclick="end('#cookiescript_injected', 'accepted')">Accept all</div>
+<div id="cookiescript_reject" tabindex="0" onclick="end('#cookiescript_injected', 'declined')">Decline all</div></div></div>"#,
+    ),
+    (
+        "tarteaucitron",
+        r#"<div id="tarteaucitronRoot"><div id="tarteaucitronAlertBig" class="over"><span id="tarteaucitronDisclaimerAlert">Ce site utilise des cookies et vous donne le contrôle.</span>
+<button id="tarteaucitronPersonalize2" class="tarteaucitronCTAButton tarteaucitronAllow" onclick="end('#tarteaucitronRoot', 'accepted')">OK, tout accepter</button>
+<button id="tarteaucitronAllDenied2" class="tarteaucitronCTAButton tarteaucitronDeny" onclick="end('#tarteaucitronRoot', 'declined')">Interdire tous les cookies</button>
+<button id="tarteaucitronCloseAlert">Personnaliser</button></div></div>"#,
+    ),
+    // Two layers: the second one has switches.
+    (
+        "funding-choices",
+        r#"<div class="fc-consent-root"><div class="fc-dialog-container"><div class="fc-dialog fc-choice-dialog over" role="dialog"><p>This site asks for consent to use your data.</p>
+<div class="fc-footer"><button class="fc-button fc-cta-manage-options" aria-label="Manage options" onclick="this.parentElement.remove(); show('.fc-data-preferences')">Manage options</button>
+<button class="fc-button fc-cta-consent" aria-label="Consent" onclick="end('.fc-consent-root', 'accepted')">Consent</button></div>
+<div class="fc-data-preferences" hidden><label><input type="checkbox" class="fc-preference-slider" checked> Legitimate interest</label> <label><input type="checkbox"> Consent</label>
+<button class="fc-button fc-data-preferences-accept-all" onclick="end('.fc-consent-root', 'accepted')">Accept all</button>
+<button class="fc-button fc-confirm-choices" onclick="end('.fc-consent-root', document.querySelector('.fc-preference-slider').checked ? 'accepted' : 'declined')">Confirm choices</button></div></div></div></div>"#,
+    ),
+    (
+        "axeptio",
+        r#"<div id="axeptio_overlay"><div class="axeptio_widget over" role="dialog"><p>Bonjour, c'est nous, les cookies !</p>
+<button id="axeptio_btn_dismiss" onclick="end('#axeptio_overlay', 'declined')">Non merci</button> <button id="axeptio_btn_configure">Je choisis</button>
+<button id="axeptio_btn_acceptAll" onclick="end('#axeptio_overlay', 'accepted')">OK pour moi</button></div></div>"#,
+    ),
+    (
+        "cookie-notice",
+        r##"<div id="cookie-notice" class="cookie-notice-visible over" role="dialog" aria-label="Cookie Notice"><div class="cookie-notice-container"><span id="cn-notice-text">We use cookies to ensure the best experience.</span>
+<span id="cn-notice-buttons"><a href="#" id="cn-accept-cookie" data-cookie-set="accept" onclick="end('#cookie-notice', 'accepted')">Ok</a>
+<a href="#" id="cn-refuse-cookie" data-cookie-set="refuse" onclick="end('#cookie-notice', 'declined')">No</a></span></div></div>"##,
+    ),
+    (
+        "hubspot",
+        r#"<div id="hs-banner-parent"><div id="hs-eu-cookie-confirmation" class="over" role="dialog"><div id="hs-eu-cookie-confirmation-inner"><p>This website stores cookies on your computer.</p>
+<button id="hs-eu-confirmation-button" onclick="end('#hs-banner-parent', 'accepted')">Accept</button>
+<button id="hs-eu-decline-button" onclick="end('#hs-banner-parent', 'declined')">Decline</button></div></div></div>"#,
+    ),
+    (
+        "moove",
+        r#"<aside id="moove_gdpr_cookie_info_bar" class="moove-gdpr-info-bar-default over" role="dialog"><div class="moove-gdpr-info-bar-container"><p>We are using cookies.</p>
+<button class="mgbutton moove-gdpr-infobar-allow-all" onclick="end('#moove_gdpr_cookie_info_bar', 'accepted')">Accept</button>
+<button class="mgbutton moove-gdpr-infobar-reject-btn" onclick="end('#moove_gdpr_cookie_info_bar', 'declined')">Reject</button>
+<button class="mgbutton moove-gdpr-infobar-settings-btn">Settings</button></div></aside>"#,
+    ),
+    (
+        "civic",
+        r#"<div id="ccc"><div id="ccc-notify" class="over" role="dialog"><h2>Our use of cookies</h2><p>We use necessary cookies to make our site work.</p><div class="ccc-notify-buttons">
+<button id="ccc-notify-accept" class="ccc-notify-button" onclick="end('#ccc', 'accepted')"><span>Accept</span></button>
+<button id="ccc-notify-reject" class="ccc-notify-button" onclick="end('#ccc', 'declined')"><span>Reject</span></button><button class="ccc-notify-link">Settings</button></div></div></div>"#,
+    ),
+    (
+        "cookieconsent",
+        r#"<div id="cc-main"><div class="cm-wrapper"><div class="cm cm--box over" role="dialog" aria-modal="true"><h2 class="cm__title">We use cookies</h2>
+<button type="button" class="cm__btn" data-role="all" onclick="end('#cc-main', 'accepted')"><span>Accept all</span></button>
+<button type="button" class="cm__btn" data-role="necessary" onclick="end('#cc-main', 'declined')"><span>Reject all</span></button>
+<button type="button" class="cm__btn cm__btn--secondary" data-role="show">Manage preferences</button></div></div></div>"#,
+    ),
     (
         "generic",
         r#"<div class="hint over"><p>Wir nutzen Cookies, um die Seite zu verbessern.</p><a href="/page/privacy">Datenschutz</a>
@@ -152,6 +241,12 @@ pub const CONSENT_BANNERS: [(&str, &str); 22] = [
     (
         "only-ok",
         r#"<div id="cookie-bar" class="over"><p>By using this site, you agree to our use of cookies.</p><button onclick="end('#cookie-bar', 'accepted')">OK</button> <a href="/page/privacy">Reject them in your browser</a></div>"#,
+    ),
+    // The script of a platform that shows none: yet, and because the answer is known.
+    ("silent", r#"<script src="/consent/silence/cookielaw.org/otSDKStub.js"></script>"#),
+    (
+        "answered",
+        r#"<script>document.cookie = 'OptanonAlertBoxClosed=2026-01-01T00:00:00.000Z; path=/consent'</script><script src="/consent/silence/cookielaw.org/otSDKStub.js"></script>"#,
     ),
     // Nothing of this is a banner.
     (

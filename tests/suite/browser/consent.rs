@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const DISMISS: &str = "--dismiss-consent";
 
 /// Each page, the platform that is named, and the labels of what is clicked.
-const DECLINED: [(&str, &str, &[&str]); 18] = [
+const DECLINED: [(&str, &str, &[&str]); 31] = [
     ("onetrust", "OneTrust", &["Reject All"]),
     ("onetrust-choices", "OneTrust", &["Cookie Settings", "Confirm My Choices"]),
     ("cookiebot", "Cookiebot", &["Deny"]),
@@ -24,6 +24,19 @@ const DECLINED: [(&str, &str, &[&str]); 18] = [
     ("osano", "Osano", &["Reject Non-Essential"]),
     ("iubenda", "iubenda", &["Rifiuta"]),
     ("consentmanager", "consentmanager", &["Alle ablehnen"]),
+    ("borlabs", "Borlabs Cookie", &["Nur essenzielle Cookies akzeptieren"]),
+    ("termly", "Termly", &["Decline"]),
+    ("cookie-information", "Cookie Information", &["Afvis alle"]),
+    ("cookiefirst", "CookieFirst", &["Reject"]),
+    ("cookie-script", "Cookie-Script", &["Decline all"]),
+    ("tarteaucitron", "tarteaucitron", &["Interdire tous les cookies"]),
+    ("funding-choices", "Google Funding Choices", &["Manage options", "Confirm choices"]),
+    ("axeptio", "Axeptio", &["Non merci"]),
+    ("cookie-notice", "Cookie Notice", &["No"]),
+    ("hubspot", "HubSpot", &["Decline"]),
+    ("moove", "Moove GDPR", &["Reject"]),
+    ("civic", "Civic", &["Reject"]),
+    ("cookieconsent", "CookieConsent", &["Reject all"]),
     ("generic", "dialog", &["Nur notwendige Cookies"]),
     ("generic-dialog", "dialog", &["Continue without accepting"]),
     ("late", "OneTrust", &["Reject All"]),
@@ -46,7 +59,7 @@ fn the_banners_of_the_common_platforms_are_declined() {
         assert!(text.contains("Chosen: declined.") && !text.contains("accepted"), "{name}: {text}");
     }
     // Every page is declined, or is one of those below.
-    assert_eq!(CONSENT_BANNERS.len(), DECLINED.len() + 4);
+    assert_eq!(CONSENT_BANNERS.len(), DECLINED.len() + 6);
 }
 
 #[test]
@@ -66,6 +79,11 @@ fn what_cannot_be_declined_stays_and_the_answer_says_so() {
     let run = visitor.navigate("/consent/none").arg(DISMISS).run();
     assert_eq!(run.answer()["consent"], json!({"outcome": "none"}));
     assert!(!says(&visitor).contains("Chosen"));
+    // A platform's banner that did not come in time is told apart from none, and from one that was answered earlier.
+    let run = visitor.navigate("/consent/silent").arg(DISMISS).run();
+    assert_eq!(run.answer()["consent"], json!({"outcome": "not-shown"}));
+    let run = visitor.navigate("/consent/answered").arg(DISMISS).run();
+    assert_eq!(run.answer()["consent"], json!({"outcome": "none"}));
     assert_eq!(visitor.navigate("/page/one").arg(DISMISS).run().answer()["consent"], json!({"outcome": "none"}));
 }
 

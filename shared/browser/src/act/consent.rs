@@ -15,7 +15,8 @@ use crate::{
 /// The most clicks: some banners have two layers, and a question after them.
 const MOST_CLICKS: usize = 4;
 
-/// How long a banner may take to appear where the page loads the script of a platform.
+/// How long a banner may take to appear where the page loads the script of a platform, and has stored no answer. It is
+/// part of the answer's documentation ([`ConsentOutcome::NotShown`]).
 const APPEARS: Duration = Duration::from_millis(800);
 
 /// How long a banner may take to disappear, or its second layer to appear.
@@ -55,10 +56,14 @@ impl Actor<'_, '_> {
         let mut consent = Consent::default();
         let mut patience = Instant::now() + APPEARS;
         while consent.clicked.len() < MOST_CLICKS {
+                    consent.outcome = ConsentOutcome::NotShown;
+                }
+            } else {
+                consent.platform = consent.platform.or(banner.platform);
+                if matches!(consent.outcome, ConsentOutcome::None | ConsentOutcome::NotShown) {
             let begun = Instant::now();
             let Some(banner) = self.consent("step")? else { break };
-            if banner.did != Some(Did::Expected) {
-                consent.platform = consent.platform.or(banner.platform);
+            if banner.did == Some(Did::Expected) {
                 if consent.outcome == ConsentOutcome::None {
                     consent.outcome = ConsentOutcome::NoRefusal;
                 }

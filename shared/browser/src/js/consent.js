@@ -3,7 +3,7 @@
 // "step" clicks the one thing that leads on to a refusal: a button that refuses, else one that opens the choices, else
 // the one that saves them once each is off. "shown" only looks. Returns null, or { platform, label, did }: the label of
 // what was clicked; `did` is "refused", "opened", or null where there is a banner and nothing in it that refuses; for a
-// banner that is about to come it is "expected".
+// banner that may be about to come it is "expected": the script of a platform is there, and no answer of an earlier visit.
 //
 // A button that accepts is never clicked, whatever place it has in the structure.
 const [what] = arguments;
@@ -38,8 +38,23 @@ const PLATFORMS = [
   ["Civic", "#ccc #ccc-notify,#ccc #ccc-panel", "#ccc-reject-settings,.ccc-reject-button,#ccc-notify-reject", "", ""],
   ["CookieConsent", "#cc-main .cm,#cc-main .pm,.cc-window", "[data-role=necessary],.cc-deny", "", ""],
 ];
-// Where the banner of one of them is about to come.
-const SCRIPTS = /cookielaw\.org|onetrust|cookiebot\.com|didomi|usercentrics|quantcast|inmobi\.com|consensu\.org|trustarc\.com|sp-prod\.net|privacy-mgmt\.com|cookieyes|osano|iubenda|termly\.io|consentmanager\.net|fundingchoices/i;
+// Where the banner of one of them is about to come: the script of the platform, and what it stores once the banner was
+// answered, as cookies or in local storage.
+const SCRIPTS = [
+  [/cookielaw\.org|onetrust/i, /^OptanonAlertBoxClosed=/],
+  [/cookiebot\.com/i, /^CookieConsent=(-1|\{|%7B)/i],
+  [/didomi/i, /^euconsent-v2=/],
+  [/usercentrics/i, /^uc_user_interaction=true/],
+  [/quantcast|inmobi\.com|consensu\.org/i, /^euconsent-v2=/],
+  [/trustarc\.com/i, /^notice_(gdpr_prefs|preferences)=/],
+  [/sp-prod\.net|privacy-mgmt\.com/i, /^consentUUID=/],
+  [/cookieyes/i, /^cookieyes-consent=.*action(:|%3A)yes/i],
+  [/osano/i, /^osano_consentmanager=/],
+  [/iubenda/i, /^_iub_cs-\d+=/],
+  [/termly\.io/i, null],
+  [/consentmanager\.net/i, /^__cmpcc=1/],
+  [/fundingchoices/i, /^FCCDCF=/],
+];
 
 // What a button that refuses is called, and one that accepts.
 const REFUSE = new RegExp([
@@ -136,10 +151,19 @@ const step = ({ platform, boxes, parts: [refuse, choices, save] }) => {
   if (saving !== undefined && turnedOff(boxes)) return click(saving, "refused", platform);
   const more = platform === "dialog" ? undefined : named(choices).find(isSafe) ?? buttons.find((each) => isSafe(each) && CHOICES.test(labelOf(each)));
   return more === undefined ? { platform, label: null, did: null } : click(more, "opened", platform);
+// Whether the page has stored an answer that `pattern` matches.
+const isAnswered = (pattern) => {
+  if (pattern === null) return false;
+  // A sandboxed page may have neither.
+  const read = (get) => { try { return get(); } catch { return []; } };
+  const cookies = read(() => doc.cookie.split("; ")), items = read(() => Object.entries(localStorage).map(([key, value]) => `${key}=${value}`));
+  return [...cookies, ...items].some((stored) => pattern.test(stored));
+};
 };
 const banner = known() ?? unknown();
 if (banner === null) {
-  const isExpected = isTop && [...doc.scripts].some(({ src }) => SCRIPTS.test(src));
-  return isExpected ? { platform: null, label: null, did: "expected" } : null;
+  const loads = (pattern) => [...doc.scripts].some(({ src }) => pattern.test(src));
+  const expected = isTop ? SCRIPTS.find(([script]) => loads(script)) : undefined;
+  return expected === undefined || isAnswered(expected[1]) ? null : { platform: null, label: null, did: "expected" };
 }
 return what === "step" ? step(banner) : { platform: banner.platform, label: null, did: null };
