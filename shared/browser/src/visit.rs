@@ -351,9 +351,11 @@ impl Visit<'_> {
         loop {
             let no_page = || NO_PAGE.error("this session has no open page");
             let mut tab = Tab::borrow(in_use.profile(), &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
-            if let Some(pattern) = self.json_responses {
-                tab.socket.collect_json(pattern.clone()).map_err(CommandError::into_error)?;
-            }
+            let collects = self.json_responses.map_or(Ok(()), |pattern| {
+                // A tab that an earlier call left may be gone.
+                let stale = |error| if tab.reused { CommandError::Stale } else { error };
+                tab.socket.collect_json(pattern.clone()).map_err(stale)
+            });
             let url = match self.target {
                 Target::Load(url) | Target::Show(url) | Target::Acted(url) => url,
                 Target::Latest => &tab.shown().ok_or_else(no_page)?.requested,
@@ -376,7 +378,8 @@ impl Visit<'_> {
                 began,
             };
             let (mut before, mut banner) = (None, None);
-            let result = navigation.run().or_else(|failure| self.file(&mut navigation, failure)).and_then(|taken| {
+            let went = collects.map_err(|error| Failure::of(error, &url)).and_then(|()| navigation.run());
+            let result = went.or_else(|failure| self.file(&mut navigation, failure)).and_then(|taken| {
                 before = Some((taken.0.url.clone(), navigation.tab.is_acted()));
                 let (taken, declined) = self.without_banner(&mut navigation, taken)?;
                 banner = declined;

@@ -45,26 +45,22 @@ enum Did {
 impl Actor<'_, '_> {
     /// Declines the consent banner of the page, if it shows one.
     pub(crate) fn decline_consent(&mut self) -> Result<Consent, Failure> {
-        self.declined().map_err(|error| match error {
-            StepError::Step(error) => Failure::Page(error),
-            StepError::Command(error) => Failure::of(error, &self.navigation.url),
-            StepError::Page(failure) => *failure,
-        })
+        self.declined().map_err(|error| error.into_failure(&self.navigation.url))
     }
 
     fn declined(&mut self) -> Result<Consent, StepError> {
         let mut consent = Consent::default();
         let mut patience = Instant::now() + APPEARS;
         while consent.clicked.len() < MOST_CLICKS {
+            let begun = Instant::now();
+            let Some(banner) = self.consent("step")? else { break };
+            if banner.did == Some(Did::Expected) {
+                if consent.outcome == ConsentOutcome::None {
                     consent.outcome = ConsentOutcome::NotShown;
                 }
             } else {
                 consent.platform = consent.platform.or(banner.platform);
                 if matches!(consent.outcome, ConsentOutcome::None | ConsentOutcome::NotShown) {
-            let begun = Instant::now();
-            let Some(banner) = self.consent("step")? else { break };
-            if banner.did == Some(Did::Expected) {
-                if consent.outcome == ConsentOutcome::None {
                     consent.outcome = ConsentOutcome::NoRefusal;
                 }
             }

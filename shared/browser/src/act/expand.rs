@@ -24,11 +24,7 @@ const STILL: usize = 2;
 impl Actor<'_, '_> {
     /// Expands the page.
     pub(crate) fn expand(&mut self, expand: Expand) -> Result<Expanded, Failure> {
-        self.expanded(expand).map_err(|error| match error {
-            StepError::Step(error) => Failure::Page(error),
-            StepError::Command(error) => Failure::of(error, &self.navigation.url),
-            StepError::Page(failure) => *failure,
-        })
+        self.expanded(expand).map_err(|error| error.into_failure(&self.navigation.url))
     }
 
     fn expanded(&mut self, expand: Expand) -> Result<Expanded, StepError> {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use ragmaker_tool::Error;
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::{
     cdp::TabSocket,
@@ -21,7 +22,7 @@ use crate::{
 };
 
 /// How long to wait for an element to exist and be usable.
-const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
+pub(crate) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The same if several elements match and some may be about to disappear.
 const AMBIGUITY_TIMEOUT: Duration = Duration::from_millis(400);
@@ -38,6 +39,17 @@ pub(crate) enum StepError {
     Command(CommandError),
     /// The page to which the step led cannot be read.
     Page(Box<Failure>),
+}
+
+impl StepError {
+    /// The failure of the page at `url`, where it is not told which step failed.
+    pub(crate) fn into_failure(self, url: &Url) -> Failure {
+        match self {
+            Self::Step(error) => Failure::Page(error),
+            Self::Command(error) => Failure::of(error, url),
+            Self::Page(failure) => *failure,
+        }
+    }
 }
 
 impl From<CommandError> for StepError {

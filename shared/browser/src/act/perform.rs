@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     Actor,
-    input::{Requirement, StepError, UsableElement, gone, unusable},
+    input::{ELEMENT_TIMEOUT, Requirement, StepError, UsableElement, gone, unusable},
     keys::Keys,
     step::{Action, Repetition, Scroll, Step, Wait},
 };
@@ -19,9 +19,6 @@ use crate::{
     elements::{Frames, Locator},
     error::CommandError,
 };
-
-/// How long to wait for an element to exist and be usable.
-const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long to wait for a list or a file dialog to open.
 const LIST_TIMEOUT: Duration = Duration::from_secs(2);

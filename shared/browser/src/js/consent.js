@@ -83,8 +83,7 @@ const shows = (element) => {
 const matching = (root, selector) => selector === "" ? [] : [root, ...[...root.querySelectorAll("*")].map(shadowOf).filter(Boolean)].flatMap((part) => [...part.querySelectorAll(selector)]);
 const within = (root, selector) => matching(root, selector).filter(shows);
 const labelOf = (element) => squeezed(element.getAttribute("aria-label") || element.textContent || element.value);
-const leadsElsewhere = (element) => element.localName === "a" && element.hasAttribute("href") && !/^(#|javascript:|$)/.test(element.getAttribute("href").trim());
-const isUsable = (element) => !state.clicked.has(element) && !element.matches(":disabled,[aria-disabled=true]") && !leadsElsewhere(element);
+const isUsable = (element) => !state.clicked.has(element) && isClickable(element);
 const BUTTONS = "button,[role=button],a,input[type=button],input[type=submit]";
 const refuses = (element) => { const label = labelOf(element); return label.length <= 60 && REFUSE.test(label); };
 const accepts = (element) => !refuses(element) && ACCEPT.test(labelOf(element));
@@ -151,6 +150,7 @@ const step = ({ platform, boxes, parts: [refuse, choices, save] }) => {
   if (saving !== undefined && turnedOff(boxes)) return click(saving, "refused", platform);
   const more = platform === "dialog" ? undefined : named(choices).find(isSafe) ?? buttons.find((each) => isSafe(each) && CHOICES.test(labelOf(each)));
   return more === undefined ? { platform, label: null, did: null } : click(more, "opened", platform);
+};
 // Whether the page has stored an answer that `pattern` matches.
 const isAnswered = (pattern) => {
   if (pattern === null) return false;
@@ -158,7 +158,6 @@ const isAnswered = (pattern) => {
   const read = (get) => { try { return get(); } catch { return []; } };
   const cookies = read(() => doc.cookie.split("; ")), items = read(() => Object.entries(localStorage).map(([key, value]) => `${key}=${value}`));
   return [...cookies, ...items].some((stored) => pattern.test(stored));
-};
 };
 const banner = known() ?? unknown();
 if (banner === null) {

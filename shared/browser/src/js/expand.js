@@ -17,12 +17,8 @@ const isAside = (element) => {
 const shows = (element) => element.checkVisibility({ visibilityProperty: true });
 const parts = (selector) => roots(main).flatMap((root) => [...root.querySelectorAll(selector)])
   .filter((element) => !isForm(element) && !isAside(element) && element.closest(`[${COPY}]`) === null);
-const leadsElsewhere = (element) => {
-  const link = element.closest("a[href]");
-  return link !== null && !/^(#|javascript:)/.test(link.getAttribute("href"));
-};
 const submits = (element) => element.localName === "button" && element.form !== null && element.type === "submit";
-const isUsable = (element) => shows(element) && !element.matches(":disabled,[aria-disabled=true]") && !leadsElsewhere(element) && !submits(element);
+const isUsable = (element) => shows(element) && isClickable(element) && !submits(element);
 const withId = (element, id) => (id ? rootOf(element).getElementById?.(id) ?? null : null);
 // What an element opens, by the id that it names.
 const regionOf = (element) => withId(element, element.getAttribute("aria-controls")?.trim().split(/\s+/)[0])
