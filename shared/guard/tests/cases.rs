@@ -298,3 +298,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn long_and_nested_lines_are_classified() {
+    let place = Place::new();
+    for line in [
+        "a $(curl ".repeat(5_000),
+        "curl x | $(sh ".repeat(2_000),
+        format!("curl x | {}", "(read x; ".repeat(2_000)),
+        "x=$(curl x); ".repeat(5_000),
+        format!("python3 -c '{}'", "[".repeat(90_000)),
+        format!("python3 -c '{}'", "rmtree(\"x\" + ".repeat(6_000)),
+        format!("perl -e '{}'", "system $x ".repeat(9_000)),
+    ] {
+        assert_ne!(place.verdict(&line), Verdict::Run);
+    }
+}

@@ -1,143 +1,12 @@
 //! Commands by their words: wrappers such as `sudo` removed, and the effect of each command on its operands.
 
-use super::{Inspector, notes, targets::is_disk};
-
-/// Programs that run the command in their arguments.
-const WRAPPERS: [&str; 26] = [
-    "sudo", "doas", "env", "nohup", "setsid", "command", "builtin", "exec", "time", "stdbuf", "ionice", "nice", "chrt",
-    "taskset", "timeout", "xargs", "watch", "flock", "chroot", "strace", "busybox", "toybox", "unbuffer", "parallel",
-    "pkexec", "runuser",
-];
-
-const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "rbash"];
-
-const INTERPRETERS: [&str; 14] = [
-    "python",
-    "python2",
-    "python3",
-    "perl",
-    "ruby",
-    "node",
-    "deno",
-    "bun",
-    "php",
-    "lua",
-    "pwsh",
-    "osascript",
-    "tclsh",
-    "Rscript",
-];
-
-const FETCHERS: [&str; 9] = ["curl", "wget", "fetch", "http", "https", "aria2c", "lynx", "lwp-request", "nc"];
-
-/// Commands that are recognised among a wrapper's arguments, in addition to shells, interpreters and wrappers.
-const HARMFUL: [&str; 34] = [
-    "rm",
-    "unlink",
-    "rmdir",
-    "shred",
-    "mv",
-    "cp",
-    "chmod",
-    "chown",
-    "chgrp",
-    "dd",
-    "tee",
-    "find",
-    "mkfs",
-    "mkswap",
-    "wipefs",
-    "fdisk",
-    "sfdisk",
-    "cfdisk",
-    "gdisk",
-    "sgdisk",
-    "parted",
-    "blkdiscard",
-    "shutdown",
-    "reboot",
-    "halt",
-    "poweroff",
-    "init",
-    "telinit",
-    "systemctl",
-    "kill",
-    "eval",
-    "rsync",
-    "sed",
-    "ln",
-];
-
-/// The name of a program without its folder.
-fn base(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
-}
-
-fn is_interpreter(name: &str) -> bool {
-    SHELLS.contains(&name) || INTERPRETERS.iter().any(|one| name == *one || name.starts_with("python3."))
-}
-
-/// The command without its wrappers.
-fn unwrapped(words: &[String]) -> &[String] {
-    let mut words = words;
-    while let Some((first, rest)) = words.split_first() {
-        if !WRAPPERS.contains(&base(first)) {
-            break;
-        }
-        let is_command = |word: &String| {
-            let name = base(word);
-            let known = HARMFUL.contains(&name) || FETCHERS.contains(&name) || WRAPPERS.contains(&name);
-            !word.starts_with('-') && (known || is_interpreter(name) || name.starts_with("mkfs.") || plain(name))
-        };
-        let Some(at) = rest.iter().position(is_command) else { break };
-        words = &rest[at..];
-    }
-    words
-}
-
-/// Programs whose arguments are not commands.
-fn plain(name: &str) -> bool {
-    ["echo", "printf", "grep", "rg", "cat", "ls", "git", "awk"].contains(&name)
-}
-
-/// Whether a command is an interpreter.
-pub(super) fn interpreter(words: &[String]) -> bool {
-    let words = unwrapped(words);
-    words.first().is_some_and(|first| is_interpreter(base(first)) || ["eval", "source", "."].contains(&first.as_str()))
-}
-
-/// Whether a command is an interpreter that reads its program from standard input.
-pub(super) fn reads_program(words: &[String]) -> bool {
-    let words = unwrapped(words);
-    let Some((first, rest)) = words.split_first() else { return false };
-    if !is_interpreter(base(first)) {
-        return false;
-    }
-    let given = ["-c", "-e", "-m", "--eval", "-r", "-lc", "-ic"];
-    let has_code = rest.iter().any(|word| given.contains(&word.as_str()));
-    let reads = rest.iter().any(|word| ["-s", "-", "/dev/stdin"].contains(&word.as_str()));
-    let has_file = rest.iter().any(|word| !word.starts_with('-'));
-    reads || (!has_code && !has_file)
-}
-
-/// Whether a command is a shell that reads its lines from standard input.
-pub(super) fn is_shell_of_input(words: &[String]) -> bool {
-    reads_program(words) && unwrapped(words).first().is_some_and(|first| SHELLS.contains(&base(first)))
-}
-
-/// Whether a command fetches from the web.
-pub(super) fn fetches(words: &[String]) -> bool {
-    unwrapped(words).first().is_some_and(|first| FETCHERS.contains(&base(first)))
-}
-
-/// The output of a command that prints its arguments.
-pub(super) fn says(words: &[String]) -> Option<String> {
-    let words = unwrapped(words);
-    let (first, rest) = words.split_first()?;
-    let rest: Vec<&str> =
-        rest.iter().map(String::as_str).filter(|word| !["-e", "-n", "-E", "--"].contains(word)).collect();
-    ["echo", "printf"].contains(&base(first)).then(|| rest.join(" ").replace("\\n", "\n"))
-}
+use super::{
+    Inspector,
+    names::{base, is_interpreter, is_shell, unwrapped},
+    notes,
+    targets::is_disk,
+    words::shown,
+};
 
 impl Inspector<'_> {
     /// Checks one command.
@@ -161,7 +30,7 @@ impl Inspector<'_> {
                 for target in operands {
                     let harm = self.targets.delete(target).or_else(|| disk(target));
                     self.harm.block = self.harm.block.take().or(harm);
-                    self.note(format!("it deletes {}", target.replace(super::words::UNKNOWN, "…")));
+                    self.note(format!("it deletes {}", shown(target)));
                 }
             }
             "mv" => {
@@ -196,15 +65,8 @@ impl Inspector<'_> {
                 after.collect::<Vec<_>>().iter().for_each(|path| self.writes(path));
             }
             "chmod" | "chown" | "chgrp" | "setfacl" => {
-                for path in operands.iter().skip(1) {
-                    let recursive = has(&['R'], "--recursive");
-                    if (recursive && self.targets.is_everything(path)) || path.trim_end_matches('/').is_empty() {
-                        self.block(
-                            "open-root",
-                            format!("it changes permissions of the system or of a home folder: {path}"),
-                        );
-                    }
-                }
+                let recursive = has(&['R'], "--recursive");
+                operands.iter().skip(1).for_each(|path| self.opens_up(path, recursive));
             }
             "find" => self.find(rest),
             "kill" | "killall5" => {
@@ -213,10 +75,20 @@ impl Inspector<'_> {
                 }
             }
             "eval" | "trap" => self.inner(&rest.join(" ")),
+            "awk" | "gawk" | "mawk" | "nawk" => rest.iter().for_each(|word| self.program(name, word)),
             _ => self.machine(name, rest, &operands),
         }
         if is_interpreter(name) || ["su", "watch", "script", "runuser"].contains(&name) {
             self.code(name, rest);
+        }
+    }
+
+    /// Checks a change of the permissions of `path`.
+    pub(super) fn opens_up(&mut self, path: &str, recursive: bool) {
+        if (recursive && self.targets.is_everything(path))
+            || (path.starts_with('/') && path.trim_matches('/').is_empty())
+        {
+            self.block("open-root", format!("it changes permissions of the system or of a home folder: {path}"));
         }
     }
 
@@ -299,12 +171,18 @@ impl Inspector<'_> {
     fn code(&mut self, name: &str, rest: &[String]) {
         for (at, word) in rest.iter().enumerate() {
             let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-            let is_flag = letters.ends_with(['c', 'e', 'r']) || word == "--command" || word == "--eval";
-            if let Some(code) = rest.get(at + 1).filter(|_| is_flag) {
-                if is_interpreter(name) && !SHELLS.contains(&name) {
+            let long = ["--command", "--eval", "--print", "eval"].contains(&word.as_str());
+            let is_flag = letters.ends_with(['c', 'e', 'E', 'r', 'p']) || long;
+            let is_program = is_interpreter(name) && !is_shell(name);
+            // `-cCODE` in one word.
+            let attached = letters.strip_prefix(['c', 'e', 'r']).filter(|code| is_program && code.len() > 1);
+            let code = rest.get(at + 1).filter(|_| is_flag).map(String::as_str).or(attached);
+            if let Some(code) = code {
+                if is_program {
                     if code.contains("fork") && code.contains("while") {
                         self.block("fork-bomb", "code that starts itself again and again");
                     }
+                    self.program(name, code);
                 } else {
                     self.inner(code);
                 }

@@ -4,14 +4,17 @@
 //! variables that the line sets. An unknown value is taken as its worst case. A line that this module does not
 //! recognise as harmful still needs an approval, unless `plain` and `programs` allow it.
 
+mod code;
 mod commands;
+mod names;
 mod notes;
 mod targets;
+mod web;
 mod words;
 
 use tree_sitter::{Node, Tree};
 
-use self::{targets::Targets, words::Words};
+use self::{targets::Targets, web::Downloads, words::Words};
 use crate::{
     Reason, Scope, syntax,
     syntax::{children, nodes, text},
@@ -35,7 +38,7 @@ const MOST: usize = 2_000;
 /// Finds the harmful effects of `line`.
 pub(crate) fn find(line: &str, tree: &Tree, scope: &Scope) -> Harm {
     let mut harm = Harm::default();
-    let mut inspector = Inspector { scope, targets: Targets::new(scope), harm: &mut harm, depth: 0 };
+    let mut inspector = Inspector { scope, targets: Targets::new(scope), harm: &mut harm, depth: 0, downloads: vec![] };
     inspector.line(line, tree);
     harm
 }
@@ -46,6 +49,8 @@ struct Inspector<'a> {
     targets: Targets<'a>,
     harm: &'a mut Harm,
     depth: usize,
+    /// The files that the line fetches from the web.
+    downloads: Downloads,
 }
 
 impl Inspector<'_> {
@@ -56,12 +61,10 @@ impl Inspector<'_> {
                 "command" => {
                     let command = words.command(node);
                     self.command(&command);
-                    if let Some(body) = heredoc(line, node).filter(|_| commands::is_shell_of_input(&command)) {
-                        self.inner(&body);
+                    if let Some(body) = heredoc(&words, node).filter(|_| web::reads_program(&command)) {
+                        self.given_program(&command, &body);
                     }
-                    if commands::interpreter(&command) && fetches(&words, node) {
-                        self.block("web-to-interpreter", "it runs what the web sends");
-                    }
+                    self.web(&words, node, &command);
                 }
                 "function_definition" => {
                     let name = node.child_by_field_name("name").map(|name| text(line, name)).unwrap_or_default();
@@ -101,6 +104,17 @@ impl Inspector<'_> {
         }
     }
 
+    /// Examines a program that the interpreter in `command` reads from standard input.
+    fn given_program(&mut self, command: &[String], program: &str) {
+        match names::unwrapped(command).first() {
+            Some(first) if program.contains(words::WEB) => {
+                self.block("web-to-interpreter", format!("{first} runs what the web sends"));
+            }
+            Some(first) if !names::is_shell(first) => self.program(names::base(first), program),
+            _ => self.inner(program),
+        }
+    }
+
     fn block(&mut self, rule: &'static str, text: impl Into<String>) {
         self.harm.block.get_or_insert(Reason::new(rule, text));
     }
@@ -109,23 +123,6 @@ impl Inspector<'_> {
         let text = text.into();
         if !self.harm.notes.contains(&text) && self.harm.notes.len() < 12 {
             self.harm.notes.push(text);
-        }
-    }
-
-    /// Examines a pipeline whose last command may run the output of the first.
-    fn pipeline(&mut self, words: &Words<'_>, node: Node<'_>) {
-        let (mut web, mut said): (bool, Option<String>) = (false, None);
-        for inner in nodes(node).filter(|node| node.kind() == "command") {
-            let command = words.command(inner);
-            let runs_input = commands::reads_program(&command);
-            if runs_input && web {
-                self.block("web-to-interpreter", "it runs what the web sends");
-            }
-            if let Some(line) = said.take().filter(|_| runs_input) {
-                self.inner(&line);
-            }
-            web |= commands::fetches(&command);
-            said = commands::says(&command);
         }
     }
 
@@ -139,6 +136,7 @@ impl Inspector<'_> {
         };
         for target in target {
             self.writes(&target);
+            self.redirected(node, words, &target);
         }
     }
 
@@ -150,31 +148,22 @@ impl Inspector<'_> {
         if let Some(reason) = self.targets.write(target) {
             self.harm.block.get_or_insert(reason);
         }
-        self.note(format!("it writes {target}"));
+        self.note(format!("it writes {}", words::shown(target)));
     }
 }
 
-/// Whether the arguments of a command contain a download in a substitution.
-fn fetches(words: &Words<'_>, node: Node<'_>) -> bool {
-    // Redirects from a substitution are siblings of the command.
-    let whole = node.parent().filter(|above| above.kind() == "redirected_statement").unwrap_or(node);
-    nodes(whole)
-        .filter(|inner| inner.kind() == "command" && inner.id() != node.id())
-        .any(|inner| commands::fetches(&words.command(inner)))
-}
-
 /// The here-document or here-string of a command.
-fn heredoc(line: &str, node: Node<'_>) -> Option<String> {
+fn heredoc(words: &Words<'_>, node: Node<'_>) -> Option<String> {
     let whole = node.parent().filter(|above| above.kind() == "redirected_statement").unwrap_or(node);
     let redirects = children(whole).into_iter().chain(children(node));
     redirects.into_iter().find_map(|redirect| match redirect.kind() {
         "heredoc_redirect" => children(redirect)
             .into_iter()
             .find(|inner| inner.kind() == "heredoc_body")
-            .map(|body| text(line, body).to_owned()),
+            .map(|body| words.text(body).to_owned()),
         "herestring_redirect" => {
-            let raw = text(line, redirect).trim_start_matches('<').trim();
-            Some(raw.trim_matches(['"', '\'']).to_owned())
+            let raw = words.text(redirect).trim_start_matches('<').trim();
+            Some(words.word(raw).concat())
         }
         _ => None,
     })

@@ -113,7 +113,8 @@ impl<'a> Targets<'a> {
         self.guarded(text)
     }
 
-    fn resolved(&self, text: &str) -> Vec<PathBuf> {
+    /// `text` as a path, in each possible working directory.
+    pub(super) fn resolved(&self, text: &str) -> Vec<PathBuf> {
         self.cwds.iter().map(|cwd| normal(&cwd.join(text))).collect()
     }
 

@@ -4,13 +4,22 @@ use std::collections::BTreeMap;
 
 use tree_sitter::{Node, Tree};
 
+use super::names::line_fetches;
 use crate::{
     Scope,
     syntax::{children, nodes, text},
+    word::split,
 };
 
 /// A placeholder for an unknown value.
 pub(super) const UNKNOWN: char = '\u{1}';
+/// A mark after [`UNKNOWN`], if the value comes from the web.
+pub(super) const WEB: char = '\u{2}';
+
+/// A text for the person who decides, with `…` for what is not known.
+pub(super) fn shown(text: &str) -> String {
+    text.replace(WEB, "").replace(UNKNOWN, "…")
+}
 
 /// The words of a line, with known variables substituted.
 pub(super) struct Words<'l> {
@@ -33,7 +42,27 @@ impl<'l> Words<'l> {
                 words.variables.insert(name.to_owned(), value);
             }
         }
+        words.read_from_web(tree);
         words
+    }
+
+    /// Marks the variables that `read` sets to what a command before it in the pipe fetches.
+    fn read_from_web(&mut self, tree: &Tree) {
+        let reads = |node: &Node<'_>| {
+            let name = node.child_by_field_name("name").map(|name| text(self.line, name)).unwrap_or_default();
+            node.kind() == "command" && ["read", "mapfile", "readarray"].contains(&name)
+        };
+        let reading: Vec<_> = nodes(tree.root_node()).filter(reads).take(100).collect();
+        for node in reading {
+            let mut above = std::iter::successors(Some(node), Node::parent);
+            let Some(pipe) = above.find(|node| node.kind() == "pipeline") else { continue };
+            if !line_fetches(self.line[pipe.start_byte()..node.start_byte()].trim_end_matches(['|', ' '])) {
+                continue;
+            }
+            for name in children(node).into_iter().skip(1).map(|child| text(self.line, child)) {
+                self.variables.insert(name.to_owned(), format!("{UNKNOWN}{WEB}"));
+            }
+        }
     }
 
     pub(super) fn text(&self, node: Node<'_>) -> &'l str {
@@ -44,7 +73,8 @@ impl<'l> Words<'l> {
     pub(super) fn command(&self, node: Node<'_>) -> Vec<String> {
         let skipped = ["variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"];
         let parts = children(node).into_iter().filter(|child| child.is_named() && !skipped.contains(&child.kind()));
-        let words: Vec<String> = parts.flat_map(|child| self.word(self.text(child))).collect();
+        let mut words: Vec<String> = parts.flat_map(|child| self.word(self.text(child))).collect();
+        split_of_env(&mut words);
         // An unquoted variable is split into words.
         match words.split_first() {
             Some((first, rest)) if first.contains(' ') => {
@@ -67,10 +97,6 @@ impl<'l> Words<'l> {
 
     fn expanded(&self, raw: &str) -> String {
         let (mut says, mut rest, mut double) = (String::new(), raw, false);
-        if raw == "~" || raw.starts_with("~/") {
-            says = self.variables.get("HOME").cloned().unwrap_or_else(|| UNKNOWN.to_string());
-            rest = &raw[1..];
-        }
         while let Some(c) = rest.chars().next() {
             let after = &rest[c.len_utf8()..];
             rest = match c {
@@ -111,6 +137,12 @@ impl<'l> Words<'l> {
                     self.printed(&after[..end], &mut says);
                     after.get(end + 1..).unwrap_or_default()
                 }
+                // Bash substitutes it after `=` and `:` as well, as in `dd of=~/x`.
+                '~' if !double && (rest.len() == raw.len() || says.ends_with(['=', ':'])) => {
+                    let end = after.find(['/', ':', '\'', '"', '\\']).unwrap_or(after.len());
+                    says.push_str(&self.home(&after[..end]));
+                    &after[end..]
+                }
                 c => {
                     says.push(c);
                     after
@@ -118,6 +150,18 @@ impl<'l> Words<'l> {
             };
         }
         says
+    }
+
+    /// `~` with the name of a user after it.
+    fn home(&self, user: &str) -> String {
+        let value = |name: &str| self.variables.get(name).cloned().unwrap_or_else(|| UNKNOWN.to_string());
+        match user {
+            "" => value("HOME"),
+            "+" => value("PWD"),
+            "root" => "/root".to_owned(),
+            name if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => format!("/home/{name}"),
+            other => format!("~{other}"),
+        }
     }
 
     /// `(…)` or `{…}` after a dollar sign.
@@ -151,8 +195,34 @@ impl<'l> Words<'l> {
             (Some("echo" | "printf"), _) => {
                 says.push_str(words.collect::<Vec<_>>().join(" ").trim_matches(['"', '\'']));
             }
-            _ => says.push(UNKNOWN),
+            _ => {
+                says.push(UNKNOWN);
+                if line_fetches(inner) {
+                    says.push(WEB);
+                }
+            }
         }
+    }
+}
+
+/// Replaces the option of `env` that has a command in one word by the words of the command.
+fn split_of_env(words: &mut Vec<String>) {
+    let Some(env) = words.iter().position(|word| word == "env" || word.ends_with("/env")) else { return };
+    let letters = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('S');
+    let Some(at) = (env + 1..words.len()).find(|at| letters(&words[*at]) || words[*at].starts_with("--split-string"))
+    else {
+        return;
+    };
+    let attached = match words[at].strip_prefix("--split-string") {
+        Some(value) => value.trim_start_matches('=').to_owned(),
+        None => words[at].split_once('S').map(|(_, value)| value.to_owned()).unwrap_or_default(),
+    };
+    let (line, end) = match (attached.is_empty(), words.get(at + 1)) {
+        (true, Some(next)) => (next.clone(), at + 2),
+        _ => (attached, at + 1),
+    };
+    if let Ok(parts) = split(&line) {
+        words.splice(at..end, parts.into_iter().map(|part| part.text));
     }
 }
 

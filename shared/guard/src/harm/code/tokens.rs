@@ -1,0 +1,197 @@
+//! Code of Python, Perl, Ruby, JavaScript, PHP, Lua and awk as tokens. Their names, texts and operators are similar enough
+//! for one lexer.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// A programming language, as far as its tokens differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// Python and R: `#` starts a comment, and texts may have three quotes.
+    Python,
+    /// Perl, PHP and awk: `.` joins texts, variables have a `$`, and texts between backticks are run.
+    Perl,
+    /// Ruby: texts between backticks are run.
+    Ruby,
+    /// JavaScript and Lua: `//` and `--` start comments, and texts may have backticks.
+    Script,
+}
+
+impl Language {
+    /// The language of the interpreter `name`.
+    pub(super) fn of(name: &str) -> Self {
+        match name {
+            "perl" | "php" | "awk" | "gawk" | "mawk" | "nawk" => Self::Perl,
+            "ruby" => Self::Ruby,
+            "node" | "deno" | "bun" | "lua" => Self::Script,
+            _ => Self::Python,
+        }
+    }
+}
+
+/// A token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    /// A name with its parts, such as `os.path.join`, `File::Path::rmtree` or `$x`.
+    Name(String),
+    /// A text.
+    Text(String),
+    /// A shell line that the code runs.
+    Line(String),
+    /// A number.
+    Number,
+    /// The end of a line.
+    End,
+    /// Any other character.
+    Sign(char),
+}
+
+/// The tokens of `code`.
+pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
+    let mut lexer = Lexer { rest: code.chars().peekable(), language, tokens: vec![] };
+    while lexer.token() {}
+    lexer.tokens
+}
+
+struct Lexer<'c> {
+    rest: Peekable<Chars<'c>>,
+    language: Language,
+    tokens: Vec<Token>,
+}
+
+impl Lexer<'_> {
+    /// Reads one token; `false` at the end of the code.
+    fn token(&mut self) -> bool {
+        let Some(c) = self.rest.next() else { return false };
+        let next = self.rest.peek().copied();
+        let token = match c {
+            '\n' => Token::End,
+            ' ' | '\t' | '\r' => return true,
+            '#' if self.language != Language::Script => return self.comment(),
+            '/' if next == Some('/') && self.language != Language::Python => return self.comment(),
+            '-' if next == Some('-') && self.language == Language::Script => return self.comment(),
+            '\'' | '"' => Token::Text(self.text(c, c != '\'' || self.language != Language::Perl)),
+            '`' if self.language == Language::Script => Token::Text(self.text(c, true)),
+            '`' => Token::Line(self.text(c, true)),
+            '%' if self.language == Language::Ruby && next.is_some_and(|c| "xqQwWi".contains(c)) => {
+                let kind = self.rest.next().unwrap_or_default();
+                return self.delimited(&kind.to_string(), Token::Sign('%'));
+            }
+            c if c.is_ascii_digit() => {
+                while self.rest.next_if(char::is_ascii_alphanumeric).is_some() {}
+                Token::Number
+            }
+            c if c.is_alphabetic() || "_$@".contains(c) => return self.name(c),
+            c => Token::Sign(c),
+        };
+        self.tokens.push(token);
+        true
+    }
+
+    fn comment(&mut self) -> bool {
+        while self.rest.next_if(|c| *c != '\n').is_some() {}
+        true
+    }
+
+    fn name(&mut self, first: char) -> bool {
+        let mut name = first.to_string();
+        while let Some(c) = self.rest.next_if(|c| c.is_alphanumeric() || "_!?:.".contains(*c)) {
+            // A colon is a part of a name only in `::`, and a point joins texts in Perl.
+            let is_colon = c == ':' && !(self.rest.peek() == Some(&':') || name.ends_with(':'));
+            if is_colon || (c == '.' && self.language == Language::Perl) {
+                self.named(name);
+                self.tokens.push(Token::Sign(c));
+                return true;
+            }
+            name.push(c);
+        }
+        let quotes = matches!(self.rest.peek(), Some('\'' | '"'));
+        if quotes
+            && self.language == Language::Python
+            && name.len() <= 2
+            && name.chars().all(|c| "rRbBfFuU".contains(c))
+        {
+            // A prefix of a text.
+            return true;
+        }
+        if self.language == Language::Perl && ["q", "qq", "qw", "qx"].contains(&name.as_str()) {
+            let token = Token::Name(name.clone());
+            return self.delimited(name.strip_prefix('q').unwrap_or_default(), token);
+        }
+        self.named(name);
+        true
+    }
+
+    fn named(&mut self, name: String) {
+        self.tokens.push(Token::Name(name));
+    }
+
+    /// A text between delimiters of its own, as in `qx(…)`; `other` if there are none.
+    fn delimited(&mut self, kind: &str, other: Token) -> bool {
+        let Some(open) = self.rest.next_if(|c| c.is_ascii_punctuation() && !",;=".contains(*c)) else {
+            self.tokens.push(other);
+            return true;
+        };
+        let close = match open {
+            '(' => ')',
+            '[' => ']',
+            '{' => '}',
+            '<' => '>',
+            other => other,
+        };
+        let text = self.text(close, true);
+        match kind {
+            "x" => self.tokens.push(Token::Line(text)),
+            "w" | "W" => {
+                for word in text.split_whitespace() {
+                    self.tokens.extend([Token::Text(word.to_owned()), Token::Sign(',')]);
+                }
+            }
+            _ => self.tokens.push(Token::Text(text)),
+        }
+        true
+    }
+
+    /// The text up to `close`.
+    fn text(&mut self, close: char, escapes: bool) -> String {
+        let mut text = String::new();
+        let mut triple = false;
+        if self.language == Language::Python && self.rest.next_if_eq(&close).is_some() {
+            triple = self.rest.next_if_eq(&close).is_some();
+            if !triple {
+                return text;
+            }
+        }
+        while let Some(c) = self.rest.next() {
+            match c {
+                '\\' if escapes => self.escape(&mut text),
+                c if c == close && triple => {
+                    text.push(c);
+                    if text.ends_with(&close.to_string().repeat(3)) {
+                        text.truncate(text.len() - 3 * close.len_utf8());
+                        break;
+                    }
+                }
+                c if c == close => break,
+                c => text.push(c),
+            }
+        }
+        text
+    }
+
+    fn escape(&mut self, text: &mut String) {
+        let digits = match self.rest.next() {
+            Some('n') => return text.push('\n'),
+            Some('t') => return text.push('\t'),
+            Some('x') => 2,
+            Some('u') => 4,
+            Some('\n') | None => return,
+            Some(c) => return text.push(c),
+        };
+        let mut code = String::new();
+        for _ in 0..digits {
+            code.extend(self.rest.next_if(char::is_ascii_hexdigit));
+        }
+        text.extend(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32));
+    }
+}

@@ -1,0 +1,179 @@
+//! The names of programs by what they do, and the command in the arguments of a wrapper such as `sudo`.
+
+use crate::syntax::{self, children, nodes, text};
+
+/// Programs that run the command in their arguments.
+const WRAPPERS: [&str; 26] = [
+    "sudo", "doas", "env", "nohup", "setsid", "command", "builtin", "exec", "time", "stdbuf", "ionice", "nice", "chrt",
+    "taskset", "timeout", "xargs", "watch", "flock", "chroot", "strace", "busybox", "toybox", "unbuffer", "parallel",
+    "pkexec", "runuser",
+];
+
+const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "rbash"];
+
+const INTERPRETERS: [&str; 14] = [
+    "python",
+    "python2",
+    "python3",
+    "perl",
+    "ruby",
+    "node",
+    "deno",
+    "bun",
+    "php",
+    "lua",
+    "pwsh",
+    "osascript",
+    "tclsh",
+    "Rscript",
+];
+
+const FETCHERS: [&str; 22] = [
+    "curl",
+    "wget",
+    "wget2",
+    "fetch",
+    "http",
+    "https",
+    "httpie",
+    "xh",
+    "curlie",
+    "aria2c",
+    "axel",
+    "lynx",
+    "w3m",
+    "elinks",
+    "GET",
+    "lwp-request",
+    "lwp-download",
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "telnet",
+];
+
+/// Commands that are recognised among a wrapper's arguments, in addition to shells, interpreters and wrappers.
+const HARMFUL: [&str; 34] = [
+    "rm",
+    "unlink",
+    "rmdir",
+    "shred",
+    "mv",
+    "cp",
+    "chmod",
+    "chown",
+    "chgrp",
+    "dd",
+    "tee",
+    "find",
+    "mkfs",
+    "mkswap",
+    "wipefs",
+    "fdisk",
+    "sfdisk",
+    "cfdisk",
+    "gdisk",
+    "sgdisk",
+    "parted",
+    "blkdiscard",
+    "shutdown",
+    "reboot",
+    "halt",
+    "poweroff",
+    "init",
+    "telinit",
+    "systemctl",
+    "kill",
+    "eval",
+    "rsync",
+    "sed",
+    "ln",
+];
+
+/// The longest text in a substitution that is parsed for this question. A longer one that names a fetching program
+/// counts as one.
+const PARSED: usize = 2_000;
+
+/// The name of a program without its folder.
+pub(super) fn base(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+pub(super) fn is_interpreter(name: &str) -> bool {
+    SHELLS.contains(&name) || INTERPRETERS.iter().any(|one| name == *one || name.starts_with("python3."))
+}
+
+/// The command without its wrappers.
+pub(super) fn unwrapped(words: &[String]) -> &[String] {
+    stages(words).last().unwrap_or(words)
+}
+
+/// A command, the command in its arguments if it is a wrapper, and so on.
+pub(super) fn stages(words: &[String]) -> impl Iterator<Item = &[String]> {
+    std::iter::successors(Some(words), |words| inside(words))
+}
+
+/// The command in the arguments of a wrapper.
+fn inside(words: &[String]) -> Option<&[String]> {
+    let (_, rest) = words.split_first().filter(|(first, _)| is_wrapper(first))?;
+    let is_command = |word: &String| {
+        let name = base(word);
+        let known = HARMFUL.contains(&name) || FETCHERS.contains(&name) || WRAPPERS.contains(&name);
+        !word.starts_with('-') && (known || is_interpreter(name) || name.starts_with("mkfs.") || plain(name))
+    };
+    let at = rest.iter().position(is_command)?;
+    Some(&rest[at..])
+}
+
+/// Programs whose arguments are not commands.
+fn plain(name: &str) -> bool {
+    ["echo", "printf", "grep", "rg", "cat", "ls", "git", "awk"].contains(&name)
+}
+
+/// Whether a program runs the command in its arguments.
+pub(super) fn is_wrapper(word: &str) -> bool {
+    WRAPPERS.contains(&base(word))
+}
+
+/// Whether a program is a shell.
+pub(super) fn is_shell(word: &str) -> bool {
+    SHELLS.contains(&base(word))
+}
+
+/// Whether a program fetches from the web.
+pub(super) fn is_fetcher(word: &str) -> bool {
+    FETCHERS.contains(&base(word))
+}
+
+/// The output of a command that prints its arguments.
+pub(super) fn says(words: &[String]) -> Option<String> {
+    let words = unwrapped(words);
+    let (first, rest) = words.split_first()?;
+    let rest: Vec<&str> =
+        rest.iter().map(String::as_str).filter(|word| !["-e", "-n", "-E", "--"].contains(word)).collect();
+    ["echo", "printf"].contains(&base(first)).then(|| rest.join(" ").replace("\\n", "\n"))
+}
+
+/// Whether a command fetches from the web.
+pub(super) fn fetches(words: &[String]) -> bool {
+    let words = unwrapped(words);
+    let Some((first, rest)) = words.split_first() else { return false };
+    is_fetcher(first) || (is_shell(first) && rest.iter().any(|word| line_fetches(word)))
+}
+
+/// Whether a command of `line` fetches from the web.
+pub(super) fn line_fetches(line: &str) -> bool {
+    if !FETCHERS.iter().any(|name| line.contains(name)) {
+        return false;
+    }
+    if line.len() > PARSED {
+        return true;
+    }
+    let Some(tree) = syntax::parse(line) else { return true };
+    nodes(tree.root_node()).filter(|node| node.kind() == "command").any(|node| {
+        let words = children(node).into_iter().map(|child| text(line, child));
+        let words: Vec<_> = words.map(|word| word.replace(['\'', '"', '\\'], "")).collect();
+        unwrapped(&words).first().is_some_and(|first| is_fetcher(first))
+    })
+}
