@@ -31,12 +31,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options for this process and the project at `root`.
+    /// The options for this process and the project at `root`, with `file` in place of the project's and the user's file.
     ///
     /// # Errors
     /// [`CONFIG_INVALID`] for a `.env` that cannot be read.
-    pub fn of_process(root: &Path) -> Result<Self, Error> {
-        Ok(Self { user_folder: user_folder(), environment: Environment::read(root)?, ..Self::default() })
+    pub fn of_process(root: &Path, file: Option<&str>) -> Result<Self, Error> {
+        let (file, environment) = (file.map(PathBuf::from), Environment::read(root)?);
+        Ok(Self { file, user_folder: user_folder(), environment, flags: vec![] })
     }
 }
 

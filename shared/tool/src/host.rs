@@ -47,6 +47,9 @@ pub struct HostOptions {
     /// server of browsers, such as a Selenium Grid, that opens the pages in place of this machine (default: none)
     #[argh(option)]
     pub webdriver_url: Option<String>,
+    /// configuration file in place of ragmaker.toml
+    #[argh(option)]
+    pub config: Option<String>,
 }
 
 /// The host options of tools that work only in the project's own folders.
@@ -58,7 +61,9 @@ pub const CONVERSATION: &[&str] = &["--project-root", "--conversation"];
 /// The host options of tools that read and write where the caller says.
 pub const SAVING: &[&str] = &["--project-root", "--allow-root"];
 /// The host options of tools that ask services which a person configured.
-pub const SEARCHING: &[&str] = &["--project-root", "--allow-domain"];
+pub const SEARCHING: &[&str] = &["--project-root", "--allow-domain", "--config"];
+/// The host options of the search in knowledge bases, which may ask a configured service.
+pub const RETRIEVING: &[&str] = &["--project-root", "--allow-root", "--config"];
 /// The host options of tools that open web pages.
 pub const BROWSING: &[&str] = &["--project-root", "--allow-domain", "--public-only", "--block-list", "--webdriver-url"];
 /// The host options of tools that open web pages and save them.
@@ -78,6 +83,7 @@ pub const ALL: &[&str] = &[
     "--conversation",
     "--block-list",
     "--webdriver-url",
+    "--config",
 ];
 /// The host options of tools that read files: knowledge bases are readable without being writable.
 pub const FILES: &[&str] = &["--project-root", "--allow-root", "--kb-root"];

@@ -242,3 +242,33 @@ fn a_refused_summary_is_reported_and_the_conversation_goes_on() {
         assert!(got.len() == 1 && got[0].body.to_string().contains("Question 0?"));
     }
 }
+
+#[test]
+fn the_named_configuration_is_that_of_the_tools() {
+    let project = Project::new();
+    let service = Scripted::by(|got| {
+        let vectors: Vec<_> = got.body["input"].as_array().into_iter().flatten().enumerate().collect();
+        let data: Vec<_> = vectors.iter().map(|(at, _)| json!({"index": at, "embedding": [1.0, 0.5]})).collect();
+        let hit = json!({"title": "Tides", "url": "https://a.example/tides", "content": "Twice a day."});
+        Reply::status("200 OK", "", &json!({"results": [hit], "data": data}).to_string())
+    });
+    let line = format!("[search]\nengine = 'tavily'\nbase_url = '{0}'\nembed_url = '{0}'\n", service.url);
+    project.write("other.toml", line);
+    project.write("kb/cache/documents/tides.md", "# Tides\n\nTwice a day.\n");
+    let catalog = json!({"documents": [{"path": "cache/documents/tides.md", "title": "Tides", "summary": "Tides."}]});
+    project.write("kb/catalog.json", catalog.to_string());
+    let endpoint = caller(vec![
+        ("web_search", json!({"query": "tides"})),
+        ("search_knowledge_base", json!({"query": "tides", "kb_root": "kb"})),
+    ]);
+    let run = agent(&project, &endpoint, WireFormat::OpenAi)
+        .env("TAVILY_API_KEY", "tvly-0123456789")
+        .args(["Go.", "--output", "json", "--config", "other.toml"])
+        .run();
+    assert_eq!(run.answer()["answer"], "Done.");
+    let told = results(&endpoint.got().pop().unwrap().body);
+    assert!(told[0].contains("https://a.example/tides"), "{told:?}");
+    let asked: Vec<_> = service.got().iter().map(|got| got.head.lines().next().unwrap().to_owned()).collect();
+    assert!(asked.iter().any(|line| line.starts_with("POST /search ")), "{asked:?}");
+    assert!(asked.iter().any(|line| line.starts_with("POST /v1/embeddings ")), "{asked:?} {told:?}");
+}

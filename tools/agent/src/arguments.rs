@@ -28,9 +28,6 @@ pub(crate) struct Arguments {
     /// the provider's root, with or without /v1
     #[argh(option)]
     pub(crate) base_url: Option<String>,
-    /// configuration file in place of ragmaker.toml
-    #[argh(option)]
-    pub(crate) config: Option<String>,
     /// offer only these tools: their names, with commas between
     #[argh(option)]
     pub(crate) tools: Option<String>,

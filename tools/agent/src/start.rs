@@ -1,6 +1,6 @@
 //! The start: from arguments and configuration to a conversation.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use ragmaker_config::{Config, Options};
 use ragmaker_model::{Client, Endpoint};
@@ -30,7 +30,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
     let project = Project::discover(host.project_root.as_deref())?;
     let cache = project.cache_folder();
     let mut terminal = Terminal::new(cache.join(CONVERSATIONS).join("history"), signals.editing());
-    let config = config(arguments, &project)?;
+    let config = config(arguments, host.config.as_deref(), &project)?;
     trust::confirm(&config, &mut terminal)?;
     signals.check()?;
     let settings = config.agent();
@@ -99,9 +99,8 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
     Ok((agent, is_resumed))
 }
 
-fn config(arguments: &Arguments, project: &Project) -> Result<Config, Error> {
-    let mut options = Options::of_process(project.root())?;
-    options.file = arguments.config.as_ref().map(PathBuf::from);
+fn config(arguments: &Arguments, file: Option<&str>, project: &Project) -> Result<Config, Error> {
+    let mut options = Options::of_process(project.root(), file)?;
     let flags = [
         ("model.provider", arguments.provider.clone()),
         ("model.name", arguments.model.clone()),

@@ -16,7 +16,7 @@ use ragmaker_work_state::Conversation;
 /// Makes the paths of `host` absolute and the project root the working directory, so that relative paths
 /// in calls start there whichever process runs them.
 pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
-    let HostOptions { project_root, allow_root, kb_root, conversation, block_list, .. } = &host;
+    let HostOptions { project_root, allow_root, kb_root, conversation, block_list, config, .. } = &host;
     let project_root = project_root.as_ref().map(|root| directory("--project-root", root)).transpose()?;
     let allowed = |root: &String| match root.strip_prefix("rw=") {
         Some(root) => Ok(format!("rw={}", directory("--allow-root", root)?)),
@@ -25,6 +25,7 @@ pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
     let allow_root = allow_root.iter().map(allowed).collect::<Result<_, _>>()?;
     let kb_root = kb_root.iter().map(|root| directory("--kb-root", root)).collect::<Result<_, _>>()?;
     let block_list = block_list.iter().map(|list| file("--block-list", list)).collect::<Result<_, _>>()?;
+    let config = config.as_ref().map(|config| file("--config", config)).transpose()?;
     let inherited = env::var(PROJECT_ROOT).ok().filter(|root| project_root.is_none() && !root.is_empty());
     let inherited = inherited.map(|root| directory(PROJECT_ROOT, &root)).transpose()?;
     if let Some(root) = project_root.as_ref().or(inherited.as_ref()) {
@@ -36,7 +37,7 @@ pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
         given => Conversation::named(&project, given.as_deref())?.name().to_owned(),
     };
     let conversation = Some(conversation);
-    Ok(HostOptions { project_root, allow_root, kb_root, conversation, block_list, ..host })
+    Ok(HostOptions { project_root, allow_root, kb_root, conversation, block_list, config, ..host })
 }
 
 /// The name of a conversation that no other server has.

@@ -58,7 +58,8 @@ impl Endpoint {
     /// The reason why it cannot be used. The search then ranks by words.
     pub(crate) fn configured(invocation: &Invocation) -> Result<Option<Self>, String> {
         let Ok(project) = Project::discover(invocation.host.project_root.as_deref()) else { return Ok(None) };
-        let config = Options::of_process(project.root()).and_then(|options| Config::load(project.root(), &options));
+        let options = Options::of_process(project.root(), invocation.host.config.as_deref());
+        let config = options.and_then(|options| Config::load(project.root(), &options));
         config.map_err(|error| error.to_string())?.embeddings()?.map(Self::new).transpose()
     }
 

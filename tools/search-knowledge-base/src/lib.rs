@@ -139,7 +139,7 @@ impl Tool for Args {
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
-    const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const HOST_OPTIONS: &'static [&'static str] = host::RETRIEVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const TOOLSETS: &'static [Toolset] = &[Toolset::Ask];

@@ -126,7 +126,8 @@ impl Tool for Args {
             return Err(refused(&format!("has more than {LONGEST_QUERY} characters")));
         }
         let project = Project::discover(invocation.host.project_root.as_deref())?;
-        let config = Config::load(project.root(), &Options::of_process(project.root())?)?;
+        let options = Options::of_process(project.root(), invocation.host.config.as_deref())?;
+        let config = Config::load(project.root(), &options)?;
         let settings = config.search(self.engine.map(SearchEngine::from))?;
         let domains = Domains::new(&invocation.host.allow_domain)?;
         let found = engine::search(&settings, &query, self.count.index())?;
