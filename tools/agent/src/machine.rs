@@ -181,12 +181,19 @@ pub(crate) enum Phase {
     AgentDecide,
     /// Waits for results.
     ToolExecution,
+    /// Waits for a note to the model, which an answer or a result made necessary.
+    Note(Note),
     /// Waits for a summary of the first messages.
     Summary {
         /// The number of messages.
         cut: usize,
         /// Whether the last one was not accepted.
         strict: bool,
+    },
+    /// Waits for the results among the first messages to be shortened.
+    Shortening {
+        /// The number of messages.
+        cut: usize,
     },
     /// The turn is over.
     End,
@@ -199,7 +206,9 @@ impl Phase {
             Self::UserInput => "user_input",
             Self::AgentDecide => "agent_decide",
             Self::ToolExecution => "tool_execution",
+            Self::Note(_) => "note",
             Self::Summary { .. } => "summary",
+            Self::Shortening { .. } => "shortening",
             Self::End => "end",
         }
     }
@@ -255,8 +264,10 @@ impl State {
     pub(crate) fn unfinished(&self) -> Option<Effect> {
         match self.phase {
             Phase::AgentDecide => Some(Effect::Decide),
+            Phase::Note(note) => Some(Effect::Tell(note)),
             Phase::Summary { cut, strict } => Some(Effect::Summarise { cut, strict }),
-            _ => None,
+            Phase::Shortening { cut } => Some(Effect::Shorten { cut }),
+            Phase::UserInput | Phase::ToolExecution | Phase::End => None,
         }
     }
 }
@@ -345,6 +356,12 @@ fn decide(state: &mut State, rules: &Rules) -> Vec<Effect> {
     vec![Effect::Decide]
 }
 
+/// Has a note told to the model. If the program ends before the note is written, it is told on resumption.
+fn tell(state: &mut State, note: Note) -> Vec<Effect> {
+    state.phase = Phase::Note(note);
+    vec![Effect::Tell(note)]
+}
+
 fn answered(state: &mut State, text: String, calls: Vec<Call>, usage: Usage, rules: &Rules) -> Vec<Effect> {
     state.steps += 1;
     state.usage.input_tokens += usage.input_tokens;
@@ -364,12 +381,10 @@ fn answered(state: &mut State, text: String, calls: Vec<Call>, usage: Usage, rul
             state.phase = Phase::UserInput;
             return vec![Effect::Stop(Stop::Empty)];
         }
-        state.phase = Phase::AgentDecide;
-        return vec![Effect::Tell(Note::Empty)];
+        return tell(state, Note::Empty);
     }
     if rules.think_required && state.used_tools && !state.thought && !state.judged && !is_last {
-        state.phase = Phase::AgentDecide;
-        return vec![Effect::Tell(Note::Judge)];
+        return tell(state, Note::Judge);
     }
     state.phase = Phase::End;
     vec![Effect::Answer(text)]
@@ -410,10 +425,7 @@ fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &R
             state.phase = Phase::UserInput;
             vec![Effect::Stop(Stop::Steps(state.steps))]
         }
-        Some((count, _)) if count == REPEATS.0 => {
-            state.phase = Phase::AgentDecide;
-            vec![Effect::Tell(Note::Repeated)]
-        }
+        Some((count, _)) if count == REPEATS.0 => tell(state, Note::Repeated),
         _ => decide(state, rules),
     }
 }
@@ -444,7 +456,7 @@ fn summarised(state: &mut State, cut: usize, text: &str, strict: bool) -> Vec<Ef
         return summarise(state, cut, true);
     }
     state.waiting = WAIT_TURNS;
-    state.phase = Phase::AgentDecide;
+    state.phase = Phase::Shortening { cut };
     vec![Effect::Shorten { cut }]
 }
 

@@ -189,6 +189,29 @@ fn a_context_that_is_too_long_is_summarised_once() {
     assert_eq!(after(&rules, [user("?"), other]).1, [Effect::Stop(Stop::Failed)]);
 }
 
+#[test]
+fn a_turn_that_was_cut_off_goes_on_with_what_was_due() {
+    let rules = Rules { max_turns: 2, kept_turns: 1, ..Rules::default() };
+    let used = [user("?"), calls(&[("a", "read_file")]), result("a", "1")];
+    let same = (0..3).flat_map(|at| {
+        let id = format!("c{at}");
+        [calls(&[(&id, "read_file")]), result(&id, "the same")]
+    });
+    let turns = (0..2).flat_map(|_| [user("question"), says("A long enough answer to be replaced.")]);
+    let refused = |strict| Event::Summary { cut: 4, text: String::new(), strict, failure: None };
+    let no_summary = turns.chain([user("third"), refused(false), refused(true)]);
+    for (events, due) in [
+        (used.into_iter().chain([says("Done.")]).collect::<Vec<_>>(), Effect::Tell(Note::Judge)),
+        (vec![user("?"), says("")], Effect::Tell(Note::Empty)),
+        ([user("?")].into_iter().chain(same).collect(), Effect::Tell(Note::Repeated)),
+        (no_summary.collect(), Effect::Shorten { cut: 4 }),
+        (vec![user("?")], Effect::Decide),
+    ] {
+        let (state, effects) = after(&rules, events);
+        assert_eq!((&state.unfinished(), &effects[..]), (&Some(due.clone()), &[due][..]));
+    }
+}
+
 fn any_event() -> impl Strategy<Value = Event> {
     let id = || prop::sample::select(vec!["a", "b", "c", "d", ""]);
     let name = prop::sample::select(vec!["think", "work", "read_file"]);
