@@ -375,8 +375,8 @@ impl Agent {
                 });
                 Event::Assistant { text: blank(&text), calls: calls.collect(), usage }
             }
-            Event::Summary { cut, text, strict, failure } => {
-                Event::Summary { cut, text: blank(&text), strict, failure: failure.as_deref().map(blank) }
+            Event::Summary { cut, text, strict, usage, failure } => {
+                Event::Summary { cut, text: blank(&text), strict, usage, failure: failure.as_deref().map(blank) }
             }
             Event::Failed { code, message } => Event::Failed { code, message: blank(&message) },
             Event::Approval { id, decision, reason } => Event::Approval { id, decision, reason: blank(&reason) },

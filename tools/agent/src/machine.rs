@@ -74,6 +74,9 @@ pub(crate) enum Event {
         text: String,
         /// Whether the stricter prompt was used.
         strict: bool,
+        /// The tokens used.
+        #[serde(default)]
+        usage: Usage,
         /// Why the model could not be asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<String>,
@@ -222,7 +225,7 @@ pub(crate) struct State {
     pub(crate) history: History,
     /// The result that the machine waits for.
     pub(crate) phase: Phase,
-    /// The tokens of all answers.
+    /// The tokens of all answers and summaries.
     pub(crate) usage: Usage,
     /// The number of requests to the model in this turn.
     pub(crate) steps: usize,
@@ -258,6 +261,11 @@ impl State {
             }
             _ => all.iter().map(tokens).sum(),
         }
+    }
+
+    fn spend(&mut self, usage: Usage) {
+        self.usage.input_tokens += usage.input_tokens;
+        self.usage.output_tokens += usage.output_tokens;
     }
 
     /// The effect that continues a turn after an interruption.
@@ -301,7 +309,8 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
             state.history.note(text);
             decide(&mut state, rules)
         }
-        Event::Summary { cut, text, strict, failure } => {
+        Event::Summary { cut, text, strict, usage, failure } => {
+            state.spend(usage);
             state.refusal = compaction::refusal(&state.history, cut, &text, failure);
             summarised(&mut state, cut, &text, strict)
         }
@@ -364,8 +373,7 @@ fn tell(state: &mut State, note: Note) -> Vec<Effect> {
 
 fn answered(state: &mut State, text: String, calls: Vec<Call>, usage: Usage, rules: &Rules) -> Vec<Effect> {
     state.steps += 1;
-    state.usage.input_tokens += usage.input_tokens;
-    state.usage.output_tokens += usage.output_tokens;
+    state.spend(usage);
     state.history.answer(text.clone(), calls);
     let counted = usize::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(usize::MAX);
     state.counted = (usage.input_tokens > 0).then_some((counted, state.history.messages().len()));

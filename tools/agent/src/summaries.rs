@@ -1,6 +1,6 @@
 //! Shortening older turns: by a summary of the model, or by cutting long results.
 
-use ragmaker_model::{CANCELLED, Declarations, Message, Progress, Request};
+use ragmaker_model::{CANCELLED, Declarations, Message, Progress, Request, Usage};
 use ragmaker_tool::Error;
 use serde_json::json;
 
@@ -27,12 +27,12 @@ impl Agent {
             }
         });
         match answer {
-            Ok(answer) => Event::Summary { cut, text: answer.text, strict, failure: None },
+            Ok(answer) => Event::Summary { cut, text: answer.text, strict, usage: answer.usage, failure: None },
             Err(error) if error.is(CANCELLED) => Event::Interrupted,
             // Asking again, more strictly, would fail for the same reason.
             Err(error) => {
                 let failure = Some(format!("{}: {}", error.code(), error.message()));
-                Event::Summary { cut, text: String::new(), strict: true, failure }
+                Event::Summary { cut, text: String::new(), strict: true, usage: Usage::default(), failure }
             }
         }
     }

@@ -24,6 +24,11 @@ fn result(id: &str, text: &str) -> Event {
     Event::ToolResult { id: id.into(), name: String::new(), text: text.into(), is_error: false, milliseconds: 0 }
 }
 
+fn summary(cut: usize, text: &str, strict: bool) -> Event {
+    let usage = Usage { input_tokens: 100, output_tokens: 10 };
+    Event::Summary { cut, text: text.into(), strict, usage, failure: None }
+}
+
 /// The state after `events`, and the effects of the last.
 fn after(rules: &Rules, events: impl IntoIterator<Item = Event>) -> (State, Vec<Effect>) {
     events.into_iter().fold((State::default(), vec![]), |(state, _), event| next(state, event, rules))
@@ -155,12 +160,15 @@ fn a_summary_that_fails_leaves_the_history_and_waits() {
     let events = (0..2).flat_map(turn).chain([user("third")]);
     let (state, effects) = after(&rules, events);
     assert_eq!(effects, [Effect::Summarise { cut: 4, strict: false }]);
-    let summary = |text: &str, strict| Event::Summary { cut: 4, text: text.into(), strict, failure: None };
+    let summary = |text: &str, strict| summary(4, text, strict);
     let (accepted, effects) = next(state.clone(), summary("Two questions.", false), &rules);
     assert_eq!((effects, accepted.history.messages().len()), (vec![Effect::Decide], 2));
+    assert_eq!(accepted.usage, Usage { input_tokens: 100, output_tokens: 10 });
     let (mut state, effects) = next(state, summary("", false), &rules);
     assert_eq!(effects, [Effect::Summarise { cut: 4, strict: true }]);
+    // A refused one was paid for as well.
     let (next_state, effects) = next(state.clone(), summary(&"x".repeat(10_000), true), &rules);
+    assert_eq!(next_state.usage, Usage { input_tokens: 200, output_tokens: 20 });
     assert_eq!((effects, next_state.history.messages()), (vec![Effect::Shorten { cut: 4 }], state.history.messages()));
     (state, _) = next(next_state, Event::Shortened { results: vec![] }, &rules);
     let mut tried = vec![];
@@ -181,7 +189,7 @@ fn a_context_that_is_too_long_is_summarised_once() {
     let (state, effects) = after(&rules, turns.chain([user("?"), failed()]));
     let [Effect::Summarise { cut, .. }] = effects[..] else { panic!("{effects:?}") };
     let (state, effects) =
-        next(state, Event::Summary { cut, text: "Short.".into(), strict: false, failure: None }, &rules);
+        next(state, summary(cut, "Short.", false), &rules);
     assert_eq!(effects, [Effect::Decide]);
     let (state, effects) = next(state, failed(), &rules);
     assert_eq!((state.phase, effects), (Phase::UserInput, vec![Effect::Stop(Stop::Failed)]));
@@ -198,7 +206,7 @@ fn a_turn_that_was_cut_off_goes_on_with_what_was_due() {
         [calls(&[(&id, "read_file")]), result(&id, "the same")]
     });
     let turns = (0..2).flat_map(|_| [user("question"), says("A long enough answer to be replaced.")]);
-    let refused = |strict| Event::Summary { cut: 4, text: String::new(), strict, failure: None };
+    let refused = |strict| summary(4, "", strict);
     let no_summary = turns.chain([user("third"), refused(false), refused(true)]);
     for (events, due) in [
         (used.into_iter().chain([says("Done.")]).collect::<Vec<_>>(), Effect::Tell(Note::Judge)),
@@ -224,12 +232,7 @@ fn any_event() -> impl Strategy<Value = Event> {
             }
         ),
         (id(), "[a-z]{0,9}").prop_map(|(id, text)| result(id, &text)),
-        (0_usize..20, "[a-z]{0,9}", any::<bool>()).prop_map(|(cut, text, strict)| Event::Summary {
-            cut,
-            text,
-            strict,
-            failure: None
-        }),
+        (0_usize..20, "[a-z]{0,9}", any::<bool>()).prop_map(|(cut, text, strict)| summary(cut, &text, strict)),
         Just(Event::Shortened { results: vec![("a".into(), "short".into())] }),
         Just(Event::Note { note: Note::Repeated, text: "note".into() }),
         Just(Event::Failed { code: "CONTEXT_TOO_LONG".into(), message: String::new() }),
