@@ -6,7 +6,7 @@ use ragmaker_tool::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Call, MODEL_ANSWER_INVALID, Message, message::parsed};
+use crate::{Call, MODEL_ANSWER_INVALID, Message, TextSignature, message::parsed};
 
 /// The most bytes of text and arguments in an answer: one that never ends is given up here.
 const ANSWER_LIMIT: usize = 8 << 20;
@@ -18,6 +18,8 @@ const CALLS: usize = 128;
 pub struct Answer {
     /// Its text.
     pub text: String,
+    /// The signed parts of its text, in order.
+    pub signatures: Vec<TextSignature>,
     /// Its calls, each with an id that no other call of the conversation has.
     pub calls: Vec<Call>,
     /// The tokens used.
@@ -70,6 +72,7 @@ pub(crate) struct PartialCall {
 #[derive(Debug, Default)]
 pub(crate) struct PartialAnswer {
     pub(crate) text: String,
+    pub(crate) signatures: Vec<TextSignature>,
     pub(crate) drafts: Vec<PartialCall>,
     pub(crate) usage: Usage,
     pub(crate) stop: Option<Stop>,
@@ -97,6 +100,12 @@ impl PartialAnswer {
         Ok(())
     }
 
+    /// Replaces the text by another, which no signature belongs to.
+    pub(crate) fn replace_text(&mut self, text: String) {
+        self.text = text;
+        self.signatures.clear();
+    }
+
     /// The answer, with an id for every call that differs from those in `messages` and from each other: providers
     /// leave ids out or use one twice.
     pub(crate) fn finish(self, messages: &[Message]) -> Answer {
@@ -122,7 +131,8 @@ impl PartialAnswer {
             let arguments = parsed(&arguments);
             Call { id: unique(id), name, arguments, signature }
         });
-        Answer { calls: calls.collect(), text: self.text, usage: self.usage, stop: self.stop.unwrap_or_default() }
+        let (calls, stop) = (calls.collect(), self.stop.unwrap_or_default());
+        Answer { text: self.text, signatures: self.signatures, calls, usage: self.usage, stop }
     }
 }
 

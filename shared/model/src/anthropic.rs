@@ -54,7 +54,7 @@ pub(crate) fn tools(tools: &[Declaration]) -> Value {
 fn blocks(message: &Message) -> (&'static str, Vec<Value>) {
     match message {
         Message::User { text } => ("user", vec![json!({"type": "text", "text": text})]),
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             // Empty text is refused; an answer without any still needs a block.
             let said = if text.trim().is_empty() && calls.is_empty() { "(no answer)" } else { text.as_str() };
             let said = (!said.trim().is_empty()).then(|| json!({"type": "text", "text": said}));

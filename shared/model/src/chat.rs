@@ -39,8 +39,8 @@ pub(crate) fn tools(tools: &[Declaration]) -> Value {
 fn message(message: &Message) -> Value {
     match message {
         Message::User { text } => json!({"role": "user", "content": text}),
-        Message::Assistant { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } if calls.is_empty() => json!({"role": "assistant", "content": text}),
+        Message::Assistant { text, calls, .. } => {
             let content = if text.is_empty() { Value::Null } else { text.as_str().into() };
             let calls: Vec<_> = calls
                 .iter()

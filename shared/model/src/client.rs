@@ -216,7 +216,7 @@ impl Client {
             && let Some((left, drafts)) = text::calls(&collected.text, request.tools)
         {
             self.uses_text.store(true, Ordering::Relaxed);
-            collected.text = left;
+            collected.replace_text(left);
             collected.drafts = drafts;
         }
         if uses_text && !collected.text.is_empty() {
@@ -237,9 +237,9 @@ impl Client {
         let schema = text::schema(request.tools);
         let mut collected = self.collect(&plain, Some(&schema), cancel, &mut |_| ())?;
         if let Some(said) = text::said(&collected.text) {
-            collected.text = said;
+            collected.replace_text(said);
         } else if let Some((left, drafts)) = text::calls(&collected.text, request.tools) {
-            collected.text = left;
+            collected.replace_text(left);
             collected.drafts = drafts;
         }
         if !collected.text.is_empty() {

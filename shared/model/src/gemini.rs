@@ -4,7 +4,7 @@ use ragmaker_tool::Error;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Declaration, Endpoint, Message, Request, Stop,
+    Declaration, Endpoint, Message, Request, Stop, TextSignature,
     answer::{Fed, PartialAnswer, PartialCall, reported},
     message::as_object,
 };
@@ -69,8 +69,11 @@ pub(crate) fn tools(tools: &[Declaration]) -> Value {
 fn parts(message: &Message) -> (&'static str, Vec<Value>) {
     match message {
         Message::User { text } => ("user", vec![json!({"text": text})]),
-        Message::Assistant { text, calls } => {
-            let said = (!text.is_empty() || calls.is_empty()).then(|| json!({"text": text}));
+        Message::Assistant { text, signatures, calls } => {
+            let mut said = said(text, signatures);
+            if said.is_empty() && calls.is_empty() {
+                said.push(json!({"text": text}));
+            }
             let calls = calls.iter().map(|call| {
                 let mut part =
                     json!({"functionCall": {"id": call.id, "name": call.name, "args": as_object(&call.arguments)}});
@@ -86,6 +89,25 @@ fn parts(message: &Message) -> (&'static str, Vec<Value>) {
             ("user", vec![json!({"functionResponse": {"id": id, "name": name, "response": response}})])
         }
     }
+}
+
+/// The parts of a text. Only those with a signature are kept apart.
+fn said(text: &str, signatures: &[TextSignature]) -> Vec<Value> {
+    let (mut parts, mut end) = (vec![], 0);
+    for signed in signatures {
+        let (Some(before), Some(part)) = (text.get(end..signed.start), text.get(signed.start..signed.end)) else {
+            break;
+        };
+        if !before.is_empty() {
+            parts.push(json!({"text": before}));
+        }
+        parts.push(json!({"text": part, "thoughtSignature": signed.signature}));
+        end = signed.end;
+    }
+    if !text[end..].is_empty() {
+        parts.push(json!({"text": text[end..]}));
+    }
+    parts
 }
 
 /// The schema with those of its members that the API takes.
@@ -136,7 +158,13 @@ pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnM
                 signature: part["thoughtSignature"].as_str().map(str::to_owned),
             });
         } else {
+            let start = answer.text.len();
             answer.say(part["text"].as_str().unwrap_or_default(), show)?;
+            if let Some(signature) = part["thoughtSignature"].as_str() {
+                answer.grow(signature.len())?;
+                let (end, signature) = (answer.text.len(), signature.to_owned());
+                answer.signatures.push(TextSignature { start, end, signature });
+            }
         }
     }
     match candidate["finishReason"].as_str() {

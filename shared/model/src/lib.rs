@@ -34,5 +34,5 @@ pub use endpoint::Endpoint;
 pub use error::{
     CANCELLED, CONTEXT_TOO_LONG, ERRORS, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE,
 };
-pub use message::{Call, Declaration, Declarations, Message, Request};
+pub use message::{Call, Declaration, Declarations, Message, Request, TextSignature};
 pub use ragmaker_config::{Key, Protocol, Provider};

@@ -18,6 +18,9 @@ pub enum Message {
     Assistant {
         /// The text, which may be empty beside calls.
         text: String,
+        /// The signed parts of the text, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        signatures: Vec<TextSignature>,
         /// The calls; each has a unique id.
         calls: Vec<Call>,
     },
@@ -46,6 +49,17 @@ pub struct Call {
     /// A value that Gemini requires unchanged when the call is sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+}
+
+/// A signed part of a text, which Gemini requires unchanged when the text is sent back. The part may be empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextSignature {
+    /// The byte offset in the text at which the part begins.
+    pub start: usize,
+    /// The byte offset of its end.
+    pub end: usize,
+    /// The signature.
+    pub signature: String,
 }
 
 /// The declaration of a tool for a model.

@@ -48,12 +48,12 @@ pub(crate) fn rendered(request: &Request<'_>, rules: &str) -> (String, Vec<Messa
     for message in request.messages {
         let message = match message {
             Message::User { .. } => message.clone(),
-            Message::Assistant { text, calls } => {
+            Message::Assistant { text, calls, .. } => {
                 let calls =
                     calls.iter().map(|call| json!({"tool": call.name, "arguments": call.arguments}).to_string());
                 let parts: Vec<_> =
                     Some(text.clone()).filter(|text| !text.is_empty()).into_iter().chain(calls).collect();
-                Message::Assistant { text: parts.join("\n"), calls: vec![] }
+                Message::Assistant { text: parts.join("\n"), signatures: vec![], calls: vec![] }
             }
             Message::Result { name, text, .. } => Message::User {
                 text: format!("Result of {name}: {text}\nNow answer in plain text, or call the next tool."),

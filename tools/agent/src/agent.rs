@@ -9,7 +9,7 @@ use std::{
     time::SystemTime,
 };
 
-use ragmaker_model::{CANCELLED, Call, Cancel, Client, MODEL_ANSWER_INVALID, Progress, Request};
+use ragmaker_model::{Answer, CANCELLED, Call, Cancel, Client, MODEL_ANSWER_INVALID, Progress, Request};
 use ragmaker_project::Project;
 use ragmaker_tool::{Approval, Code, Error, INTERNAL_ERROR};
 use ragmaker_work_state::{Conversation, Work, rendered};
@@ -175,7 +175,8 @@ impl Agent {
                     ragmaker_model::Stop::Length => self.screen.dim("  (the answer reached the most tokens)"),
                     ragmaker_model::Stop::Filtered => self.screen.dim("  (the provider withheld a part of the answer)"),
                 }
-                Event::Assistant { text: answer.text, calls: answer.calls, usage: answer.usage }
+                let Answer { text, signatures, calls, usage, .. } = answer;
+                Event::Assistant { text, signatures, calls, usage }
             }
             Err(error) if error.is(CANCELLED) => Event::Interrupted,
             Err(error) => self.failed(error),
@@ -362,7 +363,7 @@ impl Agent {
         let blank = &self.blank;
         match event {
             Event::User { text } => Event::User { text: blank(&text) },
-            Event::Assistant { text, calls, usage } => {
+            Event::Assistant { text, signatures, calls, usage } => {
                 let calls = calls.into_iter().map(|call| {
                     let spelled = call.arguments.to_string();
                     let clean = blank(&spelled);
@@ -373,7 +374,11 @@ impl Agent {
                     };
                     Call { arguments, ..call }
                 });
-                Event::Assistant { text: blank(&text), calls: calls.collect(), usage }
+                let calls = calls.collect();
+                let clean = blank(&text);
+                // A signature belongs to the text as it was.
+                let signatures = if clean == text { signatures } else { vec![] };
+                Event::Assistant { text: clean, signatures, calls, usage }
             }
             Event::Summary { cut, text, strict, usage, failure } => {
                 Event::Summary { cut, text: blank(&text), strict, usage, failure: failure.as_deref().map(blank) }

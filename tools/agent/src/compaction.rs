@@ -84,7 +84,7 @@ pub(crate) fn refusal(history: &History, cut: usize, summary: &str, failure: Opt
     let length = summary.trim().chars().count();
     let replaced = history.messages().iter().take(cut).map(|message| match message {
         Message::User { text } | Message::Result { text, .. } => text.chars().count(),
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| call.name.len() + call.arguments.to_string().chars().count());
             text.chars().count() + calls.sum::<usize>()
         }
@@ -103,7 +103,7 @@ pub(crate) fn rendered(history: &History, cut: usize) -> String {
     for message in history.messages().iter().take(cut) {
         match message {
             Message::User { text: said } => text.extend(["[user]\n", said, "\n\n"]),
-            Message::Assistant { text: said, calls } => {
+            Message::Assistant { text: said, calls, .. } => {
                 text.extend(["[assistant]\n", said, "\n"]);
                 for call in calls {
                     text.extend(["[call] ", &call.name, " ", &call.arguments.to_string(), "\n"]);
@@ -181,12 +181,12 @@ mod tests {
                         }
                     })
                     .collect();
-                history.answer("on it".into(), calls.clone());
+                history.answer("on it".into(), vec![], calls.clone());
                 for call in calls.iter().rev() {
                     history.result(&call.id, "潮 result\n".repeat(length), false);
                 }
             }
-            history.answer("done".into(), vec![]);
+            history.answer("done".into(), vec![], vec![]);
         }
         history
     }

@@ -146,7 +146,7 @@ fn as_markdown(messages: &[Message]) -> String {
         // Writing to a string cannot fail.
         let _ = match message {
             Message::User { text: said } => writeln!(text, "## Person\n\n{said}\n"),
-            Message::Assistant { text: said, calls } => {
+            Message::Assistant { text: said, calls, .. } => {
                 let calls = calls
                     .iter()
                     .fold(String::new(), |all, call| format!("{all}- `{} {}`\n", call.name, call.arguments));

@@ -3,7 +3,7 @@
 //! All providers require this invariant: each call has exactly one result, which directly follows the call's message,
 //! and each result has a call.
 
-use ragmaker_model::{Call, Message};
+use ragmaker_model::{Call, Message, TextSignature};
 
 /// The conversation since its last summary. If there is a summary, it is the first message.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,11 +55,11 @@ impl History {
 
     /// Adds an answer. A call with an empty id, or with the id of an open call, is left out, because its result could
     /// not be assigned.
-    pub(crate) fn answer(&mut self, text: String, calls: Vec<Call>) {
+    pub(crate) fn answer(&mut self, text: String, signatures: Vec<TextSignature>, calls: Vec<Call>) {
         let mut known = std::collections::HashSet::new();
         let calls: Vec<_> =
             calls.into_iter().filter(|call| !call.id.is_empty() && known.insert(call.id.clone())).collect();
-        self.messages.push(Message::Assistant { text, calls });
+        self.messages.push(Message::Assistant { text, signatures, calls });
     }
 
     /// Adds the result of an open call, and returns that call; `None` if no such call is open.
@@ -164,7 +164,7 @@ pub(crate) fn tokens(message: &Message) -> usize {
     // What stands around each message.
     4 + match message {
         Message::User { text } | Message::Result { text, .. } => of_text(text),
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| 8 + of_text(&call.name) + of_text(&call.arguments.to_string()));
             of_text(text) + calls.sum::<usize>()
         }
@@ -198,7 +198,7 @@ mod tests {
     fn every_call_gets_one_result() {
         let mut history = History::default();
         history.say("?".into());
-        history.answer(String::new(), vec![call("a"), call("b"), call("a"), call("")]);
+        history.answer(String::new(), vec![], vec![call("a"), call("b"), call("a"), call("")]);
         assert!(history.broken().is_some());
         assert_eq!(history.open().len(), 2);
         assert!(history.result("c", String::new(), false).is_none());
@@ -214,9 +214,9 @@ mod tests {
     fn a_turn_that_goes_on_keeps_its_request() {
         let mut history = History::default();
         history.say("first".into());
-        history.answer("one".into(), vec![]);
+        history.answer("one".into(), vec![], vec![]);
         history.say("second".into());
-        history.answer("two".into(), vec![]);
+        history.answer("two".into(), vec![], vec![]);
         let mut inside = history.clone();
         inside.summarise(3, "short", "second");
         assert!(inside.summary().unwrap().contains("short") && inside.summary().unwrap().contains("second"));

@@ -8,7 +8,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use ragmaker_model::{CONTEXT_TOO_LONG, Call, Usage};
+use ragmaker_model::{CONTEXT_TOO_LONG, Call, TextSignature, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,6 +41,9 @@ pub(crate) enum Event {
     Assistant {
         /// The text, which may be empty beside calls.
         text: String,
+        /// The signed parts of the text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        signatures: Vec<TextSignature>,
         /// The calls.
         calls: Vec<Call>,
         /// The tokens used.
@@ -297,7 +300,10 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
             state.repeated = None;
             decide(&mut state, rules)
         }
-        Event::Assistant { text, calls, usage } => answered(&mut state, text, calls, usage, rules),
+        Event::Assistant { text, signatures, calls, usage } => {
+            state.history.answer(text.clone(), signatures, calls);
+            answered(&mut state, text, usage, rules)
+        }
         Event::ToolResult { id, text, is_error, .. } => finished(&mut state, &id, text, is_error, rules),
         Event::Approval { .. } => vec![],
         Event::Note { note, text } => {
@@ -371,10 +377,10 @@ fn tell(state: &mut State, note: Note) -> Vec<Effect> {
     vec![Effect::Tell(note)]
 }
 
-fn answered(state: &mut State, text: String, calls: Vec<Call>, usage: Usage, rules: &Rules) -> Vec<Effect> {
+/// Decides what follows the answer that was added to the history.
+fn answered(state: &mut State, text: String, usage: Usage, rules: &Rules) -> Vec<Effect> {
     state.steps += 1;
     state.spend(usage);
-    state.history.answer(text.clone(), calls);
     let counted = usize::try_from(usage.input_tokens + usage.output_tokens).unwrap_or(usize::MAX);
     state.counted = (usage.input_tokens > 0).then_some((counted, state.history.messages().len()));
     state.repeated = None;

@@ -102,7 +102,7 @@ impl Screen {
     pub(crate) fn happened(&mut self, event: &Event) {
         match event {
             Event::User { text } => self.object(&json!({"type": "user", "text": text})),
-            Event::Assistant { text, calls, usage } => {
+            Event::Assistant { text, calls, usage, .. } => {
                 self.object(&json!({"type": "assistant", "text": text, "usage": usage}));
                 for call in calls {
                     self.object(

@@ -10,7 +10,7 @@ use ragmaker_model::{
     MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE, Message, Progress, Protocol, Provider, Request, Usage,
 };
 use ragmaker_tool::Error;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use endpoint::{client, client_with};
 use ragmaker_testkit::scripted::{AfterReply, Reply, Scripted};
@@ -83,7 +83,7 @@ fn a_conversation_is_sent_in_the_format_of_the_provider() {
     let calls = vec![call("a", json!({"path": "x"})), call("b", json!("{broken"))];
     let messages = [
         user("?"),
-        Message::Assistant { text: String::new(), calls },
+        Message::Assistant { text: String::new(), signatures: vec![], calls },
         result("a", false),
         result("b", true),
         user("go on"),
@@ -120,6 +120,36 @@ fn a_conversation_is_sent_in_the_format_of_the_provider() {
             }
         }
     }
+}
+
+#[test]
+fn signatures_of_texts_are_sent_back_with_their_parts() {
+    let part = |part: Value| {
+        let candidate = json!({"candidates": [{"content": {"role": "model", "parts": [part]}}]});
+        format!("data: {candidate}\n\n").into_bytes()
+    };
+    let pieces = [
+        part(json!({"text": "a thought", "thought": true, "thoughtSignature": "none"})),
+        part(json!({"text": "Spring "})),
+        part(json!({"text": "tide 潮", "thoughtSignature": "one"})),
+        part(json!({"text": "."})),
+        part(json!({"text": "", "thoughtSignature": "two"})),
+    ];
+    let end = answer(Provider::Gemini, &[], &[]);
+    let first = Reply::events(pieces.into_iter().chain(end));
+    let scripted = Scripted::new(vec![first, good(Provider::Gemini)]);
+    let asker = client(&scripted, Provider::Gemini);
+    let first = asked(&asker).0.unwrap();
+    assert_eq!(first.text, "Spring tide 潮.");
+    let said = Message::Assistant { text: first.text, signatures: first.signatures, calls: first.calls };
+    let line = serde_json::to_string(&said).unwrap();
+    let messages = [user("?"), serde_json::from_str(&line).unwrap(), user("And?")];
+    ask(&asker, &messages, &Cancel::default()).0.unwrap();
+    let expected = json!([
+        {"text": "Spring "}, {"text": "tide 潮", "thoughtSignature": "one"}, {"text": "."},
+        {"text": "", "thoughtSignature": "two"},
+    ]);
+    assert_eq!(scripted.got()[1].body["contents"][1]["parts"], expected);
 }
 
 #[test]
@@ -316,7 +346,7 @@ fn a_call_in_text_changes_the_protocol() {
         let id = first.calls[0].id.clone();
         let messages = [
             user("?"),
-            Message::Assistant { text: first.text, calls: first.calls },
+            Message::Assistant { text: first.text, signatures: first.signatures, calls: first.calls },
             Message::Result { id, name: "read_file".into(), text: "{\"content\": 1}".into(), is_error: false },
         ];
         let (second, shown, _) = ask(&asker, &messages, &Cancel::default());

@@ -12,12 +12,12 @@ fn user(text: &str) -> Event {
 }
 
 fn says(text: &str) -> Event {
-    Event::Assistant { text: text.into(), calls: vec![], usage: Usage::default() }
+    Event::Assistant { text: text.into(), signatures: vec![], calls: vec![], usage: Usage::default() }
 }
 
 fn calls(calls: &[(&str, &str)]) -> Event {
     let calls = calls.iter().map(|(id, name)| call(id, name)).collect();
-    Event::Assistant { text: String::new(), calls, usage: Usage::default() }
+    Event::Assistant { text: String::new(), signatures: vec![], calls, usage: Usage::default() }
 }
 
 fn result(id: &str, text: &str) -> Event {
@@ -228,7 +228,8 @@ fn any_event() -> impl Strategy<Value = Event> {
         ("[a-z ]{0,9}", prop::collection::vec((id(), name), 0..4), 0_u64..90_000).prop_map(
             |(text, given, input_tokens)| {
                 let calls = given.iter().map(|(id, name)| call(id, name)).collect();
-                Event::Assistant { text, calls, usage: Usage { input_tokens, output_tokens: 1 } }
+                let signatures = vec![TextSignature { start: 0, end: text.len(), signature: "s".into() }];
+                Event::Assistant { text, signatures, calls, usage: Usage { input_tokens, output_tokens: 1 } }
             }
         ),
         (id(), "[a-z]{0,9}").prop_map(|(id, text)| result(id, &text)),
@@ -250,8 +251,9 @@ proptest! {
         // Ids are unique among the calls of a conversation: the client sees to it.
         for (number, event) in events.into_iter().enumerate() {
             let event = match event {
-                Event::Assistant { text, calls, usage } => Event::Assistant {
+                Event::Assistant { text, signatures, calls, usage } => Event::Assistant {
                     text,
+                    signatures,
                     calls: calls.into_iter().map(|call| Call { id: format!("{}{number}", call.id), ..call }).collect(),
                     usage,
                 },
