@@ -304,6 +304,24 @@ fn the_log_has_no_keys_and_is_readable_by_its_owner_only() {
 }
 
 #[test]
+fn lines_for_programs_have_no_control_characters() {
+    let project = Project::new();
+    let said = "tide \u{9b}2J \u{7f}\u{85} \u{2028}end";
+    let endpoint = Scripted::by(move |_| says(WireFormat::OpenAi, said, &[]));
+    for form in ["json", "jsonl"] {
+        let run = agent(&project, &endpoint, WireFormat::OpenAi).args(["When?", "--output", form]).run_raw();
+        let shown = String::from_utf8(run.stdout).unwrap();
+        assert!(!shown.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{2028}')), "{shown:?}");
+        assert!(shown.contains("\\u009b") && shown.contains("\\u2028"), "{shown:?}");
+        let last: Value = match form {
+            "json" => serde_json::from_str(&shown).unwrap(),
+            _ => serde_json::from_str(shown.lines().last().unwrap()).unwrap(),
+        };
+        assert_eq!(last[if form == "json" { "answer" } else { "text" }], said);
+    }
+}
+
+#[test]
 fn too_much_input_is_refused() {
     let project = Project::new();
     let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));

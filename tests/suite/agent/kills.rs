@@ -96,7 +96,9 @@ fn no_shown_text_is_lost_after_a_kill() {
     }
     // It goes on, and the model is told every call with its result.
     let last = run(&["--resume", &id, "Last?"]).run_raw();
-    assert!(String::from_utf8_lossy(&last.stdout).contains("\"type\":\"answer\""));
+    let lines = String::from_utf8(last.stdout).unwrap();
+    let end: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!(end["type"], "answer", "{lines}");
     let body = endpoint.got().pop().unwrap().body;
     let messages = body["messages"].as_array().unwrap();
     let mut open: Vec<&Value> = vec![];

@@ -99,7 +99,7 @@ impl Report {
         if self.form == Form::Jsonl {
             let mut line = serde_json::to_value(error).unwrap_or_default();
             line["type"] = "error".into();
-            screen::print(&format!("{line}\n"));
+            screen::line(&line);
         }
         fail(error)
     }

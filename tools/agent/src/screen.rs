@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use ragmaker_tool::Error;
+use ragmaker_tool::{
+    Error,
+    json::{self, Charset},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -70,7 +73,7 @@ impl Screen {
     /// Shows one object as a line, where lines are the form.
     pub(crate) fn object(&self, object: &Value) {
         if self.form == Form::Jsonl {
-            print(&format!("{object}\n"));
+            line(object);
         }
     }
 
@@ -205,6 +208,14 @@ impl Screen {
             note(&format!("\u{1b}[2m{}\u{1b}[0m", clean::line(line, LINE).replace('\n', " ")));
         }
     }
+}
+
+/// Writes `value` as a line to standard output, with control characters escaped.
+pub(crate) fn line(value: &Value) {
+    let mut out = vec![];
+    // Writing a value to memory cannot fail.
+    let _ = json::write_line(value, Charset::from_env(), &mut out);
+    print(&String::from_utf8_lossy(&out));
 }
 
 /// Writes to standard output. Where nobody reads it any more, that is no failure.
