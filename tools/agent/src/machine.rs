@@ -407,17 +407,18 @@ fn answered(state: &mut State, text: String, usage: Usage, rules: &Rules) -> Vec
 fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &Rules) -> Vec<Effect> {
     let whole = text.clone();
     let Some(call) = state.history.result(id, text, is_error) else { return vec![] };
-    if call.name == "think" {
+    let name = own_name(&call.name);
+    if name == "think" {
         // Beside a call of another tool, it was written before that result.
         let knew_results =
-            state.history.last_calls().iter().all(|call| ["think", "work"].contains(&call.name.as_str()));
+            state.history.last_calls().iter().all(|call| ["think", "work"].contains(&&*own_name(&call.name)));
         state.thought |= !is_error && knew_results;
-    } else if call.name != "work" {
+    } else if name != "work" {
         state.used_tools = true;
         state.thought = false;
     }
     let mut hasher = DefaultHasher::new();
-    (compared(&call.name, &whole), &call.name, call.arguments.to_string()).hash(&mut hasher);
+    (compared(&name, &whole), &name, call.arguments.to_string()).hash(&mut hasher);
     let (count, last) = state.seen.entry(hasher.finish()).or_default();
     if *last != state.steps {
         // The same call twice in one answer is no repetition: the model had not seen the result.
@@ -442,6 +443,11 @@ fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &R
         Some((count, _)) if count == REPEATS.0 => tell(state, Note::Repeated),
         _ => decide(state, rules),
     }
+}
+
+/// The name of a tool in its usual spelling: models write aliases and `ragmaker-think` for `think` as well.
+fn own_name(name: &str) -> String {
+    ragmaker_registry::find(name).map_or_else(|| name.to_owned(), ragmaker_registry::Tool::name)
 }
 
 /// A result without the members that differ each time. `think` counts its calls.

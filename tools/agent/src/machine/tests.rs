@@ -81,10 +81,16 @@ fn an_answer_after_tools_is_reviewed_once() {
     }
     let beside = [calls(&[("t", "think"), ("w", "work")]), result("t", "recorded"), result("w", "{}"), says("Done.")];
     assert_eq!(after(&rules, used().into_iter().chain(beside)).1, [Effect::Answer("Done.".into())]);
+    for spelled in ["ragmaker-think", "ragmaker_think"] {
+        let thought = used().into_iter().chain([calls(&[("t", spelled)]), result("t", "recorded"), says("Done.")]);
+        assert_eq!(after(&rules, thought).1, [Effect::Answer("Done.".into())], "{spelled}");
+    }
     // Without tools there is nothing to judge.
     assert_eq!(after(&rules, [user("?"), says("Done.")]).1, [Effect::Answer("Done.".into())]);
-    let notes = [user("?"), calls(&[("w", "work")]), result("w", "{}"), says("Done.")];
-    assert_eq!(after(&rules, notes).1, [Effect::Answer("Done.".into())]);
+    for spelled in ["work", "ragmaker-work"] {
+        let notes = [user("?"), calls(&[("w", spelled)]), result("w", "{}"), says("Done.")];
+        assert_eq!(after(&rules, notes).1, [Effect::Answer("Done.".into())]);
+    }
 }
 
 #[test]
