@@ -109,6 +109,9 @@ pub enum Caller {
 /// A call needs a person's approval and does not have it; the details describe what needs approval.
 pub const NEEDS_APPROVAL: Code =
     Code::new("NEEDS_APPROVAL", "Ask the user to approve it, or do without: what only reads needs no approval.");
+/// A call is refused whatever is approved.
+pub const COMMAND_BLOCKED: Code =
+    Code::new("COMMAND_BLOCKED", "Do not try to reach the same in another way; tell the user what is needed and why.");
 /// A person refused the call.
 pub const DENIED_BY_USER: Code = Code::new(
     "DENIED_BY_USER",

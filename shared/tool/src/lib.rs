@@ -25,7 +25,10 @@ pub use bounded::Bounded;
 pub use budget::{Budget, Limit, Next, Offset, Page};
 pub use describe::{Annotations, ContentOrigin, Isolation, Stdin, Toolset};
 pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR, SELECTOR_NOT_FOUND};
-pub use host::{Approval, Caller, DENIED_BY_USER, HostOptions, Invocation, NEEDS_APPROVAL, NOT_ALLOWED_IN_ARGUMENTS};
+pub use host::{
+    Approval, COMMAND_BLOCKED, Caller, DENIED_BY_USER, HostOptions, Invocation, NEEDS_APPROVAL,
+    NOT_ALLOWED_IN_ARGUMENTS,
+};
 pub use manual::{Manual, Spelling};
 pub use printable::printable;
 pub use run::{CallAnswer, Exit, call, call_approved, main};

@@ -11,7 +11,7 @@ use std::{
 
 use ragmaker_model::{Answer, CANCELLED, Call, Cancel, Client, MODEL_ANSWER_INVALID, Progress, Request};
 use ragmaker_project::Project;
-use ragmaker_tool::{Approval, Code, Error, INTERNAL_ERROR};
+use ragmaker_tool::{Approval, COMMAND_BLOCKED, Code, Error, INTERNAL_ERROR};
 use ragmaker_work_state::{Conversation, Work, rendered};
 use serde_json::{Value, json};
 
@@ -291,7 +291,7 @@ impl Agent {
                 outcome.add("arguments_as_edited_by_the_person", &call.arguments);
             }
             if outcome.error_code.as_deref() != Some(NEEDS_APPROVAL.name()) || approval == Approval::Granted {
-                self.log_gate(tool, &call, &outcome, allowed_by);
+                self.log_gate(tool, &call, &outcome, Some(allowed_by));
                 return Ok(outcome);
             }
             // Asked about as it would run.
@@ -304,7 +304,7 @@ impl Agent {
                 (approval, allowed_by) = (Approval::Granted, "earlier_approval");
                 continue;
             }
-            self.log_gate(tool, &call, &outcome, "");
+            self.log_gate(tool, &call, &outcome, None);
             if !self.approvals.may_ask() {
                 let reason = error["message"].as_str().unwrap_or_default().to_owned();
                 self.take(Event::Approval { id: call.id, decision: Decision::Refused, reason })?;
@@ -320,13 +320,13 @@ impl Agent {
     }
 
     /// Logs how the gate of a tool decided about a call, and who allowed a call that ran.
-    fn log_gate(&mut self, tool: &AvailableTool, call: &Call, outcome: &Outcome, allowed_by: &str) {
+    fn log_gate(&mut self, tool: &AvailableTool, call: &Call, outcome: &Outcome, allowed_by: Option<&str>) {
         let code = outcome.error_code.as_deref();
         if self.log.is_on() && tool.asks_itself() {
-            let is_refused = code.is_some_and(|code| code == NEEDS_APPROVAL.name() || code == "COMMAND_BLOCKED");
+            let is_refused = code.is_some_and(|code| code == NEEDS_APPROVAL.name() || code == COMMAND_BLOCKED.name());
             let members = json!({
                 "call": call.id, "tool": tool.name(), "command": call.arguments["command"], "rule": outcome.rule,
-                "allowed_by": (!is_refused).then_some(allowed_by), "error_code": code,
+                "allowed_by": allowed_by.filter(|_| !is_refused), "error_code": code,
             });
             self.log.line(&self.state, "gate", &members, &self.blank);
         }

@@ -15,7 +15,7 @@ use ragmaker_foreign::TOOL_TIMED_OUT;
 use ragmaker_model::{Call, Declaration, Declarations};
 use ragmaker_registry::{Format, Offer, Selection, Tool, offers, subprocess, unknown_tool};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation, Toolset,
+    ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation, NEEDS_APPROVAL, Toolset,
     arguments::{Members, nearest},
     json::{self, Charset},
 };
@@ -243,7 +243,7 @@ impl AvailableTool {
     /// Whether the tool itself says which of its calls need approval, by the error `NEEDS_APPROVAL`.
     pub(crate) fn asks_itself(&self) -> bool {
         match self {
-            Self::Registry(offer) => offer.fails_with("NEEDS_APPROVAL"),
+            Self::Registry(offer) => offer.fails_with(NEEDS_APPROVAL.name()),
             Self::External(_) => false,
         }
     }

@@ -8,13 +8,10 @@ use std::{
 
 use ragmaker_guard::{Classification, Verdict};
 use ragmaker_project::variables::APPROVE;
-use ragmaker_tool::{Approval, Code, DENIED_BY_USER, Error, Invocation, NEEDS_APPROVAL, printable};
+use ragmaker_tool::{Approval, COMMAND_BLOCKED, Code, DENIED_BY_USER, Error, Invocation, NEEDS_APPROVAL, printable};
 
 use crate::Args;
 
-/// The line is always refused; no approval permits it.
-pub const COMMAND_BLOCKED: Code =
-    Code::new("COMMAND_BLOCKED", "Do not try to reach the same in another way; tell the user what is needed and why.");
 /// A line, and what was found out about it.
 pub(crate) struct Request<'a> {
     pub(crate) args: &'a Args,

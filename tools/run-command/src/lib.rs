@@ -20,8 +20,8 @@ mod capture;
 mod execute;
 mod output;
 
-pub use approval::COMMAND_BLOCKED;
 pub use execute::COMMAND_NOT_STARTED;
+pub use ragmaker_tool::COMMAND_BLOCKED;
 
 /// The time limit of a command, in seconds.
 type Timeout = Bounded<1, 3600>;
