@@ -16,7 +16,7 @@ use std::{
 
 use ragmaker_config::Blanks;
 use ragmaker_http::{Backoff, retry_after};
-use ragmaker_tool::Error;
+use ragmaker_tool::{Code, Error};
 use serde_json::Value;
 
 use crate::{
@@ -182,11 +182,7 @@ impl Client {
             };
             number += 1;
             if number > self.retries.most || wait.is_some_and(|wait| wait > LONGEST_WAIT) {
-                let error = code.error(reason).detail("attempts", number);
-                return Err(match wait {
-                    Some(wait) => error.detail("retry_after_s", wait.as_secs()),
-                    None => error,
-                });
+                return Err(given_up(code, reason, number, wait));
             }
             let wait = wait.unwrap_or_else(|| self.retries.backoff.wait(number));
             show(Progress::Retry { number, wait, reason: &reason });
@@ -437,6 +433,18 @@ fn read(response: ureq::http::Response<ureq::Body>, sender: &SyncSender<Part>) -
             Err(error) => return Part::Failed(format!("the connection was lost: {error}")),
         }
     }
+}
+
+/// The error after `attempts` whose last failed for this `reason`. The endpoint asked to `wait`.
+fn given_up(code: Code, reason: String, attempts: u32, wait: Option<Duration>) -> Error {
+    let Some(seconds) = wait.map(|wait| wait.as_secs()) else { return code.error(reason).detail("attempts", attempts) };
+    let longest = LONGEST_WAIT.as_secs();
+    let reason = match seconds {
+        _ if seconds <= longest => reason,
+        _ => format!("{reason}; it asks to wait {seconds} s, and waits longer than {longest} s are not made"),
+    };
+    let remedy = format!("Ask again in {seconds} s, or use another model or key; the conversation can be resumed.");
+    code.error(reason).remedy(remedy).detail("attempts", attempts).detail("retry_after_s", seconds)
 }
 
 fn cancelled(cancel: &Cancel) -> Result<(), Error> {

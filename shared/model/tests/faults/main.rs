@@ -208,6 +208,9 @@ fn retry_after_is_obeyed_or_ends_the_request() {
     let scripted = Scripted::new(vec![later(86_400)]);
     let error = asked(&client(&scripted, Provider::OpenAi)).0.unwrap_err();
     assert!(error.is(MODEL_RATE_LIMITED) && error.details()["retry_after_s"] == 86_400, "{error}");
+    let told = serde_json::to_value(&error).unwrap();
+    assert!(told["message"].as_str().unwrap().contains("asks to wait 86400 s, and waits longer than 120 s"), "{told}");
+    assert!(told["remediation_suggestion"].as_str().unwrap().starts_with("Ask again in 86400 s"), "{told}");
 }
 
 #[test]
