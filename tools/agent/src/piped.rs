@@ -9,7 +9,7 @@ use std::{
 
 use ragmaker_model::Cancel;
 use ragmaker_text::INPUT_TOO_LARGE;
-use ragmaker_tool::Error;
+use ragmaker_tool::{Error, INTERNAL_ERROR};
 
 /// The most bytes that are taken.
 const MOST: usize = 1 << 20;
@@ -17,6 +17,10 @@ const MOST: usize = 1 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The interval at which the wait for it checks for a cancellation.
 const POLL: Duration = Duration::from_millis(20);
+
+/// The advice for input that does not end.
+const OPEN: &str = "Save the output of the other program in a file of the project, and ask about the file. If there is no input, \
+    add < /dev/null.";
 
 /// The text on standard input; empty for a terminal. `cancel` ends the wait for it.
 pub(crate) fn text(cancel: &Cancel) -> Result<String, Error> {
@@ -33,22 +37,32 @@ fn read(mut input: impl Read + Send + 'static, patience: Duration, cancel: &Canc
     let (sender, pieces) = mpsc::sync_channel(4);
     let reading = move || {
         let mut buffer = vec![0; 64 * 1024];
-        while let Ok(read @ 1..) = input.read(&mut buffer) {
-            if sender.send(buffer[..read].to_vec()).is_err() {
+        loop {
+            let piece = match input.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(read) => Ok(buffer[..read].to_vec()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => Err(error),
+            };
+            let is_last = piece.is_err();
+            if sender.send(piece).is_err() || is_last {
                 return;
             }
         }
     };
+    let failed = |error: io::Error| INTERNAL_ERROR.error(format!("standard input cannot be read: {error}"));
+    thread::Builder::new().name("input".to_owned()).spawn(reading).map_err(failed)?;
     let mut bytes = vec![];
-    if thread::Builder::new().name("input".to_owned()).spawn(reading).is_err() {
-        return Ok(bytes);
-    }
     let until = Instant::now() + patience;
-    // A pipe that stays open counts as ended then: its other end may wait for the answer.
-    while let Some(left) = until.checked_duration_since(Instant::now()).filter(|_| !cancel.is_cancelled()) {
-        let piece = match pieces.recv_timeout(left.min(POLL)) {
-            Ok(piece) => piece,
-            Err(RecvTimeoutError::Timeout) => continue,
+    // Nothing is left out: a part of a text could lead to a wrong answer.
+    while !cancel.is_cancelled() {
+        let piece = match pieces.recv_timeout(POLL) {
+            Ok(piece) => piece.map_err(failed)?,
+            Err(RecvTimeoutError::Timeout) if Instant::now() < until => continue,
+            Err(RecvTimeoutError::Timeout) => {
+                let message = format!("standard input did not end within {} s", patience.as_secs());
+                return Err(INPUT_TOO_LARGE.error(message).remedy(OPEN).detail("limit_s", patience.as_secs()));
+            }
             Err(RecvTimeoutError::Disconnected) => break,
         };
         bytes.extend(piece);
@@ -80,9 +94,23 @@ mod tests {
         assert_eq!(read(&b"abc"[..], TIMEOUT, &cancel).unwrap(), b"abc");
         assert!(read(io::repeat(b'x'), TIMEOUT, &cancel).unwrap_err().is(INPUT_TOO_LARGE));
         let (reader, _writer) = io::pipe().unwrap();
-        assert!(read(reader.try_clone().unwrap(), Duration::from_millis(30), &cancel).unwrap().is_empty());
+        let error = read(reader.try_clone().unwrap(), Duration::from_millis(30), &cancel).unwrap_err();
+        assert!(error.is(INPUT_TOO_LARGE) && error.message().contains("did not end"), "{error}");
+        // What came before is not taken for all.
+        let (begun, mut writer) = io::pipe().unwrap();
+        io::Write::write_all(&mut writer, b"half").unwrap();
+        assert!(read(begun, Duration::from_millis(30), &cancel).unwrap_err().is(INPUT_TOO_LARGE));
+        assert!(read(Broken, TIMEOUT, &cancel).unwrap_err().message().contains("broken disk"));
         cancel.cancel();
         assert!(read(reader, Duration::from_hours(1), &cancel).unwrap().is_empty());
+    }
+
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("broken disk"))
+        }
     }
 
     #[test]
