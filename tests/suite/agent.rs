@@ -289,7 +289,12 @@ fn the_log_has_no_keys_and_is_readable_by_its_owner_only() {
     let log = project.path().join(".tmp/cache/logs/agent.jsonl");
     let text = std::fs::read_to_string(&log).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.iter().any(|line| line["what"] == "request" && line["step"] == 0), "{text}");
+    let requests: Vec<_> = lines.iter().filter(|line| line["what"] == "request").collect();
+    assert_eq!((requests.len(), &requests[0]["step"]), (3, &json!(0)), "{text}");
+    assert_eq!(requests[0]["messages"], json!([{"role": "user", "text": "Is [key] in tides.md?"}]));
+    let told = requests[1]["messages"][2]["text"].as_str().unwrap();
+    assert!(told.contains("The key is [key]."), "{told}");
+    assert!(requests[0]["tools"].as_array().unwrap().contains(&json!("read_file")));
     assert!(!text.contains(KEY) && text.contains("[key]"));
     #[cfg(unix)]
     {

@@ -272,3 +272,41 @@ fn the_named_configuration_is_that_of_the_tools() {
     assert!(asked.iter().any(|line| line.starts_with("POST /search ")), "{asked:?}");
     assert!(asked.iter().any(|line| line.starts_with("POST /v1/embeddings ")), "{asked:?} {told:?}");
 }
+
+#[test]
+fn a_request_for_a_summary_is_counted_and_logged() {
+    let project = Project::new();
+    let is_slow = std::sync::atomic::AtomicBool::new(true);
+    let endpoint = Scripted::by(move |got| {
+        if !got.body.to_string().contains("<conversation>") {
+            return says(WireFormat::OpenAi, &format!("Answer to {}.", "tides ".repeat(20)), &[]);
+        }
+        if is_slow.swap(false, std::sync::atomic::Ordering::SeqCst) {
+            return Reply::status("429 Slow", "Retry-After: 0\r\n", "{}");
+        }
+        says(WireFormat::OpenAi, "They talked about tides.", &[])
+    });
+    let mut usage = vec![];
+    for turn in 0..4 {
+        let more: &[&str] = if turn == 0 { &[] } else { &["--continue"] };
+        let run = agent(&project, &endpoint, WireFormat::OpenAi)
+            .env("MAX_CONVERSATION_TURNS", "3")
+            .env("SUMMARY_CONVERSATION_TURNS", "2")
+            .args([&format!("Question {turn}?"), "--output", "json", "--debug"])
+            .args(more)
+            .run();
+        usage.push((run.answer()["usage"]["input_tokens"].clone(), run.answer()["usage"]["output_tokens"].clone()));
+    }
+    // Each request takes 5 tokens, and its answer 3.
+    let tokens = [(5, 3), (10, 6), (15, 9), (25, 15)].map(|(input, output)| (json!(input), json!(output)));
+    assert_eq!(usage, tokens);
+    let text = std::fs::read_to_string(project.path().join(".tmp/cache/logs/agent.jsonl")).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |what: &str| lines.iter().filter(|line| line["what"] == what).collect::<Vec<_>>();
+    let requests = of("request");
+    assert_eq!(requests.len(), 5, "{text}");
+    let asked = requests[3]["messages"][0]["text"].as_str().unwrap();
+    assert!(asked.contains("<conversation>") && asked.contains("Question 0?"), "{asked}");
+    assert_eq!((&requests[3]["state"], requests[3]["tools"].as_array().unwrap().len()), (&json!("summary"), 0));
+    assert_eq!((of("retry").len(), &of("retry")[0]["state"], of("summary").len()), (1, &json!("summary"), 1), "{text}");
+}

@@ -152,13 +152,7 @@ impl Agent {
         let system = (self.blank)(&self.system());
         let request =
             Request { system: &system, messages: self.state.history.messages(), tools: self.tools.declarations() };
-        if self.log.is_on() {
-            let members = json!({
-                "model": self.client.endpoint().model, "messages": request.messages.len(), "system": system,
-                "tokens": self.state.tokens(),
-            });
-            self.log.line(&self.state, "request", &members, &self.blank);
-        }
+        self.log.request(&self.state, self.client.endpoint(), &request, &self.blank);
         let (screen, log, blank, state) = (&mut self.screen, &mut self.log, &self.blank, &self.state);
         let answer = self.client.complete(&request, &self.cancel, &mut |progress| match progress {
             Progress::Text(text) => screen.text(text),

@@ -7,6 +7,7 @@ use std::{
     time::SystemTime,
 };
 
+use ragmaker_model::{Endpoint, Request};
 use serde_json::{Value, json};
 
 use crate::machine::State;
@@ -46,6 +47,25 @@ impl Log {
     /// Whether lines are written.
     pub(crate) fn is_on(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// Adds a line with a request to the model at `endpoint`: all that the model is told. The declarations of tools are
+    /// the same in each request of a run, so only the names are written.
+    pub(crate) fn request(
+        &mut self,
+        state: &State,
+        endpoint: &Endpoint,
+        request: &Request<'_>,
+        blank: impl Fn(&str) -> String,
+    ) {
+        if self.is_on() {
+            let tools: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+            let members = json!({
+                "model": endpoint.model, "tokens": state.tokens(), "system": request.system,
+                "messages": request.messages, "tools": tools,
+            });
+            self.line(state, "request", &members, blank);
+        }
     }
 
     /// Adds a line with these members, without the keys that `blank` removes. `state` is that of the conversation.

@@ -19,10 +19,12 @@ impl Agent {
         let system = self.language.summary(limit, strict);
         let messages = [Message::User { text: format!("<conversation>\n{text}</conversation>") }];
         let request = Request { system: &system, messages: &messages, tools: &Declarations::default() };
-        let (screen, blank) = (&mut self.screen, &self.blank);
+        self.log.request(&self.state, self.client.endpoint(), &request, &self.blank);
+        let (screen, log, blank, state) = (&mut self.screen, &mut self.log, &self.blank, &self.state);
         screen.dim("  (summarising older turns)");
         let answer = self.client.complete(&request, &self.cancel, &mut |progress| {
             if let Progress::Retry { number, wait, reason } = progress {
+                log.line(state, "retry", &json!({"number": number, "reason": reason}), blank);
                 screen.retry(number, wait, &blank(reason));
             }
         });
