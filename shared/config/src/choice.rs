@@ -45,6 +45,19 @@ choice! {
     }
 }
 
+impl Provider {
+    /// The context window in tokens that is assumed if none is configured: the usual one of the provider's present models.
+    /// With a smaller model, the endpoint refuses what is too long, which leads to a summary as well.
+    pub const fn context_tokens(self) -> u64 {
+        match self {
+            Self::Gemini => 1_000_000,
+            Self::Anthropic => 200_000,
+            Self::OpenAi | Self::Azure => 128_000,
+            Self::Compatible => 32_000,
+        }
+    }
+}
+
 choice! {
     /// The way in which the model calls tools.
     Protocol {

@@ -105,7 +105,7 @@ pub const KEYS: &[Key] = &[
         "model.context_tokens",
         Kind::Whole { least: 0, most: 100_000_000 },
         "0",
-        "The model's context window; with 0 (unknown), only the number of turns triggers a summary.",
+        "The model's context window in tokens; 0 stands for 1,000,000 with `gemini`, 200,000 with `anthropic`, 128,000 with `openai` and `azure`, and 32,000 with `compatible`.",
     ),
     Key::new(
         "model.timeout_s",

@@ -101,7 +101,7 @@ pub struct Agent {
     pub approve: Approve,
     /// The language of the instructions.
     pub language: Language,
-    /// The size of the model's context window in tokens; 0 if it is not known.
+    /// The size of the model's context window in tokens, configured or as the provider's models usually have it.
     pub context_tokens: u64,
 }
 

@@ -143,7 +143,10 @@ impl Config {
             summary_conversation_turns: self.whole("agent.summary_conversation_turns"),
             approve: if gives_itself { Approve::Ask } else { approve },
             language: self.choice("model.language"),
-            context_tokens: self.whole("model.context_tokens"),
+            context_tokens: match self.whole("model.context_tokens") {
+                0 => self.choice::<Provider>("model.provider").context_tokens(),
+                tokens => tokens,
+            },
         }
     }
 

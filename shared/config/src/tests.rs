@@ -59,6 +59,26 @@ fn every_default_is_a_value_of_its_key() {
 }
 
 #[test]
+fn a_context_window_is_known_without_being_configured() {
+    let window = |text: &str, environment: &[(&str, &str)]| {
+        Case::new(text, "").load(environment).unwrap().agent().context_tokens
+    };
+    let provider = |name: &str| window("", &[("RAGMAKER_PROVIDER", name)]);
+    let documented = KEYS.iter().find(|key| key.name == "model.context_tokens").unwrap().meaning;
+    for (name, tokens, spelled) in [
+        ("gemini", 1_000_000, "1,000,000"),
+        ("anthropic", 200_000, "200,000"),
+        ("openai", 128_000, "128,000"),
+        ("azure", 128_000, "128,000"),
+        ("compatible", 32_000, "32,000"),
+    ] {
+        assert_eq!(provider(name), tokens);
+        assert!(documented.contains(name) && documented.contains(spelled), "{documented}");
+    }
+    assert_eq!(window("[model]\nprovider = 'openai'\ncontext_tokens = 8192", &[]), 8_192);
+}
+
+#[test]
 fn flags_come_before_the_environment_and_it_before_the_files() {
     let case =
         Case::new("[agent]\nmax_steps = 7", "[agent]\nmax_steps = 8\nmax_conversation_turns = 9\n[log]\ndebug = true");
