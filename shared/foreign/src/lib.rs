@@ -56,7 +56,7 @@ pub const ERRORS: &[Code] = &[ragmaker_tool::ARGUMENT_ERROR, TOOL_FAILED, TOOL_T
 pub struct RunContext {
     /// The project, which is their working directory.
     pub root: PathBuf,
-    /// The project's cache folder, whose logins they may not read.
+    /// The project's cache folder, whose logins they may not read, and which takes their long output.
     pub cache: PathBuf,
     /// Environment variables that they do not get, beside those that look like a key: where the host has its own.
     pub without: Vec<String>,
@@ -169,7 +169,8 @@ fn add(loaded: &mut Loaded, read: ParsedCatalog, is_taken: &dyn Fn(&str) -> bool
 
 impl Tool {
     /// Runs the tool. JSON output is returned unchanged, also if it is an error with `"status": "error"`. Other text is
-    /// returned in the member `output`.
+    /// returned in the member `output`. It may be long: the host shortens it. Of output over 1 MiB, `output` is the start and
+    /// the end, and the file `log_file` in the cache folder has up to 256 MiB.
     ///
     /// # Errors
     ///

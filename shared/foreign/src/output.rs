@@ -2,10 +2,13 @@
 
 use std::{
     io::Read,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
+
+use ragmaker_project::OutputFile;
 
 /// The most bytes that are kept from the start. An answer that a model can use is far shorter.
 const HEAD: usize = 1 << 20;
@@ -19,15 +22,25 @@ const POLL: Duration = Duration::from_millis(2);
 pub(crate) struct CapturedOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
+    /// The file with all of it, if it is longer than what is kept.
+    file: Option<PathBuf>,
     total: usize,
     is_over: bool,
 }
 
 impl CapturedOutput {
-    fn push(&mut self, bytes: &[u8]) {
-        self.total += bytes.len();
+    /// Adds output; what is not kept at the start goes to `file`, after the start.
+    fn push(&mut self, bytes: &[u8], file: &mut OutputFile) {
         let fits = bytes.len().min(HEAD - self.head.len());
         self.head.extend_from_slice(&bytes[..fits]);
+        if fits < bytes.len() {
+            if self.total <= HEAD {
+                file.push(&self.head);
+            }
+            file.push(&bytes[fits..]);
+            self.file = file.path();
+        }
+        self.total += bytes.len();
         self.tail.extend_from_slice(&bytes[fits..]);
         if self.tail.len() > 2 * TAIL {
             self.tail.drain(..self.tail.len() - TAIL);
@@ -37,6 +50,11 @@ impl CapturedOutput {
     /// All of it, where all was kept.
     pub(crate) fn whole(&self) -> Option<&[u8]> {
         (self.total == self.head.len()).then_some(&self.head)
+    }
+
+    /// The file with all of it, if it is longer than what is kept.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// The text, at most about `most` characters of it, and whether that is all: else the start and the end.
@@ -61,15 +79,20 @@ pub(crate) struct Stream(Arc<Mutex<CapturedOutput>>);
 impl Stream {
     /// Reads `from`.
     pub(crate) fn of(from: Option<impl Read + Send + 'static>) -> Self {
+        Self::kept(from, None)
+    }
+
+    /// Reads `from`. If it is long, a file in the cache folder `cache` has all of it.
+    pub(crate) fn kept(from: Option<impl Read + Send + 'static>, cache: Option<PathBuf>) -> Self {
         let stream = Self::default();
         let Some(mut from) = from else { return stream };
         let printed = stream.clone();
         thread::spawn(move || {
-            let mut buffer = vec![0; 64 * 1024];
+            let (mut buffer, mut file) = (vec![0; 64 * 1024], OutputFile::new(cache, 0));
             loop {
                 match from.read(&mut buffer) {
                     Ok(0) => break,
-                    Ok(read) => printed.lock().push(&buffer[..read]),
+                    Ok(read) => printed.lock().push(&buffer[..read], &mut file),
                     Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                     Err(_) => break,
                 }
@@ -101,6 +124,20 @@ mod tests {
 
     fn printed(bytes: &[u8]) -> CapturedOutput {
         Stream::of(Some(std::io::Cursor::new(bytes.to_vec()))).within(Duration::from_secs(20))
+    }
+
+    #[test]
+    fn a_file_has_all_of_what_is_long() {
+        let cache = tempfile::tempdir().unwrap();
+        let kept = |bytes: &[u8]| {
+            let from = Some(std::io::Cursor::new(bytes.to_vec()));
+            Stream::kept(from, Some(cache.path().to_owned())).within(Duration::from_secs(20))
+        };
+        let bytes: Vec<u8> = (0..3 * HEAD + 7).map(|at| b'a' + at.to_le_bytes()[1] % 26).collect();
+        assert_eq!(kept(&bytes[..HEAD]).file(), None);
+        for length in [HEAD + 1, bytes.len()] {
+            assert_eq!(std::fs::read(kept(&bytes[..length]).file().unwrap()).unwrap(), bytes[..length]);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    fs,
+    fs::File,
     io::Write,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -23,7 +23,10 @@ use crate::{
 const POLL: Duration = Duration::from_millis(5);
 /// The time in which output is still read after the end of the process.
 const AFTER_END: Duration = Duration::from_millis(500);
-/// The maximum number of characters of a text that is not JSON: the same as in an answer of this project's own tools.
+/// The time in which a result is read from a file.
+const RESULT_READ: Duration = Duration::from_secs(20);
+/// The maximum number of characters of a text of which only the start and the end are kept: the same as in an answer of this
+/// project's own tools.
 const TEXT: usize = 28_000;
 /// The most characters that an error repeats of what was printed.
 const SHOWN: usize = 2_000;
@@ -114,8 +117,10 @@ impl Executable {
         let folder = folder.as_ref().map(tempfile::TempDir::path);
         let start = Start { arguments: words.into_iter().map(OsString::from).collect(), stdin, folder };
         let ended = self.run(&start, timeout, is_cancelled)?;
-        let result = folder.and_then(|folder| fs::read(folder.join(RESULT)).ok()).filter(|result| !result.is_empty());
-        let result = result.map(|bytes| Stream::of(Some(std::io::Cursor::new(bytes))).within(AFTER_END));
+        // A link would lead to a file that the tool may not read itself.
+        let is_result = |path: &PathBuf| path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
+        let result = folder.map(|folder| folder.join(RESULT)).filter(is_result).and_then(|path| File::open(path).ok());
+        let result = result.map(|file| Stream::kept(Some(file), self.place.cache()).within(RESULT_READ));
         answer(&ended, &result.unwrap_or_else(|| ended.stdout.clone()))
     }
 
@@ -128,7 +133,8 @@ impl Executable {
     fn run(&self, start: &Start<'_>, timeout: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<Ended, Error> {
         let mut process = self.start(start).map_err(|error| failed(&format!("it does not start: {error}")))?;
         let child = process.child();
-        let (stdout, stderr) = (Stream::of(child.stdout.take()), Stream::of(child.stderr.take()));
+        let stdout = Stream::kept(child.stdout.take(), self.place.cache());
+        let stderr = Stream::of(child.stderr.take());
         if let (Some(mut pipe), Some(text)) = (child.stdin.take(), start.stdin.clone()) {
             // A tool that does not read must not keep the host waiting; one that ended makes the writing fail.
             thread::spawn(move || pipe.write_all(text.as_bytes()));
@@ -202,6 +208,12 @@ fn set_up(command: &mut Command, place: &RunContext, start: &Start<'_>) {
 }
 
 impl RunContext {
+    /// The cache folder, if it can be made.
+    fn cache(&self) -> Option<PathBuf> {
+        let is_known = !self.cache.as_os_str().is_empty();
+        (is_known && ragmaker_project::create_cache_folder(&self.cache).is_ok()).then(|| self.cache.clone())
+    }
+
     /// The folder, the environment and the output of a process, whose environment has no keys already.
     pub(crate) fn set_up(&self, command: &mut Command) {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -259,7 +271,7 @@ fn end_group(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// The answer in what was printed: JSON as it is, any other text as `output`.
+/// The answer in what was printed: JSON as it is, any other text as `output`. Of very long output, a file has all.
 fn answer(ended: &Ended, result: &CapturedOutput) -> Result<Value, Error> {
     let parsed = |printed: &CapturedOutput| serde_json::from_slice::<Value>(printed.whole()?).ok();
     if let Some(signal) = ended.signal {
@@ -275,14 +287,16 @@ fn answer(ended: &Ended, result: &CapturedOutput) -> Result<Value, Error> {
             with_output(error.detail("exit_code", exit_code), &ended.stdout, &ended.stderr)
         });
     }
-    match parsed(result) {
-        Some(object @ Value::Object(_)) => Ok(object),
-        Some(value) => Ok(json!({"status": "success", "output": value})),
-        None => {
-            let (text, is_all) = result.text(TEXT);
-            Ok(json!({"status": "success", "output": text, "truncated": !is_all}))
+    Ok(match (parsed(result), result.whole()) {
+        (Some(object @ Value::Object(_)), _) => object,
+        (Some(value), _) => json!({"status": "success", "output": value}),
+        (None, Some(bytes)) => {
+            json!({"status": "success", "output": String::from_utf8_lossy(bytes), "truncated": false})
         }
-    }
+        (None, None) => {
+            json!({"status": "success", "output": result.text(TEXT).0, "truncated": true, "log_file": result.file()})
+        }
+    })
 }
 
 fn with_output(error: Error, stdout: &CapturedOutput, stderr: &CapturedOutput) -> Error {

@@ -12,6 +12,7 @@
 mod broad;
 mod cache;
 pub mod knowledge_base;
+mod output;
 pub mod programs;
 mod project;
 pub mod variables;
@@ -20,5 +21,6 @@ pub use cache::{
     BROWSER_PROFILE, BROWSER_PROFILES, COMMANDS, CONFIGURATION, CONVERSATIONS, MCP_TOKEN, create_cache_folder,
     create_private, is_of_sessions,
 };
+pub use output::OutputFile;
 pub use project::{Candidate, ERRORS, Environment, MARKERS, Project, ROOT_NOT_USABLE, ROOT_TOO_BROAD, Source};
 pub use variables::{VARIABLES, Variable};

@@ -153,6 +153,36 @@ fn a_failure_of_any_kind_is_a_result() {
 }
 
 #[test]
+fn long_output_is_whole_in_a_file() {
+    let project = Project::new();
+    let none = || json!({"readOnlyHint": true, "openWorldHint": false});
+    catalog(
+        &project,
+        &[
+            ("talks", none(), "i=0; while [ $i -lt 9000 ]; do echo \"line $i\"; i=$((i+1)); done"),
+            ("floods", none(), "head -c 3000000 /dev/zero | tr '\\0' 'x'; echo end"),
+        ],
+    );
+    let endpoint = caller(vec![("talks", json!({})), ("floods", json!({}))]);
+    let run =
+        agent(&project, &endpoint, WireFormat::OpenAi).args(["Go.", "--approve", "all", "--output", "json"]).run();
+    assert_eq!(run.answer()["answer"], "Done.");
+    let told = results(&endpoint.got().pop().unwrap().body);
+    // JSON with the text, shortened by the agent as every long result.
+    let (_, path) = told[0].split_once("the whole is in ").unwrap();
+    let whole = fs::read_to_string(path.split(" …]").next().unwrap()).unwrap();
+    let whole: Value = serde_json::from_str(&whole).unwrap();
+    let lines: Vec<_> = (0..9000).map(|at| format!("line {at}\n")).collect();
+    assert_eq!((&whole["output"], &whole["truncated"]), (&json!(lines.concat()), &json!(false)));
+    assert!(told[0].contains("line 0\\n") && told[0].contains("line 8999\\n") && told[0].len() < 31_000);
+    // What is too long to be kept in memory.
+    let flood: Value = serde_json::from_str(&told[1]).unwrap();
+    assert_eq!(flood["truncated"], true);
+    let log = fs::read(flood["log_file"].as_str().unwrap()).unwrap();
+    assert!(log.len() == 3_000_004 && log.ends_with(b"xend\n"));
+}
+
+#[test]
 fn servers_are_offered_and_end_with_the_agent() {
     let project = Project::new();
     project.write("tides.md", "High water.\n");

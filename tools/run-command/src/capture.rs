@@ -3,27 +3,16 @@
 
 use std::{
     collections::VecDeque,
-    fs::{self, File},
-    io::{self, Read, Write},
-    path::PathBuf,
+    io::{self, Read},
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
-use ragmaker_project::{COMMANDS, Project};
+use ragmaker_project::{OutputFile, Project};
 
 /// The number of bytes that are kept of the start and of the end of a stream.
 const KEPT: usize = 64 * 1024;
-
-/// The most that is written to the file, in bytes (256 MiB); a command may print for an hour.
-const LONGEST: u64 = 256 << 20;
-
-/// The number of output files of earlier commands that are kept.
-const FILES: usize = 16;
-
-/// The longest possible file name, for measuring an answer.
-pub(crate) const NAME_OF_WIDEST: &str = "commands/00000000000000000000-0000000000.log";
 
 /// The kept part of one stream.
 #[derive(Debug, Default)]
@@ -39,16 +28,8 @@ pub(crate) struct Stream {
 pub(crate) struct Captured {
     pub(crate) stdout: Stream,
     pub(crate) stderr: Stream,
-    pub(crate) log: Log,
-}
-
-/// Both streams in the order of their arrival, in one file once they are long.
-#[derive(Debug, Default)]
-pub(crate) struct Log {
-    pending: Vec<u8>,
-    file: Option<(PathBuf, File)>,
-    written: u64,
-    folder: Option<PathBuf>,
+    /// Both streams in the order of their arrival.
+    pub(crate) log: OutputFile,
 }
 
 /// Reads the streams of a running command.
@@ -70,67 +51,10 @@ impl Stream {
     }
 }
 
-impl Log {
-    fn push(&mut self, bytes: &[u8]) {
-        if self.file.is_none() && self.pending.len() + bytes.len() <= 2 * KEPT {
-            self.pending.extend_from_slice(bytes);
-            return;
-        }
-        if self.open().is_err() {
-            return;
-        }
-        let Some((_, file)) = &mut self.file else { return };
-        let left = usize::try_from(LONGEST - self.written).unwrap_or(usize::MAX);
-        let bytes = &bytes[..bytes.len().min(left)];
-        if file.write_all(bytes).is_ok() {
-            self.written += bytes.len() as u64;
-        }
-    }
-
-    fn open(&mut self) -> io::Result<()> {
-        if self.file.is_some() {
-            return Ok(());
-        }
-        let folder = self.folder.clone().ok_or(io::ErrorKind::NotFound)?;
-        ragmaker_project::create_private(&folder)?;
-        remove_old(&folder);
-        let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let path = folder.join(format!("{time:020}-{}.log", std::process::id()));
-        let mut options = File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path)?;
-        let pending = std::mem::take(&mut self.pending);
-        file.write_all(&pending)?;
-        self.written = pending.len() as u64;
-        self.file = Some((path, file));
-        Ok(())
-    }
-
-    /// The file with the complete output, which is created if necessary.
-    pub(crate) fn file(&mut self) -> Option<PathBuf> {
-        self.open().ok()?;
-        self.file.as_ref().map(|(path, _)| path.clone())
-    }
-}
-
-/// Removes the files of commands of long ago.
-fn remove_old(folder: &std::path::Path) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> =
-        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "log")).collect();
-    // Their names begin with the time.
-    files.sort();
-    for file in files.iter().take(files.len().saturating_sub(FILES - 1)) {
-        let _ = fs::remove_file(file);
-    }
-}
-
 impl Capture {
     pub(crate) fn new(project: &Project) -> Self {
         let folder = project.is_writable().then(|| project.create_cache_folder().ok()).flatten();
-        let log = Log { folder: folder.map(|folder| folder.join(COMMANDS)), ..Log::default() };
+        let log = OutputFile::new(folder, 2 * KEPT);
         let (sender, ends) = mpsc::channel();
         let captured = Arc::new(Mutex::new(Captured { log, ..Captured::default() }));
         Self { captured, sender, ends, readers: std::cell::Cell::new(0) }

@@ -48,7 +48,7 @@ pub(crate) fn fill(answer: Answer, mut captured: Captured, _roots: &Roots) -> An
     let (out, out_is_cut) = within(&stdout, of_stdout, charset);
     let (err, err_is_cut) = within(&stderr, of_stderr, charset);
     let truncated = out_is_cut || err_is_cut;
-    let log_file = if truncated { captured.log.file().map(|path| shown(path).0) } else { None };
+    let log_file = if truncated { captured.log.path().map(|path| shown(path).0) } else { None };
     Answer {
         stdout: out,
         stderr: err,
