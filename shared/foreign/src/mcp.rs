@@ -132,7 +132,7 @@ impl Server {
             Process::Confined(confined.spawn().map_err(does_not_start)?)
         } else {
             let mut command = if place.restarts {
-                relay::command(program.as_os_str(), &configured.args).map_err(does_not_start)?
+                relay::of_server(program.as_os_str(), &configured.args).map_err(does_not_start)?
             } else {
                 let mut command = Command::new(&program);
                 command.args(&configured.args);

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::{
     Confinement, Dialect, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, dialect,
     output::{CapturedOutput, Stream},
+    relay,
 };
 
 /// The interval at which a wait checks the process and a cancellation.
@@ -132,13 +133,23 @@ impl Executable {
 
     fn run(&self, start: &Start<'_>, timeout: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<Ended, Error> {
         let mut process = self.start(start).map_err(|error| failed(&format!("it does not start: {error}")))?;
+        // A relay ends the tool when this pipe closes.
+        let stays_open = matches!(process, Process::Relayed(_));
+        let input = if stays_open {
+            relay::input_of_tool(start.stdin.as_deref())
+        } else {
+            start.stdin.clone().unwrap_or_default().into_bytes()
+        };
         let child = process.child();
         let stdout = Stream::kept(child.stdout.take(), self.place.cache());
         let stderr = Stream::of(child.stderr.take());
-        if let (Some(mut pipe), Some(text)) = (child.stdin.take(), start.stdin.clone()) {
-            // A tool that does not read must not keep the host waiting; one that ended makes the writing fail.
-            thread::spawn(move || pipe.write_all(text.as_bytes()));
-        }
+        // A tool that does not read must not keep the host waiting; one that ended makes the writing fail.
+        let writing = child.stdin.take().map(|mut pipe| {
+            thread::spawn(move || {
+                let _ = pipe.write_all(&input);
+                stays_open.then_some(pipe)
+            })
+        });
         let deadline = Instant::now() + timeout;
         let stopped = loop {
             if process.child().try_wait().map_err(|error| failed(&error.to_string()))?.is_some() {
@@ -154,6 +165,7 @@ impl Executable {
             thread::sleep(POLL);
         };
         let status = process.end();
+        drop(writing);
         let (stdout, stderr) = (stdout.within(AFTER_END), stderr.within(AFTER_END));
         match (stopped, status) {
             (Some(error), _) => Err(with_output(error, &stdout, &stderr)),
@@ -164,11 +176,21 @@ impl Executable {
 
     fn start(&self, start: &Start<'_>) -> std::io::Result<Process> {
         let Some(policy) = self.policy(start.folder) else {
-            let mut command = Command::new(&self.program);
-            command.args(&start.arguments).env_clear().envs(without_secrets());
+            let is_relayed = self.place.restarts;
+            let mut command = if is_relayed {
+                relay::of_tool(self.program.as_os_str(), &start.arguments)?
+            } else {
+                let mut command = Command::new(&self.program);
+                command.args(&start.arguments);
+                command
+            };
+            command.env_clear().envs(without_secrets());
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
             set_up(&mut command, &self.place, start);
+            if is_relayed {
+                return command.stdin(Stdio::piped()).spawn().map(Process::Relayed);
+            }
             return command.spawn().map(Process::Free);
         };
         let mut confined = policy.command(self.program.as_os_str(), &start.arguments)?;
@@ -230,6 +252,8 @@ impl RunContext {
 #[derive(Debug)]
 pub(crate) enum Process {
     Free(Child),
+    /// A tool behind a relay.
+    Relayed(Child),
     Confined(Running),
 }
 
@@ -237,7 +261,7 @@ impl Process {
     /// The process whose streams are the program's own.
     pub(crate) fn child(&mut self) -> &mut Child {
         match self {
-            Self::Free(child) => child,
+            Self::Free(child) | Self::Relayed(child) => child,
             Self::Confined(running) => &mut running.child,
         }
     }
@@ -245,7 +269,7 @@ impl Process {
     /// Ends what is left of it. Returns its exit status and the signal, or why it could not be started.
     pub(crate) fn end(&mut self) -> Result<(Option<i32>, Option<i32>), String> {
         match self {
-            Self::Free(child) => {
+            Self::Free(child) | Self::Relayed(child) => {
                 end_group(child);
                 let status = child.wait().ok();
                 #[cfg(unix)]

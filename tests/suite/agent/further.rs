@@ -183,6 +183,36 @@ fn long_output_is_whole_in_a_file() {
 }
 
 #[test]
+fn a_tool_without_confinement_is_called_as_one_with_it() {
+    let project = Project::new();
+    script(&project, "ours", r#"printf '{"status": "success", "length": %s}' "$(wc -c)""#);
+    script(&project, "silent", "if read line; then echo input; else echo none; fi");
+    script(&project, "deaf", "exec 0<&-; echo deaf");
+    script(&project, "crashes", "kill -SEGV $$");
+    script(&project, "fails", "echo why >&2; exit 3");
+    let entries: Vec<_> = ["ours", "deaf", "crashes", "fails"].map(|name| entry(name, &json!({}))).into();
+    project.write(&format!("{FOLDER}/ours.json"), json!({"tools": entries}).to_string());
+    let silent = json!({"name": "silent", "command": "./silent", "parameters": {"type": "object"}});
+    project.write(&format!("{FOLDER}/original.json"), json!({"tools": [silent]}).to_string());
+    let files = ["ours.json", "original.json"].map(|file| format!("{{file = '{file}', confined = false}}"));
+    configure(&project, &format!("[tools]\ncatalogs = [{}]\n", files.join(", ")));
+    let long = json!({"text": "tide ".repeat(50_000)});
+    let calls = vec![
+        ("ours", long.clone()),
+        ("silent", json!({})),
+        ("deaf", long.clone()),
+        ("crashes", json!({})),
+        ("fails", json!({})),
+    ];
+    let told = told(&project, &["--approve", "all"], calls);
+    assert_eq!(told[0]["length"], long.to_string().len());
+    assert_eq!((&told[1]["output"], &told[2]["output"]), (&json!("none\n"), &json!("deaf\n")));
+    assert_eq!((&told[3]["details"]["signal"], &told[4]["details"]["exit_code"]), (&json!(11), &json!(3)), "{told:?}");
+    assert_eq!(told[4]["details"]["stderr"], "why\n");
+    assert_eq!(project.left_running(std::time::Duration::from_secs(10)).len(), 0);
+}
+
+#[test]
 fn servers_are_offered_and_end_with_the_agent() {
     let project = Project::new();
     project.write("tides.md", "High water.\n");

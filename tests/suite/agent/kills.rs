@@ -193,9 +193,40 @@ fn a_server_that_ignores_the_end_of_its_input_ends_with_the_agent() {
             thread::sleep(Duration::from_millis(5));
         }
         let sleeps = || project.processes().iter().filter(|process| process.command.starts_with("sleep 60")).count();
+        while sleeps() < 2 {
+            assert!(Instant::now() < until, "{} processes sleep", sleeps());
+            thread::sleep(Duration::from_millis(5));
+        }
         assert_eq!(sleeps(), 2);
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(project.left_running(Duration::from_secs(20)).len(), 0);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_tool_of_a_catalog_ends_with_the_agent() {
+    for confined in [false, true] {
+        let project = Project::new();
+        // What it started ignores everything but SIGKILL.
+        let script = "#!/bin/sh\ntrap '' TERM HUP INT PIPE; (exec sleep 601) & touch begun; exec sleep 602\n";
+        let path = project.write("config/ragmaker/slow", script);
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let entry = json!({"name": "slow", "command": "./slow", "parameters": {"type": "object"}});
+        project.write("config/ragmaker/tools.json", json!({"tools": [entry]}).to_string());
+        let catalog = format!("[tools]\ncatalogs = [{{file = 'tools.json', confined = {confined}}}]\n");
+        project.write("config/ragmaker/ragmaker.toml", catalog);
+        let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "", &[("", "slow", "{}")]));
+        let mut command = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--approve", "all"]).into_command();
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while !project.path().join("begun").exists() {
+            assert!(Instant::now() < until, "the tool does not start");
+            thread::sleep(Duration::from_millis(5));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(project.left_running(Duration::from_secs(20)).len(), 0, "confined: {confined}");
     }
 }

@@ -168,7 +168,9 @@ fn answer(
         stderr_encoding: None,
         truncated: true,
         // The longest that it may be, for the budget.
-        log_file: Some(roots.project().cache_folder().join(ragmaker_project::OutputFile::WIDEST).to_string_lossy().into_owned()),
+        log_file: Some(
+            roots.project().cache_folder().join(ragmaker_project::OutputFile::WIDEST).to_string_lossy().into_owned(),
+        ),
         duration_ms: ran.duration_ms,
         timed_out: ran.ended.timed_out,
         rule,

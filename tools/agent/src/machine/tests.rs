@@ -194,8 +194,7 @@ fn a_context_that_is_too_long_is_summarised_once() {
     let turns = (0..4).flat_map(|_| [user(&"question ".repeat(50)), says(&"answer ".repeat(50))]);
     let (state, effects) = after(&rules, turns.chain([user("?"), failed()]));
     let [Effect::Summarise { cut, .. }] = effects[..] else { panic!("{effects:?}") };
-    let (state, effects) =
-        next(state, summary(cut, "Short.", false), &rules);
+    let (state, effects) = next(state, summary(cut, "Short.", false), &rules);
     assert_eq!(effects, [Effect::Decide]);
     let (state, effects) = next(state, failed(), &rules);
     assert_eq!((state.phase, effects), (Phase::UserInput, vec![Effect::Stop(Stop::Failed)]));
