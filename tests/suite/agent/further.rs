@@ -213,6 +213,27 @@ fn a_tool_without_confinement_is_called_as_one_with_it() {
 }
 
 #[test]
+fn a_server_has_no_keys_in_its_environment() {
+    for confined in [false, true] {
+        let project = Project::new();
+        let server = "[mcp.servers.spy]\ncommand = 'sh'\nargs = ['-c', 'env > seen']\nenv = {OWN = '${OWN_TOKEN}'}\n";
+        configure(&project, &format!("{server}confined = {confined}\n"));
+        let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+        let run = agent(&project, &endpoint, WireFormat::OpenAi)
+            .env("TAVILY_API_KEY", "tvly-0123456789")
+            .env("OWN_TOKEN", "own-0123456789")
+            .env("HARMLESS", "seen")
+            .args(["?", "--output", "json"])
+            .run();
+        assert_eq!(run.answer()["answer"], "Done.");
+        let seen = fs::read_to_string(project.path().join("seen")).unwrap();
+        assert!(!seen.contains(KEY) && !seen.contains("tvly-") && !seen.contains("OWN_TOKEN"), "{seen}");
+        // What the configuration gives it, it has.
+        assert!(seen.contains("OWN=own-0123456789") && seen.contains("HARMLESS=seen"), "{seen}");
+    }
+}
+
+#[test]
 fn servers_are_offered_and_end_with_the_agent() {
     let project = Project::new();
     project.write("tides.md", "High water.\n");

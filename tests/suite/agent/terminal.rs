@@ -12,6 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ragmaker_tests::{tabs::tabs, visitor::Visitor};
+
 use super::*;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -415,4 +417,77 @@ fn a_signal_ends_the_prompt_and_a_question() {
         assert!(!project.path().join("one").exists());
     }
     assert_eq!(project.left_running(Duration::from_secs(10)).len(), 0);
+}
+
+#[test]
+fn plan_and_memos_are_shown() {
+    let project = Project::new();
+    project.write("config/ragmaker/ragmaker.toml", "[agent]\nthink_required = false\n");
+    let endpoint =
+        Scripted::by(|got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
+            Some("user") => {
+                let todo = json!([{"id": "1", "task": "measure the tide", "status": "in_progress"}]);
+                let work =
+                    json!({"work_plan": "Read, then write.\u{1b}[2J", "memos": "Brest: 7.4 m", "todo_list": todo});
+                says(WireFormat::OpenAi, "", &[("", "work", &work.to_string())])
+            }
+            _ => says(WireFormat::OpenAi, "Planned.\n", &[]),
+        });
+    let mut person = Person::start(&project, &endpoint, "");
+    person.wait_for("> ");
+    for command in ["/state", "/memos"] {
+        person.type_keys(&format!("{command}\r"));
+        person.wait_for("(nothing yet)");
+        person.wait_for("> ");
+    }
+    person.type_keys("Plan it.\r");
+    person.wait_for("Planned.");
+    person.wait_for("> ");
+    person.type_keys("/state\r");
+    for shown in ["Read, then write.", "measure the tide"] {
+        person.wait_for(shown);
+    }
+    person.wait_for("> ");
+    person.type_keys("/memos\r");
+    person.wait_for("Brest: 7.4 m");
+    person.wait_for("> ");
+    // A new conversation has a state of its own.
+    person.type_keys("/reset\r");
+    person.wait_for("a new conversation");
+    person.wait_for("> ");
+    person.type_keys("/memos\r");
+    person.wait_for("(nothing yet)");
+    person.wait_for("> ");
+    let screen = person.end();
+    assert!(!screen.contains("\u{1b}[2J"), "{screen}");
+    let asked = endpoint.got();
+    assert_eq!(asked.len(), 2, "a command is not sent to the model");
+}
+
+#[test]
+fn ctrl_c_closes_the_tab_of_a_page_that_loads() {
+    let visitor = Visitor::with_browser();
+    let before = tabs(visitor.project.path()).len();
+    let page = visitor.url("/slow/first-byte");
+    let endpoint =
+        Scripted::by(move |got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
+            Some("user") => {
+                says(WireFormat::OpenAi, "", &[("", "browser_navigate", &json!({"url": page}).to_string())])
+            }
+            _ => says(WireFormat::OpenAi, "Done.\n", &[]),
+        });
+    let mut person = Person::start(&visitor.project, &endpoint, "");
+    person.wait_for("> ");
+    person.type_keys("Go.\r");
+    assert!(visitor.site.wait_for("/slow/first-byte", TIMEOUT));
+    person.type_keys("\u{3}");
+    person.wait_for("CANCELLED");
+    person.wait_for("> ");
+    let until = Instant::now() + TIMEOUT;
+    while tabs(visitor.project.path()).len() > before {
+        assert!(Instant::now() < until, "{:?}", tabs(visitor.project.path()));
+        thread::sleep(Duration::from_millis(20));
+    }
+    person.end();
+    visitor.close().run().answer();
 }

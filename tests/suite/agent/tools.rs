@@ -86,6 +86,21 @@ fn domains_are_restricted_as_over_mcp() {
 }
 
 #[test]
+fn the_environment_restricts_the_domains() {
+    let project = Project::new();
+    let endpoint = caller(vec![
+        ("browser_navigate", json!({"url": "http://other.example/"})),
+        ("http_fetch", json!({"url": "http://other.example/"})),
+    ]);
+    let run = agent(&project, &endpoint, WireFormat::OpenAi)
+        .env("RAGMAKER_ALLOWED_DOMAINS", "a.example")
+        .args(["Go.", "--approve", "all", "--output", "json"])
+        .run();
+    let calls = run.answer()["tool_calls"].as_array().unwrap().clone();
+    assert!(calls[..2].iter().all(|call| call["error_code"] == "DOMAIN_NOT_ALLOWED"), "{calls:?}");
+}
+
+#[test]
 fn private_machines_are_refused_where_the_host_says_so() {
     let project = Project::new();
     let private = r#"{"url": "http://127.0.0.1:9/"}"#;
