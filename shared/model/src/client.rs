@@ -200,10 +200,11 @@ impl Client {
             return self.attempt_schema(request, cancel, show);
         }
         let uses_text = self.uses_text.load(Ordering::Relaxed);
+        let mut shown = text::Shown::default();
         let mut collected = if uses_text {
             let (system, messages) = text::rendered(request, text::RULES);
             let plain = Request { system: &system, messages: &messages, tools: &Declarations::default() };
-            self.collect(&plain, None, cancel, &mut |_| ())?
+            self.collect(&plain, None, cancel, &mut |piece| shown.feed(piece, show))?
         } else {
             self.collect(request, None, cancel, show)?
         };
@@ -215,8 +216,8 @@ impl Client {
             collected.replace_text(left);
             collected.drafts = drafts;
         }
-        if uses_text && !collected.text.is_empty() {
-            show(&collected.text);
+        if uses_text {
+            shown.end(&collected.text, show);
         }
         Ok(collected.finish(request.messages))
     }

@@ -90,6 +90,48 @@ pub(crate) fn calls(text: &str, tools: &[Declaration]) -> Option<(String, Vec<Pa
     Some((left, drafts))
 }
 
+/// The text of an answer that may hold calls, as it comes: what cannot belong to a call is shown at once.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    text: String,
+    shown: usize,
+}
+
+/// The beginnings of a call.
+const CALLS: [&str; 3] = ["{", "<tool_call>", "```"];
+
+impl Shown {
+    /// Takes the next `piece` of the text.
+    pub(crate) fn feed(&mut self, piece: &str, show: &mut dyn FnMut(&str)) {
+        self.text += piece;
+        if self.shown == 0 && self.text.trim_start().is_empty() {
+            return;
+        }
+        let rest = &self.text[self.shown..];
+        let certain = CALLS.iter().filter_map(|call| rest.find(call)).min().unwrap_or_else(|| {
+            // The end may be the beginning of such a beginning.
+            let begun = CALLS.iter().flat_map(|call| (1..call.len()).map(|length| &call[..length]));
+            let begun = begun.filter(|begun| rest.ends_with(begun)).map(str::len).max();
+            rest.len() - begun.unwrap_or_default()
+        });
+        if certain > 0 {
+            show(&rest[..certain]);
+            self.shown += certain;
+        }
+    }
+
+    /// Shows the rest of the `whole` text, in which the calls are left out.
+    pub(crate) fn end(self, whole: &str, show: &mut dyn FnMut(&str)) {
+        let shown = self.text[..self.shown].trim_start();
+        let rest = whole.trim_start().strip_prefix(shown).unwrap_or_default();
+        // Nothing was shown of a text that begins otherwise.
+        let rest = if self.shown == 0 { whole } else { rest };
+        if !rest.is_empty() {
+            show(rest);
+        }
+    }
+}
+
 /// The call that `object` is, in one of the forms that models write.
 fn call(object: &Map<String, Value>, tools: &[Declaration]) -> Option<PartialCall> {
     let name = ["tool", "name", "function"].into_iter().find_map(|key| object.get(key)?.as_str())?;
@@ -137,7 +179,39 @@ mod tests {
         }
     }
 
+    /// What is shown of the pieces of a text, and what at its end.
+    fn shown(pieces: &[&str], whole: &str) -> (Vec<String>, Vec<String>) {
+        let (mut text, mut before, mut after) = (Shown::default(), vec![], vec![]);
+        for piece in pieces {
+            text.feed(piece, &mut |shown| before.push(shown.to_owned()));
+        }
+        text.end(whole, &mut |shown| after.push(shown.to_owned()));
+        (before, after)
+    }
+
+    #[test]
+    fn what_is_no_call_is_shown_at_once() {
+        let (before, after) = shown(&["It is ", "high ", "water."], "It is high water.");
+        assert_eq!((before.len(), before.concat().as_str(), after.len()), (3, "It is high water.", 0));
+        let (before, after) = shown(&["Run `ls`:\n`", "``sh\nls\n```"], "Run `ls`:\n```sh\nls\n```");
+        assert_eq!((before.concat().as_str(), after.concat().as_str()), ("Run `ls`:\n", "```sh\nls\n```"));
+        let (before, after) = shown(&["\n ", "Let me look.\n{\"tool\"", ": 1}"], "Let me look.");
+        assert_eq!((before.concat().as_str(), after.len()), ("\n Let me look.\n", 0));
+        assert_eq!(shown(&["{\"tool\": 1}"], "").0, [""; 0]);
+        assert_eq!(shown(&["{\"a\": 1}"], "{\"a\": 1}").1, ["{\"a\": 1}"]);
+    }
+
     proptest! {
+        #[test]
+        fn a_text_without_calls_is_shown_as_a_whole(
+            pieces in prop::collection::vec("[a`{<潮\\n ]{0,4}", 0..12),
+        ) {
+            let whole = pieces.concat();
+            let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
+            let (before, after) = shown(&pieces, &whole);
+            prop_assert_eq!(before.concat() + &after.concat(), whole);
+        }
+
         #[test]
         fn any_text_is_read(text in "[{}\"a:潮\\\\,\\[\\] ]{0,60}") {
             prop_assert!(calls(&text, &tools()).is_none());
