@@ -71,6 +71,36 @@ fn host_options_are_not_arguments() {
 }
 
 #[test]
+fn a_search_writes_nothing_outside() {
+    let (project, outside) = (Project::new(), Project::new());
+    outside.write("cache/a.md", "# Tides\n\nThe moon pulls the sea.\n");
+    outside.write(
+        "cache/catalog.json",
+        r#"{"documents": [{"url": "https://x.example/", "title": "Tides", "path": "a.md"}]}"#,
+    );
+    let files = || -> Vec<_> {
+        let entries = fs::read_dir(outside.path().join("cache")).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = files();
+    let arguments = json!({"query": "moon", "kb_root": [outside.path()]});
+    let caches = project.path().join("caches");
+    let call = || project.tool("call").env("XDG_CACHE_HOME", &caches).arg("search_knowledge_base");
+    assert_eq!(call().stdin(arguments.to_string()).run().answer()["total"], 1);
+    assert_eq!(files(), before);
+    assert!(caches.join("ragmaker/search").is_dir());
+    // A person may search with an index beside the catalog.
+    let root = outside.path().to_str().unwrap();
+    assert_eq!(
+        project.tool("search-knowledge-base").args(["--query", "moon", "--kb-root", root]).run().answer()["total"],
+        1
+    );
+    assert!(files().len() > before.len());
+}
+
+#[test]
 fn a_server_refuses_host_options() {
     let (project, outside) = (Project::new(), Project::new());
     outside.write("secret.txt", SECRET);

@@ -16,7 +16,7 @@ pub const BOT_DETECTED: Code = Code::new(
     "BOT_DETECTED",
     "Open the session with a window, as ragmaker-browser-open can, and let a person solve the challenge there; the session remembers it.",
 );
-/// A form to sign in is shown instead of the page's content.
+/// The page is a sign-in page.
 pub const LOGIN_REQUIRED: Code = Code::new(
     "LOGIN_REQUIRED",
     "Run ragmaker-browser-open --no-headless and let a person sign in at this address in its window, then call again: the session keeps the login.",

@@ -7,12 +7,10 @@ use std::{
 };
 
 use ragmaker_catalog::Listed;
+use ragmaker_document::WrongPage;
 use sha2::{Digest, Sha256};
 
-use crate::{
-    finding::{Finding, Kind},
-    wrong_page,
-};
+use crate::finding::{Finding, Kind};
 
 /// The largest document that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -83,8 +81,13 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
     };
     if is_empty(body) {
         found(Kind::EmptyDocument, "the document has no text except its headings".into());
-    } else if let Some(page) = wrong_page::recognize(&title, body) {
-        found(page.kind, format!("this reads like {}: {title:?}", page.name));
+    } else if let Some(page) = WrongPage::recognize(&title, body) {
+        let kind = match page {
+            WrongPage::Challenge => Kind::ChallengePage,
+            WrongPage::Error => Kind::ErrorPage,
+            WrongPage::Login => Kind::LoginPage,
+        };
+        found(kind, format!("the document looks like {}: {title:?}", page.name()));
     }
     Some(Checked { file, hash: Sha256::digest(body.trim()).into(), confidence })
 }

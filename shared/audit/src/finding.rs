@@ -110,12 +110,12 @@ pub struct Finding {
     /// What is wrong.
     pub message: String,
     /// How to solve it.
-    pub remedy: &'static str,
+    pub remedy: String,
 }
 
 impl Finding {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, path: None, url: None, message: short(&message.into()), remedy: kind.remedy() }
+        Self { kind, path: None, url: None, message: short(&message.into()), remedy: kind.remedy().to_owned() }
     }
 
     pub(crate) fn at(mut self, path: Option<&str>, url: Option<&str>) -> Self {

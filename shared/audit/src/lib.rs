@@ -5,7 +5,6 @@
 mod document;
 mod finding;
 mod unlisted;
-mod wrong_page;
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},

@@ -26,12 +26,12 @@ pub struct Expanded {
     pub sections: u64,
     /// Further tabs that were shown.
     pub tabs: u64,
-    /// Clicks on what shows more.
+    /// Clicks on controls such as "show more".
     pub more: u64,
     /// Screens that were scrolled.
     #[serde(default)]
     pub screens: u64,
-    /// Rows of lists that hold only the rows in sight.
+    /// Rows read from virtual lists, which contain only the visible rows.
     pub rows: u64,
     /// Whether nothing was left in the time that there was.
     #[serde(default)]

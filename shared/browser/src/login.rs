@@ -1,8 +1,9 @@
-//! Recognising a sign-in page: by its form and its URL, not by its words, so that it works in every language.
+//! Recognising a sign-in page: by its form and its URL, which works in every language, and by its title.
 //!
 //! A page is a sign-in page only if the form is its main content. A wiki with a login box in its sidebar, or an article
 //! above a form for members, is not a sign-in page.
 
+use ragmaker_document::is_login_title;
 use url::Url;
 
 use crate::facts::SignIn;
@@ -13,8 +14,8 @@ const BESIDE: u32 = 300;
 /// The same if the tab was redirected to the form.
 const BESIDE_AFTER_REDIRECT: u32 = 600;
 
-/// The same if the URL names a sign-in page; such pages may describe the service.
-const BESIDE_AT_LOGIN_URL: u32 = 1500;
+/// The same if the URL or the title names a sign-in page; such pages may describe the service.
+const BESIDE_WITH_NAME: u32 = 1500;
 
 /// A longer article is the content of the page.
 const ARTICLE: u32 = 80;
@@ -22,9 +23,10 @@ const ARTICLE: u32 = 80;
 /// The most fields of a sign-in form: name, password, organization, code.
 const FIELDS: u32 = 4;
 
-/// Whether the page at `url` with this form is only a sign-in page; `requested` is the URL of the navigation.
-pub(crate) fn looks_like_login(form: &SignIn, requested: &Url, url: &Url) -> bool {
-    let says_so = names_login(url);
+/// Whether the page at `url` with this form and title is only a sign-in page; `requested` is the URL of the navigation.
+pub(crate) fn looks_like_login(form: &SignIn, title: &str, requested: &Url, url: &Url) -> bool {
+    let url_says_so = names_login(url);
+    let says_so = url_says_so || is_login_title(title);
     // Two password fields, or one for a new password, belong to a registration.
     let asks = match form.passwords {
         0 => says_so && form.fields == 1,
@@ -32,13 +34,13 @@ pub(crate) fn looks_like_login(form: &SignIn, requested: &Url, url: &Url) -> boo
         _ => false,
     };
     let beside = if says_so {
-        BESIDE_AT_LOGIN_URL
+        BESIDE_WITH_NAME
     } else if leads_elsewhere(requested, url) {
         BESIDE_AFTER_REDIRECT
     } else {
         BESIDE
     };
-    asks && !form.aside && form.beside <= beside && (says_so || form.article <= ARTICLE)
+    asks && !form.aside && form.beside <= beside && (url_says_so || form.article <= ARTICLE)
 }
 
 /// Whether the host, the path or the route of a URL names a sign-in page.
@@ -68,7 +70,7 @@ mod tests {
     const FORM: SignIn = SignIn { passwords: 1, new_passwords: 0, fields: 2, aside: false, beside: 80, article: 0 };
 
     fn is_login(form: &SignIn, requested: &str, url: &str) -> bool {
-        looks_like_login(form, &Url::parse(requested).unwrap(), &Url::parse(url).unwrap())
+        looks_like_login(form, "Tides", &Url::parse(requested).unwrap(), &Url::parse(url).unwrap())
     }
 
     fn here(form: &SignIn, url: &str) -> bool {
@@ -100,6 +102,18 @@ mod tests {
         assert!(!here(&SignIn { passwords: 0, fields: 1, ..FORM }, page));
         assert!(!here(&SignIn { passwords: 1, new_passwords: 1, fields: 3, ..FORM }, "https://x.example/join"));
         assert!(!here(&SignIn { passwords: 2, fields: 3, ..FORM }, "https://x.example/join"));
+    }
+
+    #[test]
+    fn a_title_names_a_sign_in_page() {
+        let page = Url::parse("https://x.example/members").unwrap();
+        let is = |form: &SignIn, title: &str| looks_like_login(form, title, &page, &page);
+        assert!(is(&SignIn { beside: 500, ..FORM }, "Sign in | Example"));
+        assert!(!is(&SignIn { beside: 500, ..FORM }, "Signing in at the harbour"));
+        // The first of two steps has no password field.
+        assert!(is(&SignIn { passwords: 0, fields: 1, ..FORM }, "ログイン"));
+        // An article about the form beside it.
+        assert!(!is(&SignIn { article: 200, ..FORM }, "Log in"));
     }
 
     #[test]

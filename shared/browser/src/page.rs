@@ -125,7 +125,10 @@ impl Page {
     pub(crate) fn new(facts: Facts, requested: &Url, headers: &Value, outcome: Outcome) -> Self {
         Self {
             challenge: challenge::vendor(&facts, headers),
-            is_login: facts.sign_in.as_ref().is_some_and(|form| looks_like_login(form, requested, &facts.url)),
+            is_login: facts
+                .sign_in
+                .as_ref()
+                .is_some_and(|form| looks_like_login(form, &facts.title, requested, &facts.url)),
             base: Url::parse(&facts.base).unwrap_or_else(|_| facts.url.clone()),
             url: facts.url,
             title: facts.title,
@@ -162,7 +165,7 @@ impl Page {
             let message = format!("a bot challenge ({vendor}) is shown instead of {url}");
             BOT_DETECTED.error(message).detail("vendor", vendor)
         } else if self.is_login && (status < 400 || matches!(status, 401 | 403)) {
-            LOGIN_REQUIRED.error(format!("a form to sign in is shown instead of content at {url}"))
+            LOGIN_REQUIRED.error(format!("{url} is a sign-in page"))
         } else if status >= 400 {
             HTTP_ERROR.error(format!("the server answered {status} for {url}"))
         } else {

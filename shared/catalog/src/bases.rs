@@ -38,7 +38,11 @@ pub(crate) fn catalogs(kb_roots: &[PathBuf], invocation: &Invocation) -> Result<
             .error("there is no knowledge base in the project and its roots")
             .remedy("Gather one with /rag, or name one with --kb-root."));
     }
-    found.iter().map(Catalog::at).collect()
+    let catalog = |file: PathBuf| {
+        let is_writable = roots.place_to_write(&file.to_string_lossy()).is_ok();
+        Ok(Catalog { is_writable, ..Catalog::at(file)? })
+    };
+    found.into_iter().map(catalog).collect()
 }
 
 /// Adds the catalogs of the knowledge bases in `folder`; one within another is not looked for.

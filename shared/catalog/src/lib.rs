@@ -51,7 +51,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation, JsonSchema};
+use ragmaker_files::Roots;
+use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation, JsonSchema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -83,6 +84,7 @@ pub fn now() -> String {
 pub struct Catalog {
     file: PathBuf,
     wait: Duration,
+    is_writable: bool,
 }
 
 /// A document, as it is recorded.
@@ -186,7 +188,7 @@ impl Catalog {
                 .error(format!("the catalog's path {} is not UTF-8", absolute.display()))
                 .remedy("Rename the folder, or name a catalog elsewhere with --catalog-path."));
         }
-        Ok(Self { file: absolute, wait: LOCK_WAIT })
+        Ok(Self { file: absolute, wait: LOCK_WAIT, is_writable: true })
     }
 
     /// The catalog that the two arguments `--kb-root` and `--catalog-path` name.
@@ -206,7 +208,12 @@ impl Catalog {
         access: Access,
         invocation: &Invocation,
     ) -> Result<Self, Error> {
-        Self::at(location::locate(kb_root, catalog_path, access, invocation)?)
+        let file = location::locate(kb_root, catalog_path, access, invocation)?;
+        let is_writable = invocation.caller == Caller::Person || access == Access::Write || {
+            let roots = Roots::discover(&invocation.host)?;
+            roots.place_to_write(&file.to_string_lossy()).is_ok()
+        };
+        Ok(Self { is_writable, ..Self::at(file)? })
     }
 
     /// The catalogs of the knowledge bases that the arguments `--kb-root` name. Without these arguments, the catalogs
@@ -224,6 +231,11 @@ impl Catalog {
     pub fn waiting(mut self, wait: Duration) -> Self {
         self.wait = wait;
         self
+    }
+
+    /// Whether the caller may change files beside the catalog, such as those derived from the documents.
+    pub fn is_writable(&self) -> bool {
+        self.is_writable
     }
 
     /// The file's absolute path.

@@ -131,8 +131,11 @@ pub fn report(
         let page = Budget::beside(&frame).page(claims, offset, limit)?;
         return Ok(Report { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame });
     }
-    let stand =
-        if total == 1 { "the claim does not hold".into() } else { format!("{failed} of {total} claims do not hold") };
+    let stand = if total == 1 {
+        "the quotation was not found where it is cited".into()
+    } else {
+        format!("{failed} of {total} quotations were not found where they are cited")
+    };
     let error = |report: &Report| {
         let mut error = CITATION_FAILED.error(stand.clone());
         if let Ok(serde_json::Value::Object(members)) = serde_json::to_value(report) {

@@ -28,6 +28,7 @@
 mod front_matter;
 mod login;
 pub mod sections;
+mod wrong_page;
 
 use std::{
     fmt::Write as _,
@@ -46,7 +47,8 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 pub use front_matter::{FrontMatterError, Parsed, parse};
-pub use login::looks_like_login;
+pub use login::{is_login_title, looks_like_login};
+pub use wrong_page::WrongPage;
 
 /// The document could not be written.
 pub const OUTPUT_DIR_NOT_WRITABLE: Code = Code::new("OUTPUT_DIR_NOT_WRITABLE", "Name a folder that can be written to.");

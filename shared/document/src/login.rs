@@ -62,13 +62,21 @@ pub fn looks_like_login(title: &str, body: &str) -> bool {
     if body.chars().nth(SPARSE).is_some() {
         return false;
     }
+    // The description of a login command or endpoint has code or a table.
+    if body.lines().any(|line| line.starts_with("```") || line.starts_with('|')) {
+        return false;
+    }
     let lines = || body.lines().map(plain).filter(|line| !line.is_empty());
     let first = lines().next().unwrap_or_default();
-    let asks = [plain(title), first].iter().any(|line| {
-        let parts = line.split(['|', '–', '—', '·', '｜', ':', '：', '«', '»']).flat_map(|part| part.split(" - "));
-        parts.map(str::trim).any(|part| TITLES.iter().any(|known| is(part, known)))
-    });
+    let asks = is_login_title(title) || is_login_title(&first);
     asks && lines().any(|line| is_label(&line) && PASSWORDS.iter().any(|word| line.contains(word)))
+}
+
+/// Whether a title, or the name of a site beside it, is "sign in" in English, German, Japanese or Chinese, and nothing else.
+pub fn is_login_title(title: &str) -> bool {
+    let title = plain(title);
+    let parts = title.split(['|', '–', '—', '·', '｜', ':', '：', '«', '»']).flat_map(|part| part.split(" - "));
+    parts.map(str::trim).any(|part| TITLES.iter().any(|known| is(part, known)))
 }
 
 /// A line in lower case and without the marks of a heading, a list or emphasis.
@@ -117,6 +125,8 @@ mod tests {
             ("ログインの仕組み", "パスワード"),
             ("Anmelden", "# Anmelden\n\nZum Kurs kann man sich bis Freitag anmelden."),
             ("登录日志", "密码"),
+            ("Login", "Logs a user in.\n\n```\nPOST /login\n```\n\nThe password"),
+            ("Log in", "| field | type |\n|---|---|\n| password | string |"),
         ] {
             assert!(!looks_like_login(title, body), "{title}");
         }

@@ -115,7 +115,7 @@ pub(crate) fn check_entry(path: &Path) -> Result<(), Error> {
     let inner = [knowledge_base::IN_PROJECT, knowledge_base::CACHE].map(|name| path.join(name));
     let folders = [path.to_owned(), inner[1].clone(), inner[0].join(knowledge_base::CACHE)];
     if folders.iter().any(|folder| profiles(folder)) {
-        return Err(guarded(path, "it holds browser profiles, a token or a .env"));
+        return Err(guarded(path, "it contains browser profiles, a token or a .env"));
     }
     Ok(())
 }

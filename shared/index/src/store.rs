@@ -8,7 +8,7 @@
 
 use std::{
     collections::HashMap,
-    env, fs,
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     thread,
@@ -17,7 +17,7 @@ use std::{
 
 use ragmaker_catalog::{Catalog, Contents};
 use ragmaker_fs::{Replace, write_atomically};
-use ragmaker_project::create_private;
+use ragmaker_project::{create_private, user_cache_folder};
 use ragmaker_tool::Error;
 
 use crate::{
@@ -111,7 +111,7 @@ impl Index {
             catalog.read()?;
             return Ok(Self { segments: vec![], root: PathBuf::new(), title: String::new(), place: None });
         };
-        let places = places(catalog.file());
+        let places = places(catalog);
         let stamp = stamp(catalog.file());
         let mut old = vec![];
         for place in places.iter().filter(|_| look != Freshness::Rebuild) {
@@ -321,13 +321,16 @@ pub(crate) fn stamp(path: &Path) -> Stamp {
     fs::metadata(path).map_or(Stamp::NONE, |metadata| Stamp::of(&metadata))
 }
 
-/// The possible folders of the index of the catalog `file`, the preferred one first.
-fn places(file: &Path) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = file.parent().map(|folder| folder.join(FOLDER)).into_iter().collect();
-    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let user = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+/// The possible folders of the index of `catalog`, the preferred one first. Beside a catalog, there is one only for
+/// callers who may write there.
+fn places(catalog: &Catalog) -> Vec<PathBuf> {
+    let file = catalog.file();
+    let mut places = vec![];
+    if catalog.is_writable() {
+        places.extend(file.parent().map(|folder| folder.join(FOLDER)));
+    }
     let name = format!("{:016x}", hash(file.to_string_lossy().bytes()));
-    places.extend(user.map(|user| user.join("ragmaker").join("search").join(name)));
+    places.extend(user_cache_folder().map(|caches| caches.join("search").join(name)));
     places
 }
 

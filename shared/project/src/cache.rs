@@ -1,7 +1,7 @@
 //! The cache folder of a project: browser profiles and the project's own knowledge base.
 
 use std::{
-    fs,
+    env, fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -27,6 +27,14 @@ pub const COMMANDS: &str = "commands";
 /// Whether an entry `name` of the cache folder belongs to the project and its sessions, not to a knowledge base.
 pub fn is_of_sessions(name: &str) -> bool {
     [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN, CONVERSATIONS, COMMANDS].contains(&name)
+}
+
+/// The folder of this user's caches that belong to no project: `$XDG_CACHE_HOME/ragmaker` or `~/.cache/ragmaker`. `None`
+/// if neither variable has an absolute path.
+pub fn user_cache_folder() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    caches.map(|caches| caches.join("ragmaker"))
 }
 
 impl Project {

@@ -19,7 +19,7 @@ pub mod variables;
 
 pub use cache::{
     BROWSER_PROFILE, BROWSER_PROFILES, COMMANDS, CONFIGURATION, CONVERSATIONS, MCP_TOKEN, create_cache_folder,
-    create_private, is_of_sessions,
+    create_private, is_of_sessions, user_cache_folder,
 };
 pub use output::OutputFile;
 pub use project::{Candidate, ERRORS, Environment, MARKERS, Project, ROOT_NOT_USABLE, ROOT_TOO_BROAD, Source};

@@ -202,7 +202,7 @@ impl Search<'_> {
             let Some(path) = path else { continue };
             if self.found.is_none() {
                 let root = named_root(&path, self.cwd, environment)?;
-                self.choose(root, source, "it was named", true);
+                self.choose(root, source, "set by the argument or the environment", true);
             } else {
                 self.pass(path, source, "an argument comes first");
             }
@@ -227,14 +227,14 @@ impl Search<'_> {
             if is_broad(directory, self.environment) {
                 self.pass(directory.to_path_buf(), source, "it is too broad");
             } else if self.found.is_none() {
-                self.choose(directory.to_path_buf(), source, &format!("it holds {marker}"), true);
+                self.choose(directory.to_path_buf(), source, &format!("it contains {marker}"), true);
             } else {
-                self.pass(directory.to_path_buf(), source, "a better one was found");
+                self.pass(directory.to_path_buf(), source, "a rule of higher precedence applies");
             }
         }
         if self.found.is_some() {
             if self.cwd.is_some() {
-                self.pass(start, Source::Cwd, "a better one was found");
+                self.pass(start, Source::Cwd, "a rule of higher precedence applies");
             }
         } else if self.cwd.is_none() {
             self.choose(start, Source::Cwd, "it is the nearest above the working directory, which is gone", false);

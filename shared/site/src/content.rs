@@ -1,7 +1,7 @@
 //! The content of a response, as text and as Markdown.
 
 use ragmaker_address::codes::NOT_A_PAGE;
-use ragmaker_document::looks_like_login;
+use ragmaker_document::WrongPage;
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, decode};
 use ragmaker_markdown::{Document, Links, Metadata, links};
@@ -9,7 +9,7 @@ use ragmaker_text::Source;
 use ragmaker_tool::Error;
 use url::Url;
 
-use crate::refusal::refusal;
+use crate::refusal::{challenge_error, refusal};
 
 /// The start of an HTML document, after blanks and comments, in lower case.
 const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
@@ -118,9 +118,14 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     let is_form = links.passwords == 1 && links.new_passwords == 0;
     let is_prose = |line: &str| !line.contains("](") && line.chars().nth(ARTICLE).is_some();
     let is_little = || document.markdown.chars().nth(BESIDE).is_none() && !document.markdown.lines().any(is_prose);
-    if is_form && (is_little() || looks_like_login(&document.metadata.title, &document.markdown)) {
+    let wrong =
+        (format == Format::Html).then(|| WrongPage::recognize(&document.metadata.title, &document.markdown)).flatten();
+    if wrong == Some(WrongPage::Challenge) {
+        return Err(NoContent { error: challenge_error(response, None), may_be_in_browser: true });
+    }
+    if is_form && (is_little() || wrong == Some(WrongPage::Login)) {
         let error = ragmaker_address::codes::LOGIN_REQUIRED
-            .error(format!("a form to sign in is shown instead of content at {}", response.url))
+            .error(format!("{} is a sign-in page", response.url))
             .detail("url", response.url.as_str())
             .detail("http_status", response.status);
         return Err(NoContent { error, may_be_in_browser: true });

@@ -11,25 +11,35 @@ use url::Url;
 /// The error for `response`, whose page has `links`; `None` if it may have content.
 pub(crate) fn refusal(response: &Response, links: &Links) -> Option<Error> {
     let (url, status) = (response.url.as_str(), response.status);
-    let error = if let Some(vendor) = challenge(response, links) {
-        BOT_DETECTED
-            .error(format!("a bot challenge ({vendor}) is shown instead of {url}"))
-            .remedy(
-                "Use ragmaker-browser-extract; with ragmaker-browser-extract --no-headless, a person can solve the challenge.",
-            )
-            .detail("vendor", vendor)
-    } else if status == 401 || (status == 403 && links.passwords > 0) {
+    if let Some(vendor) = challenge(response, links) {
+        return Some(challenge_error(response, Some(vendor)));
+    }
+    let error = if status == 401 || (status == 403 && links.passwords > 0) {
         LOGIN_REQUIRED.error(format!("the server asks for a login at {url}"))
     } else if !(200..300).contains(&status) {
         HTTP_ERROR.error(format!("the server answered {status} for {url}"))
     } else {
         return None;
     };
-    let error = error.detail("url", url).detail("http_status", status);
-    Some(match response.retry_after() {
+    Some(with_response(error, response))
+}
+
+/// The error for a bot challenge of `vendor`, if it is known, that is sent instead of the page.
+pub(crate) fn challenge_error(response: &Response, vendor: Option<&str>) -> Error {
+    let by = vendor.map(|vendor| format!(" ({vendor})")).unwrap_or_default();
+    let error = BOT_DETECTED.error(format!("a bot challenge{by} is shown instead of {}", response.url)).remedy(
+        "Use ragmaker-browser-extract; with ragmaker-browser-extract --no-headless, a person can solve the challenge.",
+    );
+    with_response(vendor.into_iter().fold(error, |error, vendor| error.detail("vendor", vendor)), response)
+}
+
+/// `error` with the address and the status of the response, and the time after which it may be asked again.
+fn with_response(error: Error, response: &Response) -> Error {
+    let error = error.detail("url", response.url.as_str()).detail("http_status", response.status);
+    match response.retry_after() {
         Some(wait) => error.detail("retry_after_s", wait.as_secs()),
         None => error,
-    })
+    }
 }
 
 /// The vendor of the bot challenge that is sent instead of the page, by headers and by what it loads.

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ARGUMENT_ERROR, Code, INTERNAL_ERROR, NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, Tool, arguments::json_name,
-    error::respelled,
+    ARGUMENT_ERROR, Code, INTERNAL_ERROR, NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, Tool,
+    spelling::{field_name, respelled},
 };
 
 /// The properties of a call that a client may rely on, with the names of the Model Context Protocol.
@@ -147,7 +147,7 @@ fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
         |flag: &&FlagInfo<'_>| flag.long != "--help" && !flag.hidden && !T::COMMAND_LINE_FLAGS.contains(&flag.long);
     let flags: Vec<_> = flags.iter().filter(of_json).collect();
     let of = |flag: &FlagInfo<'_>| {
-        let name = json_name(flag.long);
+        let name = field_name(flag.long);
         let schema = types.pointer(&format!("/properties/{name}"));
         let schema = schema.unwrap_or_else(|| panic!("{}: serde does not know {name}", T::NAME)).clone();
         (name, schema)
@@ -161,11 +161,11 @@ fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let parsed = T::from_args(&[T::NAME], &shortest).unwrap_or_else(|early| panic!("{}: {}", T::NAME, early.output));
     let defaults = serde_json::to_value(parsed).unwrap_or_default();
 
-    let spell = |option: &str| flags.iter().any(|flag| flag.long == option).then(|| json_name(option));
+    let is_own = |option: &str| flags.iter().any(|flag| flag.long == option);
     let (mut properties, mut required) = (Map::new(), vec![]);
     for flag in &flags {
         let (name, mut schema) = of(flag);
-        let description = plain_text(&respelled(flag.description, &spell));
+        let description = plain_text(&respelled(flag.description, &is_own));
         schema["description"] = description.as_str().into();
         if matches!(flag.kind, FlagInfoKind::Switch) {
             // A switch that is off needs no default: models leave it out.

@@ -112,14 +112,14 @@ impl Error {
         self.is(code) && self.0.remediation_suggestion == code.remedy
     }
 
-    /// Replaces the spelling of every option `--x` by the result of `spell`, if there is one. Text in double quotes is
-    /// quoted from the caller and stays unchanged.
+    /// Replaces the message and the remedy by the results of `text`, and each text of the details for which `name` has
+    /// one.
     #[must_use]
-    pub(crate) fn respelled(mut self, spell: impl Fn(&str) -> Option<String>) -> Self {
-        self.0.message = respelled(&self.0.message, &spell);
-        self.0.remediation_suggestion = respelled(&self.0.remediation_suggestion, &spell);
+    pub(crate) fn respelled(mut self, text: impl Fn(&str) -> String, name: impl Fn(&str) -> Option<String>) -> Self {
+        self.0.message = text(&self.0.message);
+        self.0.remediation_suggestion = text(&self.0.remediation_suggestion);
         for value in self.0.details.values_mut() {
-            respell_names(value, &spell);
+            respell_names(value, &name);
         }
         self
     }
@@ -162,34 +162,6 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// `text` with every option outside of double quotes spelled as `spell` says.
-pub(crate) fn respelled(text: &str, spell: &impl Fn(&str) -> Option<String>) -> String {
-    let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
-    while let Some(c) = rest.chars().next() {
-        let starts_word = !out.ends_with(|before: char| before.is_alphanumeric() || before == '-');
-        if !quoted && starts_word && rest.starts_with("--") {
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
-            let option = rest[..end].trim_end_matches('-');
-            if let Some(spelled) = spell(option) {
-                out += &spelled;
-                rest = &rest[option.len()..];
-                continue;
-            }
-        }
-        if c == '\\' && quoted {
-            // An escaped quote does not end the quotation.
-            let two = rest.chars().take(2).map(char::len_utf8).sum();
-            out += &rest[..two];
-            rest = &rest[two..];
-            continue;
-        }
-        quoted ^= c == '"';
-        out.push(c);
-        rest = &rest[c.len_utf8()..];
-    }
-    out
-}
 
 /// Replaces the spelling of options in a detail. Only texts that are exactly an option are replaced.
 fn respell_names(value: &mut Value, spell: &impl Fn(&str) -> Option<String>) {
@@ -243,23 +215,6 @@ mod tests {
         assert!(error.is(GONE));
         let other = serde_json::to_value(error.remedy("Wait.")).unwrap();
         assert_eq!(other["remediation_suggestion"], "Wait.");
-    }
-
-    #[test]
-    fn options_are_spelled_as_the_caller_writes_arguments() {
-        let spell = |option: &str| (option == "--start-line").then(|| "start_line".to_owned());
-        let error = ARGUMENT_ERROR
-            .error("--start-line cannot be \"--start-line \\\" --start-line\": see --start-line, not --start-lines or x--start-line")
-            .remedy("Use --start-line=1 or --tail.")
-            .detail("argument", "--start-line")
-            .detail("missing", vec!["--start-line", "--tail"])
-            .respelled(spell);
-        let quoted = "\"--start-line \\\" --start-line\"";
-        let expected = format!("start_line cannot be {quoted}: see start_line, not --start-lines or x--start-line");
-        assert_eq!(error.message(), expected);
-        let json = serde_json::to_value(&error).unwrap();
-        assert_eq!(json["remediation_suggestion"], "Use start_line=1 or --tail.");
-        assert_eq!(json["details"], serde_json::json!({"argument": "start_line", "missing": ["start_line", "--tail"]}));
     }
 
     proptest! {

@@ -17,6 +17,7 @@ mod log;
 mod manual;
 mod printable;
 mod run;
+mod spelling;
 #[cfg(test)]
 mod testing;
 

@@ -5,8 +5,8 @@
 
 use crate::{
     HostOptions, Tool,
-    arguments::json_name,
     describe::{codes, single_braces},
+    spelling::json_key,
 };
 
 /// A tool for people who read about it.
@@ -41,11 +41,10 @@ impl Manual {
         let flags = T::get_args_info().flags.iter().filter(|flag| flag.long != "--help" && !flag.hidden);
         let (command_line, flags): (Vec<_>, Vec<_>) =
             flags.partition(|flag| T::COMMAND_LINE_FLAGS.contains(&flag.long));
-        let spelling = |long: &'static str, description: &str| {
-            let name = json_name(long);
-            // As describe::parameters has it.
-            let key = name.strip_prefix("no_").map_or(name.clone(), str::to_owned);
-            Spelling { flag: long, key, help: single_braces(description) }
+        let spelling = |long: &'static str, description: &str| Spelling {
+            flag: long,
+            key: json_key(long),
+            help: single_braces(description),
         };
         let mut errors = vec![];
         for code in codes::<T>() {

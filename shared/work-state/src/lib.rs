@@ -127,7 +127,7 @@ impl Conversation {
         let mut text = String::new();
         file.take(LARGEST).read_to_string(&mut text).map_err(|error| failed(&path, "read", &error))?;
         serde_json::from_str(&text).map_err(|error| {
-            failed(&path, "read", &error).remedy("Another program changed the file: remove it to begin anew.")
+            failed(&path, "read", &error).remedy("Another program changed the file: remove it to start again.")
         })
     }
 

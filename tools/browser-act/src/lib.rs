@@ -17,8 +17,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Act in the open page as a person would: click, fill in, choose, scroll, wait. `browser_look` lists what there is;
-/// what changed is what the next `browser_extract` or `browser_navigate` of the page sees, in a session that
-/// `browser_open` keeps. Returns what each step did and what changed.
+/// later `browser_extract` and `browser_navigate` calls see the changed page, in a session that `browser_open` keeps.
+/// Returns what each step did and what changed.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -52,7 +52,7 @@ pub struct Args {
     /// file for a picture of the page: .png or .webp
     #[argh(option)]
     pub screenshot: Option<PathBuf>,
-    /// the picture shows the whole page
+    /// capture the whole page, not only its visible part
     #[argh(switch)]
     pub full_page: bool,
     /// CSS selector of what the picture shows

@@ -75,7 +75,7 @@ pub struct Args {
     #[argh(option)]
     #[serde(skip)]
     pub screenshot: Option<PathBuf>,
-    /// the picture shows the whole page
+    /// capture the whole page, not only its visible part
     #[argh(switch)]
     #[serde(skip)]
     pub full_page: bool,
@@ -141,10 +141,10 @@ pub struct Saved {
     pub catalog_file: String,
     /// How many words were saved; each CJK character is one.
     pub words: usize,
-    /// How probable it is that the right content was chosen: 0 to 1. Low: extract again with a selector.
+    /// The probability that the right content was selected: 0 to 1. Low: extract again with a selector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// What ended the wait for the content; after a cap, more of it may have been on its way.
+    /// What ended the wait for the content; after a cap, more content may have been loading.
     pub ready: Ready,
     /// The hosts that had not answered yet; left out where nothing was open.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -152,7 +152,7 @@ pub struct Saved {
     /// With --expand or --scroll-to-end: how much was expanded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expanded: Option<Expanded>,
-    /// Of a file in place of a page, such as a PDF: its type, size and SHA-256.
+    /// For a file in place of a page, such as a PDF: its type, size and SHA-256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileFacts>,
     /// With --dismiss-consent: the consent banner, and what was clicked to decline it.
@@ -308,7 +308,7 @@ impl Args {
             ("--print-pdf", self.print_pdf.is_some()),
         ] {
             if is_given {
-                let message = format!("{flag} is for one page, not for --urls and --urls-file");
+                let message = format!("{flag} cannot be combined with --urls or --urls-file");
                 return Err(ARGUMENT_ERROR.error(message).detail("argument", flag));
             }
         }

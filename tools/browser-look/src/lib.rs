@@ -48,7 +48,7 @@ pub struct Args {
     /// file for a picture of the page: .png or .webp
     #[argh(option)]
     pub screenshot: Option<PathBuf>,
-    /// the picture shows the whole page
+    /// capture the whole page, not only its visible part
     #[argh(switch)]
     pub full_page: bool,
     /// CSS selector of what the picture shows

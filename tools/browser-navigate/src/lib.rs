@@ -67,7 +67,7 @@ pub struct Args {
     #[argh(option)]
     #[serde(skip)]
     pub screenshot: Option<PathBuf>,
-    /// the picture shows the whole page
+    /// capture the whole page, not only its visible part
     #[argh(switch)]
     #[serde(skip)]
     pub full_page: bool,

@@ -30,10 +30,10 @@ pub struct Args {
     #[argh(option)]
     #[serde(skip)]
     pub export: Option<PathBuf>,
-    /// add those of this file
+    /// add the sign-ins of this file
     #[argh(option)]
     pub import: Option<PathBuf>,
-    /// list what there is
+    /// list stored domains and origins
     #[argh(switch)]
     pub list: bool,
     /// remove all of it

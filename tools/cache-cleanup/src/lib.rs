@@ -12,8 +12,8 @@ use ragmaker_project::{
 use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, host};
 use serde::Serialize;
 
-/// Tidy the folder of a finished knowledge base: what is no part of it, such as downloads and drafts, goes to the trash.
-/// Catalog, documents, reports and browser sign-ins stay. To begin anew use `init_cache`. Returns what was moved and
+/// Tidy the folder of a finished knowledge base: files that do not belong to it, such as downloads and drafts, go to the trash.
+/// Catalog, documents, reports and browser sign-ins stay. To start again use `init_cache`. Returns what was moved and
 /// what was kept.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]

@@ -9,8 +9,8 @@ use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSc
 use serde::Serialize;
 
 /// Make an empty knowledge base: the folder, its catalog and its folder of documents. The saving tools make what
-/// they need themselves, so use it to reserve a place or to see whether one can be written. One that is there
-/// stays as it is. Returns its paths.
+/// they need themselves, so use it to reserve a place or to see whether one can be written. An existing
+/// one is not changed. Returns its paths.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -14,7 +14,7 @@ use ragmaker_tool::{
 use serde::Serialize;
 
 /// Save every document of a local folder in a knowledge base: Markdown, HTML, text, reStructuredText, PDF, office
-/// files, notebooks, mail. Again, it saves only what changed. For repositories use `github_fetch`. Returns
+/// files, notebooks, mail. A repeated run saves only changed documents. For repositories use `github_fetch`. Returns
 /// counts and what is new, changed, gone or failed.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]

@@ -202,7 +202,7 @@ impl Args {
         match given.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
             Some((argument, _)) => Err(ARGUMENT_ERROR
-                .error(format!("{argument} is for a section"))
+                .error(format!("{argument} requires --section"))
                 .remedy("Add --section, or save one page with ragmaker-browser-extract.")
                 .detail("argument", argument)),
         }

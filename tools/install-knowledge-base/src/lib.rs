@@ -23,7 +23,7 @@ pub const TARGET_NOT_EMPTY: Code = Code::new(
 );
 
 /// Copy finished knowledge bases into a folder, each under its own name, or with merge all into one. Paths in the
-/// catalogs are rewritten, and a target is replaced as a whole or not at all. To move files use `move`. Returns
+/// catalogs are rewritten, and a target is replaced atomically. To move files use `move`. Returns
 /// what was installed and what was left out.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]

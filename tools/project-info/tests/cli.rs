@@ -19,7 +19,7 @@ fn where_the_project_is() {
     let info: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(info["project_root"], tree.root.to_str().unwrap());
     assert_eq!((&info["project_root_source"], &info["relative_cwd"]), (&json!("marker"), &json!("sub")));
-    assert_eq!(info["candidates"][0]["reason"], "it holds .ragmaker");
+    assert_eq!(info["candidates"][0]["reason"], "it contains .ragmaker");
     let output = tree.command(&[]).env("RAGMAKER_PROJECT_ROOT", tree.root.join("sub")).output().unwrap();
     let info: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&info["project_root_source"], &info["relative_cwd"]), (&json!("env"), &Value::Null));

@@ -89,7 +89,7 @@ impl Text {
         let (Some(start), span) = found else {
             let total = found.1.total.unwrap_or_default();
             return Err(OFFSET_BEYOND_END
-                .error(format!("{path} has {total} lines: the first one wanted is after the last"))
+                .error(format!("{path} has {total} lines, and the range begins after them"))
                 .remedy(format!("The last line is --offset {}.", total.saturating_sub(1)))
                 .detail("path", path)
                 .detail("total_lines", total));
@@ -274,7 +274,7 @@ fn message(
         Some(Range { start_line, end_line }) => format!("Lines {start_line}-{end_line}{total}"),
     };
     match next {
-        None if range.is_some_and(|range| range.start_line == 1) => format!("{lines}: nothing is left."),
+        None if range.is_some_and(|range| range.start_line == 1) => format!("{lines}: end of file."),
         None => format!("{lines}: the last page."),
         Some(next) => {
             format!("{lines}. Continue with {}.", wanted.spelled(next))

@@ -14,9 +14,9 @@ use ragmaker_site::Refetch;
 use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
-/// Bring a knowledge base up to date: asks again for each document at its page, commit or file, and saves
-/// those whose content changed. What is gone moves to a folder `gone` and out of the catalog. Returns counts
-/// and what is new; for pages that are not known yet, fetch the source again.
+/// Bring a knowledge base up to date: compares each document with its page, commit or file, and saves those
+/// whose content changed. Documents without a source move to a folder `gone` and out of the catalog. Returns
+/// counts and what is new; for pages that are not known yet, fetch the source again.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

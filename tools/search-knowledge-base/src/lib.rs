@@ -196,7 +196,7 @@ impl Tool for Args {
             ranking,
             warning: unused.or_else(|| warning(nearness.as_ref()?)),
             suggestion: (total == 0).then_some(
-                "Try other words, the language of the documents, or leave out --match, --since and phrases.",
+                "Try other words, the language of the documents, fewer filters (match, since), or no phrases in quotes.",
             ),
         };
         let page = Budget::beside(&answer).page_of(hits, total, self.offset, self.limit, |hit| Some(shown_hit(hit)))?;

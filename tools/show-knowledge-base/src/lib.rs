@@ -30,7 +30,7 @@ pub const SERVER_NOT_STARTED: Code = Code::new("SERVER_NOT_STARTED", "Write a fi
 const PAGES: &str = "pages";
 
 /// Make one HTML page on which a person looks through a knowledge base: documents with summaries, findings
-/// and charts, full-text search, a reader. It needs no network and runs nothing of what documents say.
+/// and charts, full-text search, a reader. It needs no network and executes no script from documents.
 /// Returns the page's file.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
@@ -71,6 +71,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const TOOLSETS: &'static [Toolset] = &[];
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--serve"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[PAGE_NOT_WRITABLE, TOO_MUCH_TEXT, SERVER_NOT_STARTED],
         ragmaker_catalog::READ_ERRORS,
@@ -82,12 +83,6 @@ impl Tool for Args {
         let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Read, invocation)?;
         if self.serve && self.output.is_some() {
             return Err(ARGUMENT_ERROR.error("--serve and --output exclude each other").detail("argument", "--output"));
-        }
-        if self.serve && invocation.caller == Caller::Model {
-            return Err(ARGUMENT_ERROR
-                .error("--serve is for a person at a command line")
-                .remedy("Leave it out, and name the file that comes back.")
-                .detail("argument", "--serve"));
         }
         // Before the page is made, so that a refused path fails at once.
         let file = if self.serve { None } else { Some(self.file(&catalog, invocation)?) };

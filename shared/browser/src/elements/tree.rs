@@ -77,7 +77,7 @@ pub(super) const ROLES: [&str; 20] = [
 
 /// The role among [`ROLES`] for a role of the browser; `""` for a node that only shows something; `None` for an
 /// invisible node.
-fn role_of(role: &str) -> Option<&'static str> {
+pub(super) fn role_of(role: &str) -> Option<&'static str> {
     if let Some(own) = ROLES.iter().find(|own| **own == role) {
         return Some(own);
     }

@@ -41,6 +41,30 @@ switch (what) {
     }
     return found.slice(0, 20);
   }
+  // Elements whose accessible name may be `given.name`: each of its words is in their text, or in an attribute or a label that
+  // names them. The browser, which knows the names, is asked about these few. null if there are many.
+  case "by-words": {
+    const words = squeezed(given.name).split(" "), found = [];
+    const says = (text) => words.every((word) => text.includes(word));
+    const attributes = (element) => ["aria-label", "alt", "title", "placeholder", "value", "label"].map((name) => element.getAttribute(name) ?? "").join(" ");
+    const labels = (element) => {
+      const ids = (element.getAttribute("aria-labelledby") ?? "").split(/\s+/).filter(Boolean);
+      const labelling = [...(element.labels ?? []), ...ids.map((id) => rootOf(element).getElementById(id))];
+      return labelling.map((label) => label?.textContent ?? "").join(" ");
+    };
+    // The text of a region of the page is not its name.
+    const text = (element) => element.textContent.length > given.longest ? "" : element.textContent;
+    for (const root of roots(document)) {
+      for (const element of root.querySelectorAll("a,area,button,input,select,textarea,summary,option,[role],[contenteditable]")) {
+        if (isForm(element)) continue;
+        const own = `${text(element)} ${attributes(element)}`;
+        if (!says(own) && !says(`${own} ${labels(element)} ${[...element.querySelectorAll("[aria-label],[alt],[title]")].map(attributes).join(" ")}`)) continue;
+        if (found.length === given.most) return null;
+        found.push(element);
+      }
+    }
+    return found;
+  }
   case "by-css": {
     try { return roots(document).flatMap((root) => [...root.querySelectorAll(given)]).slice(0, 20); } catch { return null; }
   }

@@ -12,8 +12,8 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::{json_name, names::repeated};
-use crate::{ARGUMENT_ERROR, Error};
+use super::names::repeated;
+use crate::{ARGUMENT_ERROR, Error, spelling::field_name};
 
 /// The most bytes of JSON that are read from standard input.
 const MAX_JSON: u64 = 64 << 20;
@@ -66,7 +66,7 @@ pub fn read_json(text: &str) -> Result<Members, Error> {
 pub fn check_keys(json: &[u8]) -> Result<(), Error> {
     let mut twice = None;
     let _ = UniqueKeysVisitor(&mut twice).deserialize(&mut serde_json::Deserializer::from_slice(json));
-    twice.map_or(Ok(()), |key| Err(repeated(&json_name(&key))))
+    twice.map_or(Ok(()), |key| Err(repeated(&field_name(&key))))
 }
 
 /// Visits a value whose objects have each key once, and notes the first that an object has twice.

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     ARGUMENT_ERROR, Approval, Caller, Error, Invocation, Tool,
     host::{HostOptions, NOT_ALLOWED_IN_ARGUMENTS},
+    spelling::{self, field_name, json_key},
 };
 
 /// A key that Gemini CLI adds to the arguments of every call; the tools ignore it.
@@ -141,7 +142,7 @@ impl CommandLine {
             let (flag, is_positive) = self.key(&key)?;
             // Even a list, which may come in parts as options, stands under one key.
             if keys.contains(&flag.long) {
-                return Err(repeated(flag.long));
+                return Err(repeated(&field_name(&key)));
             }
             keys.push(flag.long);
             let values = match value {
@@ -149,7 +150,8 @@ impl CommandLine {
                 value => vec![value],
             };
             for value in values {
-                self.push_value(flag, if is_positive { negated(value) } else { value })?;
+                let value = if is_positive { negated(&key, value)? } else { value };
+                self.push_value(flag, value)?;
             }
         }
         Ok(())
@@ -162,7 +164,7 @@ impl CommandLine {
         if self.not_in_json.contains(&long.as_str()) {
             return Err(ARGUMENT_ERROR
                 .error(format!("{key:?} is for the command line only, not for JSON arguments"))
-                .remedy(format!("Give {long} as a flag on a command line."))
+                .remedy("Leave it out, or ask a person to run the tool on a command line.")
                 .detail("argument", key));
         }
         if let Some(flag) = self.own.iter().find(|flag| flag.long == long) {
@@ -173,10 +175,10 @@ impl CommandLine {
         }
         if HostOptions::flags().any(|flag| flag.long == long) {
             return Err(NOT_ALLOWED_IN_ARGUMENTS
-                .error(format!("{key:?} is for the host of this call to decide, not an argument"))
+                .error(format!("{key:?} is an option of the host, not an argument"))
                 .detail("argument", key));
         }
-        let names: Vec<String> = self.own.iter().map(|flag| json_name(flag.long)).collect();
+        let names: Vec<String> = self.own.iter().map(|flag| json_key(flag.long)).collect();
         Err(unknown(key, &name.replace('-', "_"), &names.iter().map(String::as_str).collect::<Vec<_>>()))
     }
 
@@ -293,7 +295,7 @@ impl CommandLine {
             return Ok(());
         }
         let parsed = serde_json::to_value(tool).unwrap_or_default();
-        let is_text = |flag: &Flag| match &parsed[json_name(flag.long)] {
+        let is_text = |flag: &Flag| match &parsed[field_name(flag.long)] {
             Value::String(_) => !self.json_texts.contains(&flag.long),
             Value::Array(values) => values.iter().any(Value::is_string),
             _ => false,
@@ -318,7 +320,7 @@ pub(super) fn in_json_spelling(error: Error, longs: impl Iterator<Item = &'stati
     } else {
         error
     };
-    error.respelled(|option| longs.contains(&option).then(|| json_name(option)))
+    spelling::in_json(error, |option| longs.contains(&option))
 }
 
 /// The flags of a type's own arguments.
@@ -326,22 +328,21 @@ pub(super) fn own_flags(flags: &'static [FlagInfo<'static>]) -> Vec<Flag> {
     flags.iter().filter(|flag| flag.long != "--help").collect()
 }
 
-/// The key that means the option `long` in JSON arguments.
-pub(crate) fn json_name(long: &str) -> String {
-    long.trim_start_matches('-').replace('-', "_")
-}
-
 fn is_repeatable(flag: Flag) -> bool {
     matches!(flag.optionality, Optionality::Repeating | Optionality::Greedy)
 }
 
-/// `headless: false` for `no_headless: true`.
-fn negated(value: Value) -> Value {
+/// The value of the switch `--no-x` for the value of `x` under `key`.
+fn negated(key: &str, value: Value) -> Result<Value, Error> {
     match value {
-        Value::Bool(value) => (!value).into(),
-        Value::String(text) if text == "true" => false.into(),
-        Value::String(text) if text == "false" => true.into(),
-        other => other,
+        Value::Null => Ok(Value::Null),
+        Value::Bool(value) => Ok((!value).into()),
+        Value::String(text) if text == "true" => Ok(false.into()),
+        Value::String(text) if text == "false" => Ok(true.into()),
+        other => {
+            let text = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
+            Err(bad_value(key, &text, "expected true or false"))
+        }
     }
 }
 

@@ -24,7 +24,6 @@ use crate::{ARGUMENT_ERROR, Error, Invocation, Tool, host::HostOptions};
 use line::{CommandLine, own_flags};
 
 pub use json::{Members, check_keys, read_json};
-pub(crate) use line::json_name;
 pub use names::{nearest, repeated};
 
 /// The result of parsing a command line.

@@ -134,6 +134,14 @@ fn a_switch_has_a_positive_form_in_json() {
     assert!(!peeled(r#"{"basket":"a","peeled":"false"}"#).unwrap());
     assert!(!peeled(r#"{"basket":"a","no_peeled":true}"#).unwrap());
     assert_eq!(refused(&["--arguments", r#"{"basket":"a","peeled":false,"no_peeled":false}"#]).1, "no_peeled");
+    let (message, named) = refused(&["--arguments", r#"{"basket":"a","peeled":"x"}"#]);
+    assert!(named == "peeled" && message.starts_with("peeled cannot be \"x\""), "{message}");
+    let error = pick(&["--arguments", r#"{"basket":"a","pealed":true}"#]).err().unwrap();
+    assert!(
+        error.remediation().contains("peeled") && !error.remediation().contains("no_peeled"),
+        "{}",
+        error.remediation()
+    );
     assert_eq!(refused(&["--basket=a", "--peeled"]).1, "--peeled");
 }
 

@@ -24,8 +24,22 @@ const VARIABLE: &str = "RAGMAKER_LOG";
 /// The members of answers, arguments and the details of errors that are logged, by the name that they have
 /// in the log: the first one that is there.
 const MEMBERS: [(&str, &[&str]); 5] = [
-    ("path", &["file_path", "path", "from", "source", "catalog_file", "output_dir", "kb_root"]),
-    ("url", &["url"]),
+    (
+        "path",
+        &[
+            "file_path",
+            "path",
+            "from",
+            "source",
+            "source_path",
+            "source_dir",
+            "target_dir",
+            "catalog_file",
+            "output_dir",
+            "kb_root",
+        ],
+    ),
+    ("url", &["url", "repo_url"]),
     ("lines", &["total_lines", "lines"]),
     ("mime_type", &["mime_type"]),
     ("bytes", &["bytes", "size", "bytes_written"]),

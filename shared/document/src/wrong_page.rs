@@ -4,29 +4,23 @@
 //! its words: it is short, and its title or first line consists of a typical phrase of such a page. An article that
 //! quotes the phrase is longer, or has more words in its title.
 
-use crate::finding::Kind;
+use crate::looks_like_login;
 
 /// The most characters of such a page.
 const MAX_CHARACTERS: usize = 1_500;
 
 /// A kind of page that is saved by mistake.
-pub(crate) struct WrongPage {
-    pub(crate) kind: Kind,
-    /// The name of such a page in messages.
-    pub(crate) name: &'static str,
-    /// Its titles or first lines, in lower case; `*` at the end matches any rest.
-    phrases: &'static [&'static str],
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongPage {
+    /// A bot challenge.
+    Challenge,
+    /// An error page.
+    Error,
+    /// A form to sign in.
+    Login,
 }
 
-/// All kinds; the first match counts.
-const WRONG_PAGES: &[WrongPage] = &[
-    WrongPage { kind: Kind::ChallengePage, name: "a bot challenge", phrases: CHALLENGES },
-    WrongPage { kind: Kind::ErrorPage, name: "an error page", phrases: ERRORS },
-];
-
-/// A sign-in form. It is recognised by more than its first line.
-const LOGIN_PAGE: WrongPage = WrongPage { kind: Kind::LoginPage, name: "a form to sign in", phrases: &[] };
-
+/// Titles or first lines of challenges, in lower case; `*` at the end matches any rest.
 const CHALLENGES: &[&str] = &[
     "just a moment",
     "attention required! | cloudflare",
@@ -53,6 +47,7 @@ const CHALLENGES: &[&str] = &[
     "ロボットではありません*",
 ];
 
+/// The same of error pages.
 const ERRORS: &[&str] = &[
     "page not found",
     "not found",
@@ -78,16 +73,32 @@ const ERRORS: &[&str] = &[
     "お探しのページ*",
 ];
 
-/// The kind of wrong page that a page with `title` and `body` is; `None` for an ordinary page.
-pub(crate) fn recognize(title: &str, body: &str) -> Option<&'static WrongPage> {
-    if body.chars().nth(MAX_CHARACTERS).is_some() {
-        return None;
+impl WrongPage {
+    /// The kind of wrong page that a page with `title` and the Markdown `body` is; `None` for an ordinary page.
+    pub fn recognize(title: &str, body: &str) -> Option<Self> {
+        if body.chars().nth(MAX_CHARACTERS).is_some() {
+            return None;
+        }
+        let first = body.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        let lines = [title, first].map(|line| line.trim_start_matches(['#', '*', ' ']).to_lowercase());
+        let has = |phrases: &[&str]| lines.iter().any(|line| phrases.iter().any(|phrase| matches(line, phrase)));
+        if has(CHALLENGES) {
+            Some(Self::Challenge)
+        } else if has(ERRORS) {
+            Some(Self::Error)
+        } else {
+            looks_like_login(title, body).then_some(Self::Login)
+        }
     }
-    let first = body.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let lines = [title, first].map(|line| line.trim_start_matches(['#', '*', ' ']).to_lowercase());
-    let matches = |page: &&WrongPage| lines.iter().any(|line| page.phrases.iter().any(|phrase| matches(line, phrase)));
-    let login = || ragmaker_document::looks_like_login(title, body).then_some(&LOGIN_PAGE);
-    WRONG_PAGES.iter().find(matches).or_else(login)
+
+    /// Its name in messages, such as `a bot challenge`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Challenge => "a bot challenge",
+            Self::Error => "an error page",
+            Self::Login => "a form to sign in",
+        }
+    }
 }
 
 /// Whether `line` is `phrase`, with an optional status before it (`404 - `, `Error 404:`) and an optional site
@@ -110,10 +121,6 @@ fn matches(line: &str, phrase: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn kind(title: &str, body: &str) -> Option<Kind> {
-        recognize(title, body).map(|page| page.kind)
-    }
-
     #[test]
     fn challenges_and_error_pages_are_recognized() {
         for title in [
@@ -122,7 +129,7 @@ mod tests {
             "Access to this page has been denied.",
             "Checking your browser before accessing x.example",
         ] {
-            assert_eq!(kind(title, "Ray ID: 8f2c"), Some(Kind::ChallengePage), "{title}");
+            assert_eq!(WrongPage::recognize(title, "Ray ID: 8f2c"), Some(WrongPage::Challenge), "{title}");
         }
         for title in [
             "404 Not Found",
@@ -132,11 +139,11 @@ mod tests {
             "403 - Forbidden",
             "Not found",
         ] {
-            assert_eq!(kind(title, "Nothing here."), Some(Kind::ErrorPage), "{title}");
+            assert_eq!(WrongPage::recognize(title, "Nothing here."), Some(WrongPage::Error), "{title}");
         }
-        assert_eq!(kind("Anmelden | Example", "Name\n\nPasswort"), Some(Kind::LoginPage));
-        assert_eq!(kind("Example", "# Page not found\n\nTry the search."), Some(Kind::ErrorPage));
-        assert_eq!(kind("Example", "ページが見つかりませんでした"), Some(Kind::ErrorPage));
+        assert_eq!(WrongPage::recognize("Anmelden | Example", "Name\n\nPasswort"), Some(WrongPage::Login));
+        assert_eq!(WrongPage::recognize("Example", "# Page not found\n\nTry the search."), Some(WrongPage::Error));
+        assert_eq!(WrongPage::recognize("Example", "ページが見つかりませんでした"), Some(WrongPage::Error));
     }
 
     #[test]
@@ -150,8 +157,11 @@ mod tests {
             "Forbidden City",
             "Just a moment... How challenge pages work",
         ] {
-            assert_eq!(kind(title, "A short article."), None, "{title}");
+            assert_eq!(WrongPage::recognize(title, "A short article."), None, "{title}");
         }
-        assert_eq!(kind("404 Not Found", &"The status code of a page that is missing. ".repeat(60)), None);
+        assert_eq!(
+            WrongPage::recognize("404 Not Found", &"The status code of a page that is missing. ".repeat(60)),
+            None
+        );
     }
 }

@@ -1,0 +1,104 @@
+//! The spelling of options for callers who write JSON: they have keys in place of flags.
+
+use crate::{Caller, Error, HostOptions};
+
+/// The name of the field for the option `long`, in snake case.
+pub(crate) fn field_name(long: &str) -> String {
+    long.trim_start_matches('-').replace('-', "_")
+}
+
+/// The key of JSON arguments for the option `long`: the name of its field, or `x` for the switch `--no-x`, which is true
+/// unless it is given.
+pub(crate) fn json_key(long: &str) -> String {
+    field_name(long.strip_prefix("--no-").unwrap_or(long))
+}
+
+impl Caller {
+    /// Advice such as `Run ragmaker-browser-open --no-headless.` in the words of this caller: a model has no options, but
+    /// keys.
+    pub fn advice(self, text: &str) -> String {
+        match self {
+            Self::Person => text.to_owned(),
+            Self::Model => respelled(text, &|_| false),
+        }
+    }
+}
+
+/// `error` for a caller who writes JSON arguments, of a tool with the options that `is_own` accepts.
+pub(crate) fn in_json(error: Error, is_own: impl Fn(&str) -> bool) -> Error {
+    error.respelled(|text| respelled(text, &is_own), |name| is_own(name).then(|| json_key(name)))
+}
+
+/// How a text speaks of the option `--x` to a caller who writes JSON: `x`, or `x: false` for `--no-x`.
+fn key_in_text(option: &str) -> String {
+    let key = json_key(option);
+    if option.starts_with("--no-") { format!("{key}: false") } else { key }
+}
+
+/// Whether the last word of `text` is the name of a tool, as in `ragmaker-browser-open `.
+fn follows_tool(text: &str) -> bool {
+    let name = text.strip_suffix(' ').and_then(|text| text.rsplit([' ', '(']).next());
+    name.is_some_and(|name| name.starts_with("ragmaker-") && !name.ends_with([',', '.', ':']))
+}
+
+/// `text` for a caller who writes JSON: with the keys of JSON arguments in place of the options that `is_own` accepts, and
+/// of those that follow the name of a tool, as in `ragmaker-browser-open (headless: false)` for `ragmaker-browser-open
+/// --no-headless`. Text in double quotes is quoted from the caller and stays unchanged, as do options of the host.
+pub(crate) fn respelled(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
+    let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
+    while let Some(c) = rest.chars().next() {
+        let starts_word = !out.ends_with(|before: char| before.is_alphanumeric() || before == '-');
+        if !quoted && starts_word && rest.starts_with("--") {
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
+            let option = rest[..end].trim_end_matches('-');
+            let is_of_tool = || follows_tool(&out) && !HostOptions::flags().any(|flag| flag.long == option);
+            let spelled = if is_own(option) {
+                Some(key_in_text(option))
+            } else {
+                (option.len() > 2 && is_of_tool()).then(|| format!("({})", key_in_text(option)))
+            };
+            if let Some(spelled) = spelled {
+                out += &spelled;
+                rest = &rest[option.len()..];
+                continue;
+            }
+        }
+        if c == '\\' && quoted {
+            // An escaped quote does not end the quotation.
+            let two = rest.chars().take(2).map(char::len_utf8).sum();
+            out += &rest[..two];
+            rest = &rest[two..];
+            continue;
+        }
+        quoted ^= c == '"';
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ARGUMENT_ERROR;
+
+    #[test]
+    fn options_are_spelled_as_the_caller_writes_arguments() {
+        let is_own = |option: &str| matches!(option, "--start-line" | "--no-wrap");
+        let error = ARGUMENT_ERROR
+            .error("--start-line cannot be \"--start-line \\\" --start-line\": see --start-line, not --start-lines or x--start-line")
+            .remedy("Use --start-line=1 or --tail, or --no-wrap; then ragmaker-browser-open --no-headless, ragmaker-x --allow-root, --- and ragmaker-verify.")
+            .detail("argument", "--start-line")
+            .detail("missing", vec!["--no-wrap", "--tail"]);
+        let error = in_json(error, is_own);
+        let quoted = "\"--start-line \\\" --start-line\"";
+        let expected = format!("start_line cannot be {quoted}: see start_line, not --start-lines or x--start-line");
+        assert_eq!(error.message(), expected);
+        let json = serde_json::to_value(&error).unwrap();
+        assert_eq!(
+            json["remediation_suggestion"],
+            "Use start_line=1 or --tail, or wrap: false; then ragmaker-browser-open (headless: false), ragmaker-x --allow-root, --- and ragmaker-verify."
+        );
+        assert_eq!(json["details"], serde_json::json!({"argument": "start_line", "missing": ["wrap", "--tail"]}));
+    }
+}
