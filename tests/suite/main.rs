@@ -18,6 +18,7 @@ mod files;
 mod firefox;
 #[cfg(unix)]
 mod grid;
+mod irregular;
 mod log;
 mod mcp;
 mod pipelines;

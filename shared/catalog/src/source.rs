@@ -43,7 +43,11 @@ impl SourceType {
 pub enum Source {
     /// A page that was fetched over HTTP.
     Http {
-        /// The requested address, if it is not the document's, for example that of the publisher's Markdown.
+        /// The address below which its section is; what the section does not have is not requested for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        section: Option<String>,
+        /// The requested address: that of the publisher's Markdown, which may be the document's own, or another one
+        /// than the document's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
         /// Its `ETag` header.
@@ -127,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_source_reads_back_and_one_of_another_program_is_none() {
-        let http = Source::Http { from: None, etag: Some("\"a\"".into()), last_modified: None };
+        let http = Source::Http { section: None, from: None, etag: Some("\"a\"".into()), last_modified: None };
         assert_eq!(http.to_json(), json!({"kind": "http", "etag": "\"a\""}));
         let git = Source::Git {
             repository: "r".into(),

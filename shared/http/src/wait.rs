@@ -6,10 +6,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// The wait of a `Retry-After` header: seconds, or a date (RFC 9110, section 10.2.3).
+/// The wait of a `Retry-After` header: seconds, or a date (RFC 9110, section 10.2.3). A number of any size is a number.
 pub fn retry_after(value: &str) -> Option<Duration> {
-    let date = || httpdate::parse_http_date(value.trim()).ok();
-    let seconds = value.trim().parse().map(Duration::from_secs).ok();
+    let value = value.trim();
+    let date = || httpdate::parse_http_date(value).ok();
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    // A century can be added to any time.
+    let seconds = is_number.then(|| Duration::from_secs(value.parse::<u32>().unwrap_or(u32::MAX).into()));
     seconds.or_else(|| Some(date()?.duration_since(SystemTime::now()).unwrap_or_default()))
 }
 
@@ -52,6 +55,7 @@ mod tests {
         assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
         let hour = httpdate::fmt_http_date(SystemTime::now() + Duration::from_hours(1));
         assert!(retry_after(&hour).is_some_and(|wait| wait > Duration::from_mins(59)));
+        assert_eq!(retry_after("99999999999999999999999"), Some(Duration::from_secs(u32::MAX.into())));
         assert_eq!(retry_after("soon"), None);
         assert_eq!(retry_after("-1"), None);
     }

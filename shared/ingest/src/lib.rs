@@ -15,7 +15,7 @@
 //! let mut store = Store::open(&catalog, folder.path().join("cache/documents"))?;
 //! let mut run = Run::start(&catalog, "example", "https://example.com/", false)?;
 //! let document = convert("<title>Tides</title><p>Two high waters a day.", &Options::default())?;
-//! let source = Source::Http { from: None, etag: None, last_modified: None };
+//! let source = Source::Http { section: None, from: None, etag: None, last_modified: None };
 //! let stored = store.save(document, "https://example.com/tides", &source)?;
 //! run.end(Page::stored("https://example.com/tides", &stored), ())?;
 //! store.finish()?;

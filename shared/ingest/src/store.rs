@@ -324,7 +324,7 @@ mod tests {
     }
 
     fn source(etag: &str) -> Source {
-        Source::Http { from: None, etag: Some(etag.into()), last_modified: None }
+        Source::Http { section: None, from: None, etag: Some(etag.into()), last_modified: None }
     }
 
     #[test]

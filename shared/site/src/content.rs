@@ -9,10 +9,13 @@ use ragmaker_text::Source;
 use ragmaker_tool::Error;
 use url::Url;
 
-use crate::refusal::{challenge_error, refusal};
+use crate::refusal::{PART, challenge_error, refusal};
 
 /// The start of an HTML document, after blanks and comments, in lower case.
 const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
+
+/// How many bytes of a file tell whether it is HTML.
+const START: usize = 64 * 1024;
 
 /// A response whose content was read.
 #[derive(Debug)]
@@ -59,6 +62,11 @@ pub(crate) struct NoContent {
 /// Reads what `response` holds.
 pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     let no_browser = |error: Error| NoContent { error: at(error, &response.url), may_be_in_browser: false };
+    if response.status == PART
+        && let Some(error) = refusal(response, &Links::default())
+    {
+        return Err(no_browser(error));
+    }
     if (200..300).contains(&response.status)
         && ragmaker_office::Document::may_start_with(&response.body)
         && let Some((document, media_type)) = office(response).map_err(no_browser)?
@@ -75,7 +83,9 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     let content_type = response.content_type();
     let media_type = response.media_type();
     let declared = Format::of(&media_type, &response.url);
-    if declared.is_none() && !media_type.is_empty() && (200..300).contains(&response.status) {
+    let is_file = declared.is_none() && !media_type.is_empty() && (200..300).contains(&response.status);
+    // The body decides what it is.
+    if is_file && !is_html(&String::from_utf8_lossy(&response.body[..response.body.len().min(START)])) {
         return Err(no_browser(
             NOT_A_PAGE
                 .error(format!("the URL leads to a file of type {media_type}, not a page"))

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn source(etag: Option<&str>) -> Source {
-        Source::Http { from: None, etag: etag.map(str::to_owned), last_modified: None }
+        Source::Http { section: None, from: None, etag: etag.map(str::to_owned), last_modified: None }
     }
 
     fn links(paths: &[&str]) -> PageLinks {

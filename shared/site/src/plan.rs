@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use ragmaker_http::Client;
+use ragmaker_http::{Client, GetRequest};
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
 use url::Url;
 
-use crate::{content::read, scope::key, section::SectionRequest, seeds, site::Site};
+use crate::{content::read, load::HTML_FIRST, redirect::Reach, scope::key, section::SectionRequest, seeds, site::Site};
 
 /// An address.
 #[derive(Serialize, JsonSchema, Debug)]
@@ -35,20 +35,27 @@ pub fn plan(wanted: &SectionRequest<'_>, client: &Client) -> Result<Vec<Planned>
         named.extend(seeds::of_sitemaps(prefix, &site).into_iter().map(|url| (url, "a sitemap names it")));
         named.extend(seeds::of_llms_txt(prefix, &site).into_iter().map(|url| (url, "llms.txt names it")));
     }
-    if site.allows(wanted.start) && wanted.depth != Some(0) {
-        let content = site.page(wanted.start).ok().and_then(|response| read(&response).ok());
+    if wanted.depth != Some(0) {
+        let request = GetRequest { url: wanted.start, accept: HTML_FIRST, headers: &[] };
+        let response = site.get(&request, Reach::Prefix(&wanted.scope), &mut |_| Ok(())).ok();
+        let content = response.and_then(|response| read(&response).ok());
         let links = content.map(|content| content.links.anchors).unwrap_or_default();
         named.extend(links.into_iter().map(|url| (url, "the first page links to it")));
     }
-    let (mut seen, mut pages) = (HashSet::new(), vec![]);
-    for (url, why) in named.into_iter().filter(|(url, _)| matches!(url.scheme(), "http" | "https")) {
+    let (mut seen, mut pages, mut kept) = (HashSet::new(), vec![], 0);
+    for (url, why) in named {
         let url_key = key(&url);
         if !seen.insert(url_key.clone()) {
             continue;
         }
-        let refusal = wanted.scope.refusal(&url);
-        let refusal = refusal.or_else(|| (!site.allows(&url)).then_some("robots.txt disallows it"));
-        pages.push(Planned { url: url_key, kept: refusal.is_none(), reason: refusal.unwrap_or(why).to_owned() });
+        let refusal = site.refusal(&url, Reach::Section(&wanted.scope));
+        let refusal = refusal.or_else(|| (kept >= wanted.max_pages).then(|| "--max-pages leaves it out".to_owned()));
+        kept += usize::from(refusal.is_none());
+        pages.push(Planned {
+            url: url_key,
+            kept: refusal.is_none(),
+            reason: refusal.unwrap_or_else(|| why.to_owned()),
+        });
     }
     Ok(pages)
 }

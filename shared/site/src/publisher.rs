@@ -11,9 +11,10 @@ use url::Url;
 use crate::{
     content::{Content, Kind, read},
     load::MARKDOWN_FIRST,
-    redirect::NotFollowed,
+    missing::MissingPages,
+    redirect::{NotFollowed, Reach},
     relations::link_header,
-    scope::{ending, is_markdown},
+    scope::{Scope, ending, is_markdown, key},
     site::Site,
 };
 
@@ -93,10 +94,12 @@ pub(crate) fn named(response: &Response, links: &Links) -> (Vec<Url>, Vec<Url>) 
     (markdown, indexes)
 }
 
-/// The address of the Markdown of the page at `url` in this way, derived from the page's address.
+/// The address of the Markdown of the page at `url` in this way, derived from the page's address. None with a query: one
+/// file cannot be the text of all pages that differ by it.
 fn guessed(way: MarkdownVariant, url: &Url) -> Option<Url> {
     let path = url.path();
     let path = match way {
+        _ if url.query().is_some() => return None,
         MarkdownVariant::Suffix if path.ends_with('/') => format!("{path}index.html.md"),
         MarkdownVariant::Suffix if is_markdown(url) => return None,
         MarkdownVariant::Suffix => format!("{path}.md"),
@@ -105,21 +108,36 @@ fn guessed(way: MarkdownVariant, url: &Url) -> Option<Url> {
     };
     let mut url = url.clone();
     url.set_path(&path);
-    url.set_query(None);
     Some(url)
 }
 
-/// The publisher's Markdown of the page in `response`, if it is more complete than `page`. `may` says whether an
-/// address may be requested.
+/// The places where the publisher's Markdown of a page is looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'a> {
+    pub(crate) site: &'a Site<'a>,
+    pub(crate) scope: &'a Scope,
+    pub(crate) missing: &'a MissingPages,
+    /// The address that the document was made from before.
+    pub(crate) before: Option<&'a Url>,
+}
+
+/// The publisher's Markdown of the page in `response`, if it is more complete than `page`.
 pub(crate) fn better(
     response: &Response,
     page: &Content,
-    site: &Site<'_>,
+    places: Places<'_>,
     statistics: &mut VariantStatistics,
-    may: &dyn Fn(&Url) -> bool,
 ) -> Option<(Content, Response)> {
     if page.kind != Kind::Html {
         return None;
+    }
+    let is_other = |at: &Url| key(at) != key(&response.url) && places.may_ask(at);
+    let take = |at: &Url| {
+        let found = places.markdown_at(at, MARKDOWN_FIRST)?;
+        is_fuller(found.0.document.words, page.document.words).then_some(found)
+    };
+    if let Some(found) = places.before.filter(|at| is_other(at)).and_then(take) {
+        return Some(found);
     }
     let (named, _) = named(response, &page.links);
     let ways = [MarkdownVariant::Alternate, MarkdownVariant::Suffix, MarkdownVariant::Ending];
@@ -128,8 +146,8 @@ pub(crate) fn better(
             continue;
         }
         let at = if way == MarkdownVariant::Alternate { named.first().cloned() } else { guessed(way, &response.url) };
-        let Some(at) = at.filter(|at| may(at) && *at != response.url) else { continue };
-        let found = markdown_at(&at, site).filter(|(found, _)| is_fuller(found.document.words, page.document.words));
+        let Some(at) = at.filter(|at| is_other(at) && places.before != Some(at)) else { continue };
+        let found = take(&at);
         statistics.note(way, found.is_some());
         if found.is_some() {
             return found;
@@ -138,14 +156,26 @@ pub(crate) fn better(
     None
 }
 
-fn markdown_at(url: &Url, site: &Site<'_>) -> Option<(Content, Response)> {
-    let get = GetRequest { url, accept: MARKDOWN_FIRST, headers: &[] };
-    // A redirect leads to another page.
-    let response = site.get(&get, &mut |_| Err(NotFollowed::Outside.error("a redirect".to_owned()))).ok()?;
-    let content = read(&response).ok()?;
-    let is_markdown = content.kind == Kind::Markdown
-        || content.kind == Kind::Text && is_markdown(url) && content.media_type == "text/plain";
-    is_markdown.then_some((content, response))
+impl Places<'_> {
+    fn may_ask(&self, url: &Url) -> bool {
+        self.site.refusal(url, Reach::Section(self.scope)).is_none()
+    }
+
+    /// The Markdown at `url`, unless it is what the site shows for missing pages.
+    pub(crate) fn markdown_at(&self, url: &Url, accept: &str) -> Option<(Content, Response)> {
+        let (content, response) = self.own(url, accept)?;
+        let is_markdown = content.kind == Kind::Markdown
+            || content.kind == Kind::Text && is_markdown(url) && content.media_type == "text/plain";
+        (is_markdown && !self.missing.are(&content.document, url, None)).then_some((content, response))
+    }
+
+    /// What is at `url` itself: a redirect leads to another page.
+    pub(crate) fn own(&self, url: &Url, accept: &str) -> Option<(Content, Response)> {
+        let get = GetRequest { url, accept, headers: &[] };
+        let refuse = &mut |_: &Url| Err(NotFollowed::Outside.error("a redirect".to_owned()));
+        let response = self.site.get(&get, Reach::Section(self.scope), refuse).ok()?;
+        Some((read(&response).ok()?, response))
+    }
 }
 
 #[cfg(test)]
@@ -176,7 +206,9 @@ mod tests {
     #[test]
     fn addresses_of_markdown_follow_the_page() {
         let at = |way, url: &str| guessed(way, &Url::parse(url).unwrap()).map(|url| url.to_string());
-        assert_eq!(at(MarkdownVariant::Suffix, "https://x.example/a?b").unwrap(), "https://x.example/a.md");
+        assert_eq!(at(MarkdownVariant::Suffix, "https://x.example/a").unwrap(), "https://x.example/a.md");
+        // One file cannot be the text of each page of a list.
+        assert_eq!(at(MarkdownVariant::Suffix, "https://x.example/a?b"), None);
         assert_eq!(at(MarkdownVariant::Suffix, "https://x.example/a/").unwrap(), "https://x.example/a/index.html.md");
         assert_eq!(at(MarkdownVariant::Ending, "https://x.example/a.html").unwrap(), "https://x.example/a.md");
         assert_eq!(at(MarkdownVariant::Ending, "https://x.example/a"), None);

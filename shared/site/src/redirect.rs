@@ -1,7 +1,20 @@
-//! Redirects that are not followed: the error of the request.
+//! Where the requests of a run may lead: which addresses are asked for, and which redirects are followed.
 
 use ragmaker_address::ADDRESS_NOT_ALLOWED;
 use ragmaker_tool::Error;
+
+use crate::scope::Scope;
+
+/// The addresses that a request may be for and may be redirected to. robots.txt has to allow each of them, too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reach<'a> {
+    /// The pages of the section.
+    Section(&'a Scope),
+    /// Any address below the prefix of the section, whatever the caller's patterns say.
+    Prefix(&'a Scope),
+    /// Any address of the site: files that list pages are beside the section.
+    Site,
+}
 
 /// The reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

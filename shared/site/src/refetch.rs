@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use ragmaker_catalog::Source;
 use ragmaker_http::{Client, Limits};
 use ragmaker_ingest::{Page, Run, Store, Verdict};
 use ragmaker_tool::{Caller, Error, Invocation};
@@ -26,25 +27,39 @@ pub struct Refetch<'a> {
 }
 
 impl Refetch<'_> {
-    /// Compares each page with the document that `store` has, site by site.
+    /// Compares each page with the document that `store` has, section by section.
     ///
     /// # Errors
     ///
     /// Where nothing can be written; what is wrong with a page or a site is a verdict.
     pub fn refresh<'s>(&self, store: Store<'s>, mut run: Run) -> Result<(Store<'s>, Run), Error> {
-        let mut sites: BTreeMap<String, Vec<Url>> = BTreeMap::new();
+        let mut sections: BTreeMap<(String, Option<String>), Vec<Url>> = BTreeMap::new();
         for text in self.urls {
             if let Some(url) = Url::parse(text).ok().filter(|url| key(url) == *text) {
-                sites.entry(url.origin().ascii_serialization()).or_default().push(url);
+                let source = store.known(text).and_then(|listed| listed.source.clone());
+                let section = source.and_then(|source| match source {
+                    Source::Http { section, .. } => section,
+                    _ => None,
+                });
+                sections.entry((url.origin().ascii_serialization(), section)).or_default().push(url);
             } else {
                 let reason = "its address is not in the form that addresses are recorded in: fetch it again";
                 run.end(Page::new(text, Verdict::Refused, reason), ())?;
             }
         }
-        sites.values().try_fold((store, run), |state, urls| self.site(urls, state))
+        sections
+            .iter()
+            .try_fold((store, run), |state, ((_, section), urls)| self.section(section.as_deref(), urls, state))
     }
 
-    fn site<'s>(&self, urls: &[Url], (store, mut run): (Store<'s>, Run)) -> Result<(Store<'s>, Run), Error> {
+    /// Compares the pages of one section; requests do not leave it. Of older catalogs it is the folder that the pages
+    /// have in common.
+    fn section<'s>(
+        &self,
+        section: Option<&str>,
+        urls: &[Url],
+        (store, mut run): (Store<'s>, Run),
+    ) -> Result<(Store<'s>, Run), Error> {
         let start = &urls[0];
         // The catalog may name any machine; only a person has seen to it that this is theirs.
         let given = (self.invocation.caller == Caller::Person).then_some(start);
@@ -56,11 +71,12 @@ impl Refetch<'_> {
             return Ok((store, run));
         }
         let browser = Browser::new(UseBrowser::Auto, None, self.invocation)?;
-        let mut whole = start.clone();
-        whole.set_path("/");
+        let recorded = section.and_then(|section| Url::parse(section).ok());
+        let recorded = recorded.and_then(|prefix| Scope::new(start, Some(prefix), None, None).ok());
+        let scope = recorded.map_or_else(|| Scope::new(start, Some(folder(urls)), None, None), Ok)?;
         let wanted = SectionRequest {
             start,
-            scope: Scope::new(start, Some(whole), None, None)?,
+            scope,
             depth: Some(0),
             max_pages: usize::MAX,
             max_wait: MAX_WAIT,
@@ -69,7 +85,7 @@ impl Refetch<'_> {
             key: String::new(),
             stream: false,
         };
-        refetch(&wanted, urls, &folder(urls), &client, browser.as_ref(), (store, run))
+        refetch(&wanted, urls, &client, browser.as_ref(), (store, run))
     }
 }
 

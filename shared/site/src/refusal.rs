@@ -8,6 +8,9 @@ use ragmaker_markdown::Links;
 use ragmaker_tool::Error;
 use url::Url;
 
+/// The status of a response with a part of the content, which was not asked for.
+pub(crate) const PART: u16 = 206;
+
 /// The error for `response`, whose page has `links`; `None` if it may have content.
 pub(crate) fn refusal(response: &Response, links: &Links) -> Option<Error> {
     let (url, status) = (response.url.as_str(), response.status);
@@ -16,6 +19,8 @@ pub(crate) fn refusal(response: &Response, links: &Links) -> Option<Error> {
     }
     let error = if status == 401 || (status == 403 && links.passwords > 0) {
         LOGIN_REQUIRED.error(format!("the server asks for a login at {url}"))
+    } else if status == PART {
+        HTTP_ERROR.error(format!("the server answered {status} with a part of {url}"))
     } else if !(200..300).contains(&status) {
         HTTP_ERROR.error(format!("the server answered {status} for {url}"))
     } else {

@@ -59,8 +59,8 @@ impl Scope {
 
     /// The reason why `url` is not in the section; `None` if it is.
     pub(crate) fn refusal(&self, url: &Url) -> Option<&'static str> {
-        if !self.is_below(url) {
-            Some("it is outside of the section")
+        if let Some(reason) = self.place_refusal(url) {
+            Some(reason)
         } else if is_other(url) {
             Some("the file name is not that of a document")
         } else if self.include.as_ref().is_some_and(|include| !include.is_in(url.as_str())) {
@@ -72,16 +72,31 @@ impl Scope {
         }
     }
 
+    /// The reason why `url` is not at or below the prefix; the caller's patterns and the file name do not count.
+    pub(crate) fn place_refusal(&self, url: &Url) -> Option<&'static str> {
+        if !matches!(url.scheme(), "http" | "https") {
+            Some("it is not an http or https address")
+        } else if !self.is_below(url) {
+            Some("it is outside of the section")
+        } else {
+            None
+        }
+    }
+
     /// Whether the path of `url` is the prefix or below it; only whole segments count.
     fn is_below(&self, url: &Url) -> bool {
-        let default = |url: &Url| url.port().is_none();
-        let port = |url: &Url| url.port_or_known_default();
-        let same_host = url.host() == self.prefix.host()
-            && (port(url) == port(&self.prefix) || default(url) && default(&self.prefix));
         let (path, prefix) = (url.path(), self.prefix.path());
         let rest = path.strip_prefix(prefix.trim_end_matches('/'));
-        same_host && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        is_same_host(url, &self.prefix) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
+}
+
+/// Whether both addresses are of one host and port, of which robots.txt has one state; `http` and `https` at their
+/// usual ports are the same.
+pub(crate) fn is_same_host(a: &Url, b: &Url) -> bool {
+    let default = |url: &Url| url.port().is_none();
+    let port = |url: &Url| url.port_or_known_default();
+    a.host() == b.host() && (port(a) == port(b) || default(a) && default(b))
 }
 
 /// Whether the name of a file says that it is an image, a program or the like.
@@ -134,6 +149,7 @@ mod tests {
         assert_eq!(docs.refusal(&url("http://x.example/docs/a")), None);
         assert!(docs.refusal(&url("https://x.example/docs/../a")).is_some());
         assert!(docs.refusal(&url("https://x.example/docs/a.PNG")).is_some());
+        assert_eq!(docs.refusal(&url("ftp://x.example/docs/a")), Some("it is not an http or https address"));
         assert_eq!(scope("https://x.example/docs/index.html").refusal(&url("https://x.example/docs/b")), None);
         assert_eq!(scope("https://x.example/").refusal(&url("https://x.example/any")), None);
     }

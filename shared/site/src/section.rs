@@ -5,39 +5,34 @@
 //! continues with the same queue.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::HashSet,
     path::PathBuf,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
 };
 
-use ragmaker_catalog::{Catalog, Listed, Source};
+use ragmaker_catalog::{Catalog, Listed};
 use ragmaker_http::Client;
-use ragmaker_ingest::{DocumentKey, Page, Run, Store, Summary, Verdict};
-use ragmaker_knowledge::{content_hash, title_of};
-use ragmaker_markdown::Document;
+use ragmaker_ingest::{Page, Run, Store, Summary, Verdict};
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use url::Url;
 
 use crate::{
-    done::FetchedUrls,
     links::{PageLinks, SectionLinks},
-    load::{Browser, Via},
-    missing::MissingPage,
-    scope::{Scope, is_markdown, key},
-    seeds,
+    load::Browser,
+    missing::MissingPages,
+    scope::{Scope, key},
+    seeds::{self, as_folder},
     site::Site,
+    state::{JournalEntry, State},
     visit::{Context, Known, Outcome, Visited, visit},
 };
 
-/// After so many failures in a row, the site is taken to be down.
+/// After so many failures in a row, it is found out whether the site is down.
 const DOWN: usize = 5;
-
-/// The names of pages that servers show for a folder.
-const INDEXES: [&str; 2] = ["index.html", "index.htm"];
 
 /// The request for a section.
 #[derive(Debug)]
@@ -80,37 +75,20 @@ struct Section<'a, 's> {
     earlier: Option<SectionLinks>,
     state: Mutex<State<'s>>,
     changed: Condvar,
-}
-
-/// The state that the workers share, under one lock.
-struct State<'a> {
-    queue: VecDeque<(Url, u32)>,
-    /// Addresses of Markdown, which may be other forms of pages: after all others.
-    later: VecDeque<(Url, u32)>,
-    /// Every address that was queued.
-    seen: HashSet<String>,
-    done: Arc<FetchedUrls>,
-    busy: usize,
-    store: Store<'a>,
-    run: Run,
-    unreachable: usize,
-    /// The links of the pages of this run.
-    links: SectionLinks,
-    error: Option<Error>,
-}
-
-/// A journal entry: the result of a page, or the start of the run.
-#[derive(Default, Serialize, Deserialize)]
-struct JournalEntry {
-    /// The addresses that are done.
-    #[serde(default)]
-    done: Vec<String>,
-    /// The addresses that were found first here, with their depth.
-    #[serde(default)]
-    found: Vec<(Url, u32)>,
+    is_down: Mutex<bool>,
 }
 
 impl<'s> Section<'_, 's> {
+    /// Whether the site is down: several requests in a row failed, and it does not answer at all.
+    fn is_down(&self) -> bool {
+        let mut is_down = self.is_down.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*is_down && self.state().unreachable >= DOWN {
+            *is_down = !self.context.site.is_up();
+            self.state().unreachable = 0;
+        }
+        *is_down
+    }
+
     /// The shared state. A worker that panicked leaves it consistent.
     fn state(&self) -> MutexGuard<'_, State<'s>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -149,6 +127,7 @@ pub fn fetch(
     };
     let earlier: Vec<JournalEntry> = run.earlier();
     let mut state = State::new(store, run);
+    state.enqueue_given(without_fragment(wanted.start), 0);
     if earlier.is_empty() {
         let found = seeded(wanted, &site, &state.store);
         let found = state.enqueue(found, &wanted.scope);
@@ -159,7 +138,7 @@ pub fn fetch(
             state.done.add(done);
         }
     }
-    let missing = MissingPage::of(wanted.scope.prefix(), &site);
+    let missing = MissingPages::of(&wanted.scope, &site);
     let earlier = state.run.kept();
     let state = all(wanted, &site, missing, browser, Some(earlier), state);
     let State { queue, later, mut store, run, error, done, links, .. } = state;
@@ -176,21 +155,27 @@ pub fn fetch(
 fn all<'s>(
     wanted: &SectionRequest<'_>,
     site: &Site<'_>,
-    missing: MissingPage,
+    missing: MissingPages,
     browser: Option<&Browser>,
     earlier: Option<SectionLinks>,
     state: State<'s>,
 ) -> State<'s> {
+    let mut given = vec![key(wanted.scope.prefix()), key(&as_folder(wanted.scope.prefix()))];
+    if earlier.is_some() {
+        given.push(key(wanted.start));
+    }
     let context = Context {
         site,
         scope: &wanted.scope,
+        given,
         browser,
         session: wanted.session.clone(),
         missing,
         statistics: Mutex::default(),
         done: Arc::clone(&state.done),
     };
-    let section = Section { context, earlier, state: Mutex::new(state), changed: Condvar::new() };
+    let section =
+        Section { context, earlier, state: Mutex::new(state), changed: Condvar::new(), is_down: Mutex::default() };
     thread::scope(|scope| {
         for _ in 1..wanted.concurrency {
             scope.spawn(|| work(wanted, &section));
@@ -208,7 +193,6 @@ fn all<'s>(
 pub(crate) fn refetch<'s>(
     wanted: &SectionRequest<'_>,
     urls: &[Url],
-    folder: &Url,
     client: &Client,
     browser: Option<&Browser>,
     (mut store, mut run): (Store<'s>, Run),
@@ -222,6 +206,7 @@ pub(crate) fn refetch<'s>(
             return Ok((store, run));
         }
     };
+    let missing = MissingPages::of(&wanted.scope, &site);
     // Some may be passed over as other forms of pages; they are asked for by themselves then.
     for _ in 0..2 {
         let ended: HashSet<&str> = run.pages().iter().map(|page| page.url.as_str()).collect();
@@ -230,10 +215,9 @@ pub(crate) fn refetch<'s>(
         if left.is_empty() {
             break;
         }
-        let missing = MissingPage::of(folder, &site);
         let seen = left.iter().map(|(url, _)| key(url)).collect();
         let begun = State { queue: left.into(), seen, ..State::new(store, run) };
-        let ended = all(wanted, &site, missing, browser, None, begun);
+        let ended = all(wanted, &site, missing.clone(), browser, None, begun);
         if let Some(error) = ended.error {
             return Err(error);
         }
@@ -242,9 +226,15 @@ pub(crate) fn refetch<'s>(
     Ok((store, run))
 }
 
-/// The start addresses of the section, each with its depth.
+fn without_fragment(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    url
+}
+
+/// The addresses with which the section begins beside its start page, each with its depth.
 fn seeded(wanted: &SectionRequest<'_>, site: &Site<'_>, store: &Store<'_>) -> Vec<(Url, u32)> {
-    let mut found = vec![(wanted.start.clone(), 0)];
+    let mut found = vec![];
     if wanted.depth.is_none() {
         let known = store.documents().filter_map(|(url, _)| Url::parse(url).ok()).map(|url| (url, 0));
         let mut known: Vec<_> = known.collect();
@@ -255,154 +245,6 @@ fn seeded(wanted: &SectionRequest<'_>, site: &Site<'_>, store: &Store<'_>) -> Ve
         found.extend(seeds::of_llms_txt(wanted.scope.prefix(), site).into_iter().map(|url| (url, 0)));
     }
     found
-}
-
-impl<'a> State<'a> {
-    /// Nothing queued yet.
-    fn new(store: Store<'a>, run: Run) -> Self {
-        Self {
-            queue: VecDeque::new(),
-            later: VecDeque::new(),
-            seen: HashSet::new(),
-            done: Arc::default(),
-            busy: 0,
-            store,
-            run,
-            unreachable: 0,
-            links: SectionLinks::default(),
-            error: None,
-        }
-    }
-
-    /// Queues those of `found` that are of the section and were not found before; returns them.
-    fn enqueue(&mut self, found: Vec<(Url, u32)>, scope: &Scope) -> Vec<(Url, u32)> {
-        let mut new = vec![];
-        for (mut url, depth) in found {
-            url.set_fragment(None);
-            if scope.refusal(&url).is_none() && self.seen.insert(key(&url)) {
-                let queue = if is_markdown(&url) { &mut self.later } else { &mut self.queue };
-                queue.push_back((url.clone(), depth));
-                new.push((url, depth));
-            }
-        }
-        new
-    }
-
-    /// The next address to fetch.
-    fn next(&mut self) -> Option<(Url, u32)> {
-        loop {
-            let (url, depth) = match self.queue.pop_front() {
-                Some(next) => next,
-                // Another worker may still find pages that an address of Markdown is a form of.
-                None if self.busy > 0 => return None,
-                None => self.later.pop_front()?,
-            };
-            let is_form = || forms(&url).iter().any(|form| self.seen.contains(form));
-            if !self.done.has(&key(&url)) && !is_form() {
-                return Some((url, depth));
-            }
-        }
-    }
-
-    /// The file of the document at `url`, where a browser showed it.
-    fn browsed(&self, url: &str) -> Option<PathBuf> {
-        let listed = self.store.known(url)?;
-        matches!(listed.source, Some(Source::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
-    }
-
-    /// Whether the page at `url`, which is new, is saved already under the address of its folder or of the folder's index:
-    /// servers show `/docs/index.html` as `/docs/`, too.
-    fn is_saved_as_folder(&self, url: &str, document: &Document) -> bool {
-        let Some((folder, name)) = url.rsplit_once('/').filter(|_| self.store.known(url).is_none()) else {
-            return false;
-        };
-        let is_same = |other: &str| {
-            let hash = self.store.known(other).and_then(|listed| listed.content_hash.as_ref());
-            hash.is_some_and(|hash| *hash == content_hash(&title_of(document, url), &document.markdown))
-        };
-        match name {
-            "" => INDEXES.iter().any(|index| is_same(&format!("{url}{index}"))),
-            name => INDEXES.contains(&name) && is_same(&format!("{folder}/")),
-        }
-    }
-
-    /// Records the result of the visit to `url`.
-    fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
-        let own = key(url);
-        self.unreachable = if visited.unreachable { self.unreachable + 1 } else { 0 };
-        let mut done = visited.also;
-        done.push(own.clone());
-        let page = match visited.outcome {
-            Outcome::Page(page) => Some(page),
-            Outcome::Alias => None,
-            Outcome::Unchanged => {
-                let file = self.store.known(&own).and_then(|listed| self.store.file_of(listed));
-                if let Some(source) = self.store.known(&own).and_then(|listed| listed.source.as_ref()) {
-                    self.links.keep(&own, source, visited.links);
-                }
-                self.store.unchanged(&own, None, None);
-                let file_path = file.map(|file| file.to_string_lossy().into_owned());
-                let page = Page::new(own, Verdict::Unchanged, "the server says that it is as it was").via("http");
-                Some(Page { file_path, ..page })
-            }
-            Outcome::Gone(reason) => {
-                let file = self.store.retire(&own)?;
-                let page = Page::new(own, Verdict::Gone, reason);
-                Some(Page { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
-            }
-            Outcome::Moved(to) => {
-                let reason = format!("it is at {to} now");
-                self.store.retire(&own)?;
-                Some(Page::new(own, Verdict::Moved, reason))
-            }
-            Outcome::Save { url: at, document, .. } if self.is_saved_as_folder(&at, &document) => None,
-            Outcome::Save { url: at, via: Via::Http, .. } if let Some(file) = self.browsed(&at) => {
-                // A session may be signed in, or saw what a script had written: a plain page is no newer state of it.
-                let reason = "a browser session saved it; ragmaker-refresh-knowledge-base compares it there";
-                let file_path = Some(file.to_string_lossy().into_owned());
-                Some(Page { file_path, ..Page::new(at, Verdict::Unchanged, reason) })
-            }
-            Outcome::Save { url: at, document, source, via, reason, moved } => {
-                // Where it moved to, it keeps its file and its summary, unless that address is known as well.
-                let has_both = moved && self.store.known(&at).is_some();
-                let was = (moved && !has_both).then_some(own.as_str());
-                let spot = DocumentKey { was, moved: was.is_some(), ..DocumentKey::at(&at) };
-                let stored = self.store.save_at(*document, spot, &source)?;
-                self.links.keep(&at, &source, visited.links);
-                if has_both {
-                    self.store.retire(&own)?;
-                }
-                let mut page = Page::stored(at.as_str(), &stored).via(&via.to_string());
-                page.reason = reason;
-                if moved {
-                    page =
-                        Page { url: own, verdict: Verdict::Moved, reason: Some(format!("it is at {at} now")), ..page };
-                }
-                Some(page)
-            }
-        };
-        done.sort();
-        done.dedup();
-        self.done.add(done.iter().cloned());
-        let entry = JournalEntry { done, found };
-        match page {
-            Some(page) => self.run.end(page, entry),
-            None => self.run.note(entry),
-        }
-    }
-}
-
-/// The addresses of the pages that an address of Markdown may be a form of.
-fn forms(url: &Url) -> Vec<String> {
-    let Some(stem) = url.path().strip_suffix(".md") else { return vec![] };
-    let index = stem.strip_suffix("index.html").or_else(|| stem.strip_suffix("index"));
-    let paths = [Some(stem.to_owned()), Some(format!("{stem}.html")), index.map(str::to_owned)];
-    let form = |path: String| {
-        let mut url = url.clone();
-        url.set_path(&path);
-        key(&url)
-    };
-    paths.into_iter().flatten().map(form).collect()
 }
 
 /// Visits one address after another until the queue is empty.
@@ -427,8 +269,7 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
                 state = section.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         };
-        let is_down = section.state().unreachable >= DOWN;
-        let visited = if is_down {
+        let visited = if section.is_down() {
             let reason = "the site does not answer";
             Visited { unreachable: true, ..Outcome::Page(Page::new(key(&url), Verdict::Failed, reason)).into() }
         } else {

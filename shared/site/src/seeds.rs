@@ -2,12 +2,11 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use ragmaker_address::same_site;
 use ragmaker_http::{GetRequest, unzip};
 use ragmaker_knowledge::decode;
 use url::Url;
 
-use crate::{content::is_html, relations::markdown_links, scope::key, site::Site, sitemap::Sitemap};
+use crate::{content::is_html, redirect::Reach, relations::markdown_links, scope::key, site::Site, sitemap::Sitemap};
 
 /// The most sitemaps that are read.
 const SITEMAPS: usize = 200;
@@ -22,17 +21,16 @@ const ADDRESSES: usize = 50_000;
 /// are where sitemaps usually are.
 pub(crate) fn of_sitemaps(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
     let named: Vec<Url> = site.robots.sitemaps.iter().filter_map(|at| prefix.join(at).ok()).collect();
-    let usual = ["/sitemap.xml", "sitemap.xml"].into_iter().filter_map(|at| folder(prefix).join(at).ok());
+    let usual = ["/sitemap.xml", "sitemap.xml"].into_iter().filter_map(|at| as_folder(prefix).join(at).ok());
     let first = if named.is_empty() { usual.collect() } else { named };
     let mut queue: VecDeque<(Url, u32)> = first.into_iter().map(|at| (at, 0)).collect();
     let (mut seen, mut found) = (HashSet::new(), vec![]);
     while let Some((at, depth)) = queue.pop_front() {
-        // A sitemap of another site says nothing of this one.
-        if seen.len() >= SITEMAPS || !same_site(&at, prefix) || !site.allows(&at) || !seen.insert(key(&at)) {
+        if seen.len() >= SITEMAPS || !seen.insert(key(&at)) {
             continue;
         }
         let get = GetRequest { url: &at, accept: "application/xml, text/xml;q=0.9, */*;q=0.5", headers: &[] };
-        let Ok(response) = site.get(&get, &mut |_| Ok(())) else { continue };
+        let Ok(response) = site.get(&get, Reach::Site, &mut |_| Ok(())) else { continue };
         if !(200..300).contains(&response.status) {
             continue;
         }
@@ -54,7 +52,7 @@ pub(crate) fn of_sitemaps(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
 
 /// The addresses in the llms.txt that covers `prefix`: the nearest one upwards.
 pub(crate) fn of_llms_txt(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
-    let mut at = folder(prefix);
+    let mut at = as_folder(prefix);
     loop {
         let found = at.join("llms.txt").ok().and_then(|index| in_llms_txt(&index, site));
         if let Some(found) = found {
@@ -69,11 +67,8 @@ pub(crate) fn of_llms_txt(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
 
 /// The addresses in an llms.txt; `None` if it does not exist.
 pub(crate) fn in_llms_txt(index: &Url, site: &Site<'_>) -> Option<Vec<Url>> {
-    if !site.allows(index) {
-        return None;
-    }
     let get = GetRequest { url: index, accept: "text/plain, text/markdown;q=0.9, */*;q=0.5", headers: &[] };
-    let response = site.get(&get, &mut |_| Ok(())).ok()?;
+    let response = site.get(&get, Reach::Site, &mut |_| Ok(())).ok()?;
     let (text, _) = decode(&response.body, Some(&response.content_type())).ok()?;
     // A site that answers everything with a page has no such file.
     let is_index = (200..300).contains(&response.status) && !is_html(&text);
@@ -81,7 +76,7 @@ pub(crate) fn in_llms_txt(index: &Url, site: &Site<'_>) -> Option<Vec<Url>> {
 }
 
 /// `prefix` as a folder.
-fn folder(prefix: &Url) -> Url {
+pub(crate) fn as_folder(prefix: &Url) -> Url {
     let mut folder = prefix.clone();
     if !folder.path().ends_with('/') {
         folder.set_path(&format!("{}/", prefix.path()));

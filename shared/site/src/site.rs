@@ -11,7 +11,17 @@ use ragmaker_http::{Backoff, Client, GetRequest, PRODUCT, Response};
 use ragmaker_tool::{Code, Error};
 use url::Url;
 
-use crate::{load::HTML_FIRST, robots::Robots};
+use crate::{
+    redirect::{NotFollowed, Reach},
+    robots::Robots,
+    scope::is_same_host,
+};
+
+/// The `Accept` header of the request for robots.txt.
+const ROBOTS: &str = "text/plain, */*;q=0.5";
+
+/// The reason why a page that robots.txt disallows is refused.
+const DISALLOWED: &str = "robots.txt disallows it";
 
 /// The maximum number of retries of a request.
 const REPETITIONS: u32 = 3;
@@ -35,7 +45,11 @@ pub const WAIT_TOO_LONG: Code = Code::new("WAIT_TOO_LONG", "Fetch it later, or a
 #[derive(Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) client: &'a Client,
+    /// An address of the site.
+    home: Url,
     pub(crate) robots: Robots,
+    /// The error status with which the server answered the request for robots.txt: then nothing is known to be allowed.
+    robots_failure: Option<u16>,
     /// The longest single wait.
     max_wait: Duration,
     rate_limit: Mutex<RateLimit>,
@@ -58,22 +72,49 @@ impl<'a> Site<'a> {
     ///
     /// Those of [`Client::get`], where the site cannot be reached.
     pub(crate) fn connect(url: &Url, client: &'a Client, max_wait: Duration) -> Result<Self, Error> {
-        let mut site = Self { client, robots: Robots::default(), max_wait, rate_limit: Mutex::default() };
+        let mut site = Self::new(url, client, max_wait);
         let Ok(robots) = url.join("/robots.txt") else { return Ok(site) };
-        let response =
-            site.get(&GetRequest { url: &robots, accept: "text/plain, */*;q=0.5", headers: &[] }, &mut |_| Ok(()))?;
-        site.robots = match response.status {
-            200..300 => Robots::parse(&response.body, PRODUCT),
-            500.. | 429 => Robots::none(),
-            _ => Robots::default(),
-        };
+        let request = GetRequest { url: &robots, accept: ROBOTS, headers: &[] };
+        // Its redirects are followed to any host, as RFC 9309 asks for.
+        let response = site.send(&request, &mut |_| Ok(()))?;
+        match response.status {
+            200..300 => site.robots = Robots::parse(&response.body, PRODUCT),
+            status @ (500.. | 429) => {
+                site.robots = Robots::none();
+                site.robots_failure = Some(status);
+            }
+            _ => {}
+        }
         let delay = Duration::from_secs_f64(site.robots.crawl_delay.unwrap_or(0.0).min(LONGEST_DELAY));
         site.rate_limit = Mutex::new(RateLimit { next: None, pause: delay, least: delay });
         Ok(site)
     }
 
+    fn new(url: &Url, client: &'a Client, max_wait: Duration) -> Self {
+        let (robots, rate_limit) = (Robots::default(), Mutex::default());
+        Self { client, home: url.clone(), robots, robots_failure: None, max_wait, rate_limit }
+    }
+
+    /// Why nothing of the site may be fetched: the server failed to return its robots.txt.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.robots_failure.map(|status| format!("the server answered {status} for robots.txt"))
+    }
+
+    /// The reason why `url` may not be requested; `None` if it may.
+    pub(crate) fn refusal(&self, url: &Url, reach: Reach<'_>) -> Option<String> {
+        let refusal = match reach {
+            Reach::Section(scope) => scope.refusal(url),
+            Reach::Prefix(scope) => scope.place_refusal(url),
+            Reach::Site => (!is_same_host(url, &self.home)).then_some("it is of another site"),
+        };
+        if let Some(reason) = refusal {
+            return Some(reason.to_owned());
+        }
+        self.failure().or_else(|| (!self.allows(url)).then(|| DISALLOWED.to_owned()))
+    }
+
     /// Whether robots.txt lets `url` be fetched.
-    pub(crate) fn allows(&self, url: &Url) -> bool {
+    fn allows(&self, url: &Url) -> bool {
         let target = match url.query() {
             Some(query) => format!("{}?{query}", url.path()),
             None => url.path().to_owned(),
@@ -81,17 +122,36 @@ impl<'a> Site<'a> {
         self.robots.allows(&target)
     }
 
-    /// The page at `url`, as HTML before other types.
-    pub(crate) fn page(&self, url: &Url) -> Result<Response, Error> {
-        self.get(&GetRequest { url, accept: HTML_FIRST, headers: &[] }, &mut |_| Ok(()))
-    }
-
-    /// Sends a request, and retries it if that may help; `follow` may refuse redirects.
+    /// Sends a request within `reach`, and retries it if that may help. This and the request for robots.txt are the only
+    /// requests of a run. `follow` may refuse further redirects.
     ///
     /// # Errors
     ///
-    /// Those of [`Client::get_following`], and [`WAIT_TOO_LONG`].
+    /// Those of [`Client::get_following`], and [`WAIT_TOO_LONG`]; [`NotFollowed::Outside`] where `reach` ends.
     pub(crate) fn get(
+        &self,
+        request: &GetRequest<'_>,
+        reach: Reach<'_>,
+        follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
+    ) -> Result<Response, Error> {
+        if let Some(reason) = self.refusal(request.url, reach) {
+            return Err(NotFollowed::Outside.error(format!("{} is not requested: {reason}", request.url)));
+        }
+        self.send(request, &mut |to| match self.refusal(to, reach) {
+            Some(reason) => Err(NotFollowed::Outside.error(format!("it redirects to {to}: {reason}"))),
+            None => follow(to),
+        })
+    }
+
+    /// Whether the site still answers, be it with an error.
+    pub(crate) fn is_up(&self) -> bool {
+        let Ok(robots) = self.home.join("/robots.txt") else { return true };
+        self.wait();
+        let answer = self.client.get(&GetRequest { url: &robots, accept: ROBOTS, headers: &[] });
+        !answer.is_err_and(|error| is_without_connection(&error))
+    }
+
+    fn send(
         &self,
         request: &GetRequest<'_>,
         follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
@@ -101,13 +161,15 @@ impl<'a> Site<'a> {
             self.wait();
             let answer = self.client.get_following(request, follow);
             number += 1;
+            // Only the site can ask for a wait that is too long.
+            let backoff = || BACKOFF.wait(number).min(self.max_wait);
             let wait = match &answer {
                 Ok(response) if matches!(response.status, 429 | 503) => {
                     self.slow_down();
-                    response.retry_after().unwrap_or_else(|| BACKOFF.wait(number))
+                    response.retry_after().unwrap_or_else(backoff)
                 }
-                Ok(response) if matches!(response.status, 408 | 500 | 502 | 504) => BACKOFF.wait(number),
-                Err(error) if is_transient(error) => BACKOFF.wait(number),
+                Ok(response) if matches!(response.status, 408 | 500 | 502 | 504) => backoff(),
+                Err(error) if is_transient(error) => backoff(),
                 _ => {
                     self.speed_up();
                     return answer;
@@ -169,10 +231,15 @@ impl<'a> Site<'a> {
     }
 }
 
-/// Whether a request failed because the site cannot be reached.
-pub(crate) fn is_down(error: &Error) -> bool {
+/// Whether a request failed in a way in which it fails where the site is down.
+pub(crate) fn may_be_down(error: &Error) -> bool {
+    is_without_connection(error) || is_transient(error)
+}
+
+/// Whether a request failed because there was no connection, or no answer on it.
+fn is_without_connection(error: &Error) -> bool {
     let cause = error.details().get("net_error").and_then(|cause| cause.as_str()).unwrap_or_default();
-    let causes = ["CONNECTION_LOST", "CONNECTION_REFUSED", "NAME_NOT_RESOLVED", "TLS_FAILED"];
+    let causes = ["CONNECTION_REFUSED", "NAME_NOT_RESOLVED", "TLS_FAILED"];
     error.is(TIMEOUT) || error.is(NAVIGATION_FAILED) && causes.contains(&cause)
 }
 
@@ -230,8 +297,9 @@ mod tests {
     ) -> (Result<u16, Error>, Vec<Duration>, Duration) {
         let (url, times) = server(answers);
         let client = Client::new(&HostOptions::default(), Some(&url), Limits::default()).unwrap();
-        let site = Site { client: &client, robots: Robots::default(), max_wait, rate_limit: Mutex::default() };
-        let status = site.page(&url).map(|response| response.status);
+        let site = Site::new(&url, &client, max_wait);
+        let request = GetRequest { url: &url, accept: "*/*", headers: &[] };
+        let status = site.get(&request, Reach::Site, &mut |_| Ok(())).map(|response| response.status);
         let times = times.lock().unwrap();
         let pauses = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let pause = site.rate_limit().pause;
@@ -250,6 +318,16 @@ mod tests {
         let error = status.unwrap_err();
         assert!(error.is(WAIT_TOO_LONG) && error.details()["retry_after_s"] == 3600, "{error}");
         assert!(pauses.is_empty());
+        // A number of any size is a wait.
+        let (status, pauses, _) = asked(&[(429, "99999999999999999999999")], minute);
+        assert!(status.unwrap_err().is(WAIT_TOO_LONG) && pauses.is_empty());
+    }
+
+    #[test]
+    fn only_the_site_can_ask_for_too_long_a_wait() {
+        let most = Duration::from_millis(100);
+        let (status, pauses, _) = asked(&[(500, ""), (502, ""), (503, "")], most);
+        assert_eq!((status.unwrap(), pauses.len()), (200, 3));
     }
 
     #[test]
@@ -266,8 +344,7 @@ mod tests {
     fn a_site_that_refuses_is_asked_more_slowly_and_then_faster_again() {
         let (url, _) = server(&[]);
         let client = Client::new(&HostOptions::default(), Some(&url), Limits::default()).unwrap();
-        let site =
-            Site { client: &client, robots: Robots::default(), max_wait: Duration::ZERO, rate_limit: Mutex::default() };
+        let site = Site::new(&url, &client, Duration::ZERO);
         let pause = || site.rate_limit().pause;
         for _ in 0..20 {
             site.slow_down();

@@ -6,7 +6,7 @@ use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_catalog::{Listed, Source};
 use ragmaker_http::{GetRequest, Response};
 use ragmaker_ingest::{Page, Verdict};
-use ragmaker_knowledge::EMPTY_CONTENT;
+use ragmaker_knowledge::{EMPTY_CONTENT, content_hash, title_of};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
 use url::Url;
@@ -16,30 +16,36 @@ use crate::{
     done::FetchedUrls,
     links::PageLinks,
     load::{Browser, HTML_FIRST, Loaded, MARKDOWN_FIRST, Via, load},
-    missing::MissingPage,
-    publisher::{MarkdownVariant, VariantStatistics, better, is_fuller, named},
-    redirect::NotFollowed,
+    missing::MissingPages,
+    publisher::{MarkdownVariant, Places, VariantStatistics, better, is_fuller, named},
+    redirect::{NotFollowed, Reach},
     relations::markdown_links,
     scope::{Scope, key},
-    site::{Site, is_down},
+    site::{Site, may_be_down},
 };
 
 /// The common data of all visits of a run.
 pub(crate) struct Context<'a> {
     pub(crate) site: &'a Site<'a>,
     pub(crate) scope: &'a Scope,
+    /// The addresses that the caller gave: they are pages, whatever the site shows for missing ones.
+    pub(crate) given: Vec<String>,
     pub(crate) browser: Option<&'a Browser>,
     /// The browser session, as the catalog records it.
     pub(crate) session: Option<String>,
-    pub(crate) missing: MissingPage,
+    pub(crate) missing: MissingPages,
     pub(crate) statistics: Mutex<VariantStatistics>,
     pub(crate) done: Arc<FetchedUrls>,
 }
 
 impl Context<'_> {
-    /// Whether `url` may be requested: it is in the section, and robots.txt allows it.
-    fn may_ask(&self, url: &Url) -> bool {
-        self.scope.refusal(url).is_none() && self.site.allows(url)
+    /// Where the request for `url` may lead. A given address is read for its links even if it is not to be saved.
+    fn reach(&self, url: &Url) -> Reach<'_> {
+        if self.is_given(url) { Reach::Prefix(self.scope) } else { Reach::Section(self.scope) }
+    }
+
+    fn is_given(&self, url: &Url) -> bool {
+        self.given.contains(&key(url))
     }
 
     fn statistics(&self) -> MutexGuard<'_, VariantStatistics> {
@@ -54,7 +60,7 @@ pub(crate) struct Visited {
     pub(crate) links: PageLinks,
     /// Other addresses of what was fetched, which need not be fetched any more.
     pub(crate) also: Vec<String>,
-    /// Whether the server could not be reached.
+    /// Whether the request failed as requests to a site that is down do.
     pub(crate) unreachable: bool,
 }
 
@@ -62,8 +68,8 @@ pub(crate) struct Visited {
 pub(crate) enum Outcome {
     /// It is saved under this address.
     Save { url: String, document: Box<Document>, source: Source, via: Via, reason: Option<String>, moved: bool },
-    /// The server says that it is as it was.
-    Unchanged,
+    /// The server says that it is as it was; it came from this source.
+    Unchanged(Source),
     /// It is known, and gone.
     Gone(String),
     /// It is known under its old address, and at this one now, which was fetched already.
@@ -87,19 +93,53 @@ pub(crate) struct Known<'a> {
     pub(crate) links: Option<PageLinks>,
 }
 
+impl Known<'_> {
+    /// The address that the document was made from, if it is that of the publisher's Markdown or of a redirect.
+    fn from(&self) -> Option<Url> {
+        let Some(Source::Http { from, .. }) = &self.listed.source else { return None };
+        Url::parse(from.as_ref()?).ok()
+    }
+
+    /// Whether `document`, the page at `url`, has the text of the document that is known.
+    fn has_text_of(&self, document: &Document, url: &Url) -> bool {
+        let hash = content_hash(&title_of(document, &key(url)), &document.markdown);
+        self.listed.content_hash.as_ref() == Some(&hash)
+    }
+
+    /// Its source, as this run records it.
+    fn source(&self, run: &Context<'_>) -> Option<Source> {
+        match self.listed.source.clone()? {
+            Source::Http { from, etag, last_modified, .. } => {
+                let section = Some(run.scope.prefix().to_string());
+                Some(Source::Http { section, from, etag, last_modified })
+            }
+            other => Some(other),
+        }
+    }
+}
+
 /// Visits the page at `url`, of which the knowledge base has `known`.
 pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> Visited {
     let own = key(url);
-    let refused = |reason: &str| Outcome::Page(Page::new(own.as_str(), Verdict::Refused, reason)).into();
-    if !run.site.allows(url) {
-        return refused("robots.txt disallows it");
+    // What is only read for its links is not compared.
+    let known = known.filter(|_| run.scope.refusal(url).is_none());
+    if let Some(reason) = run.site.failure() {
+        return Outcome::Page(Page::new(own, Verdict::Failed, reason)).into();
+    }
+    if let Some(reason) = run.site.refusal(url, run.reach(url)) {
+        return refused(&own, reason);
     }
     if let Some(visited) = known.and_then(|known| revisit(url, known, run)) {
         return visited;
     }
-    let tries_accept = run.statistics().tries(MarkdownVariant::Accept);
-    let accept = if tries_accept { MARKDOWN_FIRST } else { HTML_FIRST };
-    let asked = match ask(url, url, accept, &validators(url, known), run) {
+    // A document is compared with what it was made from.
+    let accepts_markdown = match known.filter(|known| known.listed.content_hash.is_some()) {
+        Some(known) => known.from().is_some_and(|from| key(&from) == own),
+        None => run.statistics().tries(MarkdownVariant::Accept),
+    };
+    let accept = if accepts_markdown { MARKDOWN_FIRST } else { HTML_FIRST };
+    let headers = if accepts_markdown { vec![] } else { validators(url, known) };
+    let asked = match ask(url, url, accept, &headers, run) {
         // The validators were sent to the new address of a page that has moved, whose content is needed.
         Ok(response) if response.status == 304 && !response.steps.is_empty() => ask(url, url, accept, &[], run),
         asked => asked,
@@ -108,25 +148,52 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
         Ok(response) => response,
         Err(error) => return failed(&own, &error, known.is_some()),
     };
-    answered(url, known, run, &response, tries_accept)
+    if response.status == 304 {
+        let unchanged = known.filter(|_| !headers.is_empty() && response.steps.is_empty());
+        let Some((known, source)) = unchanged.and_then(|known| Some((known, known.source(run)?))) else {
+            let reason = "the server answered 304 to a request without conditions";
+            return Outcome::Page(Page::new(own, Verdict::Failed, reason)).into();
+        };
+        let links = known.links.clone().unwrap_or_default();
+        return Visited { links, ..Outcome::Unchanged(source).into() };
+    }
+    answered(url, known, run, &response, accepts_markdown)
 }
 
-/// Requests the publisher's Markdown from which the document was made, with its validators. `None` if the page must be
-/// visited again.
+/// Requests the publisher's Markdown from which the document was made, with its validators. `None` if it is another text
+/// now, or if the page has to be read for its links: then the page is visited.
 fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Option<Visited> {
-    let Some(Source::Http { from: Some(from), .. }) = &known.listed.source else { return None };
-    let mut links = known.links.clone()?;
-    let from = Url::parse(from).ok().filter(|from| run.may_ask(from))?;
+    let from = known.from()?;
+    if run.site.refusal(&from, Reach::Section(run.scope)).is_some() {
+        return None;
+    }
+    // The Markdown at the page's own address has the links of the page.
+    let is_own = key(&from) == key(url);
+    if !is_own && known.links.is_none() {
+        return None;
+    }
     let response = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), run).ok()?;
     if response.status == 304 {
-        return Some(Visited { also: vec![key(&from)], links, ..Outcome::Unchanged.into() });
+        let links = known.links.clone()?;
+        return Some(Visited { also: vec![key(&from)], links, ..Outcome::Unchanged(known.source(run)?).into() });
     }
-    let content = crate::content::read(&response).ok()?;
+    let mut content = crate::content::read(&response).ok()?;
     if content.kind == Kind::Html || !response.steps.is_empty() {
         return None;
     }
-    let source = source_of(&response, url);
-    links.pages.extend(markdown_links(&content.document.markdown, &response.url));
+    // The title may be the page's.
+    content.document.metadata.title = known.listed.title.clone().unwrap_or_default();
+    if !known.has_text_of(&content.document, url) {
+        return None;
+    }
+    let links = if is_own {
+        page_links(&content, &response)
+    } else {
+        let mut links = known.links.clone()?;
+        links.pages.extend(markdown_links(&content.document.markdown, &response.url));
+        links
+    };
+    let source = run.source_of(&response, url, content.kind);
     Some(kept(url, Loaded { content, via: Via::Http, reason: None }, source, false, vec![key(&from)], links))
 }
 
@@ -134,7 +201,7 @@ fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Option<Visited> {
 fn validators(url: &Url, known: Option<&Known<'_>>) -> Vec<(&'static str, String)> {
     let mut headers = vec![];
     if let Some(Known { listed, links: Some(_) }) = known
-        && let Some(Source::Http { from, etag, last_modified }) = &listed.source
+        && let Some(Source::Http { from, etag, last_modified, .. }) = &listed.source
         && from.as_ref().is_none_or(|from| from == url.as_str())
     {
         // Both are sent, as RFC 9110 asks clients to do.
@@ -153,18 +220,16 @@ fn ask(
 ) -> Result<Response, Error> {
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let get = GetRequest { url: at, accept, headers: &headers };
-    run.site.get(&get, &mut |to| {
-        if let Some(reason) = run.scope.refusal(to) {
-            return Err(NotFollowed::Outside.error(format!("it redirects to {to}: {reason}")));
-        }
-        if !run.site.allows(to) {
-            return Err(NotFollowed::Outside.error(format!("it redirects to {to}, which robots.txt disallows")));
-        }
+    run.site.get(&get, run.reach(page), &mut |to| {
         if key(to) != key(page) && run.done.has(&key(to)) {
             return Err(NotFollowed::Seen.error(key(to)));
         }
         Ok(())
     })
+}
+
+fn refused(own: &str, reason: impl Into<String>) -> Visited {
+    Outcome::Page(Page::new(own, Verdict::Refused, reason)).into()
 }
 
 fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
@@ -178,7 +243,7 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
     } else {
         page(Verdict::Failed, error.to_string())
     };
-    let unreachable = is_down(error);
+    let unreachable = may_be_down(error);
     Visited { unreachable, ..outcome.into() }
 }
 
@@ -187,13 +252,9 @@ fn answered(
     known: Option<&Known<'_>>,
     run: &Context<'_>,
     response: &Response,
-    tries_accept: bool,
+    accepts_markdown: bool,
 ) -> Visited {
     let own = key(url);
-    if response.status == 304 {
-        let links = known.and_then(|known| known.links.clone()).unwrap_or_default();
-        return Visited { links, ..Outcome::Unchanged.into() };
-    }
     if known.is_some() && matches!(response.status, 404 | 410) {
         return Outcome::Gone(format!("the server answered {}", response.status)).into();
     }
@@ -204,16 +265,28 @@ fn answered(
         Ok(loaded) => loaded,
         Err(error) => return failed(&own, &error, known.is_some()),
     };
-    if run.missing.is(&loaded.content.document, url, redirected) {
-        let page = Page::new(own, Verdict::Refused, "the site shows this for pages that it does not have");
-        return Outcome::Page(page).into();
+    // A script may have led the browser elsewhere.
+    if let Some(reason) = run.site.refusal(&loaded.content.url, run.reach(url)) {
+        return refused(&own, format!("it leads to {}: {reason}", loaded.content.url));
     }
     // A page that has moved for now is still at its address.
     let is_moved = redirected.is_some() && (permanent || known.is_none());
     let at = if is_moved { &landed } else { url };
-    let mut also = vec![own, key(&landed)];
+    let is_same = loaded.via == Via::Http && known.is_some_and(|known| known.has_text_of(&loaded.content.document, at));
+    if !is_same && !run.is_given(url) && run.missing.are(&loaded.content.document, url, redirected) {
+        return refused(&own, "the site shows this for pages that it does not have");
+    }
+    let mut also = vec![own.clone(), key(&landed)];
     let links = page_links(&loaded.content, response);
-    let (loaded, source) = chosen(loaded, response, at, run, tries_accept, &mut also);
+    if let Some(reason) = run.scope.refusal(at) {
+        return Visited { links, also, ..refused(&own, format!("{reason}; it was read for its links")) };
+    }
+    let (loaded, source) = if is_same {
+        let source = run.source_of(response, at, loaded.content.kind);
+        (loaded, source)
+    } else {
+        chosen(loaded, response, at, known, run, accepts_markdown, &mut also)
+    };
     kept(at, loaded, source, is_moved && known.is_some(), also, links)
 }
 
@@ -232,56 +305,87 @@ fn chosen(
     loaded: Loaded,
     response: &Response,
     at: &Url,
+    known: Option<&Known<'_>>,
     run: &Context<'_>,
-    tries_accept: bool,
+    accepts_markdown: bool,
     also: &mut Vec<String>,
 ) -> (Loaded, Source) {
     if loaded.via == Via::Browser {
         let session = run.session.clone();
         return (loaded, Source::Browser { session, selector: None, from: None, expand: false, scroll: false });
     }
-    let by_accept = loaded.content.kind == Kind::Markdown && tries_accept;
-    if by_accept && !run.statistics().is_sure_of_accept() {
-        // What the page has beside it is compared.
-        let page = run.site.page(&response.url).ok();
-        let page = page.and_then(|page| Some((load(&page, run.site.client, None).ok()?, page)));
-        if let Some((html, page)) = page.filter(|(html, _)| html.content.kind == Kind::Html) {
-            let title = html.content.document.metadata.title.clone();
-            let fuller = is_fuller(loaded.content.document.words, html.content.document.words);
-            run.statistics().note(MarkdownVariant::Accept, fuller);
-            let source = source_of(if fuller { response } else { &page }, at);
-            let mut kept = if fuller { loaded } else { html };
-            if kept.content.document.metadata.title.is_empty() {
-                kept.content.document.metadata.title.clone_from(&title);
+    let before = known.and_then(Known::from);
+    let places = Places { site: run.site, scope: run.scope, missing: &run.missing, before: before.as_ref() };
+    let Loaded { content, via, reason } = loaded;
+    let rest = |content| Loaded { content, via, reason };
+    let source =
+        |content: &Content, answer: Option<&Response>| run.source_of(answer.unwrap_or(response), at, content.kind);
+    // Another file that the document was made from comes before other ways.
+    let tries_accept = || before.is_none() && run.statistics().tries(MarkdownVariant::Accept);
+    // A known document has another text now.
+    let is_sure = || known.is_none() && run.statistics().is_sure_of_accept();
+    // The two forms of the page at its own address: as Markdown and as HTML.
+    let html_form = || places.own(&response.url, HTML_FIRST).filter(|(content, _)| content.kind == Kind::Html);
+    let (markdown, (html, answer)) = match content.kind {
+        Kind::Html => {
+            let markdown = if !accepts_markdown && tries_accept() {
+                places.markdown_at(&response.url, MARKDOWN_FIRST)
+            } else {
+                None
+            };
+            if markdown.is_none() && (accepts_markdown || tries_accept()) {
+                run.statistics().note(MarkdownVariant::Accept, false);
             }
-            return (kept, source);
+            (markdown.map(|(content, answer)| (content, Some(answer))), (content, None))
         }
-        return (loaded, source_of(response, at));
-    }
-    if loaded.content.kind == Kind::Html && tries_accept {
-        run.statistics().note(MarkdownVariant::Accept, false);
+        Kind::Markdown if accepts_markdown && !is_sure() => {
+            let Some((html, page)) = html_form() else {
+                let source = source(&content, None);
+                return (rest(content), source);
+            };
+            (Some((content, None)), (html, Some(page)))
+        }
+        _ => {
+            let source = source(&content, None);
+            return (rest(content), source);
+        }
+    };
+    if let Some((mut markdown, answer)) = markdown {
+        let fuller = is_fuller(markdown.document.words, html.document.words);
+        run.statistics().note(MarkdownVariant::Accept, fuller);
+        if fuller {
+            if markdown.document.metadata.title.is_empty() {
+                markdown.document.metadata.title.clone_from(&html.document.metadata.title);
+            }
+            let source = source(&markdown, answer.as_ref());
+            return (rest(markdown), source);
+        }
     }
     let mut statistics = *run.statistics();
-    let better = better(response, &loaded.content, run.site, &mut statistics, &|at| run.may_ask(at));
+    let better = better(answer.as_ref().unwrap_or(response), &html, places, &mut statistics);
     *run.statistics() = statistics;
-    match better {
-        Some((mut markdown, answer)) => {
-            // Author, language and date are only in the page.
-            markdown.document.metadata = loaded.content.document.metadata.clone();
-            also.push(key(&markdown.url));
-            let source = source_of(&answer, at);
-            (Loaded { content: markdown, ..loaded }, source)
-        }
-        None => (loaded, source_of(response, at)),
-    }
+    let Some((mut markdown, answer)) = better else {
+        let source = source(&html, answer.as_ref());
+        return (rest(html), source);
+    };
+    // Author, language and date are only in the page.
+    markdown.document.metadata = html.document.metadata.clone();
+    also.push(key(&markdown.url));
+    let source = run.source_of(&answer, at, markdown.kind);
+    (rest(markdown), source)
 }
 
-fn source_of(response: &Response, at: &Url) -> Source {
-    let text = |name: &str| response.header(name).map(std::borrow::Cow::into_owned);
-    Source::Http {
-        from: (key(&response.url) != key(at)).then(|| key(&response.url)),
-        etag: text("etag"),
-        last_modified: text("last-modified"),
+impl Context<'_> {
+    /// The source of the document at `at`, which is made of `response`.
+    fn source_of(&self, response: &Response, at: &Url, kind: Kind) -> Source {
+        let text = |name: &str| response.header(name).map(std::borrow::Cow::into_owned);
+        let is_publishers = kind == Kind::Markdown;
+        Source::Http {
+            section: Some(self.scope.prefix().to_string()),
+            from: (is_publishers || key(&response.url) != key(at)).then(|| key(&response.url)),
+            etag: text("etag"),
+            last_modified: text("last-modified"),
+        }
     }
 }
 

@@ -142,6 +142,7 @@ mod folded;
 mod hostile;
 mod html;
 pub(crate) mod http;
+mod irregular;
 mod kinds;
 mod links;
 mod members;
@@ -168,6 +169,7 @@ pub use self::{
     fixtures::{END, FIXTURES, Fixture, LATE},
     folded::folded_sentences,
     http::Request,
+    irregular::Irregular,
     mirror::{Manual, Mirror, toolchain_documentation},
     section::{Changes, PAGES, Section},
 };

@@ -176,7 +176,11 @@ impl Args {
             stream: self.jsonl,
         };
         if self.dry_run {
-            return Plan::of(ragmaker_site::plan(&wanted, &client)?, self.offset).map(Answer::Plan);
+            let pages = ragmaker_site::plan(&wanted, &client)?;
+            if self.jsonl {
+                plan::print(&pages);
+            }
+            return Plan::of(pages, self.offset).map(Answer::Plan);
         }
         let named = DestinationArgs {
             output_dir: self.output_dir.as_deref(),

@@ -1,7 +1,12 @@
 //! The plan of a section: the addresses from its start page, sitemaps and llms.txt, each kept or dropped.
 
+use std::io::{self, Write as _};
+
 use ragmaker_site::Planned;
-use ragmaker_tool::{Budget, Error, Next, Offset};
+use ragmaker_tool::{
+    Budget, Error, Next, Offset,
+    json::{self, Charset},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,4 +36,15 @@ impl Plan {
         let page = Budget::beside(&frame).page(pages, offset, None)?;
         Ok(Self { pages: page.items, truncated: page.next.is_some(), next: page.next, ..frame })
     }
+}
+
+/// Prints each address as one line of JSON.
+pub(crate) fn print(pages: &[Planned]) {
+    let mut out = vec![];
+    for page in pages {
+        // An address is texts, which can be written to memory.
+        let _ = json::write_line(page, Charset::from_env(), &mut out);
+    }
+    // Whoever has closed the pipe wants no more of them.
+    let _ = io::stdout().write_all(&out).and_then(|()| io::stdout().flush());
 }

@@ -81,7 +81,10 @@ impl Args {
         let contents = catalog.read()?;
         let mut store = Store::open(&catalog, Destination::beside(&catalog).folder)?.trial(self.dry_run);
         // A run that was killed is not continued: what it saved is unchanged now, and asked for as such.
-        let mut run = Run::start_over(&catalog, "refresh-knowledge-base", self.jsonl)?;
+        // A dry run leaves the knowledge base as it is; its report goes to a folder for temporary files.
+        let scratch = if self.dry_run { Some(scratch()?) } else { None };
+        let reports = scratch.as_ref().unwrap_or(&catalog);
+        let mut run = Run::start_over(reports, "refresh-knowledge-base", self.jsonl)?;
         let DocumentsBySource { pages, shown, repositories, folders, others } = DocumentsBySource::of(&store);
         for url in others {
             let reason = "it is not known what it came from; fetch it again with the tool that made it";
@@ -108,6 +111,13 @@ impl Args {
             dry_run: self.dry_run,
         })
     }
+}
+
+/// A catalog in a new folder for temporary files, beside which a report can be written.
+fn scratch() -> Result<Catalog, Error> {
+    let folder = tempfile::Builder::new().prefix("ragmaker-refresh-").tempdir();
+    let broken = |error: std::io::Error| ragmaker_files::io_error(&error, &std::env::temp_dir());
+    Catalog::at(folder.map_err(broken)?.keep().join("catalog.json"))
 }
 
 /// The documents of a knowledge base, grouped by source; each list is in the order of the addresses.

@@ -139,7 +139,7 @@ fn gather(tree: &Tree, site: &Site, paths: &[String]) {
             fetched_at: "",
             source: None,
         };
-        let source = Source::Http { from: None, etag, last_modified: None };
+        let source = Source::Http { section: None, from: None, etag, last_modified: None };
         store.save(fetched.convert().unwrap(), url.as_str(), &source).unwrap();
     }
     store.finish().unwrap();

@@ -1,0 +1,210 @@
+//! The state of a run over a section that its workers share: the queue, the documents and the report.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use ragmaker_catalog::Source;
+use ragmaker_ingest::{DocumentKey, Page, Run, Store, Verdict};
+use ragmaker_knowledge::{content_hash, title_of};
+use ragmaker_markdown::Document;
+use ragmaker_tool::Error;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::{
+    done::FetchedUrls,
+    links::SectionLinks,
+    load::Via,
+    scope::{Scope, is_markdown, key},
+    visit::{Outcome, Visited},
+};
+
+/// The names of pages that servers show for a folder.
+const INDEXES: [&str; 2] = ["index.html", "index.htm"];
+
+/// The state that the workers share, under one lock.
+pub(crate) struct State<'a> {
+    pub(crate) queue: VecDeque<(Url, u32)>,
+    /// Addresses of Markdown, which may be other forms of pages: after all others.
+    pub(crate) later: VecDeque<(Url, u32)>,
+    /// Every address that was queued.
+    pub(crate) seen: HashSet<String>,
+    pub(crate) done: Arc<FetchedUrls>,
+    pub(crate) busy: usize,
+    pub(crate) store: Store<'a>,
+    pub(crate) run: Run,
+    /// The number of requests in a row that failed as requests to a site that is down do.
+    pub(crate) unreachable: usize,
+    /// The links of the pages of this run.
+    pub(crate) links: SectionLinks,
+    pub(crate) error: Option<Error>,
+}
+
+/// A journal entry: the result of a page, or the start of the run.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct JournalEntry {
+    /// The addresses that are done.
+    #[serde(default)]
+    pub(crate) done: Vec<String>,
+    /// The addresses that were found first here, with their depth.
+    #[serde(default)]
+    pub(crate) found: Vec<(Url, u32)>,
+}
+
+impl<'a> State<'a> {
+    /// Nothing queued yet.
+    pub(crate) fn new(store: Store<'a>, run: Run) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            later: VecDeque::new(),
+            seen: HashSet::new(),
+            done: Arc::default(),
+            busy: 0,
+            store,
+            run,
+            unreachable: 0,
+            links: SectionLinks::default(),
+            error: None,
+        }
+    }
+
+    /// Queues those of `found` that are of the section and were not found before; returns them.
+    pub(crate) fn enqueue(&mut self, found: Vec<(Url, u32)>, scope: &Scope) -> Vec<(Url, u32)> {
+        let mut new = vec![];
+        for (mut url, depth) in found {
+            url.set_fragment(None);
+            if scope.refusal(&url).is_none() {
+                new.extend(self.enqueue_given(url, depth));
+            }
+        }
+        new
+    }
+
+    /// Queues `url`, which the caller gave or which is of the section, unless it was found before.
+    pub(crate) fn enqueue_given(&mut self, url: Url, depth: u32) -> Option<(Url, u32)> {
+        if !self.seen.insert(key(&url)) {
+            return None;
+        }
+        let queue = if is_markdown(&url) { &mut self.later } else { &mut self.queue };
+        queue.push_back((url.clone(), depth));
+        Some((url, depth))
+    }
+
+    /// The next address to fetch.
+    pub(crate) fn next(&mut self) -> Option<(Url, u32)> {
+        loop {
+            let (url, depth) = match self.queue.pop_front() {
+                Some(next) => next,
+                // Another worker may still find pages that an address of Markdown is a form of.
+                None if self.busy > 0 => return None,
+                None => self.later.pop_front()?,
+            };
+            let is_form = || forms(&url).iter().any(|form| self.seen.contains(form));
+            if !self.done.has(&key(&url)) && !is_form() {
+                return Some((url, depth));
+            }
+        }
+    }
+
+    /// The file of the document at `url`, where a browser showed it.
+    fn browsed(&self, url: &str) -> Option<PathBuf> {
+        let listed = self.store.known(url)?;
+        matches!(listed.source, Some(Source::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
+    }
+
+    /// Whether the page at `url`, which is new, is saved already under the address of its folder or of the folder's index:
+    /// servers show `/docs/index.html` as `/docs/`, too.
+    fn is_saved_as_folder(&self, url: &str, document: &Document) -> bool {
+        let Some((folder, name)) = url.rsplit_once('/').filter(|_| self.store.known(url).is_none()) else {
+            return false;
+        };
+        let is_same = |other: &str| {
+            let hash = self.store.known(other).and_then(|listed| listed.content_hash.as_ref());
+            hash.is_some_and(|hash| *hash == content_hash(&title_of(document, url), &document.markdown))
+        };
+        match name {
+            "" => INDEXES.iter().any(|index| is_same(&format!("{url}{index}"))),
+            name => INDEXES.contains(&name) && is_same(&format!("{folder}/")),
+        }
+    }
+
+    /// Records the result of the visit to `url`.
+    pub(crate) fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
+        let own = key(url);
+        self.unreachable = if visited.unreachable { self.unreachable + 1 } else { 0 };
+        let links = visited.links;
+        let mut done = visited.also;
+        done.push(own.clone());
+        let page = match visited.outcome {
+            Outcome::Page(page) => Some(page),
+            Outcome::Alias => None,
+            Outcome::Unchanged(source) => {
+                let file = self.store.known(&own).and_then(|listed| self.store.file_of(listed));
+                self.links.keep(&own, &source, links);
+                self.store.unchanged(&own, Some(&source), None);
+                let file_path = file.map(|file| file.to_string_lossy().into_owned());
+                let page = Page::new(own, Verdict::Unchanged, "the server says that it is as it was").via("http");
+                Some(Page { file_path, ..page })
+            }
+            Outcome::Gone(reason) => {
+                let file = self.store.retire(&own)?;
+                let page = Page::new(own, Verdict::Gone, reason);
+                Some(Page { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
+            }
+            Outcome::Moved(to) => {
+                let reason = format!("it is at {to} now");
+                self.store.retire(&own)?;
+                Some(Page::new(own, Verdict::Moved, reason))
+            }
+            Outcome::Save { url: at, document, .. } if self.is_saved_as_folder(&at, &document) => None,
+            Outcome::Save { url: at, via: Via::Http, .. } if let Some(file) = self.browsed(&at) => {
+                // A session may be signed in, or saw what a script had written: a plain page is no newer state of it.
+                let reason = "a browser session saved it; ragmaker-refresh-knowledge-base compares it there";
+                let file_path = Some(file.to_string_lossy().into_owned());
+                Some(Page { file_path, ..Page::new(at, Verdict::Unchanged, reason) })
+            }
+            Outcome::Save { url: at, document, source, via, reason, moved } => {
+                // Where it moved to, it keeps its file and its summary, unless that address is known as well.
+                let has_both = moved && self.store.known(&at).is_some();
+                let was = (moved && !has_both).then_some(own.as_str());
+                let spot = DocumentKey { was, moved: was.is_some(), ..DocumentKey::at(&at) };
+                let stored = self.store.save_at(*document, spot, &source)?;
+                self.links.keep(&at, &source, links);
+                if has_both {
+                    self.store.retire(&own)?;
+                }
+                let mut page = Page::stored(at.as_str(), &stored).via(&via.to_string());
+                page.reason = reason;
+                if moved {
+                    page =
+                        Page { url: own, verdict: Verdict::Moved, reason: Some(format!("it is at {at} now")), ..page };
+                }
+                Some(page)
+            }
+        };
+        done.sort();
+        done.dedup();
+        self.done.add(done.iter().cloned());
+        let entry = JournalEntry { done, found };
+        match page {
+            Some(page) => self.run.end(page, entry),
+            None => self.run.note(entry),
+        }
+    }
+}
+
+/// The addresses of the pages that an address of Markdown may be a form of.
+fn forms(url: &Url) -> Vec<String> {
+    let Some(stem) = url.path().strip_suffix(".md") else { return vec![] };
+    let index = stem.strip_suffix("index.html").or_else(|| stem.strip_suffix("index"));
+    let paths = [Some(stem.to_owned()), Some(format!("{stem}.html")), index.map(str::to_owned)];
+    let form = |path: String| {
+        let mut url = url.clone();
+        url.set_path(&path);
+        key(&url)
+    };
+    paths.into_iter().flatten().map(form).collect()
+}
