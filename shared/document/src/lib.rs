@@ -33,12 +33,12 @@ mod wrong_page;
 use std::{
     fmt::Write as _,
     fs,
-    io::Write as _,
+    io::{Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
 use percent_encoding::percent_decode_str;
-use ragmaker_fs::{Replace, write_atomically};
+use ragmaker_fs::{Replace, open_own_file, write_atomically};
 use ragmaker_tool::{
     Code, Error,
     json::{self, Charset},
@@ -55,6 +55,9 @@ pub const OUTPUT_DIR_NOT_WRITABLE: Code = Code::new("OUTPUT_DIR_NOT_WRITABLE", "
 
 /// The most bytes of a file name before its hash; file systems allow 255 in all.
 const MAX_READABLE: usize = 120;
+
+/// The most bytes of a file that are searched for the end of its front matter.
+const MAX_FRONT_MATTER: u64 = 256 << 10;
 
 /// A document to be written.
 #[derive(Clone, Debug)]
@@ -120,6 +123,13 @@ impl DocumentFile<'_> {
                 .detail("path", path.to_string_lossy())
         })
     }
+}
+
+/// The address from which the document in `file` was saved. `None` for a file that is no document, and for a link.
+pub fn source_url_of(file: &Path) -> Option<String> {
+    let mut head = vec![];
+    open_own_file(file, fs::File::options().read(true)).ok()?.take(MAX_FRONT_MATTER).read_to_end(&mut head).ok()?;
+    parse(&String::from_utf8_lossy(&head)).ok()?.field("source_url").map(str::to_owned)
 }
 
 /// Whether YAML accepts a character of a title or another text without a further escape, after JSON escaping.
@@ -208,6 +218,9 @@ mod tests {
             "---\nsource_url: \"https://x.example/p\"\ntitle: \"A: \\\"b\\\"\\n---\\n# c\"\nfetched_at: \"2026-01-02T03:04:05Z\"\nlang: \"en\"\n---\n\n# Two\n"
         );
         assert_eq!(fs::read_dir(&deep).unwrap().count(), 1);
+        assert_eq!(source_url_of(&first).as_deref(), Some("https://x.example/p"));
+        fs::write(&first, "# Mine\n").unwrap();
+        assert_eq!(source_url_of(&first), None);
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fs::File,
+    fs::{self, File},
     io,
     path::Path,
     process,
     sync::atomic::{AtomicU64, Ordering},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 /// The options for replacing a file.
@@ -80,6 +80,26 @@ fn temporary_name(name: &OsStr) -> OsString {
     // Short, for the longest name that a file system takes is 255 bytes.
     let start: String = name.to_string_lossy().chars().take(20).collect();
     format!(".{start}.{}-{count}-{nanos}.tmp", process::id()).into()
+}
+
+/// Removes the temporary files in `folder` that killed writers left at least `age` ago.
+pub fn sweep_temporary(folder: &Path, age: Duration) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_file = || entry.file_type().is_ok_and(|kind| kind.is_file());
+        let modified = || entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        let is_old = || modified().and_then(|time| time.elapsed().ok()).is_some_and(|elapsed| elapsed > age);
+        if entry.file_name().to_str().is_some_and(is_temporary) && is_file() && is_old() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether `name` has the form of [`temporary_name`].
+fn is_temporary(name: &str) -> bool {
+    let Some(stem) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) else { return false };
+    let Some((_, numbers)) = stem.rsplit_once('.') else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.split('-').count() == 3 && numbers.split('-').all(is_number)
 }
 
 fn not_regular() -> io::Error {
@@ -236,7 +256,7 @@ mod system {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{fs, io::Write};
+    use std::io::Write;
 
     fn write(path: &Path, replace: Replace<'_>, text: &str) -> io::Result<bool> {
         write_atomically(path, replace, |file| file.write_all(text.as_bytes()))
@@ -293,6 +313,24 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
             assert_eq!(names(folder.path()), ["a.md"]);
         }
+    }
+
+    #[test]
+    fn old_temporary_files_are_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = temporary_name("a.md".as_ref()).into_string().unwrap();
+        let kept = [".a.md.1-2.tmp", ".a.md.tmp", "a.1-2-3.tmp", ".a.1-2-x.tmp", ".1-2-3.md"];
+        for name in kept.into_iter().chain([&*own, ".1-2-3.1-2-3.tmp"]) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        sweep_temporary(folder.path(), Duration::from_hours(1));
+        assert_eq!(names(folder.path()).len(), 7);
+        sweep_temporary(folder.path(), Duration::ZERO);
+        let mut left = names(folder.path());
+        left.sort();
+        let mut expected = kept.map(OsString::from);
+        expected.sort();
+        assert_eq!(left, expected);
     }
 
     #[cfg(unix)]

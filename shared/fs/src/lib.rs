@@ -5,11 +5,13 @@
 mod atomic;
 mod exchange;
 mod lock;
+mod own;
 mod time;
 
-pub use atomic::{Replace, write_atomically};
+pub use atomic::{Replace, sweep_temporary, write_atomically};
 #[cfg(unix)]
 pub use atomic::{rename_in, write_in};
 pub use exchange::{exchange, recover};
 pub use lock::{LockKind, lock_within};
+pub use own::{create_own_folder, open_own_file};
 pub use time::rfc3339;

@@ -16,7 +16,7 @@ use std::{
 };
 
 use ragmaker_catalog::{Catalog, Contents};
-use ragmaker_fs::{Replace, write_atomically};
+use ragmaker_fs::{Replace, open_own_file, sweep_temporary, write_atomically};
 use ragmaker_project::{create_private, user_cache_folder};
 use ragmaker_tool::Error;
 
@@ -159,7 +159,7 @@ impl Index {
 
     /// Opens the index in the folder `place`.
     fn open(place: &Path, root: &Path) -> Result<Self, Broken> {
-        let open = |name| Reader::open(Source::File(fs::File::open(place.join(name))?));
+        let open = |name| Reader::open(Source::File(open_own_file(&place.join(name), fs::File::options().read(true))?));
         let all = open(ALL)?;
         let (id, title) = (all.header.id, all.about.title.clone());
         let segments = vec![Segment { reader: all, replaced: vec![] }];
@@ -204,7 +204,7 @@ impl Index {
     fn touch(&self, place: &Path) {
         if self.is_large() {
             let touch = |file: fs::File| file.set_modified(SystemTime::now());
-            let _ = fs::File::options().append(true).open(self.looked(place)).and_then(touch);
+            let _ = open_own_file(&self.looked(place), fs::File::options().append(true)).and_then(touch);
         }
     }
 
@@ -346,31 +346,14 @@ fn write(place: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     if !fs::symlink_metadata(place)?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
-    let ignore = place.join(".gitignore");
-    if !ignore.exists() {
-        fs::write(ignore, "# Made by ragmaker: derived from the documents.\n*\n")?;
+    match fs::File::create_new(place.join(".gitignore")) {
+        Ok(mut file) => file.write_all(b"# Made by ragmaker: derived from the documents.\n*\n")?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
     }
-    sweep(place);
+    sweep_temporary(place, LEFT);
     let replace = Replace { replace_link: true, sync_directory: false, mode: 0o600, ..Replace::default() };
     write_atomically(&place.join(name), replace, |file| file.write_all(bytes)).map(|_| ())
-}
-
-/// Removes abandoned temporary files of [`write_atomically`].
-fn sweep(place: &Path) {
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_own = name.to_str().is_some_and(|name| {
-            let ours = [ALL, RECENT, VECTORS]
-                .into_iter()
-                .any(|file| name.strip_prefix('.').is_some_and(|name| name.starts_with(file)));
-            ours && Path::new(name).extension().is_some_and(|end| end == "tmp")
-        });
-        let modified = entry.metadata().and_then(|metadata| metadata.modified());
-        let age = modified.ok().and_then(|time| SystemTime::now().duration_since(time).ok());
-        if is_own && age.is_some_and(|age| age > LEFT) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }
 
 /// A document in the catalog.

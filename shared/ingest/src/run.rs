@@ -12,7 +12,7 @@ use std::{
 };
 
 use ragmaker_catalog::Catalog;
-use ragmaker_fs::{LockKind, Replace, lock_within, write_atomically};
+use ragmaker_fs::{LockKind, Replace, create_own_folder, lock_within, open_own_file, write_atomically};
 use ragmaker_tool::{
     Budget, Code, Error, Next,
     json::{self, Charset},
@@ -114,8 +114,8 @@ impl Run {
         let [report, journal, kept] =
             ["jsonl", "part", "json"].map(|extension| folder.join(format!("{name}.{extension}")));
         let broken = |error: io::Error| not_writable(&journal, &error);
-        fs::create_dir_all(&folder).map_err(broken)?;
-        let file = OpenOptions::new().read(true).append(true).create(true).open(&journal).map_err(broken)?;
+        create_own_folder(&folder).map_err(|error| not_writable(&folder, &error))?;
+        let file = open_own_file(&journal, OpenOptions::new().read(true).append(true).create(true)).map_err(broken)?;
         let file = lock_within(file, LockKind::Exclusive, Instant::now()).map_err(broken)?.ok_or_else(|| {
             RUN_IN_PROGRESS.error("another process makes this run").detail("journal", journal.to_string_lossy())
         })?;
@@ -218,7 +218,8 @@ impl Run {
     /// The value that the last finished run of this name passed to [`Run::keep`]. It has its default where there is none,
     /// or where its file is damaged.
     pub fn kept<S: DeserializeOwned + Default>(&self) -> S {
-        fs::read(&self.kept).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+        let file = open_own_file(&self.kept, OpenOptions::new().read(true));
+        file.ok().and_then(|file| serde_json::from_reader(BufReader::new(file)).ok()).unwrap_or_default()
     }
 
     /// Keeps `value` for the next run of this name, whatever its key is.
@@ -354,6 +355,35 @@ mod tests {
         let mut over = Run::start_over(&catalog, "run", false).unwrap();
         assert!(over.earlier::<String>().is_empty());
         assert_eq!(over.finish().unwrap().total, 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_the_place_of_reports_are_not_followed() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let (outside, reports) = (folder.path().join("outside"), folder.path().join("kb/reports"));
+        fs::create_dir_all(&reports).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("precious"), "text").unwrap();
+        let catalog = Catalog::at(folder.path().join("kb/catalog.json")).unwrap();
+        let start = || Run::start(&catalog, "run", "a", false);
+        for link in ["run.part", "run.json", "run.jsonl"] {
+            symlink(outside.join("precious"), reports.join(link)).unwrap();
+            let refused = start().and_then(|run| {
+                assert_eq!(run.kept::<String>(), "");
+                run.keep(&"x")?;
+                run.finish()
+            });
+            assert!(refused.unwrap_err().is(REPORT_NOT_WRITABLE), "{link}");
+            fs::remove_file(reports.join(link)).unwrap();
+        }
+        assert_eq!(fs::read_to_string(outside.join("precious")).unwrap(), "text");
+        fs::remove_dir_all(&reports).unwrap();
+        symlink(&outside, &reports).unwrap();
+        let error = start().unwrap_err();
+        assert!(error.is(REPORT_NOT_WRITABLE) && error.message().contains("symbolic link"), "{error}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::{
 };
 
 use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Change, DocumentName, GONE, Listed, STALE, Source};
-use ragmaker_knowledge::{content_hash, entry, now, title_of, write};
+use ragmaker_fs::{create_own_folder, sweep_temporary};
+use ragmaker_knowledge::{content_hash, entry, new_file, now, title_of, write};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
 use serde_json::{Map, Value};
@@ -19,7 +20,10 @@ use crate::Verdict;
 /// catalog.
 const BATCH: (usize, Duration) = (200, Duration::from_secs(2));
 
-/// A knowledge base that a run changes.
+/// The age at which the temporary file of a document is one that a killed run left.
+const LEFT: Duration = Duration::from_hours(1);
+
+/// A knowledge base that a run changes. Documents that were written before an error are recorded when it is dropped.
 #[derive(Debug)]
 pub struct Store<'a> {
     catalog: &'a Catalog,
@@ -182,8 +186,8 @@ impl<'a> Store<'a> {
             Some(_) if moved => Verdict::Moved,
             Some(_) => Verdict::Changed,
         };
-        let file =
-            known_file.unwrap_or_else(|| self.unused_file(&ragmaker_document::file_name(named_after.unwrap_or(url))));
+        let name = || ragmaker_document::file_name(named_after.unwrap_or(url));
+        let file = known_file.unwrap_or_else(|| self.unused_file(&name(), url));
         if self.is_trial {
             return Ok(Stored { verdict, file });
         }
@@ -214,15 +218,11 @@ impl<'a> Store<'a> {
         Ok(Stored { verdict, file })
     }
 
-    /// A file in the folder that is called `name`, or nearly, and is no other document's.
-    fn unused_file(&self, name: &str) -> PathBuf {
-        let stem = name.strip_suffix(".md").unwrap_or(name);
-        let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{stem}-{number}.md")));
-        let mut paths = names.map(|name| self.folder.join(name));
-        let is_free = |path: &PathBuf| {
-            !self.files.contains(path) && fs::canonicalize(path).map_or(true, |file| !self.files.contains(&file))
-        };
-        paths.find(is_free).unwrap_or_else(|| self.folder.join(name))
+    /// The file for a new document at `url` that is called `name`, or nearly, and is no other document's.
+    fn unused_file(&self, name: &str, url: &str) -> PathBuf {
+        new_file(&self.folder, name, url, |path| {
+            self.files.contains(path) || fs::canonicalize(path).is_ok_and(|file| self.files.contains(&file))
+        })
     }
 
     /// Records what was put.
@@ -278,7 +278,18 @@ impl<'a> Store<'a> {
         for (url, fields) in std::mem::take(&mut self.checked) {
             self.pending.push(Change::Set { document: DocumentName::Url(url), fields });
         }
-        self.record()
+        self.record()?;
+        sweep_temporary(&self.folder, LEFT);
+        Ok(())
+    }
+}
+
+impl Drop for Store<'_> {
+    fn drop(&mut self) {
+        if !self.pending.is_empty() {
+            // The run failed, and its error is more important.
+            let _ = self.record();
+        }
     }
 }
 
@@ -294,9 +305,9 @@ fn hash_of(listed: &Listed, file: &Path) -> String {
     }
 }
 
-/// Moves `file` to `folder` under an unused name. `None` if it could not be moved.
+/// Moves `file` to `folder` under an unused name. `None` if it could not be moved, such as to a folder that is a link.
 fn move_to_unused_name(file: &Path, folder: &Path) -> Option<PathBuf> {
-    fs::create_dir_all(folder).ok()?;
+    create_own_folder(folder).ok()?;
     let name = file.file_name()?.to_string_lossy().into_owned();
     let stem = name.strip_suffix(".md").unwrap_or(&name);
     let names = std::iter::once(name.clone()).chain((2..1000).map(|number| format!("{stem}-{number}.md")));
@@ -351,6 +362,42 @@ mod tests {
         assert_eq!(store.save(document("Three waters."), URL, &source("3")).unwrap().verdict, Verdict::Changed);
         fs::remove_file(&first.file).unwrap();
         assert_eq!(open().save(document("Three waters."), URL, &source("3")).unwrap().verdict, Verdict::Changed);
+    }
+
+    #[test]
+    fn a_file_that_the_catalog_does_not_list_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = |name: &str| Catalog::at(folder.path().join(name)).unwrap();
+        let (ours, theirs) = (catalog("ours.json"), catalog("theirs.json"));
+        let put = |catalog: &Catalog, url: &str, text: &str| {
+            let key = DocumentKey { named_after: Some("docs/a.md"), ..DocumentKey::at(url) };
+            let mut store = Store::open(catalog, folder.path().join("documents")).unwrap();
+            store.save_at(document(text), key, &source("1")).unwrap().file
+        };
+        let first = put(&theirs, "file:///theirs/docs/a.md", "Two waters a day.");
+        let second = put(&ours, "file:///ours/docs/a.md", "Three waters.");
+        assert_ne!(first, second);
+        assert!(fs::read_to_string(&first).unwrap().contains("Two waters a day."));
+        // What a killed run wrote and did not record is taken over.
+        fs::remove_file(ours.file()).unwrap();
+        assert_eq!(put(&ours, "file:///ours/docs/a.md", "Four waters."), second);
+        assert_eq!(fs::read_dir(folder.path().join("documents")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_was_written_before_an_error_is_recorded() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
+        let documents = folder.path().join("cache/documents");
+        let mut store = Store::open(&catalog, documents.clone()).unwrap();
+        store.put(document("Two waters a day."), DocumentKey::at(URL), &source("1")).unwrap();
+        drop(store);
+        assert_eq!(catalog.read().unwrap().documents.len(), 1);
+        // What a killed run left is removed by the next one.
+        let left = fs::File::create(documents.join(".a.md.1-2-3.tmp")).unwrap();
+        left.set_modified(std::time::SystemTime::now() - 2 * LEFT).unwrap();
+        Store::open(&catalog, documents.clone()).unwrap().finish().unwrap();
+        assert_eq!(fs::read_dir(documents).unwrap().count(), 1);
     }
 
     #[test]
@@ -435,7 +482,19 @@ mod tests {
             assert!(!stored.file.exists() && moved.is_file(), "{moved:?}");
             assert!(catalog.read().unwrap().documents.is_empty());
         }
-        assert_eq!(fs::read_dir(folder.path().join("cache/gone")).unwrap().count(), 2);
+        let gone = folder.path().join("cache/gone");
+        assert_eq!(fs::read_dir(&gone).unwrap().count(), 2);
         assert_eq!(store.retire(URL).unwrap(), None);
+        #[cfg(unix)]
+        {
+            // A link there could lead out of the knowledge base.
+            let elsewhere = tempfile::tempdir().unwrap();
+            fs::remove_dir_all(&gone).unwrap();
+            std::os::unix::fs::symlink(elsewhere.path(), &gone).unwrap();
+            let stored = store.save(document("Two waters a day."), URL, &source("1")).unwrap();
+            let kept = store.retire(URL).unwrap().unwrap();
+            assert!(kept.is_file() && kept == stored.file.canonicalize().unwrap());
+            assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+        }
     }
 }

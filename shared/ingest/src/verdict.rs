@@ -1,5 +1,6 @@
 //! The verdict for a page: added, changed, unchanged, refused and so on.
 
+use ragmaker_knowledge::EMPTY_CONTENT;
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,13 @@ impl Page {
     /// A page that could not be fetched, read or saved.
     pub fn failed(url: impl Into<String>, error: &Error) -> Self {
         Self::new(url, Verdict::Failed, error.to_string())
+    }
+
+    /// A page whose content could not be converted: refused if there is no text, or if a limit or a rule forbids to read it.
+    pub fn not_converted(url: impl Into<String>, error: &Error) -> Self {
+        let is_refused =
+            error.is(EMPTY_CONTENT) || error.details().get("refused").is_some_and(|refused| *refused == true);
+        Self::new(url, if is_refused { Verdict::Refused } else { Verdict::Failed }, error.to_string())
     }
 
     /// A page that was stored.

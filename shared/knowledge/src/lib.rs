@@ -40,4 +40,6 @@ pub use body::{Body, decode};
 pub use convert::{EMPTY_CONTENT, Fetched, Format};
 pub use place::{DestinationArgs, SaveTarget};
 pub use ragmaker_catalog::{Source, now};
-pub use save::{Destination, ERRORS, Saved, content_hash, entry, file_hash, save, save_converted, title_of, write};
+pub use save::{
+    Destination, ERRORS, Saved, content_hash, entry, file_hash, new_file, save, save_converted, title_of, write,
+};

@@ -57,7 +57,8 @@ pub struct Saved {
 /// Converts the fetched body, writes the file and records it in the catalog.
 ///
 /// The same address always has the same file and the same entry, so fetching it again replaces them. The file is
-/// written completely or not at all.
+/// written completely or not at all. A file of this name that is no document of the address is not replaced: the document
+/// gets a similar name.
 ///
 /// # Errors
 ///
@@ -81,7 +82,7 @@ pub fn save_converted(
 ) -> Result<Saved, Error> {
     document.metadata.title = title_of(&document, url);
     let file = std::path::absolute(&destination.folder).unwrap_or_else(|_| destination.folder.clone());
-    let file = file.join(ragmaker_document::file_name(url));
+    let file = file_for(url, &file, destination.catalog);
     write(&document, url, fetched_at, &file)?;
     let record = |catalog: &Catalog| {
         let entry = entry(&document, url, fetched_at, source, &file);
@@ -90,6 +91,40 @@ pub fn save_converted(
     let entry = destination.catalog.map(record).transpose()?;
     let Document { metadata: Metadata { title, confidence, .. }, words, .. } = document;
     Ok(Saved { file, entry, title, words, confidence })
+}
+
+/// The file in `folder` for the document at `url`, whether it is new or not.
+fn file_for(url: &str, folder: &Path, catalog: Option<&Catalog>) -> PathBuf {
+    let name = ragmaker_document::file_name(url);
+    let usual = folder.join(&name);
+    if is_free(&usual, url) {
+        return usual;
+    }
+    // Only the catalog says that a file whose front matter was changed is this document.
+    let listed = catalog.and_then(|catalog| {
+        let documents = catalog.read().ok()?.documents;
+        let listed = documents.into_iter().find(|listed| listed.url.as_deref() == Some(url))?;
+        catalog.find(listed.path.as_deref()?)
+    });
+    let is_usual = |file: &PathBuf| usual.canonicalize().is_ok_and(|usual| usual == *file);
+    if listed.as_ref().is_some_and(is_usual) { usual } else { new_file(folder, &name, url, |_| false) }
+}
+
+/// The file in `folder` for a new document at `url`, with the file name `name` or a similar one. It does not exist, or is a
+/// document of this address that was not recorded, such as by a killed run. Files that `is_taken` are left out.
+pub fn new_file(folder: &Path, name: &str, url: &str, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
+    let stem = name.strip_suffix(".md").unwrap_or(name);
+    let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{stem}-{number}.md")));
+    let mut paths = names.map(|name| folder.join(name));
+    paths.find(|path| !is_taken(path) && is_free(path, url)).unwrap_or_else(|| folder.join(name))
+}
+
+/// Whether writing the document at `url` to `path` replaces nothing else. If this is unknown, writing fails.
+fn is_free(path: &Path, url: &str) -> bool {
+    match path.symlink_metadata() {
+        Ok(found) => found.is_file() && ragmaker_document::source_url_of(path).is_some_and(|source| source == url),
+        Err(_) => true,
+    }
 }
 
 /// Writes `document`, whose title is that of [`title_of`], to `file`.
@@ -226,8 +261,28 @@ mod tests {
         assert_eq!(listed.content_hash, Some(content_hash("Tides", parsed.body)));
 
         let again = save(&fetched("<title>New</title><p>Three a day."), &destination).unwrap();
-        assert_eq!((again.file, again.entry), (saved.file, Some(Outcome::Updated)));
+        assert_eq!((&again.file, again.entry), (&saved.file, Some(Outcome::Updated)));
         assert_eq!(catalog.read().unwrap().documents[0].title.as_deref(), Some("New"));
+        // Its front matter was changed.
+        fs::write(&again.file, "# Mine").unwrap();
+        let once_more = save(&fetched(HTML), &destination).unwrap();
+        assert_eq!((&once_more.file, fs::read_dir(&destination.folder).unwrap().count()), (&again.file, 1));
+    }
+
+    #[test]
+    fn a_file_that_is_another_s_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
+        let destination = Destination::beside(&catalog);
+        fs::create_dir(&destination.folder).unwrap();
+        let theirs = destination.folder.join(ragmaker_document::file_name("https://x.example/sea/tides"));
+        fs::write(&theirs, "---\nsource_url: \"https://x.example/other\"\n---\n").unwrap();
+        for _ in 0..2 {
+            let saved = save(&fetched(HTML), &destination).unwrap();
+            assert_ne!(saved.file, theirs);
+        }
+        assert!(fs::read_to_string(&theirs).unwrap().contains("x.example/other"));
+        assert_eq!(fs::read_dir(&destination.folder).unwrap().count(), 2);
     }
 
     #[test]

@@ -60,7 +60,11 @@ impl Failure {
                 .error(format!("{path} has {total} pages: page {page} is after the last"))
                 .remedy(format!("The last page is {total}."))
                 .detail("total_pages", total),
-            Self::Damaged(damage) => DOCUMENT_UNREADABLE.error(format!("{path}: {damage}")),
+            Self::Damaged(damage) => {
+                let error = DOCUMENT_UNREADABLE.error(format!("{path}: {damage}"));
+                // It is not damaged, but against the rules.
+                if damage.is_refusal() { error.detail("refused", true) } else { error }
+            }
             Self::Io(error) => return ragmaker_files::io_error(&error, Path::new(path)),
         };
         error.detail("path", path)
@@ -124,6 +128,13 @@ pub enum Damage {
     },
     /// The intermediate HTML cannot be converted.
     Markdown(ragmaker_markdown::Error),
+}
+
+impl Damage {
+    /// Whether a limit or a rule forbids to read the document.
+    fn is_refusal(&self) -> bool {
+        matches!(self, Self::TooLarge { .. } | Self::Entities | Self::TooManyCells { .. })
+    }
 }
 
 impl fmt::Display for Damage {

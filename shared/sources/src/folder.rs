@@ -153,7 +153,8 @@ impl Folder<'_> {
             let Some(Source::File { path, sha256, .. }) = source else { continue };
             let is_gone = match self.path.join(&path).symlink_metadata() {
                 Ok(_) => false,
-                Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+                // A folder on the way may have become a file.
+                Err(error) => files::is_gone(&error),
             };
             if is_gone {
                 vanished.entry(sha256).or_default().push(url.clone());
@@ -234,7 +235,7 @@ impl Folder<'_> {
         let base = Url::parse(url).ok();
         let document = match convert(path, *kind, &Text::Memory(bytes), base.as_ref()) {
             Ok(document) => document,
-            Err(error) => return Ok(Page::failed(url, &error)),
+            Err(error) => return Ok(Page::not_converted(url, &error)),
         };
         let folder = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         // Not after all folders above, which say nothing of it.

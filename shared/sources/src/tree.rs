@@ -239,7 +239,7 @@ impl Tree<'_> {
         let base = Url::parse(&url).ok().filter(|url| !url.cannot_be_a_base());
         let document = match convert(path, *kind, &Text::Memory(content.to_vec()), base.as_ref()) {
             Ok(document) => document,
-            Err(error) => return Ok(Page::failed(url, &error)),
+            Err(error) => return Ok(Page::not_converted(url, &error)),
         };
         let source = Source::Git {
             repository: self.address.repository().to_owned(),

@@ -239,7 +239,8 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
     store.finish()?;
     // The catalog's path takes its share of the answer.
     let Summary { counts, pages, report_file, total, continued, .. } = run.finish_with(&catalog_file)?.summary;
-    Ok(Pages { counts, pages_left: total - pages.len(), pages, report_file, json_saved, continued, catalog_file })
+    let (pages_left, catalog_file) = (total - pages.len(), catalog_file.clone());
+    Ok(Pages { counts, pages, pages_left, report_file, json_saved, continued, catalog_file })
 }
 
 fn load_all(list: &List<'_>, tasks: Vec<Task>, output: &mut Output<'_>, invocation: &Invocation) -> Result<(), Error> {

@@ -180,8 +180,8 @@ fn what_was_made_to_harm_is_refused() {
     .unwrap();
     let answer = tree.run(&SYNC);
     assert_eq!(
-        (pages(&answer, "added"), &answer["counts"]["failed"]),
-        (vec!["good.md".to_owned()], &json!(6)),
+        (pages(&answer, "added"), &answer["counts"]["failed"], pages(&answer, "refused")),
+        (vec!["good.md".to_owned()], &json!(3), ["bomb.docx", "empty.md", "entity.docx"].map(str::to_owned).to_vec()),
         "{answer:#}"
     );
     let reason = |name: &str| {
@@ -256,6 +256,26 @@ fn each_file_is_a_line_as_it_ends() {
         String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["verdict"]), (2, &json!("added")));
     assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn links_in_the_place_of_reports_write_nothing_elsewhere() {
+    let tree = Tree::new(TOOL);
+    tree.write("docs/a.md", "a");
+    let (_holder, outside) = ragmaker_testkit::folder("outside");
+    let precious = ragmaker_testkit::write(&outside, "precious", "text");
+    fs::create_dir_all(tree.root.join("kb/cache/reports")).unwrap();
+    symlink(&precious, tree.root.join("kb/cache/reports/file-sync.part")).unwrap();
+    let arguments = json!({"source_dir": "docs", "kb_root": "kb"}).to_string();
+    let (code, error) = tree.error(&["--arguments", &arguments]);
+    assert_eq!(code, "REPORT_NOT_WRITABLE");
+    assert!(error["message"].as_str().unwrap().contains("symbolic link"), "{error}");
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "text");
+    fs::remove_dir_all(tree.root.join("kb/cache/reports")).unwrap();
+    symlink(&outside, tree.root.join("kb/cache/reports")).unwrap();
+    assert_eq!(tree.error(&["--arguments", &arguments]).0, "REPORT_NOT_WRITABLE");
+    assert_eq!(tree.error(&SYNC).0, "REPORT_NOT_WRITABLE");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
 }
 
 #[test]
