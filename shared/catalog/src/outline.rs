@@ -93,10 +93,9 @@ impl<'a> Outline<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Corrupt> {
         let text = str::from_utf8(bytes)
             .map_err(|error| Corrupt { reason: "it is not UTF-8".into(), at: error.valid_up_to() })?;
-        let mut cursor = Cursor { text, at: 0 };
-        if text.starts_with('\u{feff}') {
-            return cursor.fail("it starts with a byte order mark");
-        }
+        // Some editors write a byte order mark.
+        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let mut cursor = Cursor { text, at };
         let mut list = None;
         let mut members = cursor.object(|cursor, key| {
             if !spells(key, DOCUMENTS) {
@@ -363,7 +362,8 @@ mod tests {
             (&b""[..], "it ends where an object should be", 0),
             (b" \n ", "it ends where an object should be", 3),
             (b"[]", "expected an object", 0),
-            (b"\xEF\xBB\xBF{\"documents\":[]}", "it starts with a byte order mark", 0),
+            (b"\xEF\xBB\xBF[]", "expected an object", 3),
+            (b"\xEF\xBB\xBF\xEF\xBB\xBF{\"documents\":[]}", "expected an object", 3),
             (b"{}", "it has no `documents`", 2),
             (b"{\"documents\": {}}", "expected an array of documents", 14),
             (b"{\"documents\": []", "it ends where `,` or `}` should be", 16),

@@ -97,7 +97,7 @@ fn a_corrupt_catalog_is_reported_and_left_alone() {
         (&b""[..], 1, 1),
         (b"\n\n  [1]", 3, 3),
         (b"{\n \"documents\": [],\n \"documents\": []\n}", 3, 15),
-        (b"\xEF\xBB\xBF{\"documents\": []}", 1, 1),
+        (b"\xEF\xBB\xBF[\"documents\"]", 1, 4),
         (b"{\"documents\": [\n{\"url\": \"a\"},\n{\"url\": tru}]}", 3, 12),
         (b"{\"documents\": [\n{\"url\": \"a\"}", 2, 13),
     ] {

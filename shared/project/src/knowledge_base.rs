@@ -67,7 +67,8 @@ pub fn holds_catalog(directory: &Path) -> bool {
     if file.take(HEAD).read_to_end(&mut head).is_err() {
         return false;
     }
-    head.trim_ascii_start().starts_with(b"{") && head.windows(11).any(|word| word == b"\"documents\"")
+    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&head);
+    text.trim_ascii_start().starts_with(b"{") && head.windows(11).any(|word| word == b"\"documents\"")
 }
 
 #[cfg(unix)]
@@ -100,6 +101,8 @@ mod tests {
         assert!(!is_knowledge_base(top));
         fs::create_dir(top.join("old")).unwrap();
         fs::write(top.join("old/catalog.json"), " {\"documents\": []}").unwrap();
+        assert!(is_knowledge_base(&top.join("old")));
+        fs::write(top.join("old/catalog.json"), "\u{feff}{\"documents\": []}").unwrap();
         assert!(is_knowledge_base(&top.join("old")));
         fs::write(top.join("old/catalog.json"), "[\"documents\"]").unwrap();
         assert!(!is_knowledge_base(&top.join("old")));

@@ -5,20 +5,31 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Every entry beneath `folder`, which is not a directory, by its path beneath it; no link is followed.
+/// The entries beneath a folder, by their paths in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entries {
+    /// The folders, each after the one that it is in.
+    pub(crate) folders: Vec<PathBuf>,
+    /// The files and symbolic links.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Every entry beneath `folder`; no link is followed.
 ///
 /// # Errors
 /// What the system says, and [`io::ErrorKind::InvalidInput`] for what is neither a file, a link nor a directory.
-pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let (mut files, mut left) = (vec![], vec![PathBuf::new()]);
+pub(crate) fn entries(folder: &Path) -> io::Result<Entries> {
+    let mut found = Entries::default();
+    let mut left = vec![PathBuf::new()];
     while let Some(path) = left.pop() {
         for entry in fs::read_dir(folder.join(&path))? {
             let entry = entry?;
             let (kind, path) = (entry.file_type()?, path.join(entry.file_name()));
             if kind.is_dir() {
+                found.folders.push(path.clone());
                 left.push(path);
             } else if kind.is_file() || kind.is_symlink() {
-                files.push(path);
+                found.files.push(path);
             } else {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
@@ -27,7 +38,39 @@ pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
             }
         }
     }
-    Ok(files)
+    Ok(found)
+}
+
+/// Adds to the folder `to` the entries of the folder `from` whose names it does not have; folders may be empty.
+///
+/// # Errors
+/// What the system says, and [`io::ErrorKind::InvalidInput`] as for [`entries`].
+pub(crate) fn add_missing(from: &Path, to: &Path) -> io::Result<()> {
+    let Entries { folders, files } = entries(from)?;
+    for path in folders.into_iter().map(|path| to.join(path)) {
+        if path.symlink_metadata().is_err() {
+            fs::create_dir(path)?;
+        }
+    }
+    for path in files {
+        let there = to.join(&path);
+        if there.symlink_metadata().is_err() {
+            again(&from.join(path), &there)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the folder `to` and the folders in it the permissions that they have in `from`.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn set_permissions(from: &Path, to: &Path) -> io::Result<()> {
+    // The deepest first: a folder that may not be entered would hide those in it.
+    for path in entries(from)?.folders.iter().rev().map(PathBuf::as_path).chain([Path::new("")]) {
+        fs::set_permissions(to.join(path), fs::metadata(from.join(path))?.permissions())?;
+    }
+    Ok(())
 }
 
 /// Makes `to`, which is not there, the same entry as `from`: the same file under a second name, a copy where the
@@ -35,7 +78,7 @@ pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// What the system says.
-pub(crate) fn again(from: &Path, to: &Path) -> io::Result<()> {
+fn again(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -7,10 +7,14 @@ use std::{
 
 use ragmaker_catalog::{Access, Catalog};
 use ragmaker_files::{PATH_NOT_ALLOWED, input_file};
+use ragmaker_project::knowledge_base;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use serde_json::{Map, Value};
 
 use crate::{SkippedDocument, failed};
+
+/// The name of a catalog of the Python original.
+const FORMER: &str = "discovery.json";
 
 /// A knowledge base, its catalog read and found to be one.
 pub(crate) struct Source {
@@ -35,7 +39,12 @@ pub(crate) struct Document {
 impl Source {
     /// The knowledge base in the folder `path`.
     pub(crate) fn open(path: &Path, invocation: &Invocation) -> Result<Self, Error> {
-        let catalog = Catalog::locate(Some(path), None, Access::Read, invocation)?;
+        let mut catalog = Catalog::locate(Some(path), None, Access::Read, invocation)?;
+        if !catalog.file().exists()
+            && let Some(former) = former_catalog(path, invocation)
+        {
+            catalog = former;
+        }
         // Says what is wrong with it, with line and column.
         catalog.read()?;
         let text = fs::read(catalog.file()).map_err(failed(catalog.file()))?;
@@ -90,6 +99,13 @@ impl Source {
         }
         documents
     }
+}
+
+/// The catalog of a knowledge base of the Python original, where it has another name.
+fn former_catalog(path: &Path, invocation: &Invocation) -> Option<Catalog> {
+    let names = [Path::new(FORMER).to_owned(), Path::new(knowledge_base::CACHE).join(FORMER)];
+    let catalogs = names.iter().map(|name| Catalog::locate(None, Some(&path.join(name)), Access::Read, invocation));
+    catalogs.flatten().find(|catalog| catalog.file().is_file())
 }
 
 fn object(value: Value) -> Option<Map<String, Value>> {

@@ -155,7 +155,8 @@ impl Target {
             let held = catalog.lock()?;
             catalog.read()?;
             let text = fs::read(&catalog_file).map_err(failed(&catalog_file))?;
-            let mut members: Map<String, Value> = serde_json::from_slice(&text).unwrap_or_default();
+            let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
+            let mut members: Map<String, Value> = serde_json::from_slice(text).unwrap_or_default();
             if let Some(Value::Array(listed)) = members.shift_remove("documents") {
                 entries = listed;
             }
@@ -166,11 +167,7 @@ impl Target {
         };
         fs::create_dir(work).map_err(failed(work))?;
         if self.root.exists() {
-            for path in copy::files(&self.root).map_err(failed(&self.root))? {
-                copy::again(&self.root.join(&path), &work.join(&path)).map_err(failed(&self.root))?;
-            }
-            let permissions = fs::metadata(&self.root).map_err(failed(&self.root))?.permissions();
-            fs::set_permissions(work, permissions).map_err(failed(work))?;
+            copy::add_missing(&self.root, work).map_err(failed(&self.root))?;
         }
         let catalog_path = catalog_file.strip_prefix(&self.root).unwrap_or(&catalog_file);
         let new_catalog = work.join(catalog_path);
@@ -187,6 +184,9 @@ impl Target {
         write(&new_catalog, &Value::Object(members)).map_err(|error| {
             CATALOG_NOT_WRITABLE.error(format!("the catalog {} cannot be written: {error}", catalog_file.display()))
         })?;
+        if self.root.exists() {
+            copy::set_permissions(&self.root, work).map_err(failed(&self.root))?;
+        }
         Ok(Installed {
             kb_root: self.root.to_string_lossy().into_owned(),
             catalog_file: catalog_file.to_string_lossy().into_owned(),
@@ -203,13 +203,7 @@ impl Target {
         }
         exchange(work, &self.root)?;
         // What others saved there meanwhile, before they recorded it.
-        for path in copy::files(work)? {
-            let there = self.root.join(&path);
-            if there.symlink_metadata().is_err() {
-                copy::again(&work.join(&path), &there)?;
-            }
-        }
-        Ok(())
+        copy::add_missing(work, &self.root)
     }
 }
 

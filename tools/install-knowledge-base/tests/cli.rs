@@ -104,6 +104,32 @@ fn what_is_there_is_kept() {
     assert_eq!(fs::read_dir(tree.root.join("kb")).unwrap().count(), 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn folders_are_kept_with_their_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let tree = Tree::new(TOOL);
+    knowledge_base(&tree, "sea", "Sea", &[("u:a", "documents/a.md")]);
+    tree.write("kb/.git/HEAD", "ref: refs/heads/main\n");
+    for folder in ["refs/heads", "refs/tags", "objects"] {
+        fs::create_dir_all(tree.root.join("kb/.git").join(folder)).unwrap();
+    }
+    let set = |path: &str, mode| fs::set_permissions(tree.root.join(path), fs::Permissions::from_mode(mode)).unwrap();
+    set("kb", 0o750);
+    set("kb/.git", 0o700);
+    set("kb/.git/refs/tags", 0o500);
+    tree.run(&["--source", "sea", "--target-kb-root", "kb", "--merge", "--force"]);
+    let mode = |path: &str| fs::metadata(tree.root.join(path)).unwrap().permissions().mode() & 0o777;
+    let paths = ["kb", "kb/.git", "kb/.git/refs/tags"];
+    assert_eq!(paths.map(mode), [0o750, 0o700, 0o500]);
+    assert!(["refs/heads", "objects"].iter().all(|folder| tree.root.join("kb/.git").join(folder).is_dir()));
+    assert_eq!(documents(&tree, "kb").len(), 1);
+    assert_eq!(
+        fs::read_dir(&tree.root).unwrap().filter(|entry| entry.as_ref().unwrap().path().ends_with("kb")).count(),
+        1
+    );
+}
+
 #[test]
 fn several_become_one() {
     let tree = Tree::new(TOOL);
@@ -117,6 +143,30 @@ fn several_become_one() {
         [("u:a", "Two: u:a"), ("u:b", "Two: u:b")].map(|(a, b)| (a.into(), b.into())).into()
     );
     assert_eq!(catalog(&tree, "all")["title"], "One");
+}
+
+#[test]
+fn knowledge_bases_of_the_original_are_accepted() {
+    let tree = Tree::new(TOOL);
+    knowledge_base(&tree, "one", "One", &[("u:a", "documents/a.md")]);
+    let catalog_file = tree.root.join("one/cache/catalog.json");
+    fs::rename(&catalog_file, tree.root.join("one/cache/discovery.json")).unwrap();
+    knowledge_base(&tree, "two", "Two", &[("u:b", "documents/b.md")]);
+    let catalog_file = tree.root.join("two/cache/catalog.json");
+    fs::write(&catalog_file, format!("\u{feff}{}", fs::read_to_string(&catalog_file).unwrap())).unwrap();
+    tree.run(&["--source", "one", "--source", "two", "--target-kb-root", "all", "--merge"]);
+    assert_eq!(
+        documents(&tree, "all"),
+        [("u:a", "One: u:a"), ("u:b", "Two: u:b")].map(|(a, b)| (a.into(), b.into())).into()
+    );
+    // A target with a byte order mark keeps its documents.
+    tree.run(&["--source", "all", "--target-kb-root", "two", "--merge", "--force"]);
+    assert_eq!(documents(&tree, "two").len(), 2);
+    let (code, error) = tree.error(&["--source", "all", "two", "--target-kb-root", "x"]);
+    assert!(
+        code == "ARGUMENT_ERROR" && error["remediation_suggestion"].as_str().unwrap().contains("add --source two"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -117,13 +117,18 @@ impl CommandLine {
         }
         let example = self.own.iter().find(|flag| matches!(flag.kind, FlagInfoKind::Option { .. }));
         let error = unexpected(&text);
-        Err(match example {
-            Some(flag) => error.remedy(format!(
-                "Every value follows its option, as in {} {}; quote values with spaces.",
-                flag.long,
-                if text.contains([' ', '\'', '"']) { "VALUE" } else { &text }
-            )),
-            None => error,
+        let shown = if text.contains([' ', '\'', '"']) { "VALUE" } else { &text };
+        Err(match self.given.last() {
+            // A second value, as in `--source A B`.
+            Some((flag, Some(_))) if is_repeatable(flag) => error
+                .remedy(format!("Repeat {0} for each value: add {0} {shown}; quote values with spaces.", flag.long)),
+            _ => match example {
+                Some(flag) => error.remedy(format!(
+                    "Every value follows its option, as in {} {}; quote values with spaces.",
+                    flag.long, shown
+                )),
+                None => error,
+            },
         })
     }
 
