@@ -86,6 +86,11 @@ impl Domains {
         Ok(Self { lists: [hosts("--allow-domain", named)?, listed(&allowed)?] })
     }
 
+    /// Whether the pages of all domains may be opened.
+    pub fn are_all(&self) -> bool {
+        self.lists.iter().all(Vec::is_empty)
+    }
+
     /// Refuses a page of any other domain.
     ///
     /// # Errors

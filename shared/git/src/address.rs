@@ -7,6 +7,8 @@ use ragmaker_address::URL_NOT_ALLOWED;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use url::Url;
 
+use crate::command::Network;
+
 /// The characters that are escaped in the path of an address.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
@@ -35,6 +37,10 @@ pub struct Address {
     /// The folder, of a local one.
     local: Option<PathBuf>,
     host: Option<String>,
+    /// Whether Git follows an HTTP redirect to another address.
+    redirects: bool,
+    /// Whether the path starts at the home folder of the user on the host, as in `git@host:repository.git`.
+    relative: bool,
     /// The page of the repository and how its site calls the page of a file.
     web: Option<(String, Site)>,
     /// `REF/PATH`, of the page of a file or folder.
@@ -111,21 +117,27 @@ impl Address {
             };
         }
         // Git's own way to name other programs as transports.
-        if text.split('/').next().is_some_and(|start| start.contains("::")) {
+        let scp = scp(text);
+        let start = text.split('/').next().unwrap_or_default();
+        if start.contains("::") && !scp.is_some_and(|(host, _)| host.ends_with(']')) {
             return Err(URL_NOT_ALLOWED
                 .error(format!("{text} names a program, which is not run"))
                 .remedy("Give an https, http, ssh or git address, or a local path.")
                 .detail("url", text));
         }
-        if let Some((host, path)) = text.split_once(':')
-            && !host.contains(['/', '\\'])
-            && host.len() > 1
+        if let Some((host, path)) = scp
             && !Path::new(text).exists()
         {
-            // As scp writes it.
             let url = format!("ssh://{host}/{}", path.trim_start_matches('/'));
             let url = Url::parse(&url).map_err(|error| refuse(&error.to_string()))?;
-            return Self::remote(&url).ok_or_else(|| refuse("it names no host"));
+            let mut address = Self::remote(&url).ok_or_else(|| refuse("it names no host"))?;
+            if !path.starts_with('/') {
+                // It starts at the home folder of the user there, which an ssh address cannot say. The well-known sites
+                // have no such folders.
+                text.clone_into(&mut address.given);
+                address.relative = address.web.is_none();
+            }
+            return Ok(address);
         }
         Ok(Self::local(Path::new(text)))
     }
@@ -133,7 +145,8 @@ impl Address {
     fn local(path: &Path) -> Self {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let repository = path.to_string_lossy().into_owned();
-        Self { given: repository.clone(), repository, local: Some(path), host: None, web: None, part: None }
+        let (given, local) = (repository.clone(), Some(path));
+        Self { given, repository, local, host: None, redirects: true, relative: false, web: None, part: None }
     }
 
     fn remote(url: &Url) -> Option<Self> {
@@ -147,7 +160,8 @@ impl Address {
         url.set_fragment(None);
         let segments: Vec<&str> = url.path().split('/').filter(|segment| !segment.is_empty()).collect();
         let is_page = matches!(url.scheme(), "http" | "https");
-        let split = is_page.then(|| split(&segments)).flatten();
+        let site = Site::of(&host);
+        let split = is_page.then(|| split(&segments, site)).flatten();
         let (own, part) = match split {
             Some((own, from)) => {
                 let part = percent_decode_str(&segments[from..].join("/")).decode_utf8_lossy().into_owned();
@@ -156,7 +170,7 @@ impl Address {
             None => (segments.len(), None),
         };
         let path = segments[..own].join("/");
-        let web = Site::of(&host).map(|site| (format!("https://{host}/{}", path.trim_end_matches(".git")), site));
+        let web = site.map(|site| (format!("https://{host}/{}", path.trim_end_matches(".git")), site));
         url.set_path(&path);
         let mut shown = url.clone();
         // No error: it has a host.
@@ -164,12 +178,23 @@ impl Address {
         if is_page {
             let _ = shown.set_username("");
         }
-        Some(Self { given: url.into(), repository: shown.into(), local: None, host: Some(host), web, part })
+        let (given, repository, host) = (url.into(), shown.into(), Some(host));
+        Some(Self { given, repository, local: None, host, redirects: true, relative: false, web, part })
     }
 
     /// The repository, without a password: what is recorded, and read again by [`Address::parse`].
     pub fn repository(&self) -> &str {
-        &self.repository
+        if self.relative { &self.given } else { &self.repository }
+    }
+
+    /// The same repository, whose server must not send Git on to another address.
+    #[must_use]
+    pub fn without_redirects(self) -> Self {
+        Self { redirects: false, ..self }
+    }
+
+    pub(crate) fn network(&self) -> Network {
+        if self.redirects { Network::Allowed } else { Network::WithoutRedirects }
     }
 
     /// The folder of a local repository.
@@ -219,22 +244,42 @@ impl Address {
     }
 }
 
+/// Whether `host`, which is `user@host`, begins with a bracket, and nothing before it has a colon.
+fn is_bracketed(host: &str) -> bool {
+    let (user, host) = host.rsplit_once('@').unwrap_or(("", host));
+    host.starts_with('[') && !user.contains([':', '['])
+}
+
+/// Host and path of an address as scp writes it: `user@host:path`.
+fn scp(text: &str) -> Option<(&str, &str)> {
+    let colon = match text.find("]:") {
+        // A number in IPv6 has colons itself.
+        Some(end) if is_bracketed(&text[..end]) => end + 1,
+        _ => text.find(':')?,
+    };
+    let (host, path) = (&text[..colon], &text[colon + 1..]);
+    (host.len() > 1 && !host.contains(['/', '\\']) && !path.is_empty()).then_some((host, path))
+}
+
 /// The parts of a page's path: the number of segments of the repository, and the index of the segment at which
 /// `REF/PATH` starts.
-fn split(segments: &[&str]) -> Option<(usize, usize)> {
+fn split(segments: &[&str], site: Option<Site>) -> Option<(usize, usize)> {
     let is_part = |segment: &str| matches!(segment, "tree" | "blob" | "raw" | "blame" | "edit");
-    for (at, segment) in segments.iter().enumerate().skip(2) {
-        let next = segments.get(at + 1).copied().unwrap_or_default();
-        match *segment {
-            "-" if is_part(next) => return Some((at, at + 2)),
-            // GitLab's marker is before it, however deep its groups are.
-            segment if at == 2 && is_part(segment) => return Some((at, at + 1)),
-            "src" if at == 2 && matches!(next, "branch" | "commit" | "tag") => return Some((at, at + 2)),
-            "src" if at == 2 => return Some((at, at + 1)),
-            _ => {}
-        }
+    let segment = |at: usize| segments.get(at).copied().unwrap_or_default();
+    // GitLab's marker, however deep its groups are.
+    if let Some(at) = (2..segments.len()).find(|at| segment(*at) == "-" && is_part(segment(at + 1))) {
+        return Some((at, at + 2));
     }
-    None
+    // The other known sites have repositories of two segments. Elsewhere, a name that ends in .git ends the repository.
+    let is_of_two = site.is_some_and(|site| site != Site::GitLab);
+    let named = segments.iter().position(|segment| segment.strip_suffix(".git").is_some()).filter(|_| !is_of_two);
+    let at = named.map_or(2, |at| at + 1);
+    match segment(at) {
+        marker if is_part(marker) => Some((at, at + 1)),
+        "src" if matches!(segment(at + 1), "branch" | "commit" | "tag") => Some((at, at + 2)),
+        "src" => Some((at, at + 1)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -293,6 +338,33 @@ mod tests {
                 None,
                 "git+https://x.example/git/r.git@C#a%20b.md",
             ),
+            ("git@x.example:t/r.git", "git@x.example:t/r.git", None, "git+ssh://git@x.example/t/r.git@C#a%20b.md"),
+            ("git@[::1]:t/r.git", "git@[::1]:t/r.git", None, "git+ssh://git@[::1]/t/r.git@C#a%20b.md"),
+            ("x.example:/srv/r", "ssh://x.example/srv/r", None, "git+ssh://x.example/srv/r@C#a%20b.md"),
+            (
+                "http://x.example/a/b/src/r.git",
+                "http://x.example/a/b/src/r.git",
+                None,
+                "git+http://x.example/a/b/src/r.git@C#a%20b.md",
+            ),
+            (
+                "http://x.example/a/b/tree/r.git/",
+                "http://x.example/a/b/tree/r.git",
+                None,
+                "git+http://x.example/a/b/tree/r.git@C#a%20b.md",
+            ),
+            (
+                "http://x.example/a/b/c/r.git/src/branch/main/d",
+                "http://x.example/a/b/c/r.git",
+                Some("main/d"),
+                "git+http://x.example/a/b/c/r.git@C#a%20b.md",
+            ),
+            (
+                "https://github.com/o/r/blob/main/x.git",
+                "https://github.com/o/r",
+                Some("main/x.git"),
+                "https://github.com/o/r/blob/C/a%20b.md",
+            ),
             ("https://u:p@x.example/r", "https://x.example/r", None, "git+https://x.example/r@C#a%20b.md"),
             ("git://127.0.0.1:9418/r", "git://127.0.0.1:9418/r", None, "git+git://127.0.0.1:9418/r@C#a%20b.md"),
             ("git+https://x.example/r", "https://x.example/r", None, "git+https://x.example/r@C#a%20b.md"),
@@ -306,6 +378,10 @@ mod tests {
             assert_eq!(parsed(address.repository()).document("C", "a b.md"), document);
         }
         assert_eq!(parsed("https://u:p@x.example/r").given, "https://u:p@x.example/r");
+        // The server is asked for the path that was given.
+        for text in ["git@x.example:t/r.git", "git@github.com:o/r.git", "git@[::1]:t/r.git"] {
+            assert_eq!(parsed(text).given, text);
+        }
         for (text, identity) in [
             ("/srv/me/r", "r/a b.md"),
             ("/srv/me/r.git", "r/a b.md"),
@@ -327,6 +403,10 @@ mod tests {
             ("ext::sh -c touch% x", "URL_NOT_ALLOWED"),
             ("ext::https://x", "URL_NOT_ALLOWED"),
             ("fd::17", "URL_NOT_ALLOWED"),
+            ("x@-oProxyCommand=x:y", "ARGUMENT_ERROR"),
+            ("git@[x::y]:r", "ARGUMENT_ERROR"),
+            ("ext::[a]:sh", "URL_NOT_ALLOWED"),
+            ("ext::x@[::1]:sh", "URL_NOT_ALLOWED"),
             ("javascript://x/y", "URL_NOT_ALLOWED"),
             ("ftp://x.example/r", "URL_NOT_ALLOWED"),
         ] {

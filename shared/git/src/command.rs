@@ -47,9 +47,11 @@ const CONFIGURATION: &[&str] = &[
 ];
 
 /// Whether a call may open connections.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Network {
     Allowed,
+    /// And no server may send Git on to another address.
+    WithoutRedirects,
     /// Not even for an object that a repository lacks.
     Refused,
 }
@@ -79,12 +81,15 @@ pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, argu
         .env("GIT_HTTP_LOW_SPEED_TIME", "60")
         .env("LC_ALL", "C");
     match network {
-        Network::Allowed => command.env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git"),
+        Network::Allowed | Network::WithoutRedirects => command.env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git"),
         Network::Refused => command.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_NO_LAZY_FETCH", "1"),
     };
     for setting in CONFIGURATION {
         command.args(["-c", setting]);
     }
+    // Forges send Git on to the name of a repository that was renamed, and to the name that ends in .git.
+    let redirects = if network == Network::Allowed { "initial" } else { "false" };
+    command.arg("-c").arg(format!("http.followRedirects={redirects}"));
     // A path is a path, whatever characters it has.
     command.arg("--literal-pathspecs").arg("--no-pager");
     if let Some(folder) = folder {
@@ -159,10 +164,17 @@ fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
 /// The error for a failed call, by its standard error.
 fn failure(said: &str) -> Error {
     let has = |known: &[&str]| known.iter().any(|known| said.contains(known));
-    let shown: String = without_passwords(said.trim()).chars().take(SAID).collect();
-    let last = shown.lines().next_back().unwrap_or("git failed").to_owned();
-    let last = last.trim_start_matches("fatal: ");
-    let error = if has(&[
+    let said_safely = without_passwords(said.trim());
+    let shown: String = said_safely.chars().take(SAID).collect();
+    let reason: String = reason(&said_safely).chars().take(SAID).collect();
+    let error = if ["301", "302", "303", "307", "308"]
+        .iter()
+        .any(|code| said.contains(&format!("returned error: {code}")))
+    {
+        GIT_FAILED
+            .error(format!("the server redirects to another address, which --allow-domain or --public-only forbids to follow: {reason}"))
+            .remedy("Give the final address of the repository, such as the one that ends in .git.")
+    } else if has(&[
         "could not read Username",
         "could not read Password",
         "Authentication failed",
@@ -172,7 +184,7 @@ fn failure(said: &str) -> Error {
         "Host key verification failed",
         "terminal prompts disabled",
     ]) {
-        AUTH_REQUIRED.error(format!("the repository is private or does not exist: {last}"))
+        AUTH_REQUIRED.error(format!("the repository is private or does not exist: {reason}"))
     } else if has(&[
         "not found",
         "does not appear to be a git repository",
@@ -182,13 +194,27 @@ fn failure(said: &str) -> Error {
         "does not exist",
     ]) && !has(&["remote ref", "Could not resolve host"])
     {
-        REPO_NOT_FOUND.error(format!("there is no repository there: {last}"))
+        REPO_NOT_FOUND.error(format!("there is no repository there: {reason}"))
     } else if has(&["remote ref", "not our ref", "unadvertised object"]) {
-        REF_NOT_FOUND.error(format!("the repository has no such commit: {last}"))
+        REF_NOT_FOUND.error(format!("the repository has no such commit: {reason}"))
     } else {
-        GIT_FAILED.error(format!("git failed: {last}"))
+        GIT_FAILED.error(format!("git failed: {reason}"))
     };
     error.detail("git", shown)
+}
+
+/// The line of what Git said that has the reason: what ssh or the server said comes before Git's general advice.
+fn reason(said: &str) -> &str {
+    let is_general = |line: &&str| {
+        let line = line.to_ascii_lowercase();
+        line.is_empty()
+            || ["warning:", "hint:", "cloning into"].iter().any(|start| line.starts_with(start))
+            || line == "fatal: could not read from remote repository."
+    };
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !is_general(line)).collect();
+    let of_git = lines.iter().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
+    let line = of_git.or(lines.first()).copied().unwrap_or("it did not say why");
+    line.trim_start_matches("fatal: ").trim_start_matches("error: ")
 }
 
 /// `text` without the user and password between `://` and `@` in addresses.
@@ -226,6 +252,13 @@ mod tests {
         ] {
             assert_eq!(failure(said).code(), code, "{said}");
         }
+        let advice = "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n";
+        let ssh = "Warning: Permanently added 'x' to the list of known hosts.\nssh: connect to host x port 22: Connection refused\n";
+        let error = failure(&format!("{ssh}{advice}"));
+        assert_eq!(error.message(), "git failed: ssh: connect to host x port 22: Connection refused");
+        let error =
+            failure("warning: x\nfatal: unable to access 'http://x/r/': The requested URL returned error: 302\n");
+        assert!(error.is(GIT_FAILED) && error.message().contains("redirects to another address"), "{error}");
         let error = failure("fatal: unable to access 'https://user:secret@x.example/r/': refused");
         assert!(!error.message().contains("secret") && error.message().contains("https://x.example/r/"), "{error}");
     }

@@ -23,11 +23,13 @@
 mod address;
 mod command;
 mod repository;
+mod storage;
 
 use ragmaker_tool::Code;
 
 pub use address::Address;
 pub use repository::{File, Repository, resolve};
+pub use storage::Storage;
 
 /// The program `git` is not installed.
 pub const GIT_NOT_FOUND: Code = Code::new("GIT_NOT_FOUND", "Install git (package git) and call again.");

@@ -12,7 +12,7 @@ use ragmaker_tool::Error;
 use tempfile::TempDir;
 
 use crate::{
-    Address, GIT_FAILED, PATH_NOT_FOUND, REF_NOT_FOUND, REPO_NOT_FOUND,
+    Address, GIT_FAILED, PATH_NOT_FOUND, REF_NOT_FOUND, REPO_NOT_FOUND, Storage,
     command::{Network, git, run, start},
 };
 
@@ -29,6 +29,7 @@ pub struct Repository {
     folder: PathBuf,
     /// The temporary clone of a remote repository, which is removed at the end.
     fetched: Option<TempDir>,
+    network: Network,
     reference: Option<String>,
     path: String,
     commit: String,
@@ -56,7 +57,11 @@ pub fn resolve(address: &Address, reference: Option<&str>) -> Result<Resolved, E
         check(reference)?;
     }
     match address.local_path() {
-        Some(path) => resolve_local(&git_folder(path)?, address, reference),
+        Some(path) => {
+            let folder = git_folder(path)?;
+            Storage::of(path).check()?;
+            resolve_local(&folder, address, reference)
+        }
         None => resolve_remote(address, reference),
     }
 }
@@ -83,12 +88,14 @@ impl Repository {
     pub fn open(address: &Address, reference: Option<&str>) -> Result<Self, Error> {
         let Resolved { commit, reference, path, wanted } = resolve(address, reference)?;
         if let Some(local) = address.local_path() {
-            return Ok(Self { folder: git_folder(local)?, fetched: None, reference, path, commit });
+            let (folder, network) = (git_folder(local)?, Network::Refused);
+            return Ok(Self { folder, fetched: None, network, reference, path, commit });
         }
         let fetched = tempfile::Builder::new().prefix("ragmaker-git-").tempdir();
         let fetched = fetched.map_err(|error| GIT_FAILED.error(format!("no folder for the repository: {error}")))?;
         let folder = fetched.path().to_owned();
-        let call = |arguments: &[&str]| run(git(Some(&folder), Network::Allowed, arguments), &[]);
+        let network = address.network();
+        let call = |arguments: &[&str]| run(git(Some(&folder), network, arguments), &[]);
         // Without a template, which may have hooks.
         call(&["init", "--quiet", "--bare", "--template="])?;
         for (name, value) in [
@@ -116,7 +123,7 @@ impl Repository {
         )?;
         // A branch may have moved since it was asked for.
         let commit = first_line(&named).unwrap_or(commit);
-        Ok(Self { folder, fetched: Some(fetched), reference, path, commit })
+        Ok(Self { folder, fetched: Some(fetched), network, reference, path, commit })
     }
 
     /// The commit, in full.
@@ -175,7 +182,7 @@ impl Repository {
             // As Git fetches what a partial clone lacks, but all in one request.
             let mut command = git(
                 Some(&self.folder),
-                Network::Allowed,
+                self.network,
                 &["-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags"],
             );
             command.args([
@@ -298,7 +305,7 @@ fn resolve_remote(address: &Address, reference: Option<&str>) -> Result<Resolved
         arguments.extend(patterns.iter().copied().filter(|pattern| pattern.starts_with("--")));
         arguments.extend(["--", address.given.as_str()]);
         arguments.extend(patterns.iter().copied().filter(|pattern| !pattern.starts_with("--")));
-        let listed = run(git(None, Network::Allowed, &arguments), &[])?;
+        let listed = run(git(None, address.network(), &arguments), &[])?;
         Ok(references(&String::from_utf8_lossy(&listed)))
     };
     let path = |part: &str| part.trim_matches('/').to_owned();

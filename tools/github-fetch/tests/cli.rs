@@ -382,6 +382,62 @@ fn nothing_of_a_repository_or_of_a_configuration_runs() {
 }
 
 #[test]
+fn a_pipe_among_the_files_of_a_repository_does_not_block() {
+    let tree = Tree::new(TOOL);
+    let source = repository(&tree);
+    let pipe = tree.root.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let config = source.join(".git/config");
+    let before = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{before}[include]\n\tpath = {}\n", pipe.display())).unwrap();
+    let (code, error) = tree.error(&["--repo-url", "source", "--kb-root", "kb"]);
+    assert!(code == "GIT_FAILED" && error["message"].as_str().unwrap().contains("pipe"), "{error}");
+    fs::write(&config, before).unwrap();
+    assert_eq!(count(&fetch(&tree, &["--repo-url", "source"]), "added"), 4);
+}
+
+/// A server that sends every request on to `to`, and the number of its port.
+fn redirecting(to: String) -> u16 {
+    use std::io::{BufRead, BufReader, Write};
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut line = String::new();
+            BufReader::new(&stream).read_line(&mut line).unwrap();
+            let path = line.split(' ').nth(1).unwrap_or_default();
+            let head = "HTTP/1.1 301 Moved Permanently\r\nContent-Length: 0\r\nConnection: close\r\n";
+            let _ = write!(stream, "{head}Location: {to}{path}\r\n\r\n");
+        }
+    });
+    port
+}
+
+#[test]
+fn a_redirect_does_not_lead_past_the_allowed_domains() {
+    let tree = Tree::new(TOOL);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let elsewhere = listener.local_addr().unwrap().port();
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            drop(stream);
+        }
+    });
+    let port = redirecting(format!("http://localhost:{elsewhere}"));
+    let address = format!("http://127.0.0.1:{port}/r.git");
+    let call = ["--repo-url", &address, "--kb-root", "kb"];
+    let (code, error) = tree.error(&[&call[..], &["--allow-domain", "127.0.0.1"]].concat());
+    assert!(code == "GIT_FAILED" && error["message"].as_str().unwrap().contains("redirects"), "{error}");
+    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 0);
+    // Otherwise it is followed, as forges expect.
+    tree.error(&call);
+    assert!(asked.load(std::sync::atomic::Ordering::SeqCst) > 0);
+}
+
+#[test]
 fn a_model_reads_repositories_of_the_project_alone() {
     let tree = Tree::new(TOOL);
     let source = repository(&tree);
@@ -398,6 +454,13 @@ fn a_model_reads_repositories_of_the_project_alone() {
     git(&tree.root, &["init", "--quiet", "borrow"]);
     tree.write("borrow/.git/objects/info/alternates", format!("{}/objects\n", outside.display()));
     assert_eq!(tree.error(&["--arguments", &call("borrow")]).0, "PATH_NOT_ALLOWED");
+    git(&tree.root, &["init", "--quiet", "linked"]);
+    fs::remove_dir_all(tree.root.join("linked/.git/objects/pack")).unwrap();
+    symlink(outside.join("objects/pack"), tree.root.join("linked/.git/objects/pack")).unwrap();
+    assert_eq!(tree.error(&["--arguments", &call("linked")]).0, "PATH_NOT_ALLOWED");
+    git(&tree.root, &["init", "--quiet", "including"]);
+    tree.write("including/.git/config", format!("[include]\n\tpath = {}/config\n", outside.display()));
+    assert_eq!(tree.error(&["--arguments", &call("including")]).0, "PATH_NOT_ALLOWED");
     symlink(&outside, tree.root.join("link")).unwrap();
     assert_eq!(tree.error(&["--arguments", &call("link")]).0, "PATH_NOT_ALLOWED");
     // A person may.
