@@ -204,7 +204,8 @@ fn a_page_that_a_browser_saved_is_compared_there() {
     assert_eq!(fs::read_to_string(file).unwrap(), before);
 
     let refresh = || {
-        let answer = project.tool("refresh-knowledge-base").args(["--kb-root", "kb"]).run().answer().clone();
+        let answer =
+            project.tool("refresh-knowledge-base").args(["--kb-root", "kb", "--allow-private"]).run().answer().clone();
         let report = fs::read_to_string(answer["report_file"].as_str().unwrap()).unwrap();
         serde_json::from_str::<Value>(report.lines().next().unwrap()).unwrap()
     };

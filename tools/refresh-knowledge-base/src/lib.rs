@@ -7,11 +7,13 @@ mod repositories;
 use std::{collections::BTreeMap, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::{Access, Catalog, Source};
+use ragmaker_catalog::Source;
 use ragmaker_ingest::{Page, Report, Run, Store, Verdict};
-use ragmaker_knowledge::Destination;
+use ragmaker_knowledge::DestinationArgs;
 use ragmaker_site::Refetch;
-use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
+use ragmaker_tool::{
+    Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host,
+};
 use serde::Serialize;
 
 /// Bring a knowledge base up to date: compares each document with its page, commit or file, and saves those
@@ -76,10 +78,11 @@ impl Tool for Args {
 
 impl Args {
     fn refresh(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
-        let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Write, invocation)?;
+        let at = DestinationArgs { kb_root: Some(&self.kb_root), ..DestinationArgs::default() }.locate(invocation)?;
+        let catalog = at.catalog;
         // There has to be one: nothing is made here.
         let contents = catalog.read()?;
-        let mut store = Store::open(&catalog, Destination::beside(&catalog).folder)?.trial(self.dry_run);
+        let mut store = Store::open(&catalog, at.folder)?.trial(self.dry_run);
         // A run that was killed is not continued: what it saved is unchanged now, and asked for as such.
         // A dry run leaves the knowledge base as it is; its report goes to a folder for temporary files.
         let scratch = if self.dry_run { Some(scratch()?) } else { None };
@@ -94,13 +97,15 @@ impl Args {
             let path = listed.path.as_deref().unwrap_or_default();
             run.end(Page::new(path, Verdict::Refused, "the catalog has no address for it"), ())?;
         }
+        // Whoever made the catalog chose these sources, so a person's call gives no more access than a model's.
+        let by_catalog = Invocation { caller: Caller::Model, ..invocation.clone() };
         for (folder, urls) in &folders {
-            folders::refresh(folder, urls, &mut store, &mut run, invocation)?;
+            folders::refresh(folder, urls, &mut store, &mut run, &by_catalog)?;
         }
         for ((repository, reference), urls) in &repositories {
-            repositories::refresh(repository, reference.as_deref(), urls, &mut store, &mut run, invocation)?;
+            repositories::refresh(repository, reference.as_deref(), urls, &mut store, &mut run, &by_catalog)?;
         }
-        let (mut store, mut run) = Refetch { urls: &pages, invocation }.refresh(store, run)?;
+        let (mut store, mut run) = Refetch { urls: &pages, invocation: &by_catalog }.refresh(store, run)?;
         browser::refresh(&shown, &mut store, &mut run, invocation)?;
         store.finish()?;
         let documents = catalog.read()?.documents;

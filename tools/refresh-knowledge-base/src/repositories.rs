@@ -1,10 +1,13 @@
 //! Documents from Git repositories.
 
+use ragmaker_address::Network;
 use ragmaker_catalog::Source;
-use ragmaker_git::{Repository, resolve};
+use ragmaker_git::{Address, Repository, resolve};
 use ragmaker_ingest::{Run, Store};
 use ragmaker_sources::{Tree, address, unchanged};
 use ragmaker_tool::{Error, Invocation};
+
+use url::Url;
 
 use crate::failed;
 
@@ -18,7 +21,7 @@ pub(crate) fn refresh(
     run: &mut Run,
     invocation: &Invocation,
 ) -> Result<(), Error> {
-    let address = match address(repository, invocation) {
+    let address = match address(repository, invocation).and_then(|address| reachable(address, invocation)) {
         Ok(address) => address,
         Err(error) => return failed(urls, &error, run),
     };
@@ -45,4 +48,12 @@ pub(crate) fn refresh(
         Ok(repository) => Tree { address: &address, repository: &repository, path: "" }.refresh(urls, store, run),
         Err(error) => failed(urls, &error, run),
     }
+}
+
+/// Refuses a repository on a host in a private network, unless the host of the call allows it.
+fn reachable(address: Address, invocation: &Invocation) -> Result<Address, Error> {
+    let url = address.host().and_then(|host| Url::parse(&format!("https://{host}/")).ok());
+    url.map_or(Ok(()), |url| Network::new(&invocation.host).check_resolved(&url))?;
+    // The server must not send Git on to such a host either.
+    Ok(if invocation.host.allow_private { address } else { address.without_redirects() })
 }

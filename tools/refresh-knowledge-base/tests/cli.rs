@@ -25,7 +25,7 @@ use url::Url;
 /// The tool's executable.
 const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-refresh-knowledge-base");
 
-const REFRESH: [&str; 2] = ["--kb-root", "kb"];
+const REFRESH: [&str; 3] = ["--kb-root", "kb", "--allow-private"];
 
 /// The answer of a server for a path.
 #[derive(Clone)]
@@ -329,6 +329,13 @@ fn files_are_compared_with_their_folder() {
     let counts = ["changed", "gone", "moved", "unchanged", "added"].map(|verdict| count(&answer, verdict));
     assert_eq!(counts, [1, 1, 1, 1, 0], "{answer:#}");
     assert_eq!((listed(&tree).len(), fs::read_dir(tree.root.join("kb/cache/gone")).unwrap().count()), (3, 1));
+    // A folder that became a file holds nothing any more.
+    fs::rename(tree.root.join("docs/sub"), tree.root.join("sub.x")).unwrap();
+    tree.write("docs/sub", "");
+    let answer = tree.run(&[&REFRESH[..], &["--dry-run"]].concat());
+    assert_eq!((count(&answer, "gone"), count(&answer, "failed")), (1, 0), "{answer:#}");
+    fs::remove_file(tree.root.join("docs/sub")).unwrap();
+    fs::rename(tree.root.join("sub.x"), tree.root.join("docs/sub")).unwrap();
     // The folder is not there: a disk that was taken out, say.
     fs::rename(tree.root.join("docs"), tree.root.join("elsewhere")).unwrap();
     let answer = tree.run(&REFRESH);
@@ -340,8 +347,63 @@ fn files_are_compared_with_their_folder() {
         .unwrap()
         .replace(&format!("\"folder\":\"{}\"", docs.display()), "\"folder\":\"/etc\"");
     fs::write(&catalog, text).unwrap();
-    let answer = tree.run(&["--arguments", &json!({"kb_root": "kb"}).to_string()]);
+    let model = json!({"kb_root": "kb"}).to_string();
+    let answer = tree.run(&["--arguments", &model]);
     assert!(answer["pages"][0]["reason"].as_str().unwrap().starts_with("PATH_NOT_ALLOWED"), "{answer:#}");
+    // Nor does a link in the place of the documents lead it elsewhere.
+    let (_holder, outside) = ragmaker_testkit::folder("outside");
+    let documents = tree.root.join("kb/cache/documents");
+    fs::remove_dir_all(&documents).unwrap();
+    std::os::unix::fs::symlink(outside, documents).unwrap();
+    assert_eq!(tree.error(&["--arguments", &model]).0, "PATH_NOT_ALLOWED");
+}
+
+#[test]
+fn a_catalog_gives_no_access() {
+    let tree = Tree::new(TOOL);
+    let (_holder, outside) = ragmaker_testkit::folder("outside");
+    ragmaker_testkit::write(&outside, "a.md", "Of the tide.");
+    git(&outside, &["init", "--quiet"]);
+    git(&outside, &["add", "."]);
+    git(&outside, &["commit", "--quiet", "--message", "x"]);
+    tree.write("docs/.env", "KEY=secret");
+    let file = |url: &str, folder: &Path, path: &str| {
+        let source = json!({"kind": "file", "folder": folder, "path": path, "sha256": "0"});
+        json!({"url": url, "title": "T", "path": "documents/none.md", "source": source})
+    };
+    let repository = json!({"kind": "git", "repository": outside, "commit": "0", "path": "a.md", "blob": "0"});
+    let remote =
+        json!({"kind": "git", "repository": "git://127.0.0.1:1/r", "commit": "0", "path": "a.md", "blob": "0"});
+    let documents = json!([
+        file("file:///outside/a.md", &outside, "a.md"),
+        file("file:///docs/.env", &tree.root.join("docs"), ".env"),
+        file("file:///docs/up.md", &tree.root.join("docs"), "../../outside/a.md"),
+        {"url": "git+file:///outside@0#a.md", "source": repository},
+        {"url": "git+git://127.0.0.1:1/r@0#a.md", "source": remote},
+        {"url": "http://127.0.0.1:1/a", "source": {"kind": "http"}},
+    ]);
+    tree.write("kb/cache/catalog.json", json!({"documents": documents}).to_string());
+    let answer = tree.run(&["--kb-root", "kb"]);
+    assert_eq!(count(&answer, "failed"), 6, "{answer:#}");
+    let reasons: BTreeMap<&str, &str> = answer["pages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|page| (page["url"].as_str().unwrap(), page["reason"].as_str().unwrap()))
+        .collect();
+    for (url, reason) in &reasons {
+        let expected = if url.contains("127.0.0.1") { "ADDRESS_NOT_ALLOWED" } else { "PATH_NOT_ALLOWED" };
+        assert!(
+            reason.starts_with(expected) || (*url == "file:///docs/up.md" && !reason.is_empty()),
+            "{url}: {reason}"
+        );
+    }
+    let advice = format!("add --allow-root {}", outside.display());
+    assert!(reasons["file:///outside/a.md"].contains(&advice), "{reasons:?}");
+    assert!(!tree.root.join("kb/cache/documents").exists());
+    // Whoever trusts the catalog says so.
+    let answer = tree.run(&["--kb-root", "kb", "--allow-root", outside.to_str().unwrap()]);
+    assert_eq!(count(&answer, "changed"), 2, "{answer:#}");
 }
 
 #[test]
