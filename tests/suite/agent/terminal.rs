@@ -19,7 +19,7 @@ use super::*;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An agent at a terminal.
-struct Person {
+pub(super) struct Person {
     child: Child,
     keyboard: ChildStdin,
     screen: Arc<Mutex<String>>,
@@ -28,7 +28,7 @@ struct Person {
 }
 
 impl Person {
-    fn start(project: &Project, endpoint: &Scripted, flags: &str) -> Self {
+    pub(super) fn start(project: &Project, endpoint: &Scripted, flags: &str) -> Self {
         let command = agent(project, endpoint, WireFormat::OpenAi).into_command();
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let line = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect::<Vec<_>>().join(" ");
@@ -52,7 +52,7 @@ impl Person {
     }
 
     /// Waits until `text` is shown, after what was waited for before.
-    fn wait_for(&mut self, text: &str) {
+    pub(super) fn wait_for(&mut self, text: &str) {
         let until = Instant::now() + TIMEOUT;
         loop {
             let screen = self.screen.lock().unwrap();
@@ -66,13 +66,14 @@ impl Person {
         }
     }
 
-    fn type_keys(&mut self, keys: &str) {
+    pub(super) fn type_keys(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Ends the conversation; all that was shown.
-    fn end(mut self) -> String {
-        self.type_keys("\u{4}");
+    pub(super) fn end(mut self) -> String {
+        // One that ended already reads no more.
+        let _ = self.keyboard.write_all(b"\x04");
         let until = Instant::now() + TIMEOUT;
         while self.child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < until, "it does not end:\n{}", self.screen.lock().unwrap());
@@ -348,7 +349,7 @@ fn an_external_tool_needs_approval_with_its_permissions() {
 }
 
 /// A model that runs `line`, and then says "Done.".
-fn runs(line: &'static str) -> Scripted {
+pub(super) fn runs(line: &'static str) -> Scripted {
     Scripted::by(move |got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
         Some("user") => says(WireFormat::OpenAi, "", &[("", "run_command", &json!({"command": line}).to_string())]),
         _ => says(WireFormat::OpenAi, "Done.\n", &[]),
