@@ -16,6 +16,8 @@ mod links;
 mod list;
 mod loading;
 mod pages;
+#[cfg(target_os = "linux")]
+pub(crate) mod plain;
 mod readiness;
 mod refusals;
 mod remote;

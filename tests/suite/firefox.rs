@@ -19,6 +19,8 @@ use ragmaker_tests::{
 };
 use serde_json::{Value, json};
 
+use crate::browser::plain::{assert_refusals, assert_steps};
+
 /// How long Firefox may take to end.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -87,8 +89,7 @@ fn what_is_wrong_with_a_page_has_the_same_code() {
     // What only a DevTools socket can do is refused.
     let refused = [
         firefox(visitor.navigate("http://1.1.1.1/")).arg("--public-only"),
-        firefox(visitor.act("/page/one", r#"{"press":"Enter"}"#)),
-        firefox(visitor.look()),
+        firefox(visitor.project.tool("browser-state")).arg("--list"),
         firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.png"]),
         firefox(visitor.extract("/page/one")).args(["--json-responses", "."]),
         firefox(visitor.navigate("/page/one")).arg("--dismiss-consent"),
@@ -142,6 +143,16 @@ fn firefox_ends_with_its_call_or_when_it_is_closed() {
     assert_eq!((&answer["counts"]["added"], &answer["counts"]["failed"]), (&json!(6), &json!(0)), "{answer}");
     assert!(left().is_empty(), "{:?}", left());
     firefox(visitor.navigate("/page/one")).env("RAGMAKER_BROWSER", "safari").run().error("ARGUMENT_ERROR");
+}
+
+#[test]
+#[ignore = "needs Firefox and geckodriver: cargo xtask test --firefox"]
+fn steps_are_taken_and_elements_listed_as_in_chromium() {
+    let visitor = Visitor::new();
+    firefox(visitor.open()).run().answer();
+    assert_steps(&visitor, &firefox);
+    assert_refusals(&visitor, &firefox);
+    visitor.close().run().answer();
 }
 
 #[test]

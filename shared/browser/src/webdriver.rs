@@ -142,7 +142,18 @@ impl Driver {
 
     /// Lets the driver process the browser's events since its last command, which it stores until then.
     pub(crate) fn process_events(&self, deadline: Instant) -> Result<(), CommandError> {
-        self.run(self.client.windows(), deadline).map(drop)
+        self.windows(deadline).map(drop)
+    }
+
+    /// The handles of all tabs.
+    pub(crate) fn windows(&self, deadline: Instant) -> Result<Vec<String>, CommandError> {
+        let handles = self.run(self.client.windows(), deadline)?;
+        Ok(handles.into_iter().map(String::from).collect())
+    }
+
+    /// Closes the current tab.
+    pub(crate) fn close_window(&self, deadline: Instant) -> Result<(), CommandError> {
+        self.command(http::Method::DELETE, "window", None, deadline).map(drop)
     }
 
     /// The handle of the current tab.

@@ -24,13 +24,13 @@ use serde_json::{Value, json};
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A `ChromeDriver` of its own.
-struct Server {
+pub(super) struct Server {
     process: Child,
     port: u16,
 }
 
 impl Server {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let program = std::env::var("RAGMAKER_CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
         let mut process =
             Command::new(program).arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -69,7 +69,7 @@ impl Drop for Server {
     }
 }
 
-fn remote(tool: Tool, server: &Server) -> Tool {
+pub(super) fn remote(tool: Tool, server: &Server) -> Tool {
     tool.args(["--webdriver-url", &server.url()])
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Actor, input::StepError};
+use super::{Actor, input::StepError, surface::Surface};
 use crate::{
     consent::{Consent, ConsentOutcome},
     elements::{CONSENT, Frames},

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Actor, input::StepError};
+use super::{Actor, input::StepError, surface::Surface};
 use crate::{
     elements::EXPAND,
     error::{CommandError, Failure},

@@ -4,7 +4,7 @@
 //! The target of a click is checked before and after the click, because the element may be covered, moving or
 //! removed by then.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ragmaker_tool::Error;
 use serde_json::{Value, json};
@@ -16,19 +16,10 @@ use crate::{
     elements::{
         Frame, Frames, Locator, NotFound, Place,
         boxes::{self, Window},
-        find,
+        find::find,
     },
     error::{CommandError, Failure},
 };
-
-/// How long to wait for an element to exist and be usable.
-pub(crate) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// The same if several elements match and some may be about to disappear.
-const AMBIGUITY_TIMEOUT: Duration = Duration::from_millis(400);
-
-/// The interval between two attempts.
-const PAUSE: Duration = Duration::from_millis(40);
 
 /// The reason why a step failed.
 #[derive(Debug)]
@@ -95,6 +86,13 @@ pub(crate) enum Requirement {
     Click,
 }
 
+impl Requirement {
+    /// Whether the element is pointed at.
+    pub(crate) fn is_pointed_at(self) -> bool {
+        matches!(self, Self::ReceivesPointer | Self::Click)
+    }
+}
+
 /// The input of one tab.
 pub(crate) struct Input<'h> {
     pub(crate) socket: &'h mut TabSocket,
@@ -104,36 +102,8 @@ pub(crate) struct Input<'h> {
 }
 
 impl Input<'_> {
-    /// Waits until the element that `locator` names fulfils `need`, and returns it.
-    pub(crate) fn reach(&mut self, locator: &Locator, need: Requirement) -> Result<UsableElement, StepError> {
-        self.reach_within(locator, need, ELEMENT_TIMEOUT)
-    }
-
-    pub(crate) fn reach_within(
-        &mut self,
-        locator: &Locator,
-        need: Requirement,
-        patience: Duration,
-    ) -> Result<UsableElement, StepError> {
-        let begun = Instant::now();
-        for attempt in 0.. {
-            let error = match self.try_reach(locator, need, attempt) {
-                Ok(Ok(reached)) => return Ok(reached),
-                Ok(Err(error)) => error,
-                // The element or its document disappeared between two commands.
-                Err(CommandError::Failed(_)) => gone(locator),
-                Err(error) => return Err(error.into()),
-            };
-            let patience = if error.is(ELEMENT_AMBIGUOUS) { AMBIGUITY_TIMEOUT.min(patience) } else { patience };
-            if begun.elapsed() >= patience || Instant::now() + PAUSE >= self.until {
-                return Err(error.into());
-            }
-            self.socket.listen(PAUSE)?;
-        }
-        Err(gone(locator).into())
-    }
-
-    fn try_reach(
+    /// Looks for the element that `locator` names, and whether it fulfils `need`. `attempt` counts the tries.
+    pub(crate) fn try_reach(
         &mut self,
         locator: &Locator,
         need: Requirement,
@@ -145,14 +115,11 @@ impl Input<'_> {
         };
         let object = self.frames.object(self.socket, &place, self.until)?;
         let state = self.on(&place, &object, "state", &Value::Null)?;
-        if state["gone"] == true {
-            return Ok(Err(gone(locator)));
-        }
-        if matches!(need, Requirement::Enabled | Requirement::Click) && state["disabled"] == true {
-            return Ok(Err(unusable(locator, &state, "is disabled")));
+        if let Some(error) = refusal(locator, need, &state) {
+            return Ok(Err(error));
         }
         let mut reached = UsableElement { place, object, state, point: None };
-        if matches!(need, Requirement::ReceivesPointer | Requirement::Click) {
+        if need.is_pointed_at() {
             match self.point(&reached, attempt)? {
                 Ok(point) => reached.point = Some(point),
                 Err(reason) => return Ok(Err(unusable(locator, &reached.state, &reason))),
@@ -298,12 +265,6 @@ impl Input<'_> {
         }
     }
 
-    /// Focuses the element and selects its content.
-    pub(crate) fn focus(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
-        self.on(&reached.place, &reached.object, "reveal", &json!("nearest"))?;
-        self.on(&reached.place, &reached.object, "focus", &Value::Null).map(drop)
-    }
-
     /// Sends keyboard events.
     pub(crate) fn keys(&mut self, commands: &[(&'static str, Value)]) -> Result<(), CommandError> {
         self.socket.ask_all(commands, self.until).map(drop)
@@ -320,6 +281,15 @@ fn mouse(kind: &str, point: Option<(f64, f64)>, buttons: u8) -> (&'static str, V
     ("Input.dispatchMouseEvent", params)
 }
 
+/// The reason why an element in this `state` cannot be used.
+pub(crate) fn refusal(locator: &Locator, need: Requirement, state: &Value) -> Option<Error> {
+    if state["gone"] == true {
+        return Some(gone(locator));
+    }
+    let is_used = matches!(need, Requirement::Enabled | Requirement::Click);
+    (is_used && state["disabled"] == true).then(|| unusable(locator, state, "is disabled"))
+}
+
 /// The error for an element that is not in the page any more.
 pub(crate) fn gone(locator: &Locator) -> Error {
     ELEMENT_NOT_FOUND.error(format!("{} vanished", locator.text)).detail("element", locator.text.as_str())
@@ -334,7 +304,7 @@ pub(crate) fn unusable(locator: &Locator, state: &Value, reason: &str) -> Error 
     }
 }
 
-fn missing(locator: &Locator, not_found: NotFound) -> Error {
+pub(crate) fn missing(locator: &Locator, not_found: NotFound) -> Error {
     let (error, listed) = match not_found {
         NotFound::Several(listed) => {
             let message = format!("several elements are called {}", locator.text);

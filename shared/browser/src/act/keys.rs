@@ -45,6 +45,30 @@ const NAMED: [(&str, u32, Option<&str>); 17] = [
 /// The modifier keys with their bits in the protocol.
 const MODIFIERS: [(&str, u8); 5] = [("Alt", 1), ("Control", 2), ("Ctrl", 2), ("Meta", 4), ("Shift", 8)];
 
+/// WebDriver's characters for keys that type nothing, by the names in [`NAMED`].
+const CHARACTERS: [(&str, char); 14] = [
+    ("Enter", '\u{E007}'),
+    ("Tab", '\u{E004}'),
+    ("Escape", '\u{E00C}'),
+    ("Backspace", '\u{E003}'),
+    ("Delete", '\u{E017}'),
+    ("Insert", '\u{E016}'),
+    ("Home", '\u{E011}'),
+    ("End", '\u{E010}'),
+    ("PageUp", '\u{E00E}'),
+    ("PageDown", '\u{E00F}'),
+    ("ArrowLeft", '\u{E012}'),
+    ("ArrowUp", '\u{E013}'),
+    ("ArrowRight", '\u{E014}'),
+    ("ArrowDown", '\u{E015}'),
+];
+
+/// WebDriver's characters for the modifier keys, by their bits.
+const MODIFIER_CHARACTERS: [(u8, char); 4] = [(1, '\u{E00A}'), (2, '\u{E009}'), (4, '\u{E03D}'), (8, '\u{E008}')];
+
+/// WebDriver's character for F1; those of the others follow.
+const F1: u32 = 0xE031;
+
 impl Keys {
     /// Parses the key `text`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
@@ -56,6 +80,31 @@ impl Keys {
         }
         let key = Key::named(rest).ok_or_else(unknown)?;
         Ok(Self { text: text.to_owned(), key, modifiers })
+    }
+
+    /// The key that removes what is selected.
+    pub(crate) fn delete() -> Self {
+        let key = Key { name: "Delete".into(), code: "Delete".into(), number: 46, types: None };
+        Self { text: key.name.clone(), key, modifiers: 0 }
+    }
+
+    /// The actions of WebDriver that press and release the key; `None` for a key that it does not know.
+    pub(crate) fn actions(&self) -> Option<Value> {
+        let key = self.key.character()?;
+        let held = MODIFIER_CHARACTERS.iter().filter(|(bit, _)| self.modifiers & bit != 0).map(|(_, held)| *held);
+        let pressed: Vec<char> = held.chain([key]).collect();
+        let action = |kind: &str, key: &char| json!({"type": kind, "value": key});
+        let down = pressed.iter().map(|key| action("keyDown", key));
+        Some(down.chain(pressed.iter().rev().map(|key| action("keyUp", key))).collect())
+    }
+
+    /// The actions of WebDriver that type a text character by character.
+    pub(crate) fn typing_actions(text: &str) -> Value {
+        let actions = text.chars().flat_map(|character| {
+            let key = if character == '\n' { '\u{E007}' } else { character };
+            ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": key}))
+        });
+        actions.collect()
     }
 
     /// The commands that press and release the key.
@@ -76,6 +125,18 @@ impl Keys {
 }
 
 impl Key {
+    /// WebDriver's character for the key; `None` if it has none.
+    fn character(&self) -> Option<char> {
+        let mut characters = self.name.chars();
+        if let (Some(character), None) = (characters.next(), characters.next()) {
+            return Some(character);
+        }
+        if let Some(number) = self.name.strip_prefix('F').and_then(|number| number.parse::<u32>().ok()) {
+            return char::from_u32(F1 + number - 1);
+        }
+        CHARACTERS.iter().find(|(name, _)| *name == self.name).map(|(_, character)| *character)
+    }
+
     fn named(name: &str) -> Option<Self> {
         let key = |key: &str, code: &str, number, types: Option<&str>| Self {
             name: key.to_owned(),
@@ -140,6 +201,22 @@ mod tests {
         for bad in ["", "Enterr", "Hyper+a", "ab", "F13"] {
             assert!(Keys::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn keys_are_actions_of_webdriver() {
+        let actions = |keys: &str| Keys::parse(keys).unwrap().actions();
+        let enter = [json!({"type": "keyDown", "value": "\u{E007}"}), json!({"type": "keyUp", "value": "\u{E007}"})];
+        assert_eq!(actions("Enter").unwrap(), json!(enter));
+        assert_eq!(actions("Control+a").unwrap().as_array().unwrap().len(), 4);
+        assert_eq!(actions("Control+a").unwrap()[0]["value"], "\u{E009}");
+        assert_eq!(
+            (&actions("F12").unwrap()[0]["value"], &actions("Space").unwrap()[0]["value"]),
+            (&json!("\u{E03C}"), &json!(" "))
+        );
+        assert_eq!((actions("CapsLock"), actions("ContextMenu")), (None, None));
+        assert_eq!(Keys::parse("Delete"), Ok(Keys::delete()));
+        assert_eq!(Keys::typing_actions("é\n").as_array().unwrap().len(), 4);
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! | [`step`], [`keys`] | the steps and keys, as JSON names them |
 //! | [`input`] | points, clicks and types |
 //! | [`perform`] | takes one step |
+//! | [`surface`] | what the steps are taken on: a DevTools socket here, WebDriver commands in `plain` |
+//! | [`upload`] | gives files to the page |
 //! | [`changes`] | what is told of it |
 //! | [`consent`] | declines consent banners |
 //! | [`expand`] | opens what is folded, and scrolls to the end |
@@ -16,28 +18,33 @@
 mod changes;
 mod consent;
 mod expand;
-mod input;
+pub(crate) mod input;
 mod keys;
 mod perform;
 mod step;
+pub(crate) mod surface;
+mod upload;
 
 use std::time::{Duration, Instant};
 
 use ragmaker_tool::Error;
 use serde_json::{Value, json};
+use url::Url;
 
-use self::{
-    changes::SideEffects,
-    input::{Input, StepError},
-    step::{Action, Repetition, Scroll},
-};
+pub(crate) use self::{changes::SideEffects, keys::Keys};
 pub use self::{
     changes::{Changes, Dialog, Download},
     step::Step,
 };
+use self::{
+    input::{Input, Requirement, StepError, UsableElement},
+    perform::Perform,
+    step::{Action, Repetition, Scroll},
+    surface::Surface,
+};
 use crate::{
     codes::{ELEMENT_NOT_FOUND, TIMEOUT},
-    elements::{Frame, Frames, Place},
+    elements::{Frame, Frames, Locator, Place},
     error::{CommandError, Failure},
     navigation::Navigation,
     page::Page,
@@ -108,42 +115,6 @@ impl<'n, 'a> Actor<'n, 'a> {
         })
     }
 
-    /// Takes the steps. Returns their descriptions, and the error of the first step that failed.
-    pub(crate) fn take(&mut self, steps: &[Step]) -> Result<(Vec<String>, Option<Error>), Failure> {
-        let mut done = vec![];
-        for (index, step) in steps.iter().enumerate() {
-            let marked = |error: Error, done: &[String]| {
-                error.detail("step", index + 1).detail("action", step.to_string()).detail("done", json!(done))
-            };
-            match self.repeat(step) {
-                Ok(line) => done.push(line),
-                Err(StepError::Step(error)) => {
-                    let error = marked(error, &done);
-                    return Ok((done, Some(error)));
-                }
-                // The browser works; the frame or the document of the element does not exist any more.
-                Err(StepError::Command(CommandError::Failed(_))) if step.element().is_some() => {
-                    let element = step.element().unwrap_or_default();
-                    let gone = ELEMENT_NOT_FOUND
-                        .error(format!("{element} vanished during the step"))
-                        .detail("element", element);
-                    let error = marked(gone.remedy("Look at the page: the step has changed it."), &done);
-                    return Ok((done, Some(error)));
-                }
-                Err(StepError::Command(error)) => {
-                    let failure = Failure::of(error, &self.navigation.url);
-                    let (Failure::StaleTab(error) | Failure::Page(error)) = failure;
-                    return Err(Failure::Page(marked(error, &done)));
-                }
-                Err(StepError::Page(failure)) => {
-                    let (Failure::StaleTab(error) | Failure::Page(error)) = *failure;
-                    return Err(Failure::Page(marked(error, &done)));
-                }
-            }
-        }
-        Ok((done, None))
-    }
-
     /// Returns the side effects, and ends the acting mode of the frames.
     pub(crate) fn into_side_effects(mut self) -> SideEffects {
         self.collect_side_effects();
@@ -205,6 +176,58 @@ impl<'n, 'a> Actor<'n, 'a> {
         Frame { session: None, id: self.navigation.tab.socket.frame().to_owned(), owner: None }
     }
 
+    /// Collects the side effects that the browser reports.
+    fn collect_side_effects(&mut self) {
+        let mut opened = false;
+        for event in self.navigation.tab.socket.take_side_events() {
+            opened |= event.method == "Page.windowOpen";
+            self.side_effects.event(&event.method, &event.params);
+        }
+        // The call only reads its own tab. A person may want the opened ones.
+        if opened && !self.navigation.visible {
+            self.navigation.tab.close_opened();
+        }
+    }
+}
+
+/// Takes steps, one after the other.
+pub(crate) trait TakeSteps: Surface {
+    /// Takes the steps. Returns their descriptions, and the error of the first step that failed.
+    fn take(&mut self, steps: &[Step]) -> Result<(Vec<String>, Option<Error>), Failure> {
+        let mut done = vec![];
+        for (index, step) in steps.iter().enumerate() {
+            let marked = |error: Error, done: &[String]| {
+                error.detail("step", index + 1).detail("action", step.to_string()).detail("done", json!(done))
+            };
+            match self.repeat(step) {
+                Ok(line) => done.push(line),
+                Err(StepError::Step(error)) => {
+                    let error = marked(error, &done);
+                    return Ok((done, Some(error)));
+                }
+                // The browser works; the frame or the document of the element does not exist any more.
+                Err(StepError::Command(CommandError::Failed(_))) if step.element().is_some() => {
+                    let element = step.element().unwrap_or_default();
+                    let gone = ELEMENT_NOT_FOUND
+                        .error(format!("{element} vanished during the step"))
+                        .detail("element", element);
+                    let error = marked(gone.remedy("Look at the page: the step has changed it."), &done);
+                    return Ok((done, Some(error)));
+                }
+                Err(StepError::Command(error)) => {
+                    let failure = Failure::of(error, self.url());
+                    let (Failure::StaleTab(error) | Failure::Page(error)) = failure;
+                    return Err(Failure::Page(marked(error, &done)));
+                }
+                Err(StepError::Page(failure)) => {
+                    let (Failure::StaleTab(error) | Failure::Page(error)) = *failure;
+                    return Err(Failure::Page(marked(error, &done)));
+                }
+            }
+        }
+        Ok((done, None))
+    }
+
     /// Takes a step as often as requested.
     fn repeat(&mut self, step: &Step) -> Result<String, StepError> {
         let Some(until) = step.until else { return self.once(&step.action, None) };
@@ -237,7 +260,7 @@ impl<'n, 'a> Actor<'n, 'a> {
                     length = grown;
                 }
             }
-            if Instant::now() >= self.until {
+            if Instant::now() >= self.until() {
                 let error = TIMEOUT.error(format!("the time was up after {} of a step", counted(times)));
                 return Err(error.detail("times", times).into());
             }
@@ -246,23 +269,47 @@ impl<'n, 'a> Actor<'n, 'a> {
 
     /// Takes a step once, and waits until the page rests.
     fn once(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
-        if Instant::now() >= self.until {
+        if Instant::now() >= self.until() {
             return Err(TIMEOUT.error("the time was up before the step").into());
         }
         if matches!(action, Action::Wait(_) | Action::Scroll(_, Scroll::By(_))) {
-            self.navigation.began.set(true);
+            self.note_begun();
         } else {
             self.begin()?;
         }
         let line = self.act(action, patience)?;
-        self.read_frame_notes()?;
+        self.read_notes()?;
         self.settle(Instant::now())?;
         Ok(line)
     }
 
-    /// Tells the page's documents that a call acts in them: what the page opens is noted.
-    fn begin(&mut self) -> Result<(), StepError> {
+    fn length(&mut self) -> Result<f64, StepError> {
+        match self.ask_page("length", &Value::Null) {
+            Ok(length) => Ok(length.as_f64().unwrap_or_default()),
+            Err(CommandError::Failed(_)) => Ok(0.0),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl<S: Surface + ?Sized> TakeSteps for S {}
+
+impl Surface for Actor<'_, '_> {
+    fn url(&self) -> &Url {
+        &self.navigation.url
+    }
+
+    fn until(&self) -> Instant {
+        self.until
+    }
+
+    fn note_begun(&mut self) {
         self.navigation.began.set(true);
+    }
+
+    // What the page opens from here on is noted.
+    fn begin(&mut self) -> Result<(), StepError> {
+        self.note_begun();
         let (top, until) = (self.top(), self.until);
         match self.frames.ask(&mut self.navigation.tab.socket, &top, "acting", &json!(true), until) {
             // The document is about to be replaced.
@@ -271,7 +318,6 @@ impl<'n, 'a> Actor<'n, 'a> {
         }
     }
 
-    /// Waits until the page rests after what was done at `begun`.
     fn settle(&mut self, begun: Instant) -> Result<(), StepError> {
         let cap = self.until.min(begun + LIMITS.load);
         let top = self.top();
@@ -304,30 +350,69 @@ impl<'n, 'a> Actor<'n, 'a> {
         }
     }
 
-    /// Collects the side effects that the browser reports.
-    fn collect_side_effects(&mut self) {
-        let mut opened = false;
-        for event in self.navigation.tab.socket.take_side_events() {
-            opened |= event.method == "Page.windowOpen";
-            self.side_effects.event(&event.method, &event.params);
-        }
-        // The call only reads its own tab. A person may want the opened ones.
-        if opened && !self.navigation.visible {
-            self.navigation.tab.close_opened();
-        }
-    }
-
-    fn length(&mut self) -> Result<f64, StepError> {
-        let (top, until) = (self.top(), self.until);
-        match self.frames.ask(&mut self.navigation.tab.socket, &top, "length", &Value::Null, until) {
-            Ok(length) => Ok(length.as_f64().unwrap_or_default()),
-            Err(CommandError::Failed(_)) => Ok(0.0),
-            Err(error) => Err(error.into()),
-        }
+    fn read_notes(&mut self) -> Result<(), CommandError> {
+        self.read_frame_notes()
     }
 
     fn listen(&mut self, time: Duration) -> Result<(), StepError> {
         Ok(self.navigation.tab.socket.listen(time)?)
+    }
+
+    fn ask_page(&mut self, what: &str, given: &Value) -> Result<Value, CommandError> {
+        let (top, until) = (self.top(), self.until);
+        self.frames.ask(&mut self.navigation.tab.socket, &top, what, given, until)
+    }
+
+    fn ask_frames(&mut self, what: &str, given: &Value) -> Result<Vec<Value>, CommandError> {
+        let (mut answers, until) = (vec![], self.until);
+        let socket = &mut self.navigation.tab.socket;
+        for frame in Frames::all(socket, until)? {
+            match self.frames.ask(socket, &frame, what, given, until) {
+                Ok(answer) => answers.push(answer),
+                // The document is being replaced.
+                Err(CommandError::Failed(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(answers)
+    }
+
+    fn try_reach(
+        &mut self,
+        locator: &Locator,
+        need: Requirement,
+        attempt: usize,
+    ) -> Result<Result<UsableElement, Error>, CommandError> {
+        self.input().try_reach(locator, need, attempt)
+    }
+
+    fn on(&mut self, reached: &UsableElement, what: &str, given: &Value) -> Result<Value, CommandError> {
+        self.input().on(&reached.place, &reached.object, what, given)
+    }
+
+    fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError> {
+        self.mark_frame(&reached.place)?;
+        self.input().click(locator, reached)
+    }
+
+    fn hover(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
+        self.input().hover(reached)
+    }
+
+    fn press(&mut self, keys: &Keys) -> Result<(), StepError> {
+        Ok(self.input().keys(&keys.commands())?)
+    }
+
+    fn type_keys(&mut self, text: &str) -> Result<(), CommandError> {
+        self.input().keys(&Keys::typing(text))
+    }
+
+    fn insert(&mut self, text: &str) -> Result<(), CommandError> {
+        self.input().keys(&[("Input.insertText", json!({"text": text}))])
+    }
+
+    fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
+        self.give_files(locator, files)
     }
 }
 

@@ -9,25 +9,25 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 
 use super::{
-    Actor,
-    input::{ELEMENT_TIMEOUT, Requirement, StepError, UsableElement, gone, unusable},
+    input::{Requirement, StepError, gone, unusable},
     keys::Keys,
     step::{Action, Repetition, Scroll, Step, Wait},
+    surface::{ELEMENT_TIMEOUT, Surface},
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE, TIMEOUT},
-    elements::{Frames, Locator},
+    elements::Locator,
     error::CommandError,
 };
 
 /// How long to wait for a list or a file dialog to open.
-const LIST_TIMEOUT: Duration = Duration::from_secs(2);
+pub(super) const LIST_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long to wait for a checkbox to change its state.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// The interval between two attempts.
-const PAUSE: Duration = Duration::from_millis(30);
+pub(super) const PAUSE: Duration = Duration::from_millis(30);
 
 /// A text up to this length is typed key by key.
 const TYPED: usize = 100;
@@ -35,20 +35,20 @@ const TYPED: usize = 100;
 /// The longest text in a description, in characters.
 const SHOWN: usize = 60;
 
-impl Actor<'_, '_> {
+/// Takes single steps.
+pub(super) trait Perform: Surface {
     /// Performs a step, and returns its description. `patience` limits the wait for its element.
-    pub(super) fn act(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
+    fn act(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
         let patience = patience.unwrap_or(ELEMENT_TIMEOUT);
         match action {
             Action::Click(locator) => {
-                let reached = self.input().reach_within(locator, Requirement::Click, patience)?;
-                self.mark_frame(&reached.place)?;
-                self.input().click(locator, &reached)?;
+                let reached = self.reach_within(locator, Requirement::Click, patience)?;
+                self.click(locator, &reached)?;
                 Ok(format!("clicked {}", named(locator)))
             }
             Action::Hover(locator) => {
-                let reached = self.input().reach_within(locator, Requirement::ReceivesPointer, patience)?;
-                self.input().hover(&reached)?;
+                let reached = self.reach_within(locator, Requirement::ReceivesPointer, patience)?;
+                self.hover(&reached)?;
                 Ok(format!("pointed at {}", named(locator)))
             }
             Action::Fill(locator, text) => self.fill(locator, text),
@@ -56,46 +56,49 @@ impl Actor<'_, '_> {
             Action::Check(locator, wanted) => self.check(locator, *wanted, patience),
             Action::Press(locator, keys) => {
                 if let Some(locator) = locator {
-                    let reached = self.input().reach_within(locator, Requirement::Enabled, patience)?;
-                    self.input().focus(&reached)?;
+                    let reached = self.reach_within(locator, Requirement::Enabled, patience)?;
+                    self.focus(&reached)?;
                 }
-                self.input().keys(&keys.commands())?;
+                self.press(keys)?;
                 Ok(match locator {
                     Some(locator) => format!("pressed {} in {}", keys.text, named(locator)),
                     None => format!("pressed {}", keys.text),
                 })
             }
-            Action::Upload(locator, files) => self.upload(locator, files),
+            Action::Upload(locator, files) => {
+                self.upload(locator, files)?;
+                let names: Vec<&str> =
+                    files.iter().map(|file| file.rsplit(['/', '\\']).next().unwrap_or(file)).collect();
+                Ok(format!("uploaded {} to {}", shown(&names.join(", ")), named(locator)))
+            }
             Action::Scroll(locator, to) => self.scroll(locator.as_ref(), to, patience),
             Action::Wait(wait) => self.wait(wait),
         }
     }
 
     fn fill(&mut self, locator: &Locator, text: &str) -> Result<String, StepError> {
-        let reached = self.input().reach(locator, Requirement::Enabled)?;
+        let reached = self.reach(locator, Requirement::Enabled)?;
         if reached.is("readonly") || !(reached.is("editable") || reached.is("settable")) {
             let reason = if reached.is("readonly") { "can only be read" } else { "takes no text" };
             return Err(unusable(locator, &reached.state, reason).into());
         }
-        let (place, object) = (&reached.place, &reached.object);
         if reached.is("settable") {
-            let answer = self.input().on(place, object, "set", &json!(text))?;
+            let answer = self.on(&reached, "set", &json!(text))?;
             if answer["value"] != text {
                 let shape = "takes a value of its own kind, such as 2026-01-31, 09:30 or #ff0000";
                 return Err(unusable(locator, &reached.state, shape).detail("value", text).into());
             }
             return Ok(filled(locator, text, None));
         }
-        self.input().focus(&reached)?;
-        let commands = if text.is_empty() {
-            Keys::parse("Delete").map(|keys| keys.commands()).unwrap_or_default()
+        self.focus(&reached)?;
+        if text.is_empty() {
+            self.press(&Keys::delete())?;
         } else if text.chars().count() <= TYPED && !text.contains('\n') {
-            Keys::typing(text)
+            self.type_keys(text)?;
         } else {
-            vec![("Input.insertText", json!({"text": text}))]
-        };
-        self.input().keys(&commands)?;
-        let answer = self.input().on(place, object, "value", &Value::Null);
+            self.insert(text)?;
+        }
+        let answer = self.on(&reached, "value", &Value::Null);
         let holds = match answer {
             Ok(answer) if answer["gone"] == true => {
                 return Ok(format!("typed into {}, which vanished", named(locator)));
@@ -115,10 +118,10 @@ impl Actor<'_, '_> {
     }
 
     fn select(&mut self, locator: &Locator, texts: &[String]) -> Result<String, StepError> {
-        let reached = self.input().reach(locator, Requirement::Enabled)?;
+        let reached = self.reach(locator, Requirement::Enabled)?;
         let begun = Instant::now();
         loop {
-            let answer = self.input().on(&reached.place, &reached.object, "choose", &json!(texts))?;
+            let answer = self.on(&reached, "choose", &json!(texts))?;
             if answer["gone"] == true {
                 return Err(gone(locator).into());
             }
@@ -130,7 +133,7 @@ impl Actor<'_, '_> {
                 return Ok(format!("selected {} in {}", shown(&chosen.join(", ")), named(locator)));
             }
             // The options may be loading.
-            if begun.elapsed() > LIST_TIMEOUT || Instant::now() + PAUSE > self.until {
+            if begun.elapsed() > LIST_TIMEOUT || Instant::now() + PAUSE > self.until() {
                 let missing = answer["missing"].as_str().unwrap_or_default();
                 let reason = if answer["single"] == true {
                     "takes one option".to_owned()
@@ -148,32 +151,32 @@ impl Actor<'_, '_> {
 
     /// Chooses in a custom list of the page, which a click opens.
     fn select_in_list(&mut self, locator: &Locator, texts: &[String]) -> Result<String, StepError> {
-        let reached = self.input().reach(locator, Requirement::Click)?;
-        let is_open = self.input().reach_within(&option(&texts[0]), Requirement::Click, Duration::ZERO).is_ok();
+        let reached = self.reach(locator, Requirement::Click)?;
+        let is_open = self.reach_within(&option(&texts[0]), Requirement::Click, Duration::ZERO).is_ok();
         if !is_open {
-            self.input().click(locator, &reached)?;
+            self.click(locator, &reached)?;
         }
         for text in texts {
             let option = option(text);
-            let reached = self.input().reach_within(&option, Requirement::Click, LIST_TIMEOUT)?;
-            self.input().click(&option, &reached)?;
+            let reached = self.reach_within(&option, Requirement::Click, LIST_TIMEOUT)?;
+            self.click(&option, &reached)?;
         }
         Ok(format!("selected {} in {}", shown(&texts.join(", ")), named(locator)))
     }
 
     fn check(&mut self, locator: &Locator, wanted: bool, patience: Duration) -> Result<String, StepError> {
         let verb = if wanted { "checked" } else { "unchecked" };
-        let reached = self.input().reach_within(locator, Requirement::Enabled, patience)?;
+        let reached = self.reach_within(locator, Requirement::Enabled, patience)?;
         match reached.state["checked"].as_bool() {
             None => return Err(unusable(locator, &reached.state, "is nothing to check").into()),
             Some(is) if is == wanted => return Ok(format!("{} was {verb} already", named(locator))),
             Some(_) => {}
         }
-        let reached = self.input().reach_within(locator, Requirement::Click, patience)?;
-        self.input().click(locator, &reached)?;
+        let reached = self.reach_within(locator, Requirement::Click, patience)?;
+        self.click(locator, &reached)?;
         let begun = Instant::now();
         loop {
-            match self.input().on(&reached.place, &reached.object, "value", &Value::Null) {
+            match self.on(&reached, "value", &Value::Null) {
                 Ok(answer) if answer["checked"] == wanted => break,
                 // The page may have put another checkbox in its place.
                 Ok(answer) if answer["gone"] == true => {
@@ -191,57 +194,6 @@ impl Actor<'_, '_> {
         Ok(format!("{verb} {}", named(locator)))
     }
 
-    fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<String, StepError> {
-        let reached = self.input().reach(locator, Requirement::Enabled)?;
-        let session = reached.place.session.clone();
-        let names: Vec<&str> = files.iter().map(|file| file.rsplit(['/', '\\']).next().unwrap_or(file)).collect();
-        let target = if reached.is("file") && reached.state["kind"] == "input" {
-            if files.len() > 1 && !reached.is("multiple") {
-                return Err(unusable(locator, &reached.state, "takes one file").into());
-            }
-            json!({"objectId": reached.object})
-        } else {
-            self.file_dialog(locator)?
-        };
-        let mut params = json!({"files": files});
-        for (name, value) in target.as_object().into_iter().flatten() {
-            params[name] = value.clone();
-        }
-        let until = self.until;
-        self.navigation.tab.socket.ask(session.as_deref(), "DOM.setFileInputFiles", &params, until).map_err(
-            |error| match error {
-                CommandError::Failed(words) => {
-                    StepError::Step(unusable(locator, &reached.state, &format!("did not take the file: {words}")))
-                }
-                error => error.into(),
-            },
-        )?;
-        Ok(format!("uploaded {} to {}", shown(&names.join(", ")), named(locator)))
-    }
-
-    /// The file input of the dialog that a click opens.
-    fn file_dialog(&mut self, locator: &Locator) -> Result<Value, StepError> {
-        let until = self.until;
-        let intercept = |enabled: bool| ("Page.setInterceptFileChooserDialog", json!({"enabled": enabled}));
-        self.navigation.tab.socket.ask_all(&[intercept(true)], until)?;
-        let reached = self.input().reach(locator, Requirement::Click)?;
-        self.input().click(locator, &reached)?;
-        let begun = Instant::now();
-        let mut field = None;
-        while field.is_none() && begun.elapsed() < LIST_TIMEOUT && Instant::now() < until {
-            for event in self.navigation.tab.socket.take_side_events() {
-                if event.method == "Page.fileChooserOpened" {
-                    field = event.params["backendNodeId"].as_i64();
-                }
-                self.side_effects.event(&event.method, &event.params);
-            }
-            self.listen(PAUSE)?;
-        }
-        self.navigation.tab.socket.ask_all(&[intercept(false)], until)?;
-        let field = field.ok_or_else(|| unusable(locator, &reached.state, "asks for no file"))?;
-        Ok(json!({"backendNodeId": field}))
-    }
-
     fn scroll(&mut self, locator: Option<&Locator>, to: &Scroll, patience: Duration) -> Result<String, StepError> {
         let Some(locator) = locator else {
             let given = match to {
@@ -249,15 +201,13 @@ impl Actor<'_, '_> {
                 Scroll::By(by) => json!(by),
                 Scroll::Shown => Value::Null,
             };
-            let (top, until) = (self.top(), self.until);
-            let by = self.frames.ask(&mut self.navigation.tab.socket, &top, "scroll", &given, until)?;
+            let by = self.ask_page("scroll", &given)?;
             return Ok(format!("scrolled by {by} pixels"));
         };
-        let reached = self.input().reach_within(locator, Requirement::Exists, patience)?;
-        let UsableElement { place, object, .. } = &reached;
+        let reached = self.reach_within(locator, Requirement::Exists, patience)?;
         match to {
-            Scroll::To(to) => self.input().on(place, object, "scroll", &json!(to))?,
-            _ => self.input().on(place, object, "reveal", &json!("center"))?,
+            Scroll::To(to) => self.on(&reached, "scroll", &json!(to))?,
+            _ => self.on(&reached, "reveal", &json!("center"))?,
         };
         Ok(format!("scrolled to {}", named(locator)))
     }
@@ -265,7 +215,7 @@ impl Actor<'_, '_> {
     fn wait(&mut self, wait: &Wait) -> Result<String, StepError> {
         let (what, given, there) = match wait {
             Wait::For(time) => {
-                let left = self.until.saturating_duration_since(Instant::now());
+                let left = self.until().saturating_duration_since(Instant::now());
                 self.listen((*time).min(left))?;
                 if *time > left {
                     return Err(TIMEOUT.error("the time was up during a wait").remedy(LONGER).into());
@@ -281,7 +231,7 @@ impl Actor<'_, '_> {
                 let then = if there { "showed" } else { "was gone" };
                 return Ok(format!("waited until {} {then}", shown(given)));
             }
-            if Instant::now() + PAUSE >= self.until {
+            if Instant::now() + PAUSE >= self.until() {
                 let did_not = if there { "did not show" } else { "did not go" };
                 let error = TIMEOUT.error(format!("{} {did_not} in time", shown(given)));
                 return Err(error.remedy(LONGER).into());
@@ -292,23 +242,21 @@ impl Actor<'_, '_> {
 
     /// Whether a frame contains the text, or an element for the selector.
     fn shows(&mut self, what: &str, given: &str) -> Result<bool, StepError> {
-        let until = self.until;
-        let socket = &mut self.navigation.tab.socket;
-        for frame in Frames::all(socket, until)? {
-            match self.frames.ask(socket, &frame, what, &json!(given), until) {
-                Ok(Value::Bool(true)) => return Ok(true),
-                Ok(Value::String(_)) => {
+        for answer in self.ask_frames(what, &json!(given))? {
+            match answer {
+                Value::Bool(true) => return Ok(true),
+                Value::String(_) => {
                     let error = ARGUMENT_ERROR.error(format!("{given:?} is not a CSS selector"));
                     return Err(error.detail("argument", "--do").into());
                 }
-                // The document is being replaced.
-                Ok(_) | Err(CommandError::Failed(_)) => {}
-                Err(error) => return Err(error.into()),
+                _ => {}
             }
         }
         Ok(false)
     }
 }
+
+impl<S: Surface + ?Sized> Perform for S {}
 
 /// The remedy for a timeout.
 const LONGER: &str = "Look at the page with ragmaker-browser-look, wait for something else, or raise --timeout.";

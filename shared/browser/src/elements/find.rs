@@ -13,7 +13,7 @@ use super::{
 use crate::{cdp::TabSocket, error::CommandError};
 
 /// The most elements that an error lists.
-const LISTED: usize = 8;
+pub(crate) const LISTED: usize = 8;
 
 /// The most elements whose names are computed one by one.
 const CANDIDATES: usize = 8;
@@ -148,9 +148,7 @@ fn shown(
                 let mut listed = vec![];
                 for (index, object) in objects.iter().enumerate().take(LISTED) {
                     let state = Frames::on(socket, frame.session.as_deref(), object, "state", &Value::Null, until)?;
-                    let under = state["description"].as_str().map(str::to_owned);
-                    let element = format!("{text} [{}]", index + 1);
-                    listed.push(ListedElement { number: None, element, state: None, value: None, under });
+                    listed.push(described(text, index, &state));
                 }
                 return Ok(Some(Err(NotFound::Several(listed))));
             }
@@ -163,7 +161,13 @@ fn shown(
     Ok(None)
 }
 
-fn candidates(nodes: &[Node], found: &[usize]) -> Vec<ListedElement> {
+/// The element at `index` of those that are found by `text`, with its description in `state`.
+pub(crate) fn described(text: &str, index: usize, state: &Value) -> ListedElement {
+    let under = state["description"].as_str().map(str::to_owned);
+    ListedElement { number: None, element: format!("{text} [{}]", index + 1), state: None, value: None, under }
+}
+
+pub(crate) fn candidates(nodes: &[Node], found: &[usize]) -> Vec<ListedElement> {
     let listed = list(nodes);
     let own = |index: &usize| {
         listed.iter().find(|(listed, _)| listed == index).map(|(_, listed)| listed.clone()).or_else(|| {
@@ -181,7 +185,7 @@ fn candidates(nodes: &[Node], found: &[usize]) -> Vec<ListedElement> {
 }
 
 /// The elements whose names share the most words with the requested one; those with its role first.
-fn nearest(nodes: &[Node], locator: &Locator) -> Vec<ListedElement> {
+pub(crate) fn nearest(nodes: &[Node], locator: &Locator) -> Vec<ListedElement> {
     let (role, name) = locator.role().unwrap_or(("", &locator.text));
     let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
     let score = |node: &Node| {

@@ -25,11 +25,11 @@ macro_rules! in_frame {
     };
 }
 
-const PAGE: &str = in_frame!("../js/page.js");
+pub(crate) const PAGE: &str = in_frame!("../js/page.js");
 pub(crate) const EXPAND: &str = in_frame!("../js/expand.js");
 pub(crate) const CONSENT: &str = in_frame!("../js/consent.js");
 pub(crate) const PICTURE: &str = in_frame!("../js/picture.js");
-const ELEMENT: &str = include_str!("../js/element.js");
+pub(crate) const ELEMENT: &str = include_str!("../js/element.js");
 
 /// The name of the isolated worlds.
 const WORLD: &str = "tool";

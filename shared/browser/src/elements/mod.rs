@@ -1,7 +1,7 @@
 //! The elements of a page, found by role and accessible name, by visible text, or by CSS.
 
 pub(crate) mod boxes;
-mod find;
+pub(crate) mod find;
 mod frames;
 mod list;
 mod locator;
@@ -12,10 +12,10 @@ use serde::Serialize;
 
 pub use self::list::ListedElement;
 pub(crate) use self::{
-    find::{NotFound, find},
-    frames::{CONSENT, EXPAND, Frame, Frames, PICTURE, Place},
-    locator::Locator,
-    tree::{Node, nodes_of as nodes},
+    find::NotFound,
+    frames::{CONSENT, ELEMENT, EXPAND, Frame, Frames, PAGE, PICTURE, Place},
+    locator::{Locator, Match},
+    tree::{Node, ROLES, nodes_of as nodes},
 };
 
 /// The part of a page whose elements are listed.

@@ -52,7 +52,7 @@ impl Node {
 
 /// The roles of elements that can be acted on: ARIA roles, and `date`, `color` and `file`, for which ARIA has
 /// none.
-pub(super) const ROLES: [&str; 20] = [
+pub(crate) const ROLES: [&str; 20] = [
     "button",
     "link",
     "textbox",

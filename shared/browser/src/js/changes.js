@@ -1,9 +1,10 @@
 // What acting in the page has changed: the links and the text that show now and did not before. `chosen` says
-// which look this is: "before" keeps what there is, in the document's isolated world; anything else compares.
+// which look this is: "before" keeps what there is at the document, where only the same world finds it; anything else
+// compares.
 // Returns null, or { fresh, text, links, first }: whether it is another document, how many characters came, how
 // many links, and the first of those as [text, address].
 const take = (chosen) => {
-  const LISTED = 8, LONGEST = 300;
+  const LISTED = 8, LONGEST = 300, BEFORE = Symbol.for("ragmaker-before");
   const texts = [], links = new Map(), visible = new Map();
   const shows = (element) => {
     if (!visible.has(element)) visible.set(element, isForm(element) || element.checkVisibility({ visibilityProperty: true }));
@@ -33,10 +34,10 @@ const take = (chosen) => {
   const counted = new Map();
   for (const text of texts) counted.set(text, (counted.get(text) ?? 0) + 1);
   if (chosen === "before") {
-    globalThis.shownBefore = { counted, links: new Set(links.keys()) };
+    document[BEFORE] = { counted, links: new Set(links.keys()) };
     return null;
   }
-  const before = globalThis.shownBefore, fresh = before === undefined;
+  const before = document[BEFORE], fresh = before === undefined;
   let text = 0;
   for (const [line, count] of counted) text += line.length * Math.max(0, count - (before?.counted.get(line) ?? 0));
   const added = [...links].filter(([href]) => !before?.links.has(href));

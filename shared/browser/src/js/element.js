@@ -48,6 +48,7 @@ function (what, given) {
         settable: /^(color|date|datetime-local|month|range|time|week)$/.test(type), readonly: isField && element.readOnly,
         file: (control ?? element).type === "file" && (control ?? element).localName === "input",
         multiple: element.multiple === true,
+        sized: [...element.getClientRects()].some(({ width, height }) => width >= 1 && height >= 1),
       };
     }
     // So that it can be clicked: `given` says where in the window it is to be.

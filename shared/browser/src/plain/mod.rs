@@ -5,6 +5,14 @@
 //! its text rests. What needs to decide about requests is refused: `--public-only` and filter lists.
 //!
 //! A session does one thing at a time; calls take turns.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`controls`] | lists the elements that can be acted on |
+//! | [`act`] | takes steps in the page |
+
+mod act;
+mod controls;
 
 use std::{
     cell::Cell,
@@ -12,14 +20,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_address::Domains;
-use ragmaker_tool::Error;
+use ragmaker_address::{Domains, same_page};
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
+pub(crate) use self::act::PlainActor;
 use crate::{
-    codes::{BROWSER_BUSY, NO_PAGE},
+    codes::{BROWSER_BUSY, NO_PAGE, SELECTOR_NOT_FOUND},
     error::{CommandError, Failure, navigation_failed, not_a_page},
     facts::Facts,
     firefox,
@@ -32,7 +41,7 @@ use crate::{
     webdriver::Driver,
 };
 
-const PROBE: &str = include_str!("js/probe.js");
+const PROBE: &str = include_str!("../js/probe.js");
 
 /// The file that says what the session's page is, beside those of tabs.
 const SHOWN: &str = ".plain";
@@ -69,21 +78,30 @@ pub(crate) struct VisitRequest<'a> {
     pub(crate) domains: &'a Domains,
     pub(crate) script: &'a PageScript,
     pub(crate) deadline: Instant,
+    /// Whether the call has changed the page.
+    pub(crate) began: &'a Cell<bool>,
 }
 
 /// A visit under way.
-struct PlainVisit<'a> {
-    request: &'a VisitRequest<'a>,
-    running: &'a Running,
+pub(crate) struct PlainVisit<'a> {
+    request: VisitRequest<'a>,
+    /// The script that takes the page.
+    pub(crate) script: &'a PageScript,
+    running: Running,
     driver: Driver,
-    url: Url,
+    pub(crate) url: Url,
     deadline: Instant,
     /// How long the session lets a script run.
     patience: Cell<Duration>,
 }
 
-/// Goes to the page, and takes it and its wanted content.
-pub(crate) fn take(request: &VisitRequest<'_>, profile: &Profile, running: &Running) -> Result<(Page, Value), Error> {
+/// Goes to the page, takes it and its wanted content, and calls `work` there.
+pub(crate) fn visit<'a, T>(
+    request: VisitRequest<'a>,
+    profile: &Profile,
+    running: &Running,
+    work: impl FnOnce(&mut PlainVisit<'a>, (Page, Value)) -> Result<(Page, T), Failure>,
+) -> Result<(Page, T), Error> {
     let deadline = request.deadline;
     let _commands = loop {
         if let Some(lock) = profile.lock_driver() {
@@ -98,6 +116,7 @@ pub(crate) fn take(request: &VisitRequest<'_>, profile: &Profile, running: &Runn
     let driver = driver.map_err(CommandError::into_error)?;
     let memory = profile.tabs_folder().join(SHOWN);
     let shown: Option<ShownPage> = fs::read(&memory).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let was_acted = shown.as_ref().is_some_and(|page| page.acted);
     let (url, loads) = match (request.target, shown) {
         (Target::Load(url), _) => (url.clone(), true),
         (Target::Show(url), shown) => (url.clone(), !shown.is_some_and(|page| page.is(url))),
@@ -107,12 +126,38 @@ pub(crate) fn take(request: &VisitRequest<'_>, profile: &Profile, running: &Runn
         }
     };
     let _ = fs::remove_file(&memory);
-    let plain = PlainVisit { request, running, driver, url, deadline, patience: Cell::default() };
-    let (page, content) = plain.run(loads).map_err(Failure::into_error)?;
-    let outcome = Outcome { ready: page.ready, pending: vec![] };
-    let shown = ShownPage { requested: plain.url, url: page.url.clone(), outcome, load: request.load, acted: false };
-    // Where it cannot be written, the next call loads the page.
-    let _ = serde_json::to_vec(&shown).map(|text| fs::write(&memory, text));
+    let (load, began) = (request.load, request.began);
+    let (running, script, patience) = (running.clone(), request.script, Cell::default());
+    let mut visit = PlainVisit { request, script, running, driver, url, deadline, patience };
+    let worked = visit.run(loads).and_then(|taken| {
+        let before = taken.0.url.clone();
+        work(&mut visit, taken).map(|worked| (before, worked))
+    });
+    let acted = began.get() || (was_acted && !loads);
+    let record = |shown: &ShownPage| {
+        // Where it cannot be written, the next call loads the page.
+        let _ = serde_json::to_vec(shown).map(|text| fs::write(&memory, text));
+    };
+    let (before, (page, content)) = match worked.map_err(Failure::into_error) {
+        Ok(worked) => worked,
+        Err(error) => {
+            // The page is as it was.
+            if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) {
+                let (requested, url) = (visit.url.clone(), visit.url);
+                record(&ShownPage { requested, url, outcome: Outcome::IDLE, load, acted });
+            }
+            return Err(error);
+        }
+    };
+    // If the steps led to another URL, the page is recorded under that URL.
+    let has_left = began.get() && !same_page(&before, &page.url);
+    record(&ShownPage {
+        requested: if has_left { page.url.clone() } else { visit.url },
+        url: page.url.clone(),
+        outcome: Outcome { ready: page.ready, pending: vec![] },
+        load,
+        acted,
+    });
     Ok((page, content))
 }
 
@@ -131,6 +176,11 @@ impl PlainVisit<'_> {
             None => return Err(self.failure(CommandError::Late)),
         };
         if taken.0.challenge.is_some() { self.wait_out_challenge(taken) } else { Ok(taken) }
+    }
+
+    /// Waits until the page rests, and takes it.
+    pub(crate) fn rest(&self) -> Result<(Page, Value), Failure> {
+        self.wait(None, false)?.ok_or_else(|| self.failure(CommandError::Late))
     }
 
     fn load(&self) -> Result<(), Failure> {
@@ -210,7 +260,7 @@ impl PlainVisit<'_> {
     fn probe(&self, wait_for: Option<&str>) -> Result<Probe, Failure> {
         match self.execute(PROBE, &json!([wait_for, LIMITS.page]), LIMITS.plain_look) {
             Ok(answer) => Ok(Probe::deserialize(answer).unwrap_or_default()),
-            Err(CommandError::Failed(_) | CommandError::Late) if !firefox::runs(self.running) => {
+            Err(CommandError::Failed(_) | CommandError::Late) if !firefox::runs(&self.running) => {
                 Err(self.failure(CommandError::Gone))
             }
             // The document is being replaced by another one, or is busy.
@@ -225,16 +275,14 @@ impl PlainVisit<'_> {
 
     /// The page as it is now; nothing where it says that it is at work yet.
     fn taken(&self, ready: Ready, wait_for: Option<&str>) -> Result<Option<(Page, Value)>, Failure> {
-        let arguments = self.request.script.arguments(wait_for, ready != Ready::Idle);
-        // An async function, which the command waits for.
-        let body = format!("return (async function () {{\n{}\n}}).apply(null, arguments);", self.request.script.body);
-        let answer = match self.execute(&body, &arguments, LIMITS.plain_take) {
+        let arguments = self.script.arguments(wait_for, ready != Ready::Idle);
+        let answer = match self.execute(&in_function(&self.script.body), &arguments, LIMITS.plain_take) {
             Err(CommandError::Failed(_)) => return Ok(None),
             Err(CommandError::Late) if Instant::now() < self.deadline => return Ok(None),
             answer => answer.map_err(|error| self.failure(error))?,
         };
         if answer[0] == "bad-content-selector" {
-            return Err(readiness::not_css("--selector", self.request.script.selector.as_deref()).into());
+            return Err(readiness::not_css("--selector", self.script.selector.as_deref()).into());
         }
         let [_, facts, content] = answer.as_array().map(Vec::as_slice).unwrap_or_default() else { return Ok(None) };
         let facts = readiness::facts(facts.clone(), &self.url)?;
@@ -291,6 +339,11 @@ impl PlainVisit<'_> {
     fn failure(&self, error: CommandError) -> Failure {
         Failure::of(error, &self.url)
     }
+}
+
+/// `script` as an async function, which the command waits for.
+fn in_function(script: &str) -> String {
+    format!("return (async function () {{\n{script}\n}}).apply(null, arguments);")
 }
 
 /// The page that a tab shows before it shows any.

@@ -1,4 +1,7 @@
 //! A visit: everything that a call does with one page, from connecting to the browser to returning the content.
+//! [`steps`] has what a call does in the page.
+
+mod steps;
 
 use std::{
     cell::Cell,
@@ -7,31 +10,31 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_address::{Pattern, canonical, same_page};
+use ragmaker_address::{Pattern, same_page};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
-    act::{ActResult, Actor, Changes, Step},
+    act::Actor,
     browsing::Browsing,
     camera,
     capture::Capture,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     consent::Consent,
     download,
-    elements::{self, ElementScope, Frames, ListedElement, Place},
     error::{CommandError, Failure, not_a_page},
     expansion::Expand,
     loading::{Load, Loading},
-    looks::{self, LookChanges, LookRequest},
     navigation::{Navigation, Target},
     page::{Link, Outcome, Page},
-    plain,
+    plain::{self, PlainVisit, VisitRequest},
     readiness::{Network, PageScript, RequestedContent, limits::LIMITS},
     responses::{JsonResponse, JsonResponses},
     session::BrowserLease,
     tab::{ShownPage, Tab, TabPreference},
 };
+
+pub use self::steps::PageElements;
 
 /// The most new tabs that a call tries.
 const NEW_TABS: u32 = 8;
@@ -53,21 +56,6 @@ impl Browsing {
             declines_consent: false,
         }
     }
-}
-
-/// The elements of a page that can be acted on.
-#[derive(Debug)]
-pub struct PageElements {
-    /// The page.
-    pub page: Page,
-    /// The elements, in the page's order.
-    pub elements: Vec<ListedElement>,
-    /// The part of the page that they belong to.
-    pub within: ElementScope,
-    /// The number of other elements on the page.
-    pub elsewhere: usize,
-    /// What has changed since the last look, if that was asked for.
-    pub changes: Option<LookChanges>,
 }
 
 /// A visit to a page.
@@ -118,91 +106,13 @@ impl Visit<'_> {
         Ok((page, if let Value::String(html) = html { Some(html) } else { None }))
     }
 
-    /// Goes to the page and takes `steps` in it. The error of a failed step names it and the steps before; the
-    /// page stays in the state that it has then.
-    pub fn act(&self, steps: &[Step]) -> Result<ActResult, Error> {
-        let [before, meanwhile, changes] =
-            [RequestedContent::Before, RequestedContent::Nothing, RequestedContent::Changes].map(PageScript::new);
-        let began = Cell::new(false);
-        let (page, (done, side_effects, counted, title, failed)) = self.work(
-            &before,
-            &began,
-            |navigation, (page, _)| {
-                if let Some(refusal) = page.challenge.and_then(|_| page.refusal()) {
-                    return Err(refusal.into());
-                }
-                navigation.script = &meanwhile;
-                let mut actor = Actor::new(navigation)?;
-                let (done, failed) = actor.take(steps)?;
-                let side_effects = actor.into_side_effects();
-                navigation.script = &changes;
-                let (after, counted) = navigation.rest().map_err(|failure| match failure {
-                    Failure::StaleTab(error) | Failure::Page(error) => {
-                        Failure::Page(error.detail("step", done.len().max(1)).detail("done", json!(done)))
-                    }
-                })?;
-                let after = if failed.is_none() { camera::take(self.capture, navigation, after, &[])? } else { after };
-                Ok((after, (done, side_effects, counted, page.title, failed)))
-            },
-            |_| Err(self.browsing.no_socket("acting needs")),
-        )?;
-        if let Some(error) = failed {
-            return Err(error.detail("url", page.url.as_str()));
-        }
-        let changes = Changes::new(&page, &title, &counted, side_effects);
-        Ok(ActResult { page, done, changes })
-    }
-
-    /// Goes to the page and lists the elements that can be acted on: within the matches of the CSS `selector`,
-    /// or else in the main content and in dialogs, or else on the whole page; all of them, or what has changed since
-    /// the last look.
-    pub fn look(&self, selector: Option<&str>, request: LookRequest) -> Result<PageElements, Error> {
-        let script = PageScript::new(RequestedContent::Nothing);
-        let (page, (elements, within, elsewhere, changes)) = self.work(
-            &script,
-            &Cell::new(false),
-            |navigation, (page, _)| {
-                let until = navigation.deadline;
-                let (loading, url) = (navigation.loading.clone(), navigation.url.clone());
-                let socket = &mut navigation.tab.socket;
-                let nodes = socket
-                    .follow_frames(loading, until)
-                    .and_then(|()| elements::nodes(&mut Frames::default(), socket, selector, until));
-                let nodes = nodes.map_err(|error| Failure::of(error, &url))?.ok_or_else(|| {
-                    let message =
-                        format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
-                    ARGUMENT_ERROR.error(message).detail("argument", "--selector")
-                })?;
-                let looks =
-                    looks::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request, selector.is_some());
-                let (listed, within, elsewhere) = elements::listed(&nodes, &looks.listed, selector);
-                let places: Vec<Place> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
-                let page = camera::take(self.capture, navigation, page, &places)?;
-                let changes = looks.changes;
-                if selector.is_none() || within.is_some() {
-                    looks.record(listed.iter().map(|(index, _)| *index));
-                }
-                let listed = listed.into_iter().map(|(_, listed)| listed).collect();
-                Ok((page, (listed, within, elsewhere, changes)))
-            },
-            |_| Err(self.browsing.no_socket("listing what can be acted on needs")),
-        )?;
-        if let Some(selector) = selector.filter(|_| within.is_none()) {
-            return Err(SELECTOR_NOT_FOUND
-                .error(format!("nothing on the page matches {selector:?}"))
-                .detail("selector", selector)
-                .detail("url", page.url.as_str()));
-        }
-        Ok(PageElements { page, elements, within: within.unwrap_or(ElementScope::Page), elsewhere, changes })
-    }
-
     fn take(&self, wanted: RequestedContent<'_>) -> Result<(Page, Value), Error> {
         let (taking, began) = (PageScript::new(wanted), Cell::new(false));
         if !self.expand.is_any() {
             let captured = |navigation: &mut Navigation<'_>, (page, content)| {
                 Ok((camera::take(self.capture, navigation, page, &[])?, content))
             };
-            return self.work(&taking, &began, captured, Ok);
+            return self.work(&taking, &began, captured, |_, taken| Ok(taken));
         }
         let nothing = PageScript::new(RequestedContent::Nothing);
         let (mut page, (content, expanded)) = self.work(
@@ -224,19 +134,19 @@ impl Visit<'_> {
                 let (page, content) = navigation.rest()?;
                 Ok((camera::take(self.capture, navigation, page, &[])?, (content, expanded)))
             },
-            |_| Err(self.browsing.no_socket("--expand and --scroll-to-end need")),
+            |_, _| Err(self.browsing.no_socket("--expand and --scroll-to-end need").into()),
         )?;
         page.expanded = expanded;
         Ok((page, content))
     }
 
-    /// Goes to the page, and calls `work` there.
+    /// Goes to the page, and calls `work` there: by its DevTools socket, or `plainly` by WebDriver commands alone.
     fn work<'s, T>(
         &'s self,
         script: &'s PageScript,
         began: &'s Cell<bool>,
         work: impl Fn(&mut Navigation<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
-        plainly: impl Fn((Page, Value)) -> Result<(Page, T), Error>,
+        plainly: impl Fn(&mut PlainVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
     ) -> Result<(Page, T), Error> {
         if let Target::Load(url) | Target::Show(url) | Target::Acted(url) = self.target {
             self.browsing.domains.check(url)?;
@@ -253,7 +163,7 @@ impl Visit<'_> {
             let result = if in_use.running.endpoint.devtools.is_some() {
                 self.in_tab((script, began), &loading, &in_use, deadline, &work)
             } else {
-                self.plainly(script, &in_use, deadline, &plainly)
+                self.plainly((script, began), &in_use, deadline, &plainly)
             };
             self.browsing.leave(in_use, result.as_ref().err());
             let may_retry = was_open && !retried && !began.get() && !self.browsing.reserves.get();
@@ -308,12 +218,12 @@ impl Visit<'_> {
     }
 
     /// Visits the page by WebDriver commands alone.
-    fn plainly<T>(
-        &self,
-        script: &PageScript,
+    fn plainly<'s, T>(
+        &'s self,
+        (script, began): (&'s PageScript, &'s Cell<bool>),
         in_use: &BrowserLease,
         deadline: Instant,
-        work: &impl Fn((Page, Value)) -> Result<(Page, T), Error>,
+        work: &impl Fn(&mut PlainVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
     ) -> Result<(Page, T), Error> {
         let Browsing { domains, machines, block_list, .. } = self.browsing;
         if block_list.is_some() || !machines.is_all() {
@@ -329,8 +239,8 @@ impl Visit<'_> {
             return Err(self.browsing.no_socket("--json-responses needs"));
         }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
-        let request = plain::VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline };
-        plain::take(&request, in_use.profile(), &in_use.running).and_then(work)
+        let request = VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline, began };
+        plain::visit(request, in_use.profile(), &in_use.running, work)
     }
 
     fn in_tab<'s, T>(

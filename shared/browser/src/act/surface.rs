@@ -1,0 +1,118 @@
+//! What steps are taken on: a page by its DevTools socket ([`Actor`](super::Actor)), or by WebDriver commands alone
+//! ([`PlainActor`](crate::plain::PlainActor)). The steps themselves are the same.
+
+use std::time::{Duration, Instant};
+
+use ragmaker_tool::Error;
+use serde_json::Value;
+use url::Url;
+
+use super::{
+    input::{Requirement, StepError, UsableElement, gone},
+    keys::Keys,
+};
+use crate::{codes::ELEMENT_AMBIGUOUS, elements::Locator, error::CommandError};
+
+/// How long to wait for an element to exist and be usable.
+pub(crate) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The same if several elements match and some may be about to disappear.
+const AMBIGUITY_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// The interval between two attempts.
+const PAUSE: Duration = Duration::from_millis(40);
+
+/// A page in which steps are taken.
+pub(crate) trait Surface {
+    /// The URL that the call went to.
+    fn url(&self) -> &Url;
+
+    /// The deadline of the last step.
+    fn until(&self) -> Instant;
+
+    /// Notes that the call changes the page.
+    fn note_begun(&mut self);
+
+    /// Prepares the page for a step that changes it.
+    fn begin(&mut self) -> Result<(), StepError>;
+
+    /// Waits until the page rests after what was done at `begun`.
+    fn settle(&mut self, begun: Instant) -> Result<(), StepError>;
+
+    /// Reads what the page has noted of a step.
+    fn read_notes(&mut self) -> Result<(), CommandError>;
+
+    /// Waits for so long.
+    fn listen(&mut self, time: Duration) -> Result<(), StepError>;
+
+    /// Asks `js/page.js` about the page itself.
+    fn ask_page(&mut self, what: &str, given: &Value) -> Result<Value, CommandError>;
+
+    /// What `js/page.js` answers of each frame that can be asked: whether it contains a text or an element.
+    fn ask_frames(&mut self, what: &str, given: &Value) -> Result<Vec<Value>, CommandError>;
+
+    /// Looks for the element that `locator` names, and whether it fulfils `need`. `attempt` counts the tries.
+    fn try_reach(
+        &mut self,
+        locator: &Locator,
+        need: Requirement,
+        attempt: usize,
+    ) -> Result<Result<UsableElement, Error>, CommandError>;
+
+    /// Runs an operation of `js/element.js` on an element.
+    fn on(&mut self, reached: &UsableElement, what: &str, given: &Value) -> Result<Value, CommandError>;
+
+    /// Clicks the element; an error if the click reached another element.
+    fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError>;
+
+    /// Moves the mouse to the element.
+    fn hover(&mut self, reached: &UsableElement) -> Result<(), CommandError>;
+
+    /// Presses and releases keys.
+    fn press(&mut self, keys: &Keys) -> Result<(), StepError>;
+
+    /// Types a text key by key, where the focus is.
+    fn type_keys(&mut self, text: &str) -> Result<(), CommandError>;
+
+    /// Inserts a text at once, where the focus is.
+    fn insert(&mut self, text: &str) -> Result<(), CommandError>;
+
+    /// Gives files to the element.
+    fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError>;
+
+    /// Waits until the element that `locator` names fulfils `need`, and returns it.
+    fn reach(&mut self, locator: &Locator, need: Requirement) -> Result<UsableElement, StepError> {
+        self.reach_within(locator, need, ELEMENT_TIMEOUT)
+    }
+
+    /// The same for at most `patience`.
+    fn reach_within(
+        &mut self,
+        locator: &Locator,
+        need: Requirement,
+        patience: Duration,
+    ) -> Result<UsableElement, StepError> {
+        let begun = Instant::now();
+        for attempt in 0.. {
+            let error = match self.try_reach(locator, need, attempt) {
+                Ok(Ok(reached)) => return Ok(reached),
+                Ok(Err(error)) => error,
+                // The element or its document disappeared between two commands.
+                Err(CommandError::Failed(_)) => gone(locator),
+                Err(error) => return Err(error.into()),
+            };
+            let patience = if error.is(ELEMENT_AMBIGUOUS) { AMBIGUITY_TIMEOUT.min(patience) } else { patience };
+            if begun.elapsed() >= patience || Instant::now() + PAUSE >= self.until() {
+                return Err(error.into());
+            }
+            self.listen(PAUSE)?;
+        }
+        Err(gone(locator).into())
+    }
+
+    /// Focuses the element and selects its content.
+    fn focus(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
+        self.on(reached, "reveal", &Value::String("nearest".to_owned()))?;
+        self.on(reached, "focus", &Value::Null).map(drop)
+    }
+}

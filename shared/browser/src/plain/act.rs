@@ -1,0 +1,293 @@
+//! Steps by WebDriver commands alone: the driver clicks, points and types as a person would, and the same scripts find the
+//! elements.
+//!
+//! The elements are those of the page itself and of its open shadow roots. Frames are not searched: a command in a frame
+//! needs the session to be switched to it first.
+
+use std::{
+    cell::Cell,
+    thread,
+    time::{Duration, Instant},
+};
+
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::{PlainVisit, controls};
+use crate::{
+    act::{
+        Keys,
+        input::{Requirement, StepError, UsableElement, missing, refusal, unusable},
+        surface::{ELEMENT_TIMEOUT, Surface},
+    },
+    elements::{Locator, Match, NotFound, PAGE, Place, find},
+    error::CommandError,
+    readiness::limits::LIMITS,
+};
+
+/// The time that is reserved for reading the page at the end of a call.
+const RESERVE: Duration = Duration::from_millis(1500);
+
+/// The interval between two attempts.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Notes that the document is about to be replaced: a browser that is asked meanwhile answers for the old one.
+const WATCH: &str = "const leaves = Symbol.for('ragmaker-leaves');
+if (document[leaves] === undefined) {
+  document[leaves] = false;
+  addEventListener('beforeunload', () => { document[leaves] = true; });
+}
+return true;";
+const LEAVES: &str = "return document[Symbol.for('ragmaker-leaves')] === true;";
+const INSERT: &str = "return document.execCommand('insertText', false, arguments[0]);";
+
+/// Takes steps in the page of a visit.
+pub(crate) struct PlainActor<'v, 'a> {
+    visit: &'v mut PlainVisit<'a>,
+    began: &'v Cell<bool>,
+    until: Instant,
+}
+
+impl<'v, 'a> PlainActor<'v, 'a> {
+    pub(crate) fn new(visit: &'v mut PlainVisit<'a>, began: &'v Cell<bool>) -> Self {
+        let until = visit.deadline.checked_sub(RESERVE).unwrap_or(visit.deadline);
+        Self { visit, began, until }
+    }
+
+    /// Closes the tabs that the page has opened: the call reads its own alone. A person may want them.
+    pub(crate) fn close_opened(&mut self) -> Result<(), CommandError> {
+        let PlainVisit { driver, deadline, .. } = &*self.visit;
+        let windows = driver.windows(*deadline)?;
+        if windows.len() < 2 || self.visit.request.visible {
+            return Ok(());
+        }
+        let own = driver.window(*deadline)?;
+        for opened in windows.iter().filter(|window| **window != own) {
+            driver.switch_to(opened, *deadline)?;
+            driver.close_window(*deadline)?;
+        }
+        driver.switch_to(&own, *deadline)
+    }
+
+    /// The elements that are found by what they show, or by CSS.
+    fn by(&mut self, what: &str, text: &str) -> Result<Vec<String>, CommandError> {
+        let found = self.visit.ask(PAGE, what, &json!(text))?;
+        Ok(found.as_array().into_iter().flatten().filter_map(controls::reference).collect())
+    }
+
+    /// The reference to the element that `locator` names, or the reason why there is none.
+    fn find(&mut self, locator: &Locator) -> Result<Result<String, NotFound>, CommandError> {
+        let (nodes, mut references) = controls::nodes(self.visit, None)?.unwrap_or_default();
+        match locator.among(&nodes) {
+            Match::One(index) => return Ok(Ok(references.swap_remove(index))),
+            Match::Many(found) => return Ok(Err(NotFound::Several(find::candidates(&nodes, &found)))),
+            Match::None => {}
+        }
+        if locator.role().is_none() {
+            let (plain, number) = Locator::numbered(&locator.text);
+            for what in ["by-text", "by-css"] {
+                for (text, number) in [(locator.text.as_str(), None), (plain, number)] {
+                    let mut found = self.by(what, text)?;
+                    match number {
+                        Some(number) if number <= found.len() => return Ok(Ok(found.swap_remove(number - 1))),
+                        None if found.len() == 1 => return Ok(Ok(found.swap_remove(0))),
+                        None if !found.is_empty() => {
+                            let listed = found.iter().enumerate().take(find::LISTED).map(|(index, reference)| {
+                                let state = self.visit.on(reference, "state", &Value::Null)?;
+                                Ok(find::described(text, index, &state))
+                            });
+                            return Ok(Err(NotFound::Several(listed.collect::<Result<_, CommandError>>()?)));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Ok(Err(NotFound::Nothing(find::nearest(&nodes, locator))))
+    }
+
+    /// What is clicked for the element: a checkbox may be hidden and represented by its label.
+    fn clickable(&mut self, reached: &UsableElement) -> Result<Option<String>, CommandError> {
+        if reached.is("shown") && reached.is("sized") {
+            return Ok(Some(reached.object.clone()));
+        }
+        let label = self.visit.on(&reached.object, "label", &Value::Null)?;
+        Ok(controls::reference(&label))
+    }
+
+    /// Presses and releases keys.
+    fn keys(&mut self, actions: &Value) -> Result<(), CommandError> {
+        self.actions(&json!({"type": "key", "id": "keyboard", "actions": actions}))
+    }
+
+    fn actions(&mut self, of: &Value) -> Result<(), CommandError> {
+        self.visit.driver.post("actions", json!({"actions": [of]}), self.visit.deadline).map(drop)
+    }
+}
+
+impl Surface for PlainActor<'_, '_> {
+    fn url(&self) -> &Url {
+        &self.visit.url
+    }
+
+    fn until(&self) -> Instant {
+        self.until
+    }
+
+    fn note_begun(&mut self) {
+        self.began.set(true);
+    }
+
+    fn begin(&mut self) -> Result<(), StepError> {
+        self.note_begun();
+        match self.visit.execute(WATCH, &json!([]), LIMITS.plain_look) {
+            // The document is about to be replaced.
+            Ok(_) | Err(CommandError::Failed(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn settle(&mut self, begun: Instant) -> Result<(), StepError> {
+        let cap = self.until.min(begun + LIMITS.load);
+        while Instant::now() + PAUSE < cap {
+            match self.visit.execute(LEAVES, &json!([]), LIMITS.plain_look) {
+                // The document is about to be replaced, or is being replaced.
+                Ok(Value::Bool(true)) | Err(CommandError::Failed(_) | CommandError::Late) => thread::sleep(PAUSE),
+                Ok(_) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.visit.rest().map(drop).map_err(|failure| StepError::Page(Box::new(failure)))
+    }
+
+    fn read_notes(&mut self) -> Result<(), CommandError> {
+        Ok(())
+    }
+
+    fn listen(&mut self, time: Duration) -> Result<(), StepError> {
+        thread::sleep(time);
+        Ok(())
+    }
+
+    fn ask_page(&mut self, what: &str, given: &Value) -> Result<Value, CommandError> {
+        self.visit.ask(PAGE, what, given)
+    }
+
+    fn ask_frames(&mut self, what: &str, given: &Value) -> Result<Vec<Value>, CommandError> {
+        match self.ask_page(what, given) {
+            Ok(answer) => Ok(vec![answer]),
+            // The document is being replaced.
+            Err(CommandError::Failed(_)) => Ok(vec![]),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn try_reach(
+        &mut self,
+        locator: &Locator,
+        need: Requirement,
+        attempt: usize,
+    ) -> Result<Result<UsableElement, Error>, CommandError> {
+        let object = match self.find(locator)? {
+            Ok(reference) => reference,
+            Err(not_found) => return Ok(Err(missing(locator, not_found))),
+        };
+        let state = self.visit.on(&object, "state", &Value::Null)?;
+        if let Some(error) = refusal(locator, need, &state) {
+            return Ok(Err(error));
+        }
+        let place = Place { session: None, frame: String::new(), node: 0 };
+        let reached = UsableElement { place, object, state, point: None };
+        if need.is_pointed_at() {
+            let Some(target) = self.clickable(&reached)? else {
+                return Ok(Err(unusable(locator, &reached.state, "is not shown")));
+            };
+            let block = ["nearest", "center", "end", "start"][attempt % 4];
+            self.visit.on(&target, "reveal", &json!(block))?;
+        }
+        Ok(Ok(reached))
+    }
+
+    fn on(&mut self, reached: &UsableElement, what: &str, given: &Value) -> Result<Value, CommandError> {
+        self.visit.on(&reached.object, what, given)
+    }
+
+    fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError> {
+        let Some(target) = self.clickable(reached)? else {
+            return Err(unusable(locator, &reached.state, "is not shown").into());
+        };
+        // What would open another tab opens here.
+        self.visit.on(&target, "arm", &Value::Null)?;
+        let begun = Instant::now();
+        let clicked = loop {
+            let clicked = self.visit.driver.post(&format!("element/{target}/click"), json!({}), self.visit.deadline);
+            let Err(CommandError::Failed(words)) = &clicked else { break clicked.map_err(StepError::from) };
+            let reason = if words.contains("not clickable") || words.contains("obscures") {
+                "is covered by another element"
+            } else if words.contains("interactable") || words.contains("scrolled into view") {
+                "is beyond what can be scrolled to"
+            } else {
+                break clicked.map_err(StepError::from);
+            };
+            if begun.elapsed() >= ELEMENT_TIMEOUT || Instant::now() + PAUSE >= self.until {
+                break Err(unusable(locator, &reached.state, reason).detail("driver", words.as_str()).into());
+            }
+            thread::sleep(PAUSE);
+        };
+        match self.visit.on(&target, "disarm", &Value::Null) {
+            // The click may have removed the document.
+            Ok(_) | Err(CommandError::Failed(_)) => clicked.map(drop),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn hover(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
+        let Some(target) = self.clickable(reached)? else { return Ok(()) };
+        let origin = controls::element(&target);
+        let moved = json!({"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": origin});
+        self.actions(&json!({
+            "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [moved],
+        }))
+    }
+
+    fn press(&mut self, keys: &Keys) -> Result<(), StepError> {
+        let actions = keys.actions().ok_or_else(|| {
+            ARGUMENT_ERROR.error(format!("WebDriver has no key {}", keys.text)).detail("argument", "--do")
+        })?;
+        Ok(self.keys(&actions)?)
+    }
+
+    fn type_keys(&mut self, text: &str) -> Result<(), CommandError> {
+        self.keys(&Keys::typing_actions(text))
+    }
+
+    fn insert(&mut self, text: &str) -> Result<(), CommandError> {
+        self.visit.execute(INSERT, &json!([text]), LIMITS.plain_look).map(drop)
+    }
+
+    fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
+        if self.visit.running.endpoint.is_remote {
+            return Err(ARGUMENT_ERROR
+                .error("a browser of another machine without a DevTools socket takes no files")
+                .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
+                .detail("argument", "--webdriver-url")
+                .into());
+        }
+        let reached = self.reach(locator, Requirement::Enabled)?;
+        if !(reached.is("file") && reached.state["kind"] == "input") {
+            return Err(unusable(locator, &reached.state, "is no field for files").into());
+        }
+        if files.len() > 1 && !reached.is("multiple") {
+            return Err(unusable(locator, &reached.state, "takes one file").into());
+        }
+        let path = format!("element/{}/value", reached.object);
+        let given = self.visit.driver.post(&path, json!({"text": files.join("\n")}), self.visit.deadline);
+        given.map(drop).map_err(|error| match error {
+            CommandError::Failed(words) => {
+                unusable(locator, &reached.state, &format!("did not take the file: {words}")).into()
+            }
+            error => error.into(),
+        })
+    }
+}

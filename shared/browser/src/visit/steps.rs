@@ -1,0 +1,150 @@
+//! What a call does in a page: takes steps, and looks at what can be acted on.
+
+use std::cell::Cell;
+
+use ragmaker_address::canonical;
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use serde_json::json;
+
+use super::Visit;
+use crate::{
+    act::{ActResult, Actor, Changes, SideEffects, Step, TakeSteps},
+    camera,
+    codes::SELECTOR_NOT_FOUND,
+    elements::{self, ElementScope, Frames, ListedElement, Node, Place},
+    error::Failure,
+    looks::{self, LookChanges, LookRequest},
+    page::Page,
+    plain::PlainActor,
+    readiness::{PageScript, RequestedContent},
+};
+
+/// The elements of a page that can be acted on.
+#[derive(Debug)]
+pub struct PageElements {
+    /// The page.
+    pub page: Page,
+    /// The elements, in the page's order.
+    pub elements: Vec<ListedElement>,
+    /// The part of the page that they belong to.
+    pub within: ElementScope,
+    /// The number of other elements on the page.
+    pub elsewhere: usize,
+    /// What has changed since the last look, if that was asked for.
+    pub changes: Option<LookChanges>,
+}
+
+/// A look at a page: the elements, the part that they are in, how many others there are, and the changes.
+type Looked = (Vec<ListedElement>, Option<ElementScope>, usize, Option<LookChanges>);
+
+impl Visit<'_> {
+    /// Goes to the page and takes `steps` in it. The error of a failed step names it and the steps before; the
+    /// page stays in the state that it has then.
+    pub fn act(&self, steps: &[Step]) -> Result<ActResult, Error> {
+        let [before, meanwhile, changes] =
+            [RequestedContent::Before, RequestedContent::Nothing, RequestedContent::Changes].map(PageScript::new);
+        let began = Cell::new(false);
+        let (page, (done, side_effects, counted, title, failed)) = self.work(
+            &before,
+            &began,
+            |navigation, (page, _)| {
+                acts_on(&page)?;
+                navigation.script = &meanwhile;
+                let mut actor = Actor::new(navigation)?;
+                let (done, failed) = actor.take(steps)?;
+                let side_effects = actor.into_side_effects();
+                navigation.script = &changes;
+                let (after, counted) = navigation.rest().map_err(|failure| after_steps(failure, &done))?;
+                let after = if failed.is_none() { camera::take(self.capture, navigation, after, &[])? } else { after };
+                Ok((after, (done, side_effects, counted, page.title, failed)))
+            },
+            |visit, (page, _)| {
+                acts_on(&page)?;
+                visit.script = &meanwhile;
+                let mut actor = PlainActor::new(visit, &began);
+                let (done, failed) = actor.take(steps)?;
+                actor.close_opened().map_err(|error| Failure::of(error, &page.url))?;
+                visit.script = &changes;
+                let (after, counted) = visit.rest().map_err(|failure| after_steps(failure, &done))?;
+                Ok((after, (done, SideEffects::default(), counted, page.title, failed)))
+            },
+        )?;
+        if let Some(error) = failed {
+            return Err(error.detail("url", page.url.as_str()));
+        }
+        let changes = Changes::new(&page, &title, &counted, side_effects);
+        Ok(ActResult { page, done, changes })
+    }
+
+    /// Goes to the page and lists the elements that can be acted on: within the matches of the CSS `selector`,
+    /// or else in the main content and in dialogs, or else on the whole page; all of them, or what has changed since
+    /// the last look.
+    pub fn look(&self, selector: Option<&str>, request: LookRequest) -> Result<PageElements, Error> {
+        let script = PageScript::new(RequestedContent::Nothing);
+        let (page, (elements, within, elsewhere, changes)) = self.work(
+            &script,
+            &Cell::new(false),
+            |navigation, (page, _)| {
+                let until = navigation.deadline;
+                let (loading, url) = (navigation.loading.clone(), navigation.url.clone());
+                let socket = &mut navigation.tab.socket;
+                let nodes = socket
+                    .follow_frames(loading, until)
+                    .and_then(|()| elements::nodes(&mut Frames::default(), socket, selector, until));
+                let nodes = nodes.map_err(|error| Failure::of(error, &url))?;
+                self.looked(nodes, (selector, request), page, |page, places| {
+                    camera::take(self.capture, navigation, page, places)
+                })
+            },
+            |visit, (page, _)| {
+                let nodes = visit.nodes(selector).map_err(|error| Failure::of(error, &visit.url))?;
+                self.looked(nodes, (selector, request), page, |page, _| Ok(page))
+            },
+        )?;
+        if let Some(selector) = selector.filter(|_| within.is_none()) {
+            return Err(SELECTOR_NOT_FOUND
+                .error(format!("nothing on the page matches {selector:?}"))
+                .detail("selector", selector)
+                .detail("url", page.url.as_str()));
+        }
+        Ok(PageElements { page, elements, within: within.unwrap_or(ElementScope::Page), elsewhere, changes })
+    }
+
+    /// Lists `nodes` of a page. `capture` takes the pictures of the page, with the places of the listed nodes.
+    fn looked(
+        &self,
+        nodes: Option<Vec<Node>>,
+        (selector, request): (Option<&str>, LookRequest),
+        page: Page,
+        capture: impl FnOnce(Page, &[Place]) -> Result<Page, Failure>,
+    ) -> Result<(Page, Looked), Failure> {
+        let nodes = nodes.ok_or_else(|| {
+            let message = format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
+            ARGUMENT_ERROR.error(message).detail("argument", "--selector")
+        })?;
+        let looks = looks::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request, selector.is_some());
+        let (listed, within, elsewhere) = elements::listed(&nodes, &looks.listed, selector);
+        let places: Vec<Place> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
+        let page = capture(page, &places)?;
+        let changes = looks.changes;
+        if selector.is_none() || within.is_some() {
+            looks.record(listed.iter().map(|(index, _)| *index));
+        }
+        let listed = listed.into_iter().map(|(_, listed)| listed).collect();
+        Ok((page, (listed, within, elsewhere, changes)))
+    }
+}
+
+/// Refuses a challenge, in which no step is taken.
+fn acts_on(page: &Page) -> Result<(), Failure> {
+    match page.challenge.and_then(|_| page.refusal()) {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok(()),
+    }
+}
+
+/// The failure to read the page after the steps in `done`.
+fn after_steps(failure: Failure, done: &[String]) -> Failure {
+    let (Failure::StaleTab(error) | Failure::Page(error)) = failure;
+    Failure::Page(error.detail("step", done.len().max(1)).detail("done", json!(done)))
+}

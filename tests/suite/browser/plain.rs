@@ -1,0 +1,111 @@
+//! Looks and steps by WebDriver commands alone, as for Firefox: here with a `ChromeDriver` without a DevTools socket.
+
+use ragmaker_tests::{
+    run::Tool,
+    visitor::{Saved, Visitor},
+};
+use serde_json::{Value, json};
+
+use super::remote::{Server, remote};
+
+/// What a tool answers with the browser that `with` names.
+type With<'a> = &'a dyn Fn(Tool) -> Tool;
+
+#[test]
+fn steps_are_taken_and_elements_listed_without_a_devtools_socket() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    let with = |tool: Tool| remote(tool, &server);
+    with(visitor.open()).run().answer();
+    assert_steps(&visitor, &with);
+    assert_refusals(&visitor, &with);
+    visitor.close().run().answer();
+}
+
+/// Asserts that steps do and say the same as with a socket; `visitor` has a session of `with`.
+pub(crate) fn assert_steps(visitor: &Visitor, with: With<'_>) {
+    let here = |tool: Tool| tool.args(["--session", "here"]).run().answer().clone();
+    // Each step has several commands and waits until the text rests.
+    let there = |tool: Tool| with(tool).args(["--timeout", "300"]).run().answer().clone();
+    visitor.open().args(["--session", "here"]).run().answer();
+    // What can be acted on.
+    let listed = |answer: &Value| -> Vec<Value> { answer["elements"].as_array().unwrap().clone() };
+    let page = visitor.site.url("/act/page");
+    for selector in ["main", "header"] {
+        let look = || visitor.look().args(["--url", &page, "--selector", selector]);
+        assert_eq!(listed(&there(look())), listed(&here(look())), "{selector}");
+    }
+    let error = with(visitor.look()).args(["--selector", "a["]).run().error("ARGUMENT_ERROR").clone();
+    assert_eq!(error["details"]["argument"], "--selector");
+    with(visitor.look()).args(["--selector", ".none"]).run().error("SELECTOR_NOT_FOUND");
+
+    // Steps of all kinds.
+    let steps = json!([
+        {"click": "button:Load more"}, {"click": "Load more", "until": 2}, {"wait": {"text": "Row 8"}},
+        {"fill": ["textbox:Search", "tides"]}, {"press": ["textbox:Search", "ArrowDown"]},
+        {"fill": ["date:Day", "2026-01-31"]}, {"fill": ["Count", 12]}, {"fill": ["textbox:Notes", "one\ntwo"]},
+        {"fill": ["textbox:Editor", "New text"]},
+        {"select": ["combobox:Version", "3.2"]}, {"select": ["listbox:Topics", "Tides", "Ice"]},
+        {"select": ["combobox:Station", "Basalt"]},
+        {"check": "checkbox:All"}, {"check": "checkbox:Styled"}, {"check": "radio:Feet"}, {"check": "switch:Alarm"},
+        {"uncheck": "checkbox:Styled"},
+        {"hover": "link:Guides"}, {"wait": {"text": "A menu that opens"}},
+        {"click": "button:Edit [2]"}, {"click": "More about it"}, {"click": "#alarm"},
+        {"scroll": ["listbox:Long list", "end"]}, {"scroll": "end"}, {"wait": {"text": "Shown: bottom"}},
+        {"scroll": "top"}, {"wait": {"gone": "No such text"}}, {"wait": {"selector": "#end"}}, {"wait": {"ms": 1}},
+    ])
+    .to_string();
+    let answers = [there(visitor.act("/act/page", &steps)), here(visitor.act("/act/page", &steps))];
+    let done = |answer: &Value| -> Vec<String> {
+        let lines = answer["done"].as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned());
+        // How far it scrolls depends on the height of the window.
+        lines.map(|line| if line.starts_with("scrolled by") { "scrolled".to_owned() } else { line }).collect()
+    };
+    assert_eq!(done(&answers[0]), done(&answers[1]));
+    for member in ["title", "loaded", "added_links"] {
+        assert_eq!(answers[0]["changes"][member], answers[1]["changes"][member], "{member}");
+    }
+    // The next call sees the page as it is, and the changes are those since the last look.
+    let loads = visitor.site.count("/act/page");
+    let body = there(visitor.extract_open().args(["--selector", "body"]));
+    let text = Saved::read(body["file_path"].as_str().unwrap().as_ref()).markdown;
+    for shown in ["Row 8", "Shown: down", "Shown: station Basalt", "Shown: edit 2", "What was folded", "New text"] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    assert_eq!(visitor.site.count("/act/page"), loads);
+    // A click that leads to another page; the form as it was filled in.
+    let answer = there(visitor.act_open(r#"[{"click":"button:Go"}]"#));
+    assert_eq!(
+        (&answer["changes"]["loaded"], &answer["changes"]["title"]),
+        (&json!(true), &json!("Result")),
+        "{answer}"
+    );
+    let body = there(visitor.extract_open().args(["--selector", "body"]));
+    let text = Saved::read(body["file_path"].as_str().unwrap().as_ref()).markdown;
+    for field in ["q is tides", "day is 2026-01-31", "count is 12", "notes is one", "version is 3.2", "all is on"] {
+        assert!(text.contains(field), "{field}: {text}");
+    }
+    assert!(!text.contains("styled is on"), "{text}");
+    // What opens another tab opens here; a slow page is waited for.
+    let answer = there(visitor.act("/act/links/3", r#"[{"click":"link:Link 1"}]"#));
+    assert_eq!(answer["changes"]["title"], "1", "{answer}");
+}
+
+/// Asserts that what cannot be done is said as with a socket.
+pub(crate) fn assert_refusals(visitor: &Visitor, with: With<'_>) {
+    for (page, step, code) in [
+        ("/act/covered", r#"{"click":"button:Press"}"#, "ELEMENT_NOT_USABLE"),
+        ("/act/disabled", r#"{"click":"button:Press"}"#, "ELEMENT_NOT_USABLE"),
+        ("/act/hidden", r##"{"click":"#b"}"##, "ELEMENT_NOT_USABLE"),
+        ("/act/page", r#"{"click":"button:Edit"}"#, "ELEMENT_AMBIGUOUS"),
+        ("/act/page", r#"{"click":"button:Nothing"}"#, "ELEMENT_NOT_FOUND"),
+        ("/act/page", r#"{"fill":["textbox:Fixed","x"]}"#, "ELEMENT_NOT_USABLE"),
+        ("/act/page", r#"{"press":"CapsLock"}"#, "ARGUMENT_ERROR"),
+        ("/act/page", r#"{"wait":{"selector":"a["}}"#, "ARGUMENT_ERROR"),
+    ] {
+        let steps = format!(r#"[{{"scroll":"top"}},{step}]"#);
+        let error = with(visitor.act(page, &steps)).args(["--reload", "--timeout", "100"]).run().error(code).clone();
+        assert_eq!((&error["details"]["step"], &error["details"]["done"][1]), (&json!(2), &Value::Null), "{error}");
+    }
+    // The next call works.
+    with(visitor.act("/act/page", r#"[{"click":"button:Load more"},{"wait":{"text":"Row 2"}}]"#)).run().answer();
+}
