@@ -7,7 +7,7 @@ mod repositories;
 use std::{collections::BTreeMap, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::Source;
+use ragmaker_catalog::{Catalog, Source};
 use ragmaker_ingest::{Page, Report, Run, Store, Verdict};
 use ragmaker_knowledge::DestinationArgs;
 use ragmaker_site::Refetch;
