@@ -30,7 +30,7 @@ fn run(project: &Project, site: &Irregular, path: &str) -> BTreeMap<String, Valu
 }
 
 fn refresh(project: &Project, site: &Irregular) -> BTreeMap<String, Value> {
-    report(site, project.tool("refresh-knowledge-base").args(["--kb-root", "kb"]).run().answer())
+    report(site, project.tool("refresh-knowledge-base").args(["--kb-root", "kb", "--allow-private"]).run().answer())
 }
 
 fn text(page: &Value) -> String {
@@ -69,6 +69,23 @@ fn a_refresh_does_not_leave_the_section() {
     let file = listed["documents"].as_array().unwrap().iter().find(|one| one["url"] == site.url("/leaving/a")).unwrap();
     assert_eq!(file["source"]["section"], site.url("/leaving/"));
     assert_eq!(fs::read_to_string(file["path"].as_str().unwrap()).unwrap_or(before.clone()), before);
+}
+
+#[test]
+fn a_redirect_for_now_takes_no_page_out() {
+    let (project, site) = (Project::new(), Irregular::start());
+    let before = run(&project, &site, "/away/");
+    assert_eq!(verdicts(&before), [("/away/", "added"), ("/away/a", "added"), ("/away/b", "added")].into());
+    site.leave();
+    for report in [run(&project, &site, "/away/"), refresh(&project, &site)] {
+        assert_eq!(
+            (&report["/away/a"]["verdict"], &report["/away/b"]["verdict"]),
+            (&json!("refused"), &json!("refused"))
+        );
+    }
+    for page in before.values() {
+        assert!(!text(page).is_empty());
+    }
 }
 
 #[test]

@@ -160,7 +160,7 @@ impl Client {
     pub fn get_following(
         &self,
         request: &GetRequest<'_>,
-        follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
+        follow: &mut dyn FnMut(&Step) -> Result<(), Error>,
     ) -> Result<Response, Error> {
         let deadline = Instant::now() + self.limits.whole;
         let (mut url, mut steps) = (without_credentials(request.url).into_owned(), vec![]);
@@ -177,9 +177,10 @@ impl Client {
                         .detail("net_error", "TOO_MANY_REDIRECTS"));
                 }
                 self.check(&to)?;
-                follow(&to)?;
-                steps.push(Step { status, to: to.clone() });
-                url = to;
+                let step = Step { status, to };
+                follow(&step)?;
+                url = step.to.clone();
+                steps.push(step);
                 continue;
             }
             return self.received(sent, url, steps);

@@ -182,7 +182,7 @@ fn redirects_end() {
     let url = server.url("/bad");
     assert_eq!(client(&url).get(&get(&url)).unwrap().status, 302);
     let url = server.url("/round");
-    let refused = client(&url).get_following(&get(&url), &mut |to| Err(NAVIGATION_FAILED.error(to.path())));
+    let refused = client(&url).get_following(&get(&url), &mut |step| Err(NAVIGATION_FAILED.error(step.to.path())));
     assert_eq!(refused.unwrap_err().message(), "/round");
 }
 

@@ -228,7 +228,9 @@ impl<'a> Store<'a> {
     /// Records what was put.
     fn record(&mut self) -> Result<(), Error> {
         self.since = None;
-        self.catalog.apply(&std::mem::take(&mut self.pending))
+        self.catalog.apply(&self.pending)?;
+        self.pending.clear();
+        Ok(())
     }
 
     /// Notes that the document at `url` is as it was, with its present source and hash where they are known.

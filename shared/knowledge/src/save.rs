@@ -106,8 +106,8 @@ fn file_for(url: &str, folder: &Path, catalog: Option<&Catalog>) -> PathBuf {
         let listed = documents.into_iter().find(|listed| listed.url.as_deref() == Some(url))?;
         catalog.find(listed.path.as_deref()?)
     });
-    let is_usual = |file: &PathBuf| usual.canonicalize().is_ok_and(|usual| usual == *file);
-    if listed.as_ref().is_some_and(is_usual) { usual } else { new_file(folder, &name, url, |_| false) }
+    let is_here = |file: &PathBuf| folder.canonicalize().is_ok_and(|folder| file.parent() == Some(&folder));
+    listed.filter(is_here).unwrap_or_else(|| new_file(folder, &name, url, |_| false))
 }
 
 /// The file in `folder` for a new document at `url`, with the file name `name` or a similar one. It does not exist, or is a

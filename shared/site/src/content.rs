@@ -130,7 +130,8 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     let is_little = || document.markdown.chars().nth(BESIDE).is_none() && !document.markdown.lines().any(is_prose);
     let wrong =
         (format == Format::Html).then(|| WrongPage::recognize(&document.metadata.title, &document.markdown)).flatten();
-    if wrong == Some(WrongPage::Challenge) {
+    // A challenge is little text, and a script that solves it: a page about challenges has more.
+    if wrong == Some(WrongPage::Challenge) && has_scripts && document.words < CHALLENGE {
         return Err(NoContent { error: challenge_error(response, None), may_be_in_browser: true });
     }
     if is_form && (is_little() || wrong == Some(WrongPage::Login)) {
@@ -184,6 +185,9 @@ const THIN: usize = 25;
 /// The maximum number of characters beside the form of a sign-in page. If the browser may be used, the position of the
 /// form on the page decides instead.
 const BESIDE: usize = 300;
+
+/// A page with more words is no bot challenge. Cloudflare's page for blocked visitors has about 120.
+const CHALLENGE: usize = 150;
 
 /// A paragraph that is longer, in characters, is what the page is for.
 const ARTICLE: usize = 80;

@@ -55,7 +55,8 @@ impl MissingPages {
                 (200..300).contains(&response.status).then_some((response, at))
             };
             let Some((response, at)) = ask(&hash[..8]) else { continue };
-            if !response.steps.is_empty() {
+            // A redirect that only changes the form of the address, such as by a slash at its end, leads nowhere.
+            if !response.steps.is_empty() && !response.url.path().contains(NONE) {
                 pages.0.push(MissingPage { leads_to: Some(key(&response.url)), ..MissingPage::default() });
                 continue;
             }

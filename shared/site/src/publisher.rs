@@ -4,7 +4,7 @@
 //! (llms.txt version 2), or at the page's address with `.md`. The first pages of a site show which way works, so the
 //! other ways are not tried for the other pages.
 
-use ragmaker_http::{GetRequest, Response};
+use ragmaker_http::{GetRequest, Response, Step};
 use ragmaker_markdown::Links;
 use url::Url;
 
@@ -172,7 +172,7 @@ impl Places<'_> {
     /// What is at `url` itself: a redirect leads to another page.
     pub(crate) fn own(&self, url: &Url, accept: &str) -> Option<(Content, Response)> {
         let get = GetRequest { url, accept, headers: &[] };
-        let refuse = &mut |_: &Url| Err(NotFollowed::Outside.error("a redirect".to_owned()));
+        let refuse = &mut |_: &Step| Err(NotFollowed::Outside.error("a redirect".to_owned()));
         let response = self.site.get(&get, Reach::Section(self.scope), refuse).ok()?;
         Some((read(&response).ok()?, response))
     }

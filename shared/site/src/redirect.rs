@@ -16,13 +16,15 @@ pub(crate) enum Reach<'a> {
     Site,
 }
 
-/// The reason.
+/// Why a redirect was not followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NotFollowed {
     /// The target is outside the section, or robots.txt disallows it.
     Outside,
-    /// The target, which the message is, was fetched already.
+    /// The page has moved for good to the target, which the message is and which was fetched already.
     Seen,
+    /// The same, for now: the page is still at its address.
+    SeenForNow,
 }
 
 impl NotFollowed {
@@ -31,6 +33,7 @@ impl NotFollowed {
         match self {
             Self::Outside => "outside",
             Self::Seen => "seen",
+            Self::SeenForNow => "seen_for_now",
         }
     }
 

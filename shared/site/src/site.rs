@@ -7,7 +7,7 @@ use std::{
 };
 
 use ragmaker_address::codes::{NAVIGATION_FAILED, TIMEOUT};
-use ragmaker_http::{Backoff, Client, GetRequest, PRODUCT, Response};
+use ragmaker_http::{Backoff, Client, GetRequest, PRODUCT, Response, Step};
 use ragmaker_tool::{Code, Error};
 use url::Url;
 
@@ -132,14 +132,14 @@ impl<'a> Site<'a> {
         &self,
         request: &GetRequest<'_>,
         reach: Reach<'_>,
-        follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
+        follow: &mut dyn FnMut(&Step) -> Result<(), Error>,
     ) -> Result<Response, Error> {
         if let Some(reason) = self.refusal(request.url, reach) {
             return Err(NotFollowed::Outside.error(format!("{} is not requested: {reason}", request.url)));
         }
-        self.send(request, &mut |to| match self.refusal(to, reach) {
-            Some(reason) => Err(NotFollowed::Outside.error(format!("it redirects to {to}: {reason}"))),
-            None => follow(to),
+        self.send(request, &mut |step| match self.refusal(&step.to, reach) {
+            Some(reason) => Err(NotFollowed::Outside.error(format!("it redirects to {}: {reason}", step.to))),
+            None => follow(step),
         })
     }
 
@@ -154,7 +154,7 @@ impl<'a> Site<'a> {
     fn send(
         &self,
         request: &GetRequest<'_>,
-        follow: &mut dyn FnMut(&Url) -> Result<(), Error>,
+        follow: &mut dyn FnMut(&Step) -> Result<(), Error>,
     ) -> Result<Response, Error> {
         let mut number = 0;
         loop {

@@ -131,6 +131,12 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Takes out the document at `own`, which is saved under `to` now.
+    fn moved(&mut self, own: String, to: &str) -> Result<Page, Error> {
+        self.store.retire(&own)?;
+        Ok(Page::new(own, Verdict::Moved, format!("it is at {to} now")))
+    }
+
     /// Records the result of the visit to `url`.
     pub(crate) fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
         let own = key(url);
@@ -154,12 +160,17 @@ impl<'a> State<'a> {
                 let page = Page::new(own, Verdict::Gone, reason);
                 Some(Page { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
             }
-            Outcome::Moved(to) => {
-                let reason = format!("it is at {to} now");
-                self.store.retire(&own)?;
-                Some(Page::new(own, Verdict::Moved, reason))
+            Outcome::Moved(to) => Some(self.moved(own, &to)?),
+            Outcome::Save { url: at, document, moved, .. } if self.is_saved_as_folder(&at, &document) => {
+                if moved {
+                    Some(self.moved(own, &at)?)
+                } else {
+                    None
+                }
             }
-            Outcome::Save { url: at, document, .. } if self.is_saved_as_folder(&at, &document) => None,
+            Outcome::Save { url: at, via: Via::Http, moved: true, .. } if self.browsed(&at).is_some() => {
+                Some(self.moved(own, &at)?)
+            }
             Outcome::Save { url: at, via: Via::Http, .. } if let Some(file) = self.browsed(&at) => {
                 // A session may be signed in, or saw what a script had written: a plain page is no newer state of it.
                 let reason = "a browser session saved it; ragmaker-refresh-knowledge-base compares it there";

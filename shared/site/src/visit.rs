@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_catalog::{Listed, Source};
-use ragmaker_http::{GetRequest, Response};
+use ragmaker_http::{GetRequest, Response, Step};
 use ragmaker_ingest::{Page, Verdict};
 use ragmaker_knowledge::{EMPTY_CONTENT, content_hash, title_of};
 use ragmaker_markdown::Document;
@@ -94,7 +94,7 @@ pub(crate) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// The address that the document was made from, if it is that of the publisher's Markdown or of a redirect.
+    /// The address that the document was made from, if it is that of the publisher's Markdown.
     fn from(&self) -> Option<Url> {
         let Some(Source::Http { from, .. }) = &self.listed.source else { return None };
         Url::parse(from.as_ref()?).ok()
@@ -173,7 +173,7 @@ fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Option<Visited> {
         return None;
     }
     let response = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), run).ok()?;
-    if response.status == 304 {
+    if response.status == 304 && response.steps.is_empty() {
         let links = known.links.clone()?;
         return Some(Visited { also: vec![key(&from)], links, ..Outcome::Unchanged(known.source(run)?).into() });
     }
@@ -220,12 +220,19 @@ fn ask(
 ) -> Result<Response, Error> {
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let get = GetRequest { url: at, accept, headers: &headers };
-    run.site.get(&get, run.reach(page), &mut |to| {
+    let mut is_permanent = true;
+    run.site.get(&get, run.reach(page), &mut |Step { status, to }| {
+        is_permanent &= is_permanent_redirect(*status);
         if key(to) != key(page) && run.done.has(&key(to)) {
-            return Err(NotFollowed::Seen.error(key(to)));
+            let reason = if is_permanent { NotFollowed::Seen } else { NotFollowed::SeenForNow };
+            return Err(reason.error(key(to)));
         }
         Ok(())
     })
+}
+
+fn is_permanent_redirect(status: u16) -> bool {
+    matches!(status, 301 | 308)
 }
 
 fn refused(own: &str, reason: impl Into<String>) -> Visited {
@@ -238,6 +245,9 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
         page(Verdict::Refused, error.message().to_owned())
     } else if NotFollowed::Seen.is(error) {
         if is_known { Outcome::Moved(error.message().to_owned()) } else { Outcome::Alias }
+    } else if NotFollowed::SeenForNow.is(error) {
+        let to = error.message();
+        if is_known { page(Verdict::Refused, format!("for now it redirects to {to}")) } else { Outcome::Alias }
     } else if error.is(NOT_A_PAGE) || error.is(EMPTY_CONTENT) || error.is_not_allowed() {
         page(Verdict::Refused, error.to_string())
     } else {
@@ -260,7 +270,7 @@ fn answered(
     }
     let landed = response.url.clone();
     let redirected = (key(&landed) != own).then_some(&landed);
-    let permanent = response.steps.iter().all(|step| matches!(step.status, 301 | 308));
+    let permanent = response.steps.iter().all(|step| is_permanent_redirect(step.status));
     let loaded = match load(response, run.site.client, run.browser) {
         Ok(loaded) => loaded,
         Err(error) => return failed(&own, &error, known.is_some()),
@@ -378,11 +388,13 @@ fn chosen(
 impl Context<'_> {
     /// The source of the document at `at`, which is made of `response`.
     fn source_of(&self, response: &Response, at: &Url, kind: Kind) -> Source {
-        let text = |name: &str| response.header(name).map(std::borrow::Cow::into_owned);
         let is_publishers = kind == Kind::Markdown;
+        // The validators of a page that is elsewhere for now say nothing of the page at its own address.
+        let is_own = is_publishers || key(&response.url) == key(at);
+        let text = |name: &str| response.header(name).filter(|_| is_own).map(std::borrow::Cow::into_owned);
         Source::Http {
             section: Some(self.scope.prefix().to_string()),
-            from: (is_publishers || key(&response.url) != key(at)).then(|| key(&response.url)),
+            from: is_publishers.then(|| key(&response.url)),
             etag: text("etag"),
             last_modified: text("last-modified"),
         }

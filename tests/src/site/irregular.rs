@@ -14,6 +14,7 @@
 //! | `/front/` | missing pages show the start page |
 //! | `/lost/` | closes the connection for six of twelve pages |
 //! | `/same/` | answers 304 to any request for a page |
+//! | `/away/` | every page redirects to the start for now, after [`Irregular::leave`] |
 //! | `/leaving/` | a page that redirects out of the section after [`Irregular::leave`] |
 //! | `/shrinking/` | a page whose Markdown is short after [`Irregular::leave`] |
 //! | `/kinds/` | a part with status 206, HTML that is labelled as PDF, links of other schemes |
@@ -65,7 +66,7 @@ impl Irregular {
         self.server.log().iter().map(|request| request.path.clone()).collect()
     }
 
-    /// Lets the pages of `/leaving/` and `/shrinking/` answer in the other way.
+    /// Lets the pages of `/away/`, `/leaving/` and `/shrinking/` answer in the other way.
     pub fn leave(&self) {
         self.left.store(true, Ordering::Relaxed);
     }
@@ -150,6 +151,9 @@ fn answer(request: &Request, port: u16, time: u64, left: bool) -> Reply {
         "same" if name == "a" => Response::of_others("text/html", "").status(304).into(),
         "leaving" if name.is_empty() => page("Start", "start", &links(&["a", "b"])).into(),
         "leaving" if name == "a" && left => Response::redirect(302, "/other").into(),
+        "away" if name.is_empty() => page("Start", "start of away", &links(&["a", "b"])).into(),
+        "away" if left => Response::redirect(302, "/away/").into(),
+        "away" if is(&["a", "b"]) => page(name, &format!("away {name}"), "").into(),
         "leaving" if is(&["a", "b"]) => page(name, name, "").into(),
         "shrinking" if name == "index.html.md" && left => text("text/markdown", "# Short\n\nSee the page.\n").into(),
         "shrinking" if name == "index.html.md" => markdown("start", "Written by hand as Markdown.\n").into(),

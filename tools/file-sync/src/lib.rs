@@ -100,10 +100,8 @@ impl Args {
         let found = folder.files(&mut skips, &store)?;
         // A run that was killed is not continued: what it recorded is unchanged now.
         let mut run = Run::start_over(&at.catalog, "file-sync", self.jsonl)?;
-        let synced = folder.sync(&found, &mut store, &mut run);
-        // An error does not lose what was written before it.
-        let finished = store.finish();
-        synced.and(finished)?;
+        folder.sync(&found, &mut store, &mut run)?;
+        store.finish()?;
         run.finish_with(Facts {
             source_dir: ragmaker_files::shown(source_dir).0,
             catalog_file: at.catalog.file().to_string_lossy().into_owned(),

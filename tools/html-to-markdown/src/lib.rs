@@ -134,7 +134,7 @@ impl Tool for Args {
         &[stream::INVALID_RECORD, stream::PAGE_TIMEOUT],
     ];
     const COMMAND_LINE_FLAGS: &'static [&'static str] =
-        &["--raw", "--jsonl", "--warc", "--any-status", "--jobs", "--timeout-ms", "--max-bytes", "--max-failures"];
+        &["--jsonl", "--warc", "--any-status", "--jobs", "--timeout-ms", "--max-bytes", "--max-failures"];
 
     fn stream(&self, _: &Invocation) -> Option<Result<(), Error>> {
         let form = match (self.jsonl, self.warc) {

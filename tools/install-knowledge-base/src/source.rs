@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use crate::{SkippedDocument, failed};
 
-/// The name of a catalog of the Python original.
-const FORMER: &str = "discovery.json";
+/// Another name that a catalog may have.
+const OTHER_NAME: &str = "discovery.json";
 
 /// A knowledge base, its catalog read and found to be one.
 pub(crate) struct Source {
@@ -103,7 +103,7 @@ impl Source {
 
 /// The catalog of a knowledge base of the Python original, where it has another name.
 fn former_catalog(path: &Path, invocation: &Invocation) -> Option<Catalog> {
-    let names = [Path::new(FORMER).to_owned(), Path::new(knowledge_base::CACHE).join(FORMER)];
+    let names = [Path::new(OTHER_NAME).to_owned(), Path::new(knowledge_base::CACHE).join(OTHER_NAME)];
     let catalogs = names.iter().map(|name| Catalog::locate(None, Some(&path.join(name)), Access::Read, invocation));
     catalogs.flatten().find(|catalog| catalog.file().is_file())
 }

@@ -21,7 +21,9 @@ pub(crate) fn refresh(
     run: &mut Run,
     invocation: &Invocation,
 ) -> Result<(), Error> {
-    let address = match address(repository, invocation).and_then(|address| reachable(address, invocation)) {
+    let checked =
+        address(repository, invocation).and_then(|address| check_network(&address, invocation).map(|()| address));
+    let address = match checked {
         Ok(address) => address,
         Err(error) => return failed(urls, &error, run),
     };
@@ -51,9 +53,7 @@ pub(crate) fn refresh(
 }
 
 /// Refuses a repository on a host in a private network, unless the host of the call allows it.
-fn reachable(address: Address, invocation: &Invocation) -> Result<Address, Error> {
+fn check_network(address: &Address, invocation: &Invocation) -> Result<(), Error> {
     let url = address.host().and_then(|host| Url::parse(&format!("https://{host}/")).ok());
-    url.map_or(Ok(()), |url| Network::new(&invocation.host).check_resolved(&url))?;
-    // The server must not send Git on to such a host either.
-    Ok(if invocation.host.allow_private { address } else { address.without_redirects() })
+    url.map_or(Ok(()), |url| Network::new(&invocation.host).check_resolved(&url))
 }
