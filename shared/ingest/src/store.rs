@@ -288,10 +288,8 @@ impl<'a> Store<'a> {
 
 impl Drop for Store<'_> {
     fn drop(&mut self) {
-        if !self.pending.is_empty() {
-            // The run failed, and its error is more important.
-            let _ = self.record();
-        }
+        // If something is left, the run failed, and its error is more important.
+        let _ = if self.pending.is_empty() { Ok(()) } else { self.record() };
     }
 }
 

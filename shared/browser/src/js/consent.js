@@ -83,7 +83,7 @@ const shows = (element) => {
 const matching = (root, selector) => selector === "" ? [] : [root, ...[...root.querySelectorAll("*")].map(shadowOf).filter(Boolean)].flatMap((part) => [...part.querySelectorAll(selector)]);
 const within = (root, selector) => matching(root, selector).filter(shows);
 const labelOf = (element) => squeezed(element.getAttribute("aria-label") || element.textContent || element.value);
-const isUsable = (element) => !state.clicked.has(element) && isClickable(element);
+const isUsable = (element) => !state.clicked.has(element) && isClickable(element, STAYS_OR_EMPTY);
 const BUTTONS = "button,[role=button],a,input[type=button],input[type=submit]";
 const refuses = (element) => { const label = labelOf(element); return label.length <= 60 && REFUSE.test(label); };
 const accepts = (element) => !refuses(element) && ACCEPT.test(labelOf(element));

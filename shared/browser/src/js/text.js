@@ -9,8 +9,10 @@ const roots = (root, found = []) => {
   }
   return found;
 };
-const leadsElsewhere = (element) => {
+// An empty address is that of the page itself: without a script, it is loaded again.
+const STAYS = /^(#|javascript:)/, STAYS_OR_EMPTY = /^(#|javascript:|$)/;
+const leadsElsewhere = (element, stays) => {
   const link = element.closest("a[href]");
-  return link !== null && !/^(#|javascript:|$)/.test(link.getAttribute("href").trim());
+  return link !== null && !stays.test(link.getAttribute("href").trim());
 };
-const isClickable = (element) => !element.matches(":disabled,[aria-disabled=true]") && !leadsElsewhere(element);
+const isClickable = (element, stays = STAYS) => !element.matches(":disabled,[aria-disabled=true]") && !leadsElsewhere(element, stays);

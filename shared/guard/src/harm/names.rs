@@ -164,7 +164,8 @@ pub(super) fn fetches(words: &[String]) -> bool {
 
 /// Whether a command of `line` fetches from the web.
 pub(super) fn line_fetches(line: &str) -> bool {
-    if !FETCHERS.iter().any(|name| line.contains(name)) {
+    let mut words = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_')));
+    if !words.any(|word| FETCHERS.contains(&word)) {
         return false;
     }
     if line.len() > PARSED {

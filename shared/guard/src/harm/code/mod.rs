@@ -400,7 +400,8 @@ impl Reader<'_, '_, '_> {
             for path in &all {
                 self.deletes(path);
             }
-        } else if known && MOVE.contains(&last) {
+        } else if known && MOVE.contains(&last) && (of.is_none() || arguments.len() == 1) {
+            // Methods that take two texts, such as `text.replace("a", "b")`, move no file.
             let from = if let Some(of) = of { of } else { targets(0) };
             for path in &from {
                 self.deletes(path);
