@@ -58,7 +58,8 @@ impl Page {
         Self::new(url, Verdict::Failed, error.to_string())
     }
 
-    /// A page whose content could not be converted: refused if there is no text, or if a limit or a rule forbids to read it.
+    /// A page whose content could not be converted: `refused` if it has no text, or exceeds a limit, or violates a rule;
+    /// `failed` otherwise.
     pub fn not_converted(url: impl Into<String>, error: &Error) -> Self {
         let is_refused =
             error.is(EMPTY_CONTENT) || error.details().get("refused").is_some_and(|refused| *refused == true);

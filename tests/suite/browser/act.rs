@@ -14,6 +14,26 @@ fn acted(visitor: &Visitor, page: &str, steps: &Value) -> Value {
     visitor.act(page, &steps.to_string()).args(["--timeout", "100"]).run().answer().clone()
 }
 
+/// Steps with the controls of `/act/page`.
+pub(crate) fn control_steps() -> Value {
+    json!([
+        {"fill": ["textbox:Search", "tides"]}, {"press": ["textbox:Search", "ArrowDown"]},
+        {"fill": ["date:Day", "2026-01-31"]}, {"fill": ["Count", 12]}, {"fill": ["textbox:Notes", "one\ntwo"]},
+        {"fill": ["textbox:Editor", "New text"]},
+        {"select": ["combobox:Version", "3.2"]}, {"select": ["listbox:Topics", "Tides", "Ice"]},
+        {"select": ["combobox:Station", "Basalt"]},
+        {"check": "checkbox:All"}, {"check": "checkbox:Styled"}, {"check": "radio:Feet"}, {"check": "switch:Alarm"},
+        {"uncheck": "checkbox:Styled"},
+        {"hover": "link:Guides"}, {"wait": {"text": "A menu that opens"}},
+        {"click": "button:Edit [2]"}, {"click": "More about it"}, {"click": "#alarm"},
+    ])
+}
+
+/// The steps `first`, then the steps `then`.
+pub(crate) fn followed_by(first: Value, then: Value) -> Value {
+    [first, then].iter().flat_map(|steps| steps.as_array().unwrap().clone()).collect()
+}
+
 /// What the page that is open says now.
 fn says(visitor: &Visitor) -> String {
     Saved::by(&visitor.extract_open().args(["--selector", "body"]).run()).markdown
@@ -87,23 +107,17 @@ fn every_kind_of_step_has_the_effect_of_a_person() {
     let answer = acted(
         &visitor,
         "/act/page",
-        &json!([
-            {"fill": ["textbox:Search", "tides"]}, {"press": ["textbox:Search", "ArrowDown"]},
-            {"fill": ["date:Day", "2026-01-31"]}, {"fill": ["Count", 12]}, {"fill": ["textbox:Notes", "one\ntwo"]},
-            {"fill": ["textbox:Editor", "New text"]},
-            {"select": ["combobox:Version", "3.2"]}, {"select": ["listbox:Topics", "Tides", "Ice"]},
-            {"select": ["combobox:Station", "Basalt"]},
-            {"check": "checkbox:All"}, {"check": "checkbox:Styled"}, {"check": "radio:Feet"}, {"check": "switch:Alarm"},
-            {"uncheck": "checkbox:Styled"},
-            {"hover": "link:Guides"}, {"wait": {"text": "A menu that opens"}},
-            {"click": "button:Edit [2]"}, {"click": "More about it"}, {"click": "#alarm"},
+        &followed_by(
+            control_steps(),
+            json!([
             {"upload": ["file:Attachment", "notes.md"]}, {"wait": {"text": "with the notes"}},
             {"upload": ["button:Choose a file", "more.md"]}, {"wait": {"text": "with more notes"}},
             {"scroll": ["listbox:Long list", "end"]}, {"scroll": "end"}, {"wait": {"text": "Shown: bottom"}}, {"scroll": "top"},
             {"wait": {"gone": "No such text"}}, {"wait": {"selector": "#end"}}, {"wait": {"ms": 1}},
             {"click": "button:Inside localhost"}, {"wait": {"text": "Hit localhost"}}, {"fill": ["textbox:Field localhost", "abc"]},
             {"wait": {"text": "abc"}}, {"click": "Inside 127.0.0.1"}, {"fill": ["textbox:Field 127.0.0.1", "xyz"]},
-        ]),
+            ]),
+        ),
     );
     assert_eq!(answer["done"].as_array().unwrap().len(), 36, "{answer}");
     assert_eq!(answer["changes"]["title"], "Searching tides");

@@ -6,7 +6,10 @@ use ragmaker_tests::{
 };
 use serde_json::{Value, json};
 
-use super::remote::{Server, remote};
+use super::{
+    act::{control_steps, followed_by},
+    remote::{Server, remote},
+};
 
 /// What a tool answers with the browser that `with` names.
 type With<'a> = &'a dyn Fn(Tool) -> Tool;
@@ -39,21 +42,14 @@ pub(crate) fn assert_steps(visitor: &Visitor, with: With<'_>) {
     with(visitor.look()).args(["--selector", ".none"]).run().error("SELECTOR_NOT_FOUND");
 
     // Steps of all kinds.
-    let steps = json!([
+    let first = json!([
         {"click": "button:Load more"}, {"click": "Load more", "until": 2}, {"wait": {"text": "Row 8"}},
-        {"fill": ["textbox:Search", "tides"]}, {"press": ["textbox:Search", "ArrowDown"]},
-        {"fill": ["date:Day", "2026-01-31"]}, {"fill": ["Count", 12]}, {"fill": ["textbox:Notes", "one\ntwo"]},
-        {"fill": ["textbox:Editor", "New text"]},
-        {"select": ["combobox:Version", "3.2"]}, {"select": ["listbox:Topics", "Tides", "Ice"]},
-        {"select": ["combobox:Station", "Basalt"]},
-        {"check": "checkbox:All"}, {"check": "checkbox:Styled"}, {"check": "radio:Feet"}, {"check": "switch:Alarm"},
-        {"uncheck": "checkbox:Styled"},
-        {"hover": "link:Guides"}, {"wait": {"text": "A menu that opens"}},
-        {"click": "button:Edit [2]"}, {"click": "More about it"}, {"click": "#alarm"},
+    ]);
+    let last = json!([
         {"scroll": ["listbox:Long list", "end"]}, {"scroll": "end"}, {"wait": {"text": "Shown: bottom"}},
         {"scroll": "top"}, {"wait": {"gone": "No such text"}}, {"wait": {"selector": "#end"}}, {"wait": {"ms": 1}},
-    ])
-    .to_string();
+    ]);
+    let steps = followed_by(followed_by(first, control_steps()), last).to_string();
     let answers = [there(visitor.act("/act/page", &steps)), here(visitor.act("/act/page", &steps))];
     let done = |answer: &Value| -> Vec<String> {
         let lines = answer["done"].as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned());

@@ -47,23 +47,27 @@ pub(crate) struct PlainActor<'v, 'a> {
     visit: &'v mut PlainVisit<'a>,
     began: &'v Cell<bool>,
     until: Instant,
+    /// The windows before the steps.
+    windows: Vec<String>,
 }
 
 impl<'v, 'a> PlainActor<'v, 'a> {
-    pub(crate) fn new(visit: &'v mut PlainVisit<'a>, began: &'v Cell<bool>) -> Self {
+    pub(crate) fn new(visit: &'v mut PlainVisit<'a>, began: &'v Cell<bool>) -> Result<Self, CommandError> {
         let until = visit.deadline.checked_sub(RESERVE).unwrap_or(visit.deadline);
-        Self { visit, began, until }
+        let windows = visit.driver.windows(visit.deadline)?;
+        Ok(Self { visit, began, until, windows })
     }
 
-    /// Closes the tabs that the page has opened: the call reads its own alone. A person may want them.
+    /// Closes the tabs that were opened during the steps: the call reads its own alone. A person may want them.
     pub(crate) fn close_opened(&mut self) -> Result<(), CommandError> {
         let PlainVisit { driver, deadline, .. } = &*self.visit;
         let windows = driver.windows(*deadline)?;
-        if windows.len() < 2 || self.visit.request.visible {
+        let opened: Vec<_> = windows.iter().filter(|window| !self.windows.contains(window)).collect();
+        if opened.is_empty() || self.visit.request.visible {
             return Ok(());
         }
         let own = driver.window(*deadline)?;
-        for opened in windows.iter().filter(|window| **window != own) {
+        for opened in opened {
             driver.switch_to(opened, *deadline)?;
             driver.close_window(*deadline)?;
         }
@@ -88,6 +92,9 @@ impl<'v, 'a> PlainActor<'v, 'a> {
             let (plain, number) = Locator::numbered(&locator.text);
             for what in ["by-text", "by-css"] {
                 for (text, number) in [(locator.text.as_str(), None), (plain, number)] {
+                    if text.trim().is_empty() {
+                        continue;
+                    }
                     let mut found = self.by(what, text)?;
                     match number {
                         Some(number) if number <= found.len() => return Ok(Ok(found.swap_remove(number - 1))),

@@ -61,9 +61,11 @@ impl Visit<'_> {
             |visit, (page, _)| {
                 acts_on(&page)?;
                 visit.script = &meanwhile;
-                let mut actor = PlainActor::new(visit, &began);
-                let (done, failed) = actor.take(steps)?;
-                actor.close_opened().map_err(|error| Failure::of(error, &page.url))?;
+                let of = |error| Failure::of(error, &page.url);
+                let mut actor = PlainActor::new(visit, &began).map_err(of)?;
+                let taken = actor.take(steps);
+                actor.close_opened().map_err(of)?;
+                let (done, failed) = taken?;
                 visit.script = &changes;
                 let (after, counted) = visit.rest().map_err(|failure| after_steps(failure, &done))?;
                 Ok((after, (done, SideEffects::default(), counted, page.title, failed)))

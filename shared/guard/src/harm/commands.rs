@@ -2,7 +2,7 @@
 
 use super::{
     Inspector,
-    names::{base, is_interpreter, is_shell, unwrapped},
+    names::{base, is_formatter, is_interpreter, is_shell, unwrapped},
     notes,
     targets::is_disk,
     words::shown,
@@ -96,20 +96,7 @@ impl Inspector<'_> {
     fn machine(&mut self, name: &str, rest: &[String], operands: &[&String]) {
         let lists = rest.iter().any(|word| ["-l", "--list", "--help", "--version"].contains(&word.as_str()));
         let first = operands.first().map(|word| word.as_str()).unwrap_or_default();
-        let formats = [
-            "mkfs",
-            "mke2fs",
-            "mkswap",
-            "wipefs",
-            "fdisk",
-            "sfdisk",
-            "cfdisk",
-            "gdisk",
-            "sgdisk",
-            "parted",
-            "blkdiscard",
-        ];
-        if (formats.contains(&name) || name.starts_with("mkfs.")) && !lists {
+        if is_formatter(name) && !lists {
             self.block("write-disk", "it formats or partitions a disk");
         }
         let stops = match name {

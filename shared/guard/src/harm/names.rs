@@ -54,7 +54,7 @@ const FETCHERS: [&str; 22] = [
 ];
 
 /// Commands that are recognised among a wrapper's arguments, in addition to shells, interpreters and wrappers.
-const HARMFUL: [&str; 34] = [
+const HARMFUL: [&str; 24] = [
     "rm",
     "unlink",
     "rmdir",
@@ -67,16 +67,6 @@ const HARMFUL: [&str; 34] = [
     "dd",
     "tee",
     "find",
-    "mkfs",
-    "mkswap",
-    "wipefs",
-    "fdisk",
-    "sfdisk",
-    "cfdisk",
-    "gdisk",
-    "sgdisk",
-    "parted",
-    "blkdiscard",
     "shutdown",
     "reboot",
     "halt",
@@ -91,8 +81,12 @@ const HARMFUL: [&str; 34] = [
     "ln",
 ];
 
-/// The longest text in a substitution that is parsed for this question. A longer one that names a fetching program
-/// counts as one.
+/// Programs that format or partition a disk, beside `mkfs.*`.
+const FORMATTERS: [&str; 11] =
+    ["mkfs", "mke2fs", "mkswap", "wipefs", "fdisk", "sfdisk", "cfdisk", "gdisk", "sgdisk", "parted", "blkdiscard"];
+
+/// The longest text in a substitution that is parsed to find out whether it fetches. A longer one that names a fetching
+/// program counts as fetching.
 const PARSED: usize = 2_000;
 
 /// The name of a program without its folder.
@@ -102,6 +96,11 @@ pub(super) fn base(word: &str) -> &str {
 
 pub(super) fn is_interpreter(name: &str) -> bool {
     SHELLS.contains(&name) || INTERPRETERS.iter().any(|one| name == *one || name.starts_with("python3."))
+}
+
+/// Whether a program formats or partitions a disk.
+pub(super) fn is_formatter(name: &str) -> bool {
+    FORMATTERS.contains(&name) || name.starts_with("mkfs.")
 }
 
 /// The command without its wrappers.
@@ -120,7 +119,7 @@ fn inside(words: &[String]) -> Option<&[String]> {
     let is_command = |word: &String| {
         let name = base(word);
         let known = HARMFUL.contains(&name) || FETCHERS.contains(&name) || WRAPPERS.contains(&name);
-        !word.starts_with('-') && (known || is_interpreter(name) || name.starts_with("mkfs.") || plain(name))
+        !word.starts_with('-') && (known || is_interpreter(name) || is_formatter(name) || plain(name))
     };
     let at = rest.iter().position(is_command)?;
     Some(&rest[at..])
