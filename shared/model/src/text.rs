@@ -86,8 +86,12 @@ pub(crate) fn calls(text: &str, tools: &[Declaration]) -> Option<(String, Vec<Pa
     for mark in ["<tool_call>", "</tool_call>", "```json", "```"] {
         left = left.replace(mark, "");
     }
-    let left = left.trim_matches(|c: char| c.is_whitespace() || "[],;".contains(c)).to_owned();
-    Some((left, drafts))
+    Some((left.trim_matches(is_around).to_owned(), drafts))
+}
+
+/// Whether a character may stand between a text and its calls.
+fn is_around(c: char) -> bool {
+    c.is_whitespace() || "[],;".contains(c)
 }
 
 /// The text of an answer that may hold calls, as it comes: what cannot belong to a call is shown at once.
@@ -123,7 +127,8 @@ impl Shown {
     /// Shows the rest of the `whole` text, in which the calls are left out.
     pub(crate) fn end(self, whole: &str, show: &mut dyn FnMut(&str)) {
         let shown = self.text[..self.shown].trim_start();
-        let rest = whole.trim_start().strip_prefix(shown).unwrap_or_default();
+        let without_around = || whole.strip_prefix(shown.trim_start_matches(is_around));
+        let rest = whole.trim_start().strip_prefix(shown).or_else(without_around).unwrap_or_default();
         // Nothing was shown of a text that begins otherwise.
         let rest = if self.shown == 0 { whole } else { rest };
         if !rest.is_empty() {
@@ -197,6 +202,8 @@ mod tests {
         assert_eq!((before.concat().as_str(), after.concat().as_str()), ("Run `ls`:\n", "```sh\nls\n```"));
         let (before, after) = shown(&["\n ", "Let me look.\n{\"tool\"", ": 1}"], "Let me look.");
         assert_eq!((before.concat().as_str(), after.len()), ("\n Let me look.\n", 0));
+        let (before, after) = shown(&["[1] The gauge. {\"tool\"", ": 1} And more."], "1] The gauge.  And more.");
+        assert_eq!((before.concat().as_str(), after.concat().as_str()), ("[1] The gauge. ", " And more."));
         assert_eq!(shown(&["{\"tool\": 1}"], "").0, [""; 0]);
         assert_eq!(shown(&["{\"a\": 1}"], "{\"a\": 1}").1, ["{\"a\": 1}"]);
     }
