@@ -52,7 +52,7 @@ use crate::{
 };
 
 /// The time that is reserved for reading the page at the end of a call.
-const RESERVE: Duration = Duration::from_millis(1500);
+pub(crate) const RESERVE: Duration = Duration::from_millis(1500);
 
 /// After a step with an effect, the page must be quiet for this long, in milliseconds.
 const QUIET: f64 = 25.0;

@@ -26,7 +26,12 @@ if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
   // A page that works in small steps leaves no idle time until it is done.
   const { didTimeout } = await new Promise((go) => requestIdleCallback(go, { timeout: limits.idleCallback }));
   counts = undefined;
-  state = didTimeout && doc.visibilityState === "visible" ? "wait" : look(selector);
+  // Nor does a browser that draws no frames, such as Chromium after a WebDriver click on a checkbox.
+  const draws = () => Promise.race([
+    new Promise((go) => requestAnimationFrame(() => go(true))),
+    new Promise((go) => AbortSignal.timeout(limits.idleCallback).addEventListener("abort", () => go(false))),
+  ]);
+  state = didTimeout && doc.visibilityState === "visible" && await draws() ? "wait" : look(selector);
 }
 if (state === "bad-selector" || (!now && (state === "wait" || state === "parsing"))) return [state];
 let content = null;

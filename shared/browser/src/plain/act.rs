@@ -17,7 +17,7 @@ use url::Url;
 use super::{PlainVisit, controls};
 use crate::{
     act::{
-        Keys,
+        Keys, RESERVE,
         input::{Requirement, StepError, UsableElement, missing, refusal, unusable},
         surface::{ELEMENT_TIMEOUT, Surface},
     },
@@ -26,18 +26,14 @@ use crate::{
     readiness::limits::LIMITS,
 };
 
-/// The time that is reserved for reading the page at the end of a call.
-const RESERVE: Duration = Duration::from_millis(1500);
-
 /// The interval between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Notes that the document is about to be replaced: a browser that is asked meanwhile answers for the old one.
 const WATCH: &str = "const leaves = Symbol.for('ragmaker-leaves');
-if (document[leaves] === undefined) {
-  document[leaves] = false;
-  addEventListener('beforeunload', () => { document[leaves] = true; });
-}
+if (document[leaves] === undefined) addEventListener('beforeunload', () => { document[leaves] = true; });
+// A download is announced in the same way, and the document stays.
+document[leaves] = false;
 return true;";
 const LEAVES: &str = "return document[Symbol.for('ragmaker-leaves')] === true;";
 const INSERT: &str = "return document.execCommand('insertText', false, arguments[0]);";
