@@ -18,11 +18,11 @@ use url::Url;
 
 use crate::provenance;
 
-/// The most bytes of a resource: all of it goes into a conversation.
-const LARGEST: u64 = 1 << 20;
+/// The maximum size in bytes of a resource: all of it goes into a conversation.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// The most characters of a title or a summary that a list shows.
-const LONGEST: usize = 300;
+/// The maximum length in characters of a title or a summary that a list shows.
+const MAX_LABEL: usize = 300;
 
 /// A resource, as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,10 +93,10 @@ pub fn read(uri: &str, host: &HostOptions) -> Result<Contents, Error> {
     let place = roots.place(&file.to_string_lossy())?;
     let opened = place.open()?;
     let mut bytes = vec![];
-    opened.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| io_error(&error, &file))?;
-    if bytes.len() as u64 > LARGEST {
+    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| io_error(&error, &file))?;
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(INPUT_TOO_LARGE
-            .error(format!("{} has more than {LARGEST} bytes", file.display()))
+            .error(format!("{} has more than {MAX_BYTES} bytes", file.display()))
             .remedy("Read it in parts with read_file.")
             .detail("path", file.to_string_lossy()));
     }
@@ -178,7 +178,7 @@ fn resource(
     mime_type: &'static str,
 ) -> Option<Resource> {
     let size = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
-    let short = |text: String| text.chars().take(LONGEST).collect::<String>();
+    let short = |text: String| text.chars().take(MAX_LABEL).collect::<String>();
     Some(Resource {
         uri: Url::from_file_path(file).ok()?.into(),
         name: name.to_owned(),

@@ -50,7 +50,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
     Some(if printed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The most bytes that a tool may print: its answers stay far below, and more would fill the host's memory.
+/// The maximum number of bytes that a tool may print: its answers stay far below, and more would fill the host's memory.
 const OUTPUT: usize = 16 << 20;
 /// The interval at which a wait checks whether to continue.
 const POLL: Duration = Duration::from_millis(10);

@@ -29,7 +29,7 @@ mod windows;
 use ragmaker_tests::visitor::Visitor;
 use serde_json::Value;
 
-/// The most characters that clients take without cutting.
+/// The maximum number of characters that clients take without cutting.
 const OUTPUT_LIMIT: usize = 29_000;
 
 /// Goes to a page, which has to succeed.

@@ -13,7 +13,7 @@ use ragmaker_tests::{
 };
 use serde_json::{Map, Value, json};
 
-/// The most characters that clients take without cutting.
+/// The maximum number of characters that clients take without cutting.
 const OUTPUT_LIMIT: usize = 29_000;
 
 /// Runs `check` for every tool, with a way to call it.

@@ -11,7 +11,7 @@ use std::{
 use ragmaker_tests::discovery::workspace;
 
 /// The longest source file, in lines.
-const LONGEST: usize = 500;
+const MAX_LINES: usize = 500;
 
 /// The crates in `group`, such as `tools`: folder and manifest.
 fn crates(group: &str) -> Vec<(PathBuf, String)> {
@@ -53,7 +53,7 @@ fn source_files_are_short() {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 files += 1;
                 let lines = fs::read_to_string(&path).unwrap().lines().count();
-                long.extend((lines > LONGEST).then(|| format!("{}: {lines} lines", path.display())));
+                long.extend((lines > MAX_LINES).then(|| format!("{}: {lines} lines", path.display())));
             }
         }
     }

@@ -13,8 +13,8 @@ use anyhow::{Context, bail, ensure};
 
 use crate::process::{cargo, line};
 
-/// The most failed tests that are run again.
-const MOST: usize = 4;
+/// The maximum number of failed tests that are run again.
+const MAX_REPEATED: usize = 4;
 
 /// Runs `cargo test` with `arguments`, and with `of_tests` and `threads` (as libtest has them) for the test programs.
 pub(crate) fn tests(arguments: &[&str], of_tests: &[&str], threads: Option<&str>) -> anyhow::Result<()> {
@@ -30,7 +30,7 @@ pub(crate) fn tests(arguments: &[&str], of_tests: &[&str], threads: Option<&str>
     }
     let failed = &first_run.failed;
     ensure!(first_run.is_explained(), "{}: {status}", line(&first));
-    ensure!(failed.len() <= MOST, "{} tests failed", failed.len());
+    ensure!(failed.len() <= MAX_REPEATED, "{} tests failed", failed.len());
     println!("\nagain, each alone: {}", failed.join(", "));
     let (status, second_run) = run(test(Some("1")).arg("--exact").args(failed))?;
     if !status.success() || second_run.passed < failed.len() {

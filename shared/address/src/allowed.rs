@@ -20,11 +20,11 @@ const ALLOWED_DOMAINS: &str = "RAGMAKER_ALLOWED_DOMAINS";
 /// The codes of a tool that is given addresses.
 pub const ERRORS: &[Code] = &[URL_NOT_ALLOWED, DOMAIN_NOT_ALLOWED];
 
-/// The most bytes of an address: as many as servers take in one request. It is in every answer and
+/// The maximum size in bytes of an address: as many as servers take in one request. It is in every answer and
 /// identifies the page in the catalog, so it cannot be shortened.
 pub const MAX_BYTES: usize = 8000;
 
-/// The most characters of a refused address that an error repeats.
+/// The maximum length in characters of a refused address that an error repeats.
 const SHOWN: usize = 200;
 
 /// The URL in `text`, an argument `--url`.

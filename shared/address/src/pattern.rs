@@ -13,7 +13,7 @@ use regex_automata::nfa::thompson::{
 };
 
 /// The memory limit of a pattern, in bytes: the default of the regex crate.
-const MOST: usize = 10 << 20;
+const MAX_MEMORY: usize = 10 << 20;
 
 /// A compiled regular expression of a caller.
 ///
@@ -37,7 +37,7 @@ impl Pattern {
     ///
     /// `ARGUMENT_ERROR` with a reason of one line.
     pub fn new(argument: &str, text: &str) -> Result<Self, Error> {
-        let limits = thompson::Config::new().nfa_size_limit(Some(MOST));
+        let limits = thompson::Config::new().nfa_size_limit(Some(MAX_MEMORY));
         let machine = PikeVM::builder().thompson(limits).build(text).map_err(|error| {
             // The parser's message has several lines; the last one states the problem.
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);

@@ -29,7 +29,7 @@ pub const BLOCK_LIST_NOT_READABLE: Code = Code::new(
 );
 
 /// The largest list, in bytes; the largest published lists have 6 MB.
-const LONGEST: u64 = 32 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 
 /// Compiled filter lists.
 pub struct BlockList {
@@ -120,7 +120,7 @@ fn fingerprint(files: &[PathBuf]) -> Result<u64, Error> {
         if !data.is_file() {
             return Err(unreadable(&file, "it is not a regular file"));
         }
-        if data.len() > LONGEST {
+        if data.len() > MAX_BYTES {
             return Err(unreadable(&file, "it is too long"));
         }
         let changed = data.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());

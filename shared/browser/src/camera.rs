@@ -19,8 +19,8 @@ use crate::{
     page::Page,
 };
 
-/// The most pixels of a side, which is what WebP can hold.
-const LONGEST_SIDE: f64 = 16_383.0;
+/// The maximum number of pixels of a side, which is what WebP can hold.
+const MAX_SIDE: f64 = 16_383.0;
 
 /// How long to wait for the pictures and fonts of a page.
 const PICTURES: Duration = Duration::from_secs(5);
@@ -28,8 +28,8 @@ const PICTURES: Duration = Duration::from_secs(5);
 /// The part of the remaining time that may be waited for them.
 const PICTURES_SHARE: u32 = 2;
 
-/// The most numbers that are drawn.
-const MOST_NUMBERS: usize = 500;
+/// The maximum number of numbers that are drawn.
+const MAX_NUMBERS: usize = 500;
 
 /// How often a picture is made smaller until it fits.
 const ROUNDS: usize = 5;
@@ -139,8 +139,8 @@ impl<'n, 'a> Camera<'n, 'a> {
                 is_beyond_window: area != PictureArea::Viewport,
             },
         };
-        let is_cut = area.width > LONGEST_SIDE || area.height > LONGEST_SIDE;
-        (area.width, area.height) = (area.width.clamp(1.0, LONGEST_SIDE), area.height.clamp(1.0, LONGEST_SIDE));
+        let is_cut = area.width > MAX_SIDE || area.height > MAX_SIDE;
+        (area.width, area.height) = (area.width.clamp(1.0, MAX_SIDE), area.height.clamp(1.0, MAX_SIDE));
         Ok((area, is_cut))
     }
 
@@ -217,7 +217,7 @@ impl<'n, 'a> Camera<'n, 'a> {
             let Some([left, top, right, bottom]) = quads.first() else { continue };
             let corner = (left + across + window.x, top + down + window.y);
             marks.push((index + 1, [corner.0, corner.1, right - left, bottom - top]));
-            if marks.len() >= MOST_NUMBERS {
+            if marks.len() >= MAX_NUMBERS {
                 break;
             }
         }

@@ -29,7 +29,7 @@ pub struct PictureRequest<'a> {
     pub area: PictureArea<'a>,
     /// Whether the listed elements have their numbers in it.
     pub numbered: bool,
-    /// The most characters of a smaller copy in base64, if there is to be one.
+    /// The maximum length in characters of a smaller copy in base64, if there is to be one.
     pub reduced_to: Option<usize>,
 }
 

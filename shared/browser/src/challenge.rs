@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::facts::{ChallengeSign, Facts};
 
-/// The most text, in characters, of a page that is nothing but a challenge.
+/// The maximum length, in characters, of the text of a page that is nothing but a challenge.
 const SPARSE: u64 = 1500;
 
-/// The most prose, in characters, beside a CAPTCHA widget. More prose is the content of the page.
+/// The maximum length, in characters, of prose beside a CAPTCHA widget. More prose is the content of the page.
 const PROSE: u64 = 300;
 
-/// The most links beside a CAPTCHA widget.
+/// The maximum number of links beside a CAPTCHA widget.
 const LINKS: u64 = 15;
 
 /// Statuses of challenge pages: 202 and 405 of AWS WAF; 403, 429 and 503 of all vendors.

@@ -26,8 +26,8 @@ use crate::{
     page::PageFile,
 };
 
-/// The most bytes of a file (64 MiB).
-const MOST: u64 = 64 << 20;
+/// The maximum size in bytes of a file (64 MiB).
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The number of bytes that are read at once (256 KiB). Eight tabs hold a few copies of one each.
 const BLOCK: usize = 256 << 10;
@@ -116,7 +116,7 @@ impl Download<'_, '_> {
         let allowed = ragmaker_address::check(url).and_then(|()| self.navigation.domains.check(url));
         let reached = self.navigation.loading.reach().map_or(Ok(()), |reach| reach.check(url, None));
         let length = header(paused, "content-length").and_then(|length| length.trim().parse::<u64>().ok());
-        let is_long = length.is_some_and(|length| length > MOST);
+        let is_long = length.is_some_and(|length| length > MAX_BYTES);
         allowed.and(reached).err().or_else(|| is_long.then(|| too_long(url)))
     }
 
@@ -135,7 +135,7 @@ impl Download<'_, '_> {
             let decoded = (part["base64Encoded"] == true).then(|| STANDARD.decode(data).unwrap_or_default());
             let bytes = decoded.as_deref().unwrap_or(data.as_bytes());
             size += bytes.len() as u64;
-            if size > MOST {
+            if size > MAX_BYTES {
                 return Err(too_long(url).into());
             }
             file.write_all(bytes).map_err(not_kept)?;
@@ -161,7 +161,7 @@ impl Download<'_, '_> {
 
 fn too_long(url: &Url) -> Error {
     FILE_TOO_LARGE
-        .error(format!("the URL leads to a file of more than {MOST} bytes"))
+        .error(format!("the URL leads to a file of more than {MAX_BYTES} bytes"))
         .remedy("Leave this file out, or load it with another program.")
         .detail("url", url.as_str())
 }

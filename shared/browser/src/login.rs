@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::facts::SignIn;
 
-/// The most text, in characters, beside a sign-in form without further signs.
+/// The maximum length, in characters, of text beside a sign-in form without further signs.
 const BESIDE: u32 = 300;
 
 /// The same if the tab was redirected to the form.
@@ -20,7 +20,7 @@ const BESIDE_WITH_NAME: u32 = 1500;
 /// A longer article is the content of the page.
 const ARTICLE: u32 = 80;
 
-/// The most fields of a sign-in form: name, password, organization, code.
+/// The maximum number of fields of a sign-in form: name, password, organization, code.
 const FIELDS: u32 = 4;
 
 /// Whether the page at `url` with this form and title is only a sign-in page; `requested` is the URL of the navigation.

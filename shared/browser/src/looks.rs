@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{elements::Node, profile::Profile};
 
-/// The most pages whose last look is kept.
-const MOST_PAGES: usize = 32;
+/// The maximum number of pages whose last look is kept.
+const MAX_PAGES: usize = 32;
 
-/// The most elements of a page that are kept.
-const MOST_ELEMENTS: usize = 20_000;
+/// The maximum number of elements of a page that are kept.
+const MAX_ELEMENTS: usize = 20_000;
 
 /// How a look relates to the last one of the page in the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Comparison {
             marks[index].1 = false;
         }
         let last = marks.into_iter().filter_map(|(mark, is_unlisted)| Some((mark?, !is_unlisted)));
-        record(&file, &Looks { last: last.take(MOST_ELEMENTS).collect(), before: earlier });
+        record(&file, &Looks { last: last.take(MAX_ELEMENTS).collect(), before: earlier });
     }
 }
 
@@ -155,7 +155,7 @@ fn record(file: &Path, looks: &Looks) {
         |entry: &fs::DirEntry| entry.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     let mut files: Vec<_> = entries.map(|entry| (age(&entry), entry.path())).collect();
     files.sort();
-    for (_, old) in files.iter().rev().skip(MOST_PAGES) {
+    for (_, old) in files.iter().rev().skip(MAX_PAGES) {
         let _ = fs::remove_file(old);
     }
 }
@@ -239,10 +239,10 @@ mod tests {
     #[test]
     fn few_pages_are_kept() {
         let (_kept, profile) = crate::profile::tests::profile();
-        for page in 0..MOST_PAGES + 5 {
+        for page in 0..MAX_PAGES + 5 {
             let url = format!("https://x.example/{page}");
             compare(&profile, &url, &[node("a", &[], "")], LookRequest::default(), false).record([0]);
         }
-        assert_eq!(fs::read_dir(profile.looks_folder()).unwrap().count(), MOST_PAGES);
+        assert_eq!(fs::read_dir(profile.looks_folder()).unwrap().count(), MAX_PAGES);
     }
 }

@@ -41,8 +41,8 @@ const FIREFOX: &str = ".firefox-";
 /// The file with the origins of the session's pages.
 const ORIGINS: &str = "origins";
 
-/// The most origins that are noted.
-const MOST_ORIGINS: usize = 1_000;
+/// The maximum number of origins that are noted.
+const MAX_ORIGINS: usize = 1_000;
 
 /// The name of the session that is used when none is named.
 pub const DEFAULT_SESSION: &str = "default";
@@ -240,7 +240,7 @@ impl Profile {
     /// Notes an origin of the session's pages.
     pub(crate) fn note_origin(&self, origin: &str) {
         let known = self.origins();
-        if known.len() >= MOST_ORIGINS || known.iter().any(|known| known == origin) {
+        if known.len() >= MAX_ORIGINS || known.iter().any(|known| known == origin) {
             return;
         }
         // Several calls may write at once: each line is one write.

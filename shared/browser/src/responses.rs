@@ -14,14 +14,14 @@ use ragmaker_address::{MAX_BYTES, Pattern, same_page};
 use serde_json::{Value, json};
 use url::Url;
 
-/// The most answers of a page.
-const MOST: usize = 50;
+/// The maximum number of answers of a page.
+const MAX_RESPONSES: usize = 50;
 
-/// The most bytes of one answer (1 MiB).
-pub(crate) const MOST_BYTES: usize = 1 << 20;
+/// The maximum size in bytes of one answer (1 MiB).
+pub(crate) const MAX_BODY: usize = 1 << 20;
 
-/// The most bytes of all answers of a page (8 MiB).
-const MOST_TOGETHER: usize = 8 << 20;
+/// The maximum size in bytes of all answers of a page (8 MiB).
+const MAX_TOTAL_BYTES: usize = 8 << 20;
 
 /// The time limit for matching URLs against the pattern.
 const MATCHING: Duration = Duration::from_secs(5);
@@ -153,14 +153,14 @@ impl Collector {
     /// Takes the answer to the command `id`; `None` if the browser does not have the body any more.
     pub(crate) fn receive(&mut self, id: u64, answer: Option<&Value>) {
         let Some(Expected { url, address }) = self.asked.remove(&id) else { return };
-        let Some(body) = answer.and_then(text_of).filter(|body| body.len() <= MOST_BYTES) else {
+        let Some(body) = answer.and_then(text_of).filter(|body| body.len() <= MAX_BODY) else {
             self.collected.left_out += 1;
             return;
         };
         let responses = &mut self.collected.responses;
         responses.retain(|known| !same_page(&known.url, &url));
         let together: usize = responses.iter().map(|known| known.body.len()).sum();
-        if responses.len() >= MOST || together + body.len() > MOST_TOGETHER {
+        if responses.len() >= MAX_RESPONSES || together + body.len() > MAX_TOTAL_BYTES {
             self.collected.left_out += 1;
         } else if !body.trim().is_empty() {
             responses.push(JsonResponse { url, body, address });
@@ -253,12 +253,12 @@ mod tests {
     #[test]
     fn number_and_size_are_bounded() {
         let mut all = collector("");
-        answered(&mut all, 0, "GET", ("https://x.example/long", 200, "text/json"), &"1".repeat(MOST_BYTES + 1));
+        answered(&mut all, 0, "GET", ("https://x.example/long", 200, "text/json"), &"1".repeat(MAX_BODY + 1));
         for id in 1..=60 {
             answered(&mut all, id, "GET", (&format!("https://x.example/{id}"), 200, "text/json"), "1");
         }
         let JsonResponses { responses, left_out } = all.into_collected();
-        assert_eq!((responses.len(), left_out), (MOST, 11));
+        assert_eq!((responses.len(), left_out), (MAX_RESPONSES, 11));
         let mut large = collector("");
         for id in 1..=10 {
             answered(
@@ -266,7 +266,7 @@ mod tests {
                 id,
                 "GET",
                 (&format!("https://x.example/{id}"), 200, "text/json"),
-                &"1".repeat(MOST_BYTES),
+                &"1".repeat(MAX_BODY),
             );
         }
         assert_eq!(large.into_collected().responses.len(), 8);

@@ -28,11 +28,11 @@ use crate::{
     webdriver::Driver,
 };
 
-/// The most tabs that are kept for later calls.
+/// The maximum number of tabs that are kept for later calls.
 const KEPT: usize = 8;
 
-/// The most tabs in use at once; more would only slow each other down.
-const MOST: usize = 16;
+/// The maximum number of tabs in use at once; more would only slow each other down.
+const MAX_TABS: usize = 16;
 
 /// The interval at which a call that waits for a tab tries again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
@@ -141,7 +141,7 @@ impl Tab {
                 if latest && taken == 0 {
                     return Ok(None);
                 }
-                let all_taken = taken >= MOST;
+                let all_taken = taken >= MAX_TABS;
                 if !latest
                     && !all_taken
                     && let Some(_commands) = profile.lock_driver()

@@ -12,8 +12,8 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The most characters of a picture in an answer, in base64.
-pub const MOST_CHARACTERS: usize = 20_000;
+/// The maximum length in characters of a picture in an answer, in base64.
+pub const MAX_CHARACTERS: usize = 20_000;
 
 /// The arguments that ask for pictures and prints.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,7 +110,7 @@ impl<'a> CaptureArgs<'a> {
                 format: format(path)?,
                 area,
                 numbered: self.annotate,
-                reduced_to: self.image.then_some(MOST_CHARACTERS),
+                reduced_to: self.image.then_some(MAX_CHARACTERS),
             };
             Ok((output_file(path, "--screenshot", invocation)?, request))
         };

@@ -15,7 +15,7 @@ use crate::{
     outline::{Corrupt, Outline},
 };
 
-/// The most bytes of a catalog: a million documents are 350 MB.
+/// The maximum size in bytes of a catalog: a million documents are 350 MB.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// The absolute path of the catalog itself, links followed, in a folder that now exists.

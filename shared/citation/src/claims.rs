@@ -26,10 +26,10 @@ pub struct Claims {
 }
 
 /// The longest citation, and the longest quotation in quotation marks, in bytes.
-const LONGEST_CITATION: usize = 1_000;
-const LONGEST_QUOTE: usize = 20_000;
+const MAX_CITATION: usize = 1_000;
+const MAX_QUOTE: usize = 20_000;
 /// The maximum nesting depth of brackets in a citation.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Characters that may stand between a quotation and its citation.
 const BETWEEN: &[char] = &['.', ',', ';', ':', '(', '（', '、', '。', '，', '．', '—', '–', '-', '*', '_', '~'];
 
@@ -64,7 +64,7 @@ pub fn claims(answer: &str) -> Claims {
 
 /// The citation in the bracket at `open`, alone or as the target of a link, and its end.
 fn citation(answer: &str, open: usize) -> Option<(String, usize)> {
-    let inner = &answer[open + 1..answer.floor_char_boundary(open + LONGEST_CITATION)];
+    let inner = &answer[open + 1..answer.floor_char_boundary(open + MAX_CITATION)];
     let close = closing(inner, '[', ']')?;
     let (label, rest) = (&inner[..close], &inner[close + 1..]);
     let end = open + 1 + close + 1;
@@ -89,7 +89,7 @@ fn closing(text: &str, open: char, close: char) -> Option<usize> {
         match c {
             _ if before == '\\' => {}
             '\n' if before == '\n' => return None,
-            _ if c == open && depth == DEEPEST => return None,
+            _ if c == open && depth == MAX_DEPTH => return None,
             _ if c == open => depth += 1,
             _ if c == close && depth == 0 => return Some(at),
             _ if c == close => depth -= 1,
@@ -121,7 +121,7 @@ fn trimmed(text: &str) -> &str {
 fn quoted(before: &str) -> Option<String> {
     let close = before.chars().next_back()?;
     let inner = &before[..before.len() - close.len_utf8()];
-    let inner = &inner[inner.ceil_char_boundary(inner.len().saturating_sub(LONGEST_QUOTE))..];
+    let inner = &inner[inner.ceil_char_boundary(inner.len().saturating_sub(MAX_QUOTE))..];
     let openers: &[char] = match close {
         '”' | '〟' | '〞' => &['“', '„', '”', '〝'],
         '“' => &['„'],

@@ -18,9 +18,9 @@ pub(crate) enum Reading {
 }
 
 /// The longest link target, in bytes.
-const LONGEST_TARGET: usize = 2_000;
+const MAX_TARGET: usize = 2_000;
 /// The maximum nesting depth of parentheses in it.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Elements whose tags are dropped. Other tags may be code, such as `Vec<T>`.
 const ELEMENTS: [&str; 30] = [
     "a",
@@ -243,7 +243,7 @@ impl<'a> Source<'a> {
 
     /// The length of a link target after the closing bracket: `(target)` or `[name]`.
     fn target(&mut self) -> usize {
-        let end = self.bytes.len().min(self.at + LONGEST_TARGET);
+        let end = self.bytes.len().min(self.at + MAX_TARGET);
         let rest = &self.bytes[self.at + 1..end];
         match rest.first() {
             Some(b'(') => parenthesized(rest).unwrap_or(0),
@@ -290,7 +290,7 @@ impl<'a> Source<'a> {
         if !is_known || !matches!(name.as_bytes()[length], b' ' | b'>' | b'/' | b'\n') {
             return None;
         }
-        let end = rest.bytes().take(LONGEST_TARGET).position(|b| matches!(b, b'>' | b'<'))?;
+        let end = rest.bytes().take(MAX_TARGET).position(|b| matches!(b, b'>' | b'<'))?;
         if rest.as_bytes()[end] != b'>' {
             return None;
         }
@@ -366,7 +366,7 @@ fn parenthesized(rest: &[u8]) -> Option<usize> {
             _ if before == b'\\' => {}
             b'\n' if before == b'\n' => return None,
             b'"' => quoted ^= quoted || before == b' ' || before == b'\n',
-            b'(' if !quoted && depth == DEEPEST => return None,
+            b'(' if !quoted && depth == MAX_DEPTH => return None,
             b'(' if !quoted => depth += 1,
             b')' if !quoted => {
                 depth -= 1;

@@ -89,7 +89,7 @@ impl Origin {
 /// The settings of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// The most requests for one message of the person.
+    /// The maximum number of requests for one message of the person.
     pub max_steps: u64,
     /// Whether an answer after tool use needs a `think`.
     pub think_required: bool,

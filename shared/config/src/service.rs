@@ -28,7 +28,7 @@ pub struct ModelSettings {
     pub query: Vec<(String, String)>,
     /// The temperature.
     pub temperature: f64,
-    /// The most tokens of an answer; 0 for the provider's default.
+    /// The maximum number of tokens of an answer; 0 for the provider's default.
     pub max_output_tokens: u64,
     /// The number of seconds after which a silent endpoint is given up.
     pub timeout_s: u64,

@@ -22,7 +22,7 @@ use crate::{plan::Plan, secrets};
 const VERSION: ABI = ABI::V6;
 
 /// The greatest depth at which directories are allowed entry by entry.
-const DEEPEST: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// Restricts this process. Returns the effective version of Landlock, or `None` if it is not available.
 pub(crate) fn restrict(plan: &Plan, mounts: bool) -> Option<u8> {
@@ -58,11 +58,11 @@ fn rules(plan: &Plan, mounts: bool) -> Result<RulesetCreated, RulesetError> {
         let path = entry.path();
         // Devices are named below. Other processes' temporary files are not allowed.
         if path != Path::new("/dev") && path != Path::new("/tmp") {
-            ruleset = tree(ruleset, &path, read, &hidden, DEEPEST)?;
+            ruleset = tree(ruleset, &path, read, &hidden, MAX_DEPTH)?;
         }
     }
     for root in &policy.roots {
-        ruleset = tree(ruleset, root, read, &hidden_outside(&hidden, root, &policy.writable), DEEPEST)?;
+        ruleset = tree(ruleset, root, read, &hidden_outside(&hidden, root, &policy.writable), MAX_DEPTH)?;
     }
     for name in ["null", "zero", "full", "random", "urandom", "tty", "shm", "fd"] {
         let path = Path::new("/dev").join(name);

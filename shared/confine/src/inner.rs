@@ -26,10 +26,10 @@ use crate::{
 };
 
 /// The largest file that may be written, 16 GiB.
-const LARGEST_FILE: u64 = 16 << 30;
+const MAX_FILE: u64 = 16 << 30;
 
-/// The most processes of the user, as a limit for fork bombs.
-const MOST_PROCESSES: u64 = 4096;
+/// The maximum number of processes of the user, as a limit for fork bombs.
+const MAX_PROCESSES: u64 = 4096;
 
 pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
     let Some((namespaces, mounts, mut report)) = handed() else { return ExitCode::FAILURE };
@@ -70,10 +70,10 @@ fn confine(plan: &Plan, layers: &mut Layers) -> io::Result<()> {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
     };
     limit(Resource::Core, 0)?;
-    limit(Resource::Fsize, LARGEST_FILE)?;
+    limit(Resource::Fsize, MAX_FILE)?;
     if layers.namespaces {
         // Outside a user namespace, all processes of the user count.
-        limit(Resource::Nproc, MOST_PROCESSES)?;
+        limit(Resource::Nproc, MAX_PROCESSES)?;
     }
     drop_capabilities()?;
     let uses = |layer: &str| !plan.policy.without.iter().any(|name| name == layer);

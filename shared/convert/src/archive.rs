@@ -11,11 +11,11 @@ use zip::ZipArchive;
 
 use crate::{Kind, convert, title};
 
-/// The most files of an archive.
-const MOST_FILES: usize = 2_000;
+/// The maximum number of files of an archive.
+const MAX_FILES: usize = 2_000;
 
-/// The most bytes of all documents of an archive together, unpacked (64 MiB).
-const MOST_BYTES: u64 = 64 << 20;
+/// The maximum size in bytes of all documents of an archive together, unpacked (64 MiB).
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Whether `source` begins like a zip archive.
 ///
@@ -41,10 +41,10 @@ pub fn archive(name: &str, source: &Source) -> Result<Document, Error> {
     let too_large = |what: String| FILE_TOO_LARGE.error(format!("{name} has {what}")).detail("path", name);
     let input = input_of(source).map_err(|error| damaged(&error))?;
     let mut archive = ZipArchive::new(BufReader::new(input)).map_err(|error| damaged(&error))?;
-    if archive.len() > MOST_FILES {
-        return Err(too_large(format!("more than {MOST_FILES} files")));
+    if archive.len() > MAX_FILES {
+        return Err(too_large(format!("more than {MAX_FILES} files")));
     }
-    let (mut markdown, mut words, mut left) = (String::new(), 0, MOST_BYTES);
+    let (mut markdown, mut words, mut left) = (String::new(), 0, MAX_BYTES);
     for index in 0..archive.len() {
         let mut file = archive.by_index(index).map_err(|error| damaged(&error))?;
         let Ok(path) = file.name().map(|name| name.replace('\\', "/")) else { continue };
@@ -53,7 +53,7 @@ pub fn archive(name: &str, source: &Source) -> Result<Document, Error> {
         let mut bytes = vec![];
         // What the archive says of the size is not relied on.
         let read = file.by_ref().take(left + 1).read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
-        left = left.checked_sub(read as u64).ok_or_else(|| too_large(format!("more than {MOST_BYTES} bytes")))?;
+        left = left.checked_sub(read as u64).ok_or_else(|| too_large(format!("more than {MAX_BYTES} bytes")))?;
         let Ok(document) = convert(&path, kind, &Source::Memory(bytes), None) else { continue };
         words += document.words;
         markdown.extend(["# ", &path, "\n\n", &document.markdown, "\n"]);
@@ -105,10 +105,10 @@ mod tests {
         assert!(
             archive("a.zip", &Source::Memory(b"PK\x03\x04 and no more".to_vec())).unwrap_err().is(DOCUMENT_UNREADABLE)
         );
-        let many: Vec<_> = (0..=MOST_FILES).map(|number| (format!("{number}.md"), "x")).collect();
+        let many: Vec<_> = (0..=MAX_FILES).map(|number| (format!("{number}.md"), "x")).collect();
         let many: Vec<_> = many.iter().map(|(name, text)| (name.as_str(), *text)).collect();
         assert!(archive("a.zip", &packed(&many)).unwrap_err().is(FILE_TOO_LARGE));
-        let long = "0".repeat(MOST_BYTES as usize + 1);
+        let long = "0".repeat(MAX_BYTES as usize + 1);
         assert!(archive("a.zip", &packed(&[("a.txt", &long)])).unwrap_err().is(FILE_TOO_LARGE));
     }
 }

@@ -49,10 +49,10 @@ pub const ERRORS: &[Code] = &[
     DOCUMENT_UNREADABLE,
 ];
 
-/// The most bytes of a file (64 MiB).
+/// The maximum size in bytes of a file (64 MiB).
 const MAX: u64 = 64 << 20;
 
-/// The most bytes of a text in a markup that is converted (8 MiB).
+/// The maximum size in bytes of a text in a markup that is converted (8 MiB).
 const MAX_MARKUP: usize = 8 << 20;
 
 /// The share of a PDF's characters that has to be saved.

@@ -53,10 +53,10 @@ pub use wrong_page::WrongPage;
 /// The document could not be written.
 pub const OUTPUT_DIR_NOT_WRITABLE: Code = Code::new("OUTPUT_DIR_NOT_WRITABLE", "Name a folder that can be written to.");
 
-/// The most bytes of a file name before its hash; file systems allow 255 in all.
+/// The maximum size in bytes of a file name before its hash; file systems allow 255 in all.
 const MAX_READABLE: usize = 120;
 
-/// The most bytes of a file that are searched for the end of its front matter.
+/// The number of bytes of a file that are searched for the end of its front matter.
 const MAX_FRONT_MATTER: u64 = 256 << 10;
 
 /// A document to be written.

@@ -7,7 +7,7 @@
 /// The maximum number of characters of a page that is only a form.
 const SPARSE: usize = 800;
 
-/// The most characters of a field's label.
+/// The maximum length in characters of a field's label.
 const LABEL: usize = 60;
 
 /// Titles of sign-in pages in English, German, Japanese and Chinese, in lower case; a `*` matches any text.

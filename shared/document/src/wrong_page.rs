@@ -6,7 +6,7 @@
 
 use crate::looks_like_login;
 
-/// The most characters of such a page.
+/// The maximum length in characters of such a page.
 const MAX_CHARACTERS: usize = 1_500;
 
 /// A kind of page that is saved by mistake.

@@ -273,13 +273,13 @@ fn missing(path: &Path) -> Error {
 }
 
 /// The maximum length of a path in bytes for which similar ones are suggested.
-const LONGEST_SUGGESTED: usize = 1_000;
+const MAX_SUGGESTED: usize = 1_000;
 
 /// The error for a readable `path` that does not exist; it suggests the most similar existing path.
 pub(crate) fn not_found(path: &Path) -> Error {
     let error = missing(path);
     // Three like it stay within the bounds of an error.
-    if path.as_os_str().len() > LONGEST_SUGGESTED {
+    if path.as_os_str().len() > MAX_SUGGESTED {
         return error;
     }
     let near = suggest::paths(path);

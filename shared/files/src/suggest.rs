@@ -7,7 +7,7 @@ use std::{
 };
 
 /// The maximum number of suggested paths.
-const MOST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// The maximum number of entries of a directory that are searched.
 const ENTRIES: usize = 10_000;
@@ -31,7 +31,7 @@ fn like(directory: &Path, names: &[&OsStr]) -> Vec<PathBuf> {
     }
     let directories = candidates.into_iter().filter(|path| path.symlink_metadata().is_ok_and(|found| found.is_dir()));
     let mut found: Vec<PathBuf> = directories.flat_map(|directory| like(&directory, rest)).collect();
-    found.truncate(MOST);
+    found.truncate(MAX_SUGGESTIONS);
     found
 }
 
@@ -49,7 +49,7 @@ fn beside(directory: &Path, wanted: &OsStr) -> Vec<PathBuf> {
             let found = (distance, entry.path());
             let at = near.partition_point(|held| *held <= found);
             near.insert(at, found);
-            near.truncate(MOST);
+            near.truncate(MAX_SUGGESTIONS);
         }
     }
     near.into_iter().map(|(_, path)| path).collect()

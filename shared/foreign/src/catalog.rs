@@ -17,10 +17,10 @@ use crate::{
 };
 
 /// A catalog is at most this many bytes long.
-const LARGEST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 /// The time limit for a discovery command.
 const DISCOVERY: Duration = Duration::from_secs(20);
-/// The most characters of a description: a model reads it with every request.
+/// The maximum length in characters of a description: a model reads it with every request.
 const DESCRIPTION: usize = 2_000;
 
 /// The tools of a catalog.
@@ -120,12 +120,12 @@ fn made(
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     // A pipe would keep the host waiting.
-    if !metadata.is_file() || metadata.len() > LARGEST {
-        return Err(format!("it is not a file of at most {LARGEST} bytes"));
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Err(format!("it is not a file of at most {MAX_BYTES} bytes"));
     }
     let mut bytes = vec![];
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
-    file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 

@@ -36,16 +36,16 @@ const REVISION: &str = "2025-06-18";
 /// The time limit for the start of a server; servers from npm are sometimes installed first.
 const START: Duration = Duration::from_secs(30);
 /// A message is at most this many bytes long.
-const LARGEST: u64 = 16 << 20;
-/// The most tools of a server, over all pages of its list.
+const MAX_MESSAGE: u64 = 16 << 20;
+/// The maximum number of tools of a server, over all pages of its list.
 const TOOLS: usize = 500;
 /// The interval at which a wait checks for a cancellation.
 const POLL: Duration = Duration::from_millis(5);
 /// The time that a server has to end by itself.
 const GRACE: Duration = Duration::from_millis(300);
-/// The most characters of a description.
+/// The maximum length in characters of a description.
 const DESCRIPTION: usize = 2_000;
-/// The most characters that an error repeats of what the server printed.
+/// The maximum number of characters that an error repeats of what the server printed.
 const SHOWN: usize = 2_000;
 
 /// A server that runs.
@@ -280,10 +280,10 @@ fn write(input: &Mutex<Option<ChildStdin>>, message: &Value) {
 fn read(mut output: impl BufRead, input: &Mutex<Option<ChildStdin>>, waiting: &Mutex<HashMap<u64, Sender<Value>>>) {
     loop {
         let mut line = vec![];
-        match (&mut output).take(LARGEST).read_until(b'\n', &mut line) {
+        match (&mut output).take(MAX_MESSAGE).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             // What follows would be read as a message of its own.
-            Ok(_) if !line.ends_with(b"\n") && line.len() as u64 >= LARGEST => return,
+            Ok(_) if !line.ends_with(b"\n") && line.len() as u64 >= MAX_MESSAGE => return,
             Ok(_) => {}
         }
         // Servers print other things, too.

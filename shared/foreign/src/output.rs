@@ -10,9 +10,9 @@ use std::{
 
 use ragmaker_project::OutputFile;
 
-/// The most bytes that are kept from the start. An answer that a model can use is far shorter.
+/// The maximum number of bytes that are kept from the start. An answer that a model can use is far shorter.
 const HEAD: usize = 1 << 20;
-/// The most bytes that are kept from the end of what is longer.
+/// The maximum number of bytes that are kept from the end of what is longer.
 const TAIL: usize = 16 << 10;
 /// The polling interval of a wait.
 const POLL: Duration = Duration::from_millis(2);

@@ -29,7 +29,7 @@ const RESULT_READ: Duration = Duration::from_secs(20);
 /// The maximum number of characters of a text of which only the start and the end are kept: the same as in an answer of this
 /// project's own tools.
 const TEXT: usize = 28_000;
-/// The most characters that an error repeats of what was printed.
+/// The maximum number of characters that an error repeats of what was printed.
 const SHOWN: usize = 2_000;
 
 /// An executable, and how it is called.

@@ -18,10 +18,10 @@ use crate::{AUTH_REQUIRED, GIT_FAILED, GIT_NOT_FOUND, REF_NOT_FOUND, REPO_NOT_FO
 /// The longest that one call may take.
 const TIMEOUT: Duration = Duration::from_mins(10);
 
-/// The most bytes that a call may print.
+/// The maximum number of bytes that a call may print.
 const MAX: u64 = 256 << 20;
 
-/// The most characters of Git's words in an error.
+/// The maximum length in characters of Git's words in an error.
 const SAID: usize = 400;
 
 /// Configuration for every call. A repository's own configuration is read, so what could run a program in it

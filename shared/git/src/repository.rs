@@ -16,7 +16,7 @@ use crate::{
     command::{Network, git, run, start},
 };
 
-/// The most bytes of a file that is read (64 MiB).
+/// The maximum size in bytes of a file that is read (64 MiB).
 const MAX_FILE: u64 = 64 << 20;
 
 /// The name that the fetched commit has.

@@ -13,10 +13,10 @@ use crate::GIT_FAILED;
 /// The folders of a Git directory that are read for a commit.
 const READ: [&str; 4] = ["objects", "refs", "reftable", "info"];
 
-/// The most folders and files of configuration that are looked into.
+/// The maximum number of folders and files of configuration that are looked into.
 const MAX: usize = 64;
 
-/// The most bytes of a file that names other places.
+/// The maximum size in bytes of a file that names other places.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The places that Git reads for a local repository.

@@ -45,7 +45,7 @@ pub struct Classification {
 }
 
 /// The longest line in bytes. Linux limits an argument to 128 KiB.
-pub const LONGEST: usize = 100_000;
+pub const MAX_LINE: usize = 100_000;
 
 /// The reason why a line is not run without approval, or is blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,8 +73,8 @@ pub fn classify(line: &str, scope: &Scope) -> Classification {
         reasons: std::iter::once(reason.text).chain(more).collect(),
         words,
     };
-    if line.len() > LONGEST {
-        let reason = Reason::new("too-long", format!("it has more than {LONGEST} bytes"));
+    if line.len() > MAX_LINE {
+        let reason = Reason::new("too-long", format!("it has more than {MAX_LINE} bytes"));
         return asked(Verdict::Block, reason, vec![], None);
     }
     if line.contains('\0') {

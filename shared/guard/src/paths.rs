@@ -10,8 +10,8 @@ use ragmaker_files::PATH_NOT_ALLOWED;
 
 use crate::{Reason, Scope, word::Word};
 
-/// The most directory entries that are read for the patterns of one line.
-const MOST_ENTRIES: usize = 20_000;
+/// The maximum number of directory entries that are read for the patterns of one line.
+const MAX_ENTRIES: usize = 20_000;
 
 /// Checks that the path `word` may be read, from each of the possible working directories `cwds`.
 pub(crate) fn check(word: &Word, cwds: &[PathBuf], scope: &Scope) -> Result<(), Reason> {
@@ -82,7 +82,7 @@ pub(crate) fn no_options(words: &[Word], cwds: &[PathBuf]) -> Result<(), Reason>
     let leading = words.iter().any(|word| word.globs.first() == Some(&0));
     let dashed = |cwd: &PathBuf| {
         let entries = fs::read_dir(cwd).into_iter().flatten().flatten();
-        entries.take(MOST_ENTRIES).any(|entry| entry.file_name().as_encoded_bytes().starts_with(b"-"))
+        entries.take(MAX_ENTRIES).any(|entry| entry.file_name().as_encoded_bytes().starts_with(b"-"))
     };
     if leading && cwds.iter().any(dashed) {
         return Err(Reason::new("pattern", "a pattern may match a file whose name begins with -"));
@@ -93,7 +93,7 @@ pub(crate) fn no_options(words: &[Word], cwds: &[PathBuf]) -> Result<(), Reason>
 /// The paths that a pattern may match from `cwd`, and possibly more: of each part, only the text before the
 /// first and after the last special character is compared.
 fn matches(word: &Word, cwd: &Path, scope: &Scope) -> Result<Vec<PathBuf>, Reason> {
-    let (mut found, mut at, mut left) = (vec![cwd.to_path_buf()], 0, MOST_ENTRIES);
+    let (mut found, mut at, mut left) = (vec![cwd.to_path_buf()], 0, MAX_ENTRIES);
     let mut is_below_pattern = false;
     for part in word.text.split('/') {
         let end = at + part.len();
@@ -141,7 +141,7 @@ fn matches(word: &Word, cwd: &Path, scope: &Scope) -> Result<Vec<PathBuf>, Reaso
 /// Checks that a program which follows links below `word` stays inside the readable roots.
 pub(crate) fn check_links(word: &Word, cwds: &[PathBuf], scope: &Scope) -> Result<(), Reason> {
     let Some(path) = word.path(scope.home()) else { return Err(Reason::new("path", "there is no home")) };
-    let mut left = MOST_ENTRIES;
+    let mut left = MAX_ENTRIES;
     let mut folders: Vec<PathBuf> = cwds.iter().map(|cwd| cwd.join(&path)).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -38,7 +38,7 @@ pub(crate) enum Part {
 }
 
 /// The maximum nesting depth of lines, as in `sh -c 'sh -c ls'`.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 
 /// The parts of a line in the grammar.
 ///
@@ -190,7 +190,7 @@ pub(crate) fn check(parts: &[Part], scope: &Scope) -> Result<(), Reason> {
 
 /// The same for a line that is an argument of another.
 fn check_line(line: &str, cwds: &[PathBuf], scope: &Scope, depth: usize) -> Result<(), Reason> {
-    if depth >= DEEPEST {
+    if depth >= MAX_DEPTH {
         return Err(Reason::new("construct", "a line in a line in a line"));
     }
     let tree = crate::syntax::parse(line).ok_or_else(|| Reason::new("syntax", "it cannot be parsed"))?;

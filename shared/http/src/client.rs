@@ -24,7 +24,7 @@ use crate::{
     resolver::{CheckedResolver, RefusedAddress},
 };
 
-/// The most redirects that are followed.
+/// The maximum number of redirects that are followed.
 const REDIRECTS: usize = 10;
 
 /// The media type of JSON.
@@ -33,13 +33,13 @@ const JSON: &str = "application/json";
 /// The limits of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most bytes of a body as it is received.
+    /// The maximum size in bytes of a body as it is received.
     pub body: u64,
-    /// The most bytes of it decompressed.
+    /// The maximum size in bytes of it decompressed.
     pub decompressed: u64,
     /// The maximum ratio of the decompressed to the received size of a body.
     pub ratio: u64,
-    /// The most bytes of headers.
+    /// The maximum size in bytes of headers.
     pub headers: usize,
     /// The time limit for connecting.
     pub connect: Duration,

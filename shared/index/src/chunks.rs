@@ -6,8 +6,8 @@ use crate::rows::Row;
 
 /// Sections of more bytes are cut at the next empty line outside code.
 const LONG: usize = 2_000;
-/// The most characters of a chunk, unless one line is longer. Code and tables up to this length stay whole.
-const LONGEST: usize = 8_000;
+/// The maximum length in characters of a chunk, unless one line is longer. Code and tables up to this length stay whole.
+const MAX_CHUNK: usize = 8_000;
 
 /// The chunks of the file `text`, whose first `body` bytes are front matter.
 pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
@@ -42,7 +42,7 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
         if let Some(full) = open.take_if(is_full) {
             chunks.extend(full.close(text, &path));
         }
-        while let Some(full) = open.take_if(|open| open.characters + characters > LONGEST) {
+        while let Some(full) = open.take_if(|open| open.characters + characters > MAX_CHUNK) {
             let (part, rest) = if begins_block { (full, None) } else { full.cut() };
             chunks.extend(part.close(text, &path));
             open = rest;
@@ -154,15 +154,15 @@ mod tests {
         let text = format!("# T\n\n```\n{}```\n\n{}", "code\n\n".repeat(900), "word\n\n".repeat(900));
         let found = chunks(&text, 0);
         assert!(found[0].end - found[0].start > 5_400 && text[found[0].start..found[0].end].ends_with("```"));
-        assert!(found.len() >= 3 && found.iter().all(|c| c.end - c.start <= LONGEST));
+        assert!(found.len() >= 3 && found.iter().all(|c| c.end - c.start <= MAX_CHUNK));
     }
 
     #[test]
     fn no_chunk_is_longer_than_it_may_be() {
         for text in ["a b\n".repeat(9_000), format!("```\n{}", "コード\n".repeat(9_000)), "| x |\n".repeat(9_000)] {
             let found = chunks(&text, 0);
-            assert!(found.iter().all(|c| text[c.start..c.end].chars().count() <= LONGEST));
-            assert!(found.len() <= text.chars().count() / (LONGEST - 10) + 1);
+            assert!(found.iter().all(|c| text[c.start..c.end].chars().count() <= MAX_CHUNK));
+            assert!(found.len() <= text.chars().count() / (MAX_CHUNK - 10) + 1);
             assert_eq!(found.iter().map(|c| c.last_line - c.first_line + 1).sum::<usize>(), text.lines().count());
         }
     }

@@ -19,11 +19,11 @@ const K: f32 = 10.0;
 /// The number of parts of each list that are merged.
 pub(crate) const MERGED: usize = 100;
 /// The longest embedded text in bytes: about 500 tokens, the limit of small models.
-const LONGEST: usize = 1_800;
+const MAX_TEXT: usize = 1_800;
 /// The initial and the maximum number of texts in a request. It is adjusted so that a request takes about
 /// [`REQUEST`].
-const AT_FIRST: usize = 8;
-const AT_MOST: usize = 64;
+const FIRST_BATCH: usize = 8;
+const MAX_BATCH: usize = 64;
 const REQUEST: Duration = Duration::from_secs(1);
 
 /// The purpose of an embedding.
@@ -155,7 +155,7 @@ impl<'a> VectorRanking<'a> {
         texts: &mut Texts,
         until: Instant,
     ) -> Result<Option<String>, Broken> {
-        let (mut rest, mut size) = (missing.iter(), AT_FIRST);
+        let (mut rest, mut size) = (missing.iter(), FIRST_BATCH);
         loop {
             let mut batch: Vec<(usize, u64, String)> = vec![];
             for one in rest.by_ref() {
@@ -178,7 +178,7 @@ impl<'a> VectorRanking<'a> {
                 Ok(vectors) => vectors,
                 Err(error) => return Ok(Some(error)),
             };
-            size = if started.elapsed() > REQUEST { size.div_ceil(2) } else { (size * 2).min(AT_MOST) };
+            size = if started.elapsed() > REQUEST { size.div_ceil(2) } else { (size * 2).min(MAX_BATCH) };
             for ((number, key, text), vector) in batch.iter().zip(vectors) {
                 if let Some(own) = self.vectors.get_mut(number) {
                     own.add(*key, text, vector.as_deref());
@@ -231,6 +231,6 @@ pub(crate) fn merged(lists: [Vec<Candidate>; 2], most: usize) -> Vec<Candidate> 
 
 /// The part of a text that is embedded.
 fn shortened(mut text: String) -> String {
-    text.truncate(text.floor_char_boundary(LONGEST));
+    text.truncate(text.floor_char_boundary(MAX_TEXT));
     text
 }

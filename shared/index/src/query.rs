@@ -2,8 +2,8 @@
 
 use crate::tokens::{Term, Tokenizer};
 
-/// The most terms that are used for ranking; coverage stores one bit for each.
-const MOST_TERMS: usize = 64;
+/// The maximum number of terms that are used for ranking; coverage stores one bit for each.
+const MAX_TERMS: usize = 64;
 
 /// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Query {
                 query.phrases.push(phrase());
             }
             for term in terms {
-                if query.terms.len() < MOST_TERMS && !query.terms.contains(&term) {
+                if query.terms.len() < MAX_TERMS && !query.terms.contains(&term) {
                     query.terms.push(term);
                 }
             }
@@ -99,7 +99,7 @@ mod tests {
         #[test]
         fn every_text_is_a_query(text in "[\"“” \\-a潮か\\PC]{0,40}") {
             let query = Query::parse(&text, &mut Tokenizer::new());
-            prop_assert!(query.terms.len() <= MOST_TERMS);
+            prop_assert!(query.terms.len() <= MAX_TERMS);
         }
     }
 }

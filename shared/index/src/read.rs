@@ -20,8 +20,8 @@ use crate::{
 /// The size of an entry of the row directory in bytes: the start of the block, its first document and its first
 /// chunk.
 const ROW_BLOCK: usize = 16;
-/// The most terms with a common prefix that are read.
-const MOST_OF_PREFIX: usize = 20_000;
+/// The maximum number of terms with a common prefix that are read.
+const MAX_PREFIX_TERMS: usize = 20_000;
 
 /// An open segment.
 pub(crate) struct Reader {
@@ -199,7 +199,7 @@ impl Reader {
         let mut seen = 0;
         // Later blocks may also have terms with the prefix.
         for (number, block) in self.dictionary.iter().enumerate().skip(first.saturating_sub(1)) {
-            if number >= first && !is_wanted(&block.first) || seen > MOST_OF_PREFIX {
+            if number >= first && !is_wanted(&block.first) || seen > MAX_PREFIX_TERMS {
                 break;
             }
             let bytes = unseal(self.part(TERMS, block.start, block.end)?)?;

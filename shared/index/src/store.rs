@@ -45,8 +45,8 @@ const MANY: usize = 2_000;
 const HOLDS: Duration = Duration::from_secs(5);
 /// The largest document that is indexed, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// The most bytes of the documents of [`RECENT`], which are all read again for each change: 20 ms at 12 MB/s.
-const MOST_RECENT: u64 = 256 << 10;
+/// The maximum total size in bytes of the documents of [`RECENT`], which are all read again for each change: 20 ms at 12 MB/s.
+const MAX_RECENT: u64 = 256 << 10;
 /// The age at which a temporary file is considered abandoned; writing one takes less than a second.
 const LEFT: Duration = Duration::from_mins(5);
 /// A term of a title or a heading counts as often in the text. Each field is kept because it helps. MRR of the sections
@@ -291,7 +291,7 @@ impl Index {
             }
         })?;
         let size: u64 = wanted.values().map(|source| source.stamp.size).filter(|size| *size != u64::MAX).sum();
-        if size > MOST_RECENT || replaced.len() > all.documents() / 4 {
+        if size > MAX_RECENT || replaced.len() > all.documents() / 4 {
             return Ok(None);
         }
         let mut builder = Builder::new();

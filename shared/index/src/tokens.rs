@@ -17,7 +17,7 @@ pub(crate) type Term = u32;
 type Map<K> = HashMap<K, Term, BuildHasherDefault<FxHasher>>;
 
 /// The longest word in characters; longer ones are data.
-const LONGEST_WORD: usize = 64;
+const MAX_WORD: usize = 64;
 
 /// A part of a text.
 enum TextUnit<'a> {
@@ -104,7 +104,7 @@ impl Tokenizer {
         if let Some(term) = self.words.get(word) {
             return *term;
         }
-        let short = word.char_indices().nth(LONGEST_WORD).map_or(word, |(end, _)| &word[..end]);
+        let short = word.char_indices().nth(MAX_WORD).map_or(word, |(end, _)| &word[..end]);
         let stem = self.stemmer.stem(short);
         let term = if let Some(term) = self.known.get(&*stem) {
             *term

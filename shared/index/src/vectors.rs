@@ -24,8 +24,8 @@ use crate::{
 const MAGIC: u64 = u64::from_le_bytes(*b"RMVECT01");
 /// The number of bytes before the keys.
 const HEADER: usize = 4 * 8;
-/// The most dimensions of a vector.
-pub(crate) const MOST_DIMENSIONS: usize = 1 << 14;
+/// The maximum number of dimensions of a vector.
+pub(crate) const MAX_DIMENSIONS: usize = 1 << 14;
 
 type Map = HashMap<u64, usize, BuildHasherDefault<FxHasher>>;
 
@@ -62,7 +62,7 @@ impl Vectors {
             let bytes = unseal(fs::read(place.join(VECTORS)).ok()?).ok()?;
             let value = |at: usize| bytes.get(at * 8..at * 8 + 8).map(number);
             let (dimensions, count) = (value(2)? as usize, value(3)? as usize);
-            if value(0)? != MAGIC || value(1)? != hash(owner.bytes()) || dimensions > MOST_DIMENSIONS {
+            if value(0)? != MAGIC || value(1)? != hash(owner.bytes()) || dimensions > MAX_DIMENSIONS {
                 return None;
             }
             let mut rest = bytes.get(HEADER..)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The most reasons that are listed.
+/// The maximum number of reasons that are listed.
 const REASONS: usize = 40;
 
 /// Files that were passed over for one reason.

@@ -3,13 +3,13 @@
 use serde::de::IgnoredAny;
 
 /// How many times longer than the text its indented form may be. Deeply nested lists grow with their depth.
-const MOST_GROWTH: usize = 8;
+const MAX_GROWTH: usize = 8;
 
 /// `text` indented by two spaces. Only white space between its tokens is changed: the order of members and the digits
 /// of numbers stay. `None` if it is not JSON, or would become much longer.
 pub(crate) fn indented(text: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
-    let most = text.len() * MOST_GROWTH + 1024;
+    let most = text.len() * MAX_GROWTH + 1024;
     let mut out = String::with_capacity(text.len() * 2);
     let (mut depth, mut in_string, mut escaped, mut after_open) = (0, false, false, false);
     for character in text.chars() {

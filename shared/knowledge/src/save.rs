@@ -20,7 +20,7 @@ pub const ERRORS: &[Code] = &[EMPTY_CONTENT, OUTPUT_DIR_NOT_WRITABLE];
 /// The folder of documents beside a catalog.
 const DOCUMENTS: &str = "documents";
 
-/// The most characters of a title that is made of an address.
+/// The maximum length in characters of a title that is made of an address.
 const MAX_TITLE: usize = 500;
 
 /// The destination of saved documents.

@@ -12,10 +12,10 @@ use encoding_rs::WINDOWS_1252;
 const NAMES: &str = include_str!("entities.txt");
 
 /// The longest name of a reference, with its semicolon.
-const LONGEST: usize = 32;
+const MAX_NAME: usize = 32;
 
 /// The longest name that needs no semicolon.
-const LONGEST_OPEN: usize = 6;
+const MAX_UNTERMINATED: usize = 6;
 
 /// Appends `text` to `out` with its character references replaced. NULs are removed and line endings become `
 /// `. In an attribute, a name without a semicolon before `=`, a letter or a digit stays as it is.
@@ -51,14 +51,14 @@ fn reference<'t>(tail: &'t str, in_attribute: bool, out: &mut String) -> Option<
             return Some(rest);
         }
     }
-    let name = tail.bytes().take(LONGEST).take_while(u8::is_ascii_alphanumeric).count();
+    let name = tail.bytes().take(MAX_NAME).take_while(u8::is_ascii_alphanumeric).count();
     if tail.as_bytes().get(name) == Some(&b';')
         && let Some(characters) = named(&tail[..=name])
     {
         out.extend(characters);
         return Some(&tail[name + 1..]);
     }
-    let end = (2..=name.min(LONGEST_OPEN)).rev().find(|&end| named(&tail[..end]).is_some())?;
+    let end = (2..=name.min(MAX_UNTERMINATED)).rev().find(|&end| named(&tail[..end]).is_some())?;
     let rest = &tail[end..];
     if in_attribute && rest.starts_with(|c: char| c == '=' || c.is_ascii_alphanumeric()) {
         return None;

@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::entities;
 
-/// The most memory of the parser beyond the page, in bytes.
+/// The maximum memory of the parser beyond the page, in bytes.
 const MEMORY: usize = 4 << 20;
 
 /// The links of a page. URLs are absolute, in the order of the page, with their fragments.

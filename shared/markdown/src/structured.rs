@@ -19,7 +19,7 @@ use crate::{
 /// A page with fewer words has no content.
 const MIN_WORDS: usize = 40;
 
-/// The most bytes of a script that are read, and of the HTML made of all scripts.
+/// The maximum number of bytes of a script that are read, and of the HTML made of all scripts.
 const MAX_BYTES: usize = 2 << 20;
 
 /// The members with the title of a thing, in order of preference.

@@ -10,7 +10,7 @@ const SIZE: usize = 600_000;
 /// The allowed memory beyond ten times the page, without that of the executable.
 const BESIDE: usize = 6_000_000;
 
-/// The most memory that this process has held so far, in bytes.
+/// The maximum memory that this process has held so far, in bytes.
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

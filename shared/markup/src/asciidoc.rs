@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use inline::{anchor, code, link, marked, reference};
 use line::{Style, attribute, bullet, delimiter, heading, is_specifier, item, split_cells, style_of, term};
 
-use crate::lines::{Blocks, DEEPEST, LONGEST, expanded, prefixed, start};
+use crate::lines::{Blocks, MAX_DEPTH, MAX_MARKUP, expanded, prefixed, start};
 
 /// Converts the `AsciiDoc` in `text` to Markdown.
 ///
@@ -33,7 +33,7 @@ const ADMONITIONS: [(&str, &str); 5] =
 
 impl Reader {
     fn blocks(&mut self, lines: &[&str], depth: usize, out: &mut Blocks) {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return out.code(lines, "");
         }
         let mut at = 0;
@@ -222,7 +222,7 @@ impl Reader {
                     style = words;
                     at += 1;
                 }
-                if at < lines.len() && !lines[at].is_empty() && depth < DEEPEST {
+                if at < lines.len() && !lines[at].is_empty() && depth < MAX_DEPTH {
                     at = self.block(lines, at, style, depth + 1, &mut body).max(at + 1);
                 }
             }
@@ -266,7 +266,7 @@ impl Reader {
             at += 1;
         }
         body.push(&self.inline(said.join("\n").trim()));
-        while lines.get(at) == Some(&"+") && at + 1 < lines.len() && depth < DEEPEST {
+        while lines.get(at) == Some(&"+") && at + 1 < lines.len() && depth < MAX_DEPTH {
             let mut style = Style::default();
             at += 1;
             while let Some(words) = lines.get(at).and_then(|line| style_of(line)) {
@@ -321,7 +321,7 @@ impl Reader {
         let mut out = String::new();
         let mut rest = text;
         // A limit, because a short reference to a long value can be repeated often.
-        let most = text.len() * 4 + LONGEST;
+        let most = text.len() * 4 + MAX_MARKUP;
         while let Some(at) = rest.find('{') {
             out.push_str(&rest[..at]);
             let after = &rest[at + 1..];
@@ -359,7 +359,7 @@ impl Reader {
         let mut before = ' ';
         while let Some(c) = rest.chars().next() {
             let starts_word = !before.is_alphanumeric();
-            let near = start(rest, LONGEST);
+            let near = start(rest, MAX_MARKUP);
             let taken = match c {
                 '`' | '+' => code(near, c, &mut out),
                 '*' => marked(near, "**", '*', starts_word, &mut out),

@@ -1,11 +1,11 @@
 //! Lines and their indentation, and the output of Markdown lines.
 
 /// The maximum nesting depth of blocks; deeper blocks are text.
-pub(crate) const DEEPEST: usize = 40;
+pub(crate) const MAX_DEPTH: usize = 40;
 
 /// The longest inline markup in bytes; longer markup is text. Without a limit, a text of opening markers alone
 /// would take quadratic time.
-pub(crate) const LONGEST: usize = 1000;
+pub(crate) const MAX_MARKUP: usize = 1000;
 
 /// The first bytes of `text`, at most `most`, cut at a character boundary.
 pub(crate) fn start(text: &str, most: usize) -> &str {

@@ -1,6 +1,6 @@
 //! MDX: Markdown with imports, exports and component tags, which are removed.
 
-use crate::lines::{LONGEST, start};
+use crate::lines::{MAX_MARKUP, start};
 
 /// Converts the MDX in `text` to Markdown.
 ///
@@ -37,7 +37,7 @@ pub fn mdx(text: &str) -> String {
             }
             tag.push_str(trimmed);
             if tag_end(&tag).is_none()
-                && tag.len() < LONGEST
+                && tag.len() < MAX_MARKUP
                 && lines.peek().is_some_and(|next| !next.trim().is_empty())
             {
                 continue;
@@ -143,7 +143,7 @@ fn without_tags(line: &str) -> String {
 /// The end of the tag that `text` starts with.
 fn tag_end(text: &str) -> Option<usize> {
     let (mut quote, mut depth, mut before) = (None, 0_usize, ' ');
-    for (at, c) in start(text, LONGEST).char_indices() {
+    for (at, c) in start(text, MAX_MARKUP).char_indices() {
         match quote {
             Some(open) => {
                 if c == open {

@@ -6,7 +6,7 @@ mod tables;
 
 use std::collections::HashMap;
 
-use crate::lines::{Blocks, DEEPEST, dedented, expanded, indent, indented, prefixed};
+use crate::lines::{Blocks, MAX_DEPTH, dedented, expanded, indent, indented, prefixed};
 
 /// Converts the reStructuredText in `text` to Markdown.
 ///
@@ -67,7 +67,7 @@ impl Reader {
 
     /// Converts `lines`, which are nested `depth` blocks deep.
     pub(crate) fn blocks(&mut self, lines: &[&str], depth: usize, out: &mut Blocks) {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return out.code(lines, "");
         }
         let mut at = 0;

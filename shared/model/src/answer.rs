@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::{Call, MODEL_ANSWER_INVALID, Message, TextSignature, message::parsed};
 
-/// The most bytes of text and arguments in an answer: one that never ends is given up here.
+/// The maximum size in bytes of text and arguments in an answer: one that never ends is given up here.
 const ANSWER_LIMIT: usize = 8 << 20;
-/// The most calls in an answer.
+/// The maximum number of calls in an answer.
 const CALLS: usize = 128;
 
 /// The answer of a model.

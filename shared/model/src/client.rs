@@ -37,7 +37,7 @@ const POLL: Duration = Duration::from_millis(10);
 /// The time to wait for the token count, which follows the end of an answer.
 const AFTER_STOP: Duration = Duration::from_secs(2);
 /// The longest wait that a person is kept for; an endpoint that asks for more has failed.
-const LONGEST_WAIT: Duration = Duration::from_mins(2);
+const MAX_WAIT: Duration = Duration::from_mins(2);
 /// The time limit of a whole answer, as a multiple of the limit for silence.
 const WHOLE: u32 = 10;
 
@@ -181,7 +181,7 @@ impl Client {
                 Err(Failure::Again { code, reason, wait }) => (code, self.blanks.blanked(&reason), wait),
             };
             number += 1;
-            if number > self.retries.most || wait.is_some_and(|wait| wait > LONGEST_WAIT) {
+            if number > self.retries.most || wait.is_some_and(|wait| wait > MAX_WAIT) {
                 return Err(given_up(code, reason, number, wait));
             }
             let wait = wait.unwrap_or_else(|| self.retries.backoff.wait(number));
@@ -439,7 +439,7 @@ fn read(response: ureq::http::Response<ureq::Body>, sender: &SyncSender<Part>) -
 /// The error after `attempts` whose last failed for this `reason`. The endpoint asked to `wait`.
 fn given_up(code: Code, reason: String, attempts: u32, wait: Option<Duration>) -> Error {
     let Some(seconds) = wait.map(|wait| wait.as_secs()) else { return code.error(reason).detail("attempts", attempts) };
-    let longest = LONGEST_WAIT.as_secs();
+    let longest = MAX_WAIT.as_secs();
     let reason = match seconds {
         _ if seconds <= longest => reason,
         _ => format!("{reason}; it asks to wait {seconds} s, and waits longer than {longest} s are not made"),

@@ -5,7 +5,7 @@ use std::{
     fmt::Write,
 };
 
-/// The most bytes of a document's tables (64 MiB).
+/// The maximum size in bytes of a document's tables (64 MiB).
 const MAX: usize = 64 << 20;
 
 /// The cells of one table, row by row. Only cells with content are stored, because a sheet can have one cell in

@@ -17,7 +17,7 @@ use crate::{
 /// The part that holds the document.
 const CONTENT: &str = "content.xml";
 
-/// The most cells of a spreadsheet: a repeated cell can stand for billions.
+/// The maximum number of cells of a spreadsheet: a repeated cell can stand for billions.
 const MAX_CELLS: u32 = 4_000_000;
 
 /// The styles of the document and the common ones.

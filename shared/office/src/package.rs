@@ -13,7 +13,7 @@ use crate::Damage;
 /// The largest archive that is opened (64 MiB).
 const MAX_SIZE: u64 = 64 << 20;
 
-/// The most bytes that are unpacked of one document (64 MiB). An archive of a few kilobytes can contain
+/// The maximum number of bytes that are unpacked of one document (64 MiB). An archive of a few kilobytes can contain
 /// terabytes.
 const MAX_UNPACKED: u64 = 64 << 20;
 

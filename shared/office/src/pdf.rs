@@ -24,7 +24,7 @@ pub(crate) const SIGNATURE: &[u8] = b"%PDF-";
 /// How long the conversion of a PDF may take.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The most bytes of text of a PDF (256 MiB). More text is assumed to be an attack on the disk.
+/// The maximum size in bytes of text of a PDF (256 MiB). More text is assumed to be an attack on the disk.
 const MAX: u64 = 256 << 20;
 
 /// Whether `source` starts with the signature of a PDF.

@@ -9,8 +9,8 @@ use std::{
 
 use crate::{COMMANDS, create_private};
 
-/// The most that is written to a file, in bytes (256 MiB); a process may print for an hour.
-const LONGEST: u64 = 256 << 20;
+/// The maximum size of a file, in bytes (256 MiB); a process may print for an hour.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// The number of files of earlier processes that are kept.
 const FILES: usize = 16;
@@ -45,7 +45,7 @@ impl OutputFile {
             return;
         }
         let Some((_, file)) = &mut self.file else { return };
-        let left = usize::try_from(LONGEST - self.written).unwrap_or(usize::MAX);
+        let left = usize::try_from(MAX_BYTES - self.written).unwrap_or(usize::MAX);
         let bytes = &bytes[..bytes.len().min(left)];
         if file.write_all(bytes).is_ok() {
             self.written += bytes.len() as u64;

@@ -2,8 +2,8 @@
 
 use url::Url;
 
-/// The most links of one text.
-const MOST: usize = 20_000;
+/// The maximum number of links of one text.
+const MAX_LINKS: usize = 20_000;
 
 /// A link of a `Link` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn link_header(value: &str) -> Vec<Link> {
             rest = rest.trim_start();
         }
         links.push(link);
-        if links.len() == MOST {
+        if links.len() == MAX_LINKS {
             break;
         }
     }
@@ -102,7 +102,7 @@ pub fn markdown_links(text: &str, base: &Url) -> Vec<Url> {
             let end = line[at..].find('>').map(|end| &line[at + 1..at + end]);
             links.extend(end.and_then(|target| Url::parse(target).ok()));
         }
-        if links.len() >= MOST {
+        if links.len() >= MAX_LINKS {
             break;
         }
     }

@@ -3,8 +3,8 @@
 //! The implementation is an own one of 100 lines. The maintained crates lack the longest match (`robotparser`) or add
 //! 49 crates (`texting_robots`); `robotstxt` has not changed since 2020.
 
-/// The most of a file that is read: as much as the RFC asks for.
-const MOST: usize = 500 * 1024;
+/// The maximum number of bytes of a file that are read, as the RFC demands.
+const MAX_BYTES: usize = 500 * 1024;
 
 /// The rules of a robots.txt for one product.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ struct Group {
 impl Robots {
     /// The rules in `text` for the product token `product`, or for `*` if there are none for this token.
     pub fn parse(text: &[u8], product: &str) -> Self {
-        let text = String::from_utf8_lossy(&text[..text.len().min(MOST)]);
+        let text = String::from_utf8_lossy(&text[..text.len().min(MAX_BYTES)]);
         let (mut own, mut all) = (Group::default(), Group::default());
         let mut sitemaps = vec![];
         let (mut is_own, mut is_all, mut names_agents) = (false, false, false);

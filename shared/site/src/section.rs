@@ -44,7 +44,7 @@ pub struct SectionRequest<'a> {
     /// The maximum number of links from the start page; `None` for any number, and then sitemaps and llms.txt are read
     /// as well.
     pub depth: Option<u32>,
-    /// The most pages of the section.
+    /// The maximum number of pages of the section.
     pub max_pages: usize,
     /// The maximum pause that the site may ask for.
     pub max_wait: Duration,

@@ -8,13 +8,13 @@ use url::Url;
 
 use crate::{content::is_html, redirect::Reach, relations::markdown_links, scope::key, site::Site, sitemap::Sitemap};
 
-/// The most sitemaps that are read.
+/// The maximum number of sitemaps that are read.
 const SITEMAPS: usize = 200;
 
 /// The maximum depth of nested sitemaps.
 const NESTED: u32 = 4;
 
-/// The most addresses that are taken from them.
+/// The maximum number of addresses that are taken from them.
 const ADDRESSES: usize = 50_000;
 
 /// The addresses in the sitemaps of the site, those below `prefix` and others: robots.txt names them, or they

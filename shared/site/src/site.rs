@@ -30,13 +30,13 @@ const REPETITIONS: u32 = 3;
 const BACKOFF: Backoff = Backoff { first: Duration::from_millis(500), longest: Duration::from_secs(20) };
 
 /// The maximum delay between two requests from a site's Crawl-delay, in seconds.
-const LONGEST_DELAY: f64 = 10.0;
+const MAX_DELAY: f64 = 10.0;
 
 /// The pause after which a site that refused for too many requests is asked, at first.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The maximum delay between two requests after refusals.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// The site asks to wait for longer than the caller does.
 pub const WAIT_TOO_LONG: Code = Code::new("WAIT_TOO_LONG", "Fetch it later, or allow more with --max-wait.");
@@ -85,7 +85,7 @@ impl<'a> Site<'a> {
             }
             _ => {}
         }
-        let delay = Duration::from_secs_f64(site.robots.crawl_delay.unwrap_or(0.0).min(LONGEST_DELAY));
+        let delay = Duration::from_secs_f64(site.robots.crawl_delay.unwrap_or(0.0).min(MAX_DELAY));
         site.rate_limit = Mutex::new(RateLimit { next: None, pause: delay, least: delay });
         Ok(site)
     }
@@ -219,7 +219,7 @@ impl<'a> Site<'a> {
 
     fn slow_down(&self) {
         let mut rate_limit = self.rate_limit();
-        rate_limit.pause = (rate_limit.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE).max(rate_limit.least);
+        rate_limit.pause = (rate_limit.pause * 2).clamp(FIRST_PAUSE, MAX_PAUSE).max(rate_limit.least);
     }
 
     fn speed_up(&self) {
@@ -349,7 +349,7 @@ mod tests {
         for _ in 0..20 {
             site.slow_down();
         }
-        assert_eq!(pause(), LONGEST_PAUSE);
+        assert_eq!(pause(), MAX_PAUSE);
         for _ in 0..100 {
             site.speed_up();
         }

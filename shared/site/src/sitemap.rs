@@ -2,8 +2,8 @@
 
 use quick_xml::{Reader, events::Event};
 
-/// The most addresses of one file, as the protocol has it.
-const MOST: usize = 50_000;
+/// The maximum number of addresses of one file, as the protocol has it.
+const MAX_ADDRESSES: usize = 50_000;
 
 /// The entries of a sitemap, as they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Sitemap {
 
     fn lines(text: &str) -> Self {
         let is_address = |line: &&str| line.starts_with("http://") || line.starts_with("https://");
-        let pages = text.lines().map(str::trim).filter(is_address).take(MOST).map(str::to_owned).collect();
+        let pages = text.lines().map(str::trim).filter(is_address).take(MAX_ADDRESSES).map(str::to_owned).collect();
         Self { pages, sitemaps: vec![] }
     }
 
@@ -62,7 +62,7 @@ impl Sitemap {
                     let Some(text) = location.take() else { continue };
                     let text = quick_xml::escape::unescape(&text).map_or(text.clone(), std::borrow::Cow::into_owned);
                     let list = if is_index { &mut found.sitemaps } else { &mut found.pages };
-                    if list.len() < MOST && !text.trim().is_empty() {
+                    if list.len() < MAX_ADDRESSES && !text.trim().is_empty() {
                         list.push(text.trim().to_owned());
                     }
                 }

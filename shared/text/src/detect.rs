@@ -12,7 +12,7 @@ pub use prior::Prior;
 
 use crate::{
     Encoding, Identified, SAMPLE, Sniffed, Source, Unicode, first_decisive_byte, sniff, sniff_within,
-    unicode::{LONGEST_ESCAPE, has_iso2022, plain},
+    unicode::{MAX_ESCAPE, has_iso2022, plain},
 };
 
 /// Detects the encoding of `source`; `None` if it is not text.
@@ -40,7 +40,7 @@ pub fn identify(source: &Source) -> io::Result<Option<Identified>> {
 pub fn identify_bytes(bytes: &[u8], prior: &Prior) -> Option<Identified> {
     let head = &bytes[..bytes.len().min(SAMPLE)];
     let plain = plain(head);
-    if plain < head.len() && (plain + LONGEST_ESCAPE <= head.len() || head.len() == bytes.len()) {
+    if plain < head.len() && (plain + MAX_ESCAPE <= head.len() || head.len() == bytes.len()) {
         return identify_sniffed(sniff(head), head, prior);
     }
     let at = crate::unicode::plain(bytes);
@@ -52,7 +52,7 @@ pub fn identify_bytes(bytes: &[u8], prior: &Prior) -> Option<Identified> {
 /// incomplete.
 pub(crate) fn decides(head: &[u8], source: &Source) -> bool {
     let plain = plain(head);
-    plain < head.len() && (plain + LONGEST_ESCAPE <= head.len() || head.len() as u64 >= source.size())
+    plain < head.len() && (plain + MAX_ESCAPE <= head.len() || head.len() as u64 >= source.size())
 }
 
 /// Detects the encoding of a text that starts with `head`; `None` if it is not text.

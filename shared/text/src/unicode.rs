@@ -157,7 +157,7 @@ pub fn first_decisive_byte(source: &Source, from: u64, to: u64) -> io::Result<u6
 }
 
 /// The length of the longest ISO-2022 escape sequence.
-pub(crate) const LONGEST_ESCAPE: usize = 3;
+pub(crate) const MAX_ESCAPE: usize = 3;
 
 /// The number of bytes at the start of `bytes` that are not decisive: ASCII without zeros and without escapes
 /// of ISO-2022. An incomplete escape at the end is not included.
@@ -168,7 +168,7 @@ pub(crate) fn plain(bytes: &[u8]) -> usize {
         bytes.chunks(4096).take_while(|chunk| !chunk.iter().fold(false, |found, &byte| found | odd(byte))).count();
     let from = bytes.len().min(from * 4096);
     let says = |at: &usize| match bytes[*at] {
-        0x1B => bytes.len() - at < LONGEST_ESCAPE || is_iso2022(&bytes[at + 1..]),
+        0x1B => bytes.len() - at < MAX_ESCAPE || is_iso2022(&bytes[at + 1..]),
         byte => odd(byte),
     };
     (from..bytes.len()).find(says).unwrap_or(bytes.len())

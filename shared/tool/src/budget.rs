@@ -15,7 +15,7 @@ use crate::{
 
 /// The number of elements to skip; 0 is the first page.
 pub type Offset = Bounded<0, { u64::MAX }>;
-/// The most elements to return, all of them however long.
+/// The maximum number of elements to return, all of them however long.
 pub type Limit = Bounded<1, { u64::MAX }>;
 
 /// The cost of an element of a top-level array in addition to [`json::cost`], which counts its line break: four spaces

@@ -17,7 +17,7 @@ pub const OUTPUT_ERROR: Code = Code::new("OUTPUT_ERROR", "Check where standard o
 pub const INTERNAL_ERROR: Code =
     Code::new("INTERNAL_ERROR", "This is a defect in the tool: please report it with the command line used.");
 
-/// The most that one text of an error takes, in characters of ASCII JSON.
+/// The maximum length of one text of an error, in characters of ASCII JSON.
 ///
 /// Errors quote what the caller wrote, which may be of any length. A message, a remedy and two details of
 /// this length stay below [`crate::OUTPUT_LIMIT`].

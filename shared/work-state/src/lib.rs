@@ -45,11 +45,11 @@ pub const ERRORS: &[Code] = &[STATE_NOT_USABLE, STATE_BUSY];
 /// The conversation of calls that name none.
 const DEFAULT: &str = "default";
 /// The longest name, in characters.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 /// How long a change waits for the lock.
 const WAIT: Duration = Duration::from_secs(10);
 /// The largest state file, in bytes; a longer file is rejected.
-const LARGEST: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 /// The number of reflections that are kept; all are counted.
 const KEPT: usize = 20;
 
@@ -96,13 +96,13 @@ impl Conversation {
             (None, None) => ("", DEFAULT.to_owned()),
         };
         let is_safe = !name.is_empty()
-            && name.len() <= LONGEST_NAME
+            && name.len() <= MAX_NAME
             && name.starts_with(|c: char| c.is_ascii_alphanumeric())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         if !is_safe {
             return Err(ARGUMENT_ERROR
                 .error(format!("{named_by} cannot be {name:?}"))
-                .remedy(format!("Use at most {LONGEST_NAME} letters, digits, - and _, a letter or digit first."))
+                .remedy(format!("Use at most {MAX_NAME} letters, digits, - and _, a letter or digit first."))
                 .detail("argument", named_by));
         }
         Ok(Self { cache: project.cache_folder(), name })
@@ -125,7 +125,7 @@ impl Conversation {
             Err(error) => return Err(failed(&path, "read", &error)),
         };
         let mut text = String::new();
-        file.take(LARGEST).read_to_string(&mut text).map_err(|error| failed(&path, "read", &error))?;
+        file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| failed(&path, "read", &error))?;
         serde_json::from_str(&text).map_err(|error| {
             failed(&path, "read", &error).remedy("Another program changed the file: remove it to start again.")
         })

@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-/// The most bytes that a request line and its headers may take.
+/// The maximum number of bytes that a request line and its headers may take.
 const MAX_HEAD: u64 = 1 << 20;
 
-/// The most bytes of a body: agents send a whole conversation, images included.
+/// The maximum size in bytes of a body: agents send a whole conversation, images included.
 const MAX_BODY: u64 = 64 << 20;
 
 /// Keeps every page to this machine: scripts, frames and images of other hosts are named in the pages

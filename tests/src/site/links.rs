@@ -8,8 +8,8 @@ use super::{
     server::Reply,
 };
 
-/// The most links that a page has.
-const MOST: usize = 20_000;
+/// The maximum number of links that a page has.
+const MAX_LINKS: usize = 20_000;
 
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match ask.rest()[..] {
@@ -25,7 +25,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         ["frame", name] => html::page("In a frame", &format!("<a href=\"/page/{name}\">Link in the {name} frame</a>")),
         ["odd"] => html::text_page("Odd addresses", &odd()),
         ["windows"] => html::text_page("Windows", WINDOWS),
-        [n] => html::page("Links", &plain(number(n).filter(|n| *n <= MOST)?)),
+        [n] => html::page("Links", &plain(number(n).filter(|n| *n <= MAX_LINKS)?)),
         _ => return None,
     };
     Some(response.into())

@@ -7,19 +7,19 @@ use super::{
     server::Reply,
 };
 
-/// The most redirects in a chain; browsers give up after 20.
-const LONGEST: u32 = 100;
+/// The maximum number of redirects in a chain; browsers give up after 20.
+const MAX_REDIRECTS: u32 = 100;
 
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match ask.rest()[..] {
-        ["chain", n] => match number::<u32>(n).filter(|n| *n <= LONGEST)? {
+        ["chain", n] => match number::<u32>(n).filter(|n| *n <= MAX_REDIRECTS)? {
             0 => Response::redirect(302, "/page/the end of the chain"),
             n => Response::redirect([301, 302, 303, 307, 308][n as usize % 5], &format!("/redirect/chain/{}", n - 1)),
         },
         ["loop"] => Response::redirect(302, "/redirect/loop/back"),
         ["loop", "back"] => Response::redirect(302, "/redirect/loop"),
         ["meta"] => refreshing("/page/after the refresh"),
-        ["meta", n] => match number::<u32>(n).filter(|n| *n <= LONGEST)? {
+        ["meta", n] => match number::<u32>(n).filter(|n| *n <= MAX_REDIRECTS)? {
             0 => refreshing("/redirect/meta"),
             n => refreshing(&format!("/redirect/meta/{}", n - 1)),
         },

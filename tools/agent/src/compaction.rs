@@ -15,7 +15,7 @@ const FULL: usize = 75;
 const KEPT: usize = 40;
 /// The number of lines at the start and at the end that a shortened result keeps.
 const LINES: usize = 20;
-/// The most characters of those lines: JSON often is one long line.
+/// The maximum length in characters of those lines: JSON often is one long line.
 const CHARACTERS: usize = 1_500;
 
 /// The position at which to cut `history`, which has about `used` tokens; `None` if it is short enough, or nothing can

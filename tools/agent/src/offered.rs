@@ -27,7 +27,7 @@ use crate::further::ExternalTool;
 const CANCELLED: Code = ragmaker_model::CANCELLED;
 
 /// The longest that a call may take: the tools' own limits are far below.
-const LONGEST: Duration = Duration::from_mins(15);
+const MAX_CALL_TIME: Duration = Duration::from_mins(15);
 /// The time that a call in this process, which cannot be ended, is still waited for after a person ended the step.
 const GRACE: Duration = Duration::from_secs(2);
 /// The interval at which a wait checks whether to continue.
@@ -172,11 +172,11 @@ impl Tools {
         let start = Instant::now();
         let answer = self.find(&call.name).and_then(|tool| {
             let arguments = arguments(call)?;
-            let runs = || goes_on() && start.elapsed() < LONGEST;
+            let runs = || goes_on() && start.elapsed() < MAX_CALL_TIME;
             let answer = tool.run(arguments, &self.own, approval, &runs)?;
             answer.ok_or_else(|| {
                 if goes_on() {
-                    TOOL_TIMED_OUT.error(format!("{} did not end within {} s", call.name, LONGEST.as_secs()))
+                    TOOL_TIMED_OUT.error(format!("{} did not end within {} s", call.name, MAX_CALL_TIME.as_secs()))
                 } else {
                     CANCELLED.error("interrupted by the user")
                 }

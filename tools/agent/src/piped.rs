@@ -11,8 +11,8 @@ use ragmaker_model::Cancel;
 use ragmaker_text::INPUT_TOO_LARGE;
 use ragmaker_tool::{Error, INTERNAL_ERROR};
 
-/// The most bytes that are taken.
-const MOST: usize = 1 << 20;
+/// The maximum number of bytes that are taken.
+const MAX_BYTES: usize = 1 << 20;
 /// The time limit for piped input.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The interval at which the wait for it checks for a cancellation.
@@ -66,10 +66,10 @@ fn read(mut input: impl Read + Send + 'static, patience: Duration, cancel: &Canc
             Err(RecvTimeoutError::Disconnected) => break,
         };
         bytes.extend(piece);
-        if bytes.len() > MOST {
-            let message = format!("more than {MOST} bytes came on standard input");
+        if bytes.len() > MAX_BYTES {
+            let message = format!("more than {MAX_BYTES} bytes came on standard input");
             let advice = "Save it in a file of the project, and ask about the file: it is read page by page.";
-            return Err(INPUT_TOO_LARGE.error(message).remedy(advice).detail("limit", MOST));
+            return Err(INPUT_TOO_LARGE.error(message).remedy(advice).detail("limit", MAX_BYTES));
         }
     }
     Ok(bytes)

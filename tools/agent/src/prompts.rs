@@ -26,7 +26,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) request: &'a str,
 }
 
-/// The most characters of the request that the instructions repeat.
+/// The maximum length in characters of the request that the instructions repeat.
 const REQUEST: usize = 2_000;
 
 impl Language {

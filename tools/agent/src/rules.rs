@@ -3,11 +3,11 @@
 /// The limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// The most questions to the model in a turn.
+    /// The maximum number of questions to the model in a turn.
     pub(crate) max_steps: usize,
     /// Whether an answer after the use of tools has to be judged with `think`.
     pub(crate) think_required: bool,
-    /// The most turns before the older ones are summarised; 0 for any number.
+    /// The maximum number of turns before the older ones are summarised; 0 for any number.
     pub(crate) max_turns: usize,
     /// The number of turns that a summary leaves unchanged.
     pub(crate) kept_turns: usize,

@@ -46,7 +46,7 @@ impl FromStr for Form {
     }
 }
 
-/// The most characters of a call or a message that a line of progress shows.
+/// The maximum length in characters of a call or a message that a line of progress shows.
 const LINE: usize = 120;
 
 /// The output.

@@ -35,7 +35,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
 
 /// The number of lines of the history that are kept.
 const HISTORY: usize = 1_000;
-/// The most lines of the text in a call that a question shows, and the most characters of a line. A command is shown
+/// The maximum number of lines of the text in a call that a question shows, and the most characters of a line. A command is shown
 /// whole.
 const SHOWN: (usize, usize) = (40, 2_000);
 

@@ -40,8 +40,8 @@ const WAIT: Duration = Duration::from_mins(5);
 /// The default title of the window.
 const TITLE: &str = "Choose a folder";
 
-/// The most characters of a title that are shown.
-const LONGEST_TITLE: usize = 200;
+/// The maximum length in characters of a title that is shown.
+const MAX_TITLE: usize = 200;
 
 impl Tool for Args {
     type Answer = Answer;
@@ -58,7 +58,7 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let initial = self.initial_dir.as_deref().map(|path| input_directory(path, invocation)).transpose()?;
         let title = self.title.as_deref().unwrap_or(TITLE);
-        let title: String = title.chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();
+        let title: String = title.chars().filter(|c| !c.is_control()).take(MAX_TITLE).collect();
         let question = Question {
             title: &title,
             initial: initial.as_deref(),

@@ -7,11 +7,11 @@ use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The most documents that an answer lists.
+/// The maximum number of documents that an answer lists.
 const LISTED: usize = 20;
 
 /// The longest listed address, in characters.
-const LONGEST: usize = 300;
+const MAX_URL: usize = 300;
 
 /// The JSON answers of a page.
 #[derive(Serialize, JsonSchema, Debug, Default)]
@@ -46,7 +46,7 @@ impl JsonResponses {
             let url = answer.url.clone();
             let file_path = save(answer)?;
             report.saved += 1;
-            if report.documents.len() < LISTED && url.chars().count() <= LONGEST {
+            if report.documents.len() < LISTED && url.chars().count() <= MAX_URL {
                 report.documents.push(SavedJson { url, file_path });
             }
         }

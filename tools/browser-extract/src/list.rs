@@ -37,7 +37,7 @@ use crate::{
     queue::{Queue, Task, WorkItem},
 };
 
-/// The most bytes of a list.
+/// The maximum size in bytes of a list.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The pause before a browser is asked for again that there was none of.

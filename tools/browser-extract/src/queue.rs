@@ -16,7 +16,7 @@ use url::Url;
 const TRIES: u32 = 4;
 
 /// The longest wait that a site may ask for; the answer about the page says when it asks for more.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// The wait before a page is asked for again whose site has named none; doubled each time.
 const WAIT: Duration = Duration::from_secs(1);
@@ -100,7 +100,7 @@ impl Queue {
         Self { hosts, active: 0, per_host, tabs, most_tabs: tabs, in_time: 0, late: 0 }
     }
 
-    /// The most pages that are ever loaded at once.
+    /// The maximum number of pages that are ever loaded at once.
     pub(crate) fn most_at_once(&self) -> usize {
         self.hosts.iter().map(|host| host.waiting.len().min(self.per_host)).sum()
     }
@@ -162,7 +162,7 @@ impl Queue {
             };
         if is_limited {
             let wait = named.unwrap_or(WAIT * (1 << task.tries));
-            if wait > LONGEST_WAIT {
+            if wait > MAX_WAIT {
                 // What one page is closed for, another may not be; too many requests are those of the host.
                 if status == Some(429) {
                     host.refuses = Some(not_asked(error));

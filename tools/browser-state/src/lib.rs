@@ -18,7 +18,7 @@ pub const STATE_NOT_READABLE: Code = Code::new(
     "Give a storageState file of Playwright, or a Netscape cookie file with --format netscape.",
 );
 
-/// The most bytes of a file.
+/// The maximum size in bytes of a file.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// List, clear or import the logins of a browser session: cookies and local storage. Values are never returned.

@@ -105,5 +105,5 @@ impl Tool for Args {
     }
 }
 
-/// The most names that an error lists.
+/// The maximum number of names that an error lists.
 const MAX_IN_ERROR: usize = 20;

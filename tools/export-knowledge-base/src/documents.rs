@@ -32,8 +32,8 @@ pub struct SkippedDocument {
     pub reason: &'static str,
 }
 
-/// The most characters of a path that an answer shows.
-const LONGEST: usize = 500;
+/// The maximum length in characters of a path that an answer shows.
+const MAX_PATH: usize = 500;
 
 impl Source {
     /// The documents that `catalog` lists and `invocation` may read.
@@ -44,7 +44,7 @@ impl Source {
             let found = catalog.find(&given).ok_or("there is no such file in the knowledge base");
             match found.and_then(|file| input_file(&file, invocation).map_err(|_| "it may not be read")) {
                 Ok(file) => documents.push(Document { listed, file }),
-                Err(reason) => left_out.push(SkippedDocument { path: given.chars().take(LONGEST).collect(), reason }),
+                Err(reason) => left_out.push(SkippedDocument { path: given.chars().take(MAX_PATH).collect(), reason }),
             }
         }
         Self { header: contents.header, documents, left_out }

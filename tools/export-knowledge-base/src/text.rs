@@ -86,7 +86,7 @@ fn without_title<'a>(body: &'a str, title: &str) -> &'a str {
 /// The number of levels by which headings are moved down.
 const LOWER: usize = 2;
 /// The deepest heading level.
-const DEEPEST: usize = 6;
+const MAX_LEVEL: usize = 6;
 
 /// `markdown` with its headings moved down. Lines in code blocks are not headings.
 fn lowered(markdown: &str) -> String {
@@ -104,8 +104,8 @@ fn lowered(markdown: &str) -> String {
             (None, Some(mark)) if run >= 3 && !is_indented => fence = Some((mark, run)),
             (None, _) if !is_indented => {
                 let level = bare.chars().take_while(|c| *c == '#').count();
-                if (1..=DEEPEST).contains(&level) && bare[level..].starts_with([' ', '\t', '\n', '\r']) {
-                    out.extend(std::iter::repeat_n('#', LOWER.min(DEEPEST - level)));
+                if (1..=MAX_LEVEL).contains(&level) && bare[level..].starts_with([' ', '\t', '\n', '\r']) {
+                    out.extend(std::iter::repeat_n('#', LOWER.min(MAX_LEVEL - level)));
                 }
             }
             _ => {}

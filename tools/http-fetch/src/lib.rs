@@ -93,7 +93,7 @@ pub enum Answer {
     Plan(Plan),
 }
 
-/// The most bytes of a body.
+/// The maximum size in bytes of a body.
 pub type MaxBytes = Bounded<1, 100_000_000>;
 
 impl Tool for Args {

@@ -33,11 +33,11 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How often new knowledge bases are looked for, which takes a walk through the project.
 const SEARCH: Duration = Duration::from_secs(10);
 
-/// The most subscriptions that are accepted and not yet acknowledged.
-const MOST_ACCEPTED: usize = 64;
+/// The maximum number of subscriptions that are accepted and not yet acknowledged.
+const MAX_ACCEPTED: usize = 64;
 
-/// The most resources that one client watches.
-const MOST_WATCHED: usize = 256;
+/// The maximum number of resources that one client watches.
+const MAX_WATCHED: usize = 256;
 
 /// The resources of a host, and what one client watches of them.
 #[derive(Clone)]
@@ -96,8 +96,8 @@ impl Resources {
         if watches.contains_key(&uri) {
             return Ok(());
         }
-        if watches.len() >= MOST_WATCHED {
-            return Err(ErrorData::invalid_params(format!("{MOST_WATCHED} resources are watched already"), None));
+        if watches.len() >= MAX_WATCHED {
+            return Err(ErrorData::invalid_params(format!("{MAX_WATCHED} resources are watched already"), None));
         }
         let (host, asked) = (Arc::clone(&self.host), uri.clone());
         let mut changes =
@@ -131,14 +131,14 @@ impl Resources {
     /// acknowledges the subscription between this and [`listen`](Self::listen).
     pub(crate) fn accept(&self, requested: &SubscriptionFilter) {
         let mut uris = requested.resource_subscriptions.clone().unwrap_or_default();
-        uris.truncate(MOST_WATCHED);
+        uris.truncate(MAX_WATCHED);
         let (host, list) = (Arc::clone(&self.host), requested.resources_list_changed == Some(true));
         // A walk through the project, which must not hold up other requests.
         let now = SystemTime::now();
         let look = spawn_blocking(move || WatchedResources::of(&host, &uris, list, Some(now)));
         let mut accepted = self.accepted();
         // One whose acknowledgement failed is never listened to.
-        if accepted.len() >= MOST_ACCEPTED {
+        if accepted.len() >= MAX_ACCEPTED {
             drop(accepted.remove(0));
         }
         accepted.push((requested.clone(), look));

@@ -8,8 +8,8 @@ use std::{collections::VecDeque, sync::Arc};
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager, local::LocalSessionManager};
 use tokio::sync::Mutex;
 
-/// The most sessions that are open at once. Each takes some 60 KB.
-const MOST: usize = 256;
+/// The maximum number of sessions that are open at once. Each takes some 60 KB.
+const MAX_SESSIONS: usize = 256;
 
 /// The sessions that were opened.
 #[derive(Default)]
@@ -38,13 +38,13 @@ impl Sessions {
     pub(crate) async fn opened(&self, id: &str) {
         let mut used = self.used.lock().await;
         used.push_back(id.into());
-        if used.len() <= MOST {
+        if used.len() <= MAX_SESSIONS {
             return;
         }
         let open = self.manager.sessions.read().await;
         used.retain(|id| open.contains_key(id));
         drop(open);
-        if used.len() > MOST
+        if used.len() > MAX_SESSIONS
             && let Some(oldest) = used.pop_front()
         {
             // One that cannot be closed has ended.

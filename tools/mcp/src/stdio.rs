@@ -20,7 +20,7 @@ use tokio::{
 use crate::twice;
 
 /// The maximum number of bytes of a message: the maximum of a tool's standard input, and its frame.
-const LONGEST: usize = (64 << 20) + (64 << 10);
+const MAX_MESSAGE: usize = (64 << 20) + (64 << 10);
 
 /// The number of messages that are read ahead.
 const READ_AHEAD: usize = 16;
@@ -144,7 +144,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let end = available.iter().position(|byte| *byte == b'\n');
             let (count, is_end) = (end.map_or(available.len(), |end| end + 1), end.is_some() || available.is_empty());
             let at_end = available.is_empty();
-            self.too_long |= self.line.len() + count > LONGEST;
+            self.too_long |= self.line.len() + count > MAX_MESSAGE;
             if !self.too_long {
                 self.line.extend_from_slice(&available[..count]);
             }
@@ -245,7 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_that_is_too_long_is_skipped() {
-        let long = vec![b'x'; LONGEST + 1];
+        let long = vec![b'x'; MAX_MESSAGE + 1];
         let input = [&long[..], b"\nnext\nlast"].concat();
         let mut lines = Lines { input: BufReader::new(&input[..]), line: vec![], too_long: false };
         assert!(lines.next().await.unwrap().unwrap().is_err());

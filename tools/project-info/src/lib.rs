@@ -103,7 +103,7 @@ pub struct Setting {
 /// The limits of every answer.
 #[derive(Serialize, JsonSchema)]
 pub struct Limits {
-    /// The most characters that a tool prints by default.
+    /// The maximum number of characters that a tool prints by default.
     pub output_characters: usize,
     /// The ignore files that are followed in the project, the one with the last word last.
     pub ignore_files: [&'static str; 4],
@@ -173,7 +173,7 @@ fn configuration() -> Vec<Setting> {
     VARIABLES.iter().filter_map(set).collect()
 }
 
-/// The most paths that one answer explains, which keeps it within its limit.
+/// The maximum number of paths that one answer explains, which keeps it within its limit.
 const MAX_RESOLVED: usize = 20;
 
 fn resolve(roots: &Roots, path: &str) -> Resolved {

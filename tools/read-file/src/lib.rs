@@ -33,7 +33,7 @@ use wanted::RequestedPart;
 /// The name extension of notebooks.
 const NOTEBOOK: &str = ".ipynb";
 
-/// The most bytes that are kept of standard input.
+/// The maximum number of bytes that are kept of standard input.
 const MAX_INPUT: u64 = 64 << 20;
 
 /// The form in which a file is shown.

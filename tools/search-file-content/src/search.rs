@@ -12,7 +12,7 @@ use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
 /// The maximum length of a line that is searched (64 MiB), because a line is read into memory.
-const LONGEST: usize = 64 << 20;
+const MAX_LINE: usize = 64 << 20;
 
 /// The maximum number of characters of a line that are returned.
 const LINE: usize = 500;
@@ -137,7 +137,7 @@ impl<'a> Worker<'a> {
             .after_context(search.context)
             .bom_sniffing(false)
             .binary_detection(BinaryDetection::none())
-            .heap_limit(Some(LONGEST))
+            .heap_limit(Some(MAX_LINE))
             .build();
         Self { search, searcher, head: vec![0; SAMPLE] }
     }

@@ -17,8 +17,8 @@ const REQUEST: Duration = Duration::from_secs(20);
 const CONNECT: Duration = Duration::from_secs(3);
 /// The time limit for retrying the texts of a rejected request one by one.
 const ONE_BY_ONE: Duration = Duration::from_secs(20);
-/// The most dimensions of a vector.
-const MOST_DIMENSIONS: usize = 1 << 14;
+/// The maximum number of dimensions of a vector.
+const MAX_DIMENSIONS: usize = 1 << 14;
 /// The longest part of an endpoint's message in an error, in characters.
 const SAID: usize = 200;
 
@@ -165,7 +165,7 @@ fn in_order(items: Vec<Item>, count: usize) -> Result<Vec<Vec<f32>>, &'static st
     }
     let length = vectors.first().map_or(0, Vec::len);
     let fits = |vector: &Vec<f32>| vector.len() == length && vector.iter().all(|number| number.is_finite());
-    if length == 0 || length > MOST_DIMENSIONS || !vectors.iter().all(fits) {
+    if length == 0 || length > MAX_DIMENSIONS || !vectors.iter().all(fits) {
         return Err("its answer has no vector of numbers for each text");
     }
     Ok(vectors)

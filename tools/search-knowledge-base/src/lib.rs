@@ -24,9 +24,9 @@ const BY_WORDS: &str = "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1";
 const BY_BOTH: &str =
     "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1; cosine of embeddings; reciprocal rank fusion, k 10";
 /// The longest query, in characters.
-const LONGEST_QUERY: usize = 2_000;
+const MAX_QUERY: usize = 2_000;
 /// The memory limit of the regular expression of `--match`, in bytes.
-const LARGEST_EXPRESSION: usize = 1 << 20;
+const MAX_EXPRESSION: usize = 1 << 20;
 
 /// Search knowledge bases for a question or words, in any language, best first. Returns verbatim parts of
 /// documents with heading, lines, source and citation; coverage near 0 means that they do not answer it.
@@ -150,9 +150,9 @@ impl Tool for Args {
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        if self.query.chars().count() > LONGEST_QUERY {
+        if self.query.chars().count() > MAX_QUERY {
             return Err(ARGUMENT_ERROR
-                .error(format!("--query has more than {LONGEST_QUERY} characters"))
+                .error(format!("--query has more than {MAX_QUERY} characters"))
                 .detail("argument", "--query"));
         }
         let expression = self.r#match.as_deref().map(expression).transpose()?;
@@ -240,7 +240,7 @@ fn rounded(value: f32) -> f64 {
 
 /// The expression of `--match`; its search time is linear in the text.
 fn expression(text: &str) -> Result<PikeVM, Error> {
-    let limits = thompson::Config::new().nfa_size_limit(Some(LARGEST_EXPRESSION));
+    let limits = thompson::Config::new().nfa_size_limit(Some(MAX_EXPRESSION));
     PikeVM::builder().thompson(limits).build(text).map_err(|error| {
         // The parser's message has several lines; the last one states the problem.
         let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);

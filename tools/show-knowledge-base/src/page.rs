@@ -22,9 +22,9 @@ const STYLE: &str = include_str!("../page/page.css");
 const READER: &str = include_str!("../page/reader.css");
 const SCRIPTS: [&str; 2] = [include_str!("../page/markdown.js"), include_str!("../page/app.js")];
 
-/// The most bytes of all documents; a browser needs about three times as much memory.
+/// The maximum size in bytes of all documents; a browser needs about three times as much memory.
 const MAX_TEXT: usize = 256 << 20;
-/// The most bytes of texts in one JSON element, unless a single text is longer: parsing takes 5 ms.
+/// The maximum size in bytes of texts in one JSON element, unless a single text is longer: parsing takes 5 ms.
 const PART: usize = 1 << 20;
 /// The largest document, in bytes.
 const MAX_DOCUMENT: u64 = 64 << 20;

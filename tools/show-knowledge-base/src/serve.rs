@@ -19,9 +19,9 @@ use crate::{SERVER_NOT_STARTED, page};
 /// The time limit for receiving a request and sending the page.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest request, in bytes.
-const LONGEST: u64 = 16 << 10;
-/// The most requests that are answered at once.
-const MOST: usize = 16;
+const MAX_REQUEST: u64 = 16 << 10;
+/// The maximum number of requests that are answered at once.
+const MAX_CONNECTIONS: usize = 16;
 
 /// A server that listens; it answers after [`Server::run`] is called.
 pub(crate) struct Server {
@@ -55,7 +55,7 @@ impl Server {
     pub(crate) fn run(self) {
         let server = Arc::new(self);
         for stream in server.listener.incoming().flatten() {
-            if Arc::strong_count(&server) > MOST {
+            if Arc::strong_count(&server) > MAX_CONNECTIONS {
                 continue;
             }
             let server = Arc::clone(&server);
@@ -67,7 +67,7 @@ impl Server {
     fn answer(&self, mut stream: &TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(TIMEOUT))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
-        let mut request = BufReader::new(stream.take(LONGEST)).lines();
+        let mut request = BufReader::new(stream.take(MAX_REQUEST)).lines();
         let first = request.next().transpose()?.unwrap_or_default();
         let mut host = None;
         for line in request {

@@ -9,8 +9,8 @@ use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSc
 use ragmaker_work_state::Conversation;
 use serde::Serialize;
 
-/// The most characters of a reflection.
-const LONGEST: usize = 12_000;
+/// The maximum length in characters of a reflection.
+const MAX_CHARACTERS: usize = 12_000;
 
 /// Write down a reflection: after each round of results progress, findings, gaps and the next step; before a final
 /// answer whether every statement is backed, all is answered, nothing invented. Plans and facts go into `work`. Returns
@@ -47,8 +47,8 @@ impl Tool for Args {
         if self.reflection.trim().is_empty() {
             return Err(refused("is empty").remedy("Write what was found, what is missing and what comes next."));
         }
-        if self.reflection.chars().count() > LONGEST {
-            return Err(refused(&format!("has more than {LONGEST} characters")).remedy("Write it in short."));
+        if self.reflection.chars().count() > MAX_CHARACTERS {
+            return Err(refused(&format!("has more than {MAX_CHARACTERS} characters")).remedy("Write it in short."));
         }
         let project = Project::discover(invocation.host.project_root.as_deref())?;
         let conversation = Conversation::named(&project, invocation.host.conversation.as_deref())?;

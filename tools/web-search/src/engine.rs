@@ -11,11 +11,11 @@ use crate::{
     text::{SNIPPET, TITLE, plain},
 };
 
-/// The most bytes of an answer: a page of results has some 50 kB.
-const LARGEST: u64 = 4 << 20;
-/// The most results that Google returns at once.
+/// The maximum size in bytes of an answer: a page of results has some 50 kB.
+const MAX_BYTES: u64 = 4 << 20;
+/// The maximum number of results that Google returns at once.
 const GOOGLE_PAGE: usize = 10;
-/// The most characters that are repeated of what an engine says.
+/// The maximum number of characters that are repeated of what an engine says.
 const SAID: usize = 300;
 
 /// The first `count` results for `query`.
@@ -77,7 +77,7 @@ impl<'a> Service<'a> {
         })?;
         let mut blanks = Blanks::default();
         blanks.add(settings.key.value());
-        let limits = Limits { body: LARGEST, decompressed: LARGEST, ..Limits::default() };
+        let limits = Limits { body: MAX_BYTES, decompressed: MAX_BYTES, ..Limits::default() };
         Ok(Self { settings, base, client: Client::of_service(limits), blanks })
     }
 

@@ -31,8 +31,8 @@ const SEARCH_RATE_LIMITED: Code = Code::new(
 const SEARCH_FAILED: Code =
     Code::new("SEARCH_FAILED", "Try again later or another engine; check search.base_url and the network.");
 
-/// The most characters of a query.
-const LONGEST_QUERY: usize = 1_000;
+/// The maximum length in characters of a query.
+const MAX_QUERY: usize = 1_000;
 
 /// The search engine.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -122,8 +122,8 @@ impl Tool for Args {
         if query.is_empty() {
             return Err(refused("is empty"));
         }
-        if query.chars().count() > LONGEST_QUERY {
-            return Err(refused(&format!("has more than {LONGEST_QUERY} characters")));
+        if query.chars().count() > MAX_QUERY {
+            return Err(refused(&format!("has more than {MAX_QUERY} characters")));
         }
         let project = Project::discover(invocation.host.project_root.as_deref())?;
         let options = Options::of_process(project.root(), invocation.host.config.as_deref())?;

@@ -1,8 +1,8 @@
 //! Texts of search engines as plain text; some engines mark words with HTML.
 
-/// The most characters of a title or a date.
+/// The maximum length in characters of a title or a date.
 pub(crate) const TITLE: usize = 300;
-/// The most characters of a snippet.
+/// The maximum length in characters of a snippet.
 pub(crate) const SNIPPET: usize = 800;
 
 /// `text` without tags, entities, control characters and runs of white space, at most `most` characters long.

@@ -21,13 +21,13 @@ use crate::process::root;
 
 /// From before the process is started until the model is asked, in milliseconds.
 const START: f64 = 25.0;
-/// The most that Gemini CLI's start may be of ours: ours is at least so many times faster.
+/// The minimum ratio of the start of Gemini CLI to ours.
 const FASTER: f64 = 20.0;
 /// The goals for the cost of a step, in milliseconds: with a tool in the agent's process, and with one in a subprocess.
 const STEP: (f64, f64) = (3.0, 8.0);
-/// The most memory after [`TURNS`] turns, in bytes.
+/// The maximum memory after [`TURNS`] turns, in bytes.
 const MEMORY: u64 = 30_000_000;
-/// The most bytes of the executable.
+/// The maximum size in bytes of the executable.
 const SIZE: u64 = 12_000_000;
 
 const STEPS: usize = 100;

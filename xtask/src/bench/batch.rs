@@ -43,7 +43,7 @@ const HOSTILE: [&str; 12] = [
     "/busy/1/tides",
 ];
 
-/// The most memory that the tool may hold, in bytes.
+/// The maximum memory that the tool may hold, in bytes.
 const MEMORY: u64 = 40_000_000;
 
 /// The number of pages in a run of the comparison of tabs, each of which the server answers after 300 ms.
@@ -109,7 +109,7 @@ struct Batch {
 struct Ended {
     took: Duration,
     records: Vec<Value>,
-    /// The most memory that it held; `None` where the system does not report it.
+    /// The maximum memory that it held; `None` where the system does not report it.
     peak: Option<u64>,
 }
 

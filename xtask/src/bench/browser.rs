@@ -31,7 +31,7 @@ const COLD_ROUNDS: usize = 10;
 /// The time that a browser continues painting after a page.
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// The most memory that a tool may hold.
+/// The maximum memory that a tool may hold.
 const MEMORY: u64 = 8_000_000;
 
 /// The script with which agent-browser lists a page's links in few bytes.

@@ -21,9 +21,9 @@ struct Row {
     ours: Command,
     theirs: Command,
     runs: usize,
-    /// The most that our time may be, as a ratio to theirs.
+    /// The maximum ratio of our time to theirs.
     goal: f64,
-    /// The most memory, in megabytes.
+    /// The maximum memory, in megabytes.
     memory: Option<f64>,
 }
 

@@ -15,7 +15,7 @@ use crate::process::{line, ticking};
 /// A measured program: one call is one sample.
 pub(crate) struct Subject<'a> {
     pub(crate) name: String,
-    /// The most that its median ratio to the baseline may be.
+    /// The maximum median ratio to the baseline.
     pub(crate) goal: Option<f64>,
     run: Box<dyn FnMut() -> anyhow::Result<Duration> + 'a>,
 }

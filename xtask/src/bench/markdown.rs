@@ -22,7 +22,7 @@ use crate::{
 /// The most memory: so many times the page, and so many bytes.
 const MEMORY: (u64, u64) = (10, 10_000_000);
 
-/// The most pages that are kept in memory at once.
+/// The maximum number of pages that are kept in memory at once.
 const IN_MEMORY: usize = 120;
 
 pub(super) fn run(pages: Option<&Path>, every: usize) -> anyhow::Result<()> {

@@ -23,7 +23,7 @@ use crate::process::{root, ticking};
 const START: f64 = 10.0;
 /// The goal for the overhead of a call through the server, in milliseconds.
 const CALL: f64 = 2.0;
-/// The most memory that the server may hold, in bytes.
+/// The maximum memory that the server may hold, in bytes.
 const MEMORY: u64 = 15_000_000;
 
 /// The tabs that a browser keeps for later calls, and the one that it was launched with.

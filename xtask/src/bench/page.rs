@@ -21,9 +21,9 @@ use crate::{
     setup::{self, Programs},
 };
 
-/// The most milliseconds from the order to load the page until its list is drawn and its texts are prepared.
+/// The maximum number of milliseconds from the order to load the page until its list is drawn and its texts are prepared.
 const OPEN: f64 = 1_000.0;
-/// The most milliseconds of a key.
+/// The maximum number of milliseconds of a key.
 const KEY: f64 = 50.0;
 /// The most that the page has of the documents.
 const SIZE: f64 = 3.0;

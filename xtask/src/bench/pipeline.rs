@@ -28,11 +28,11 @@ const RATE: f64 = 280.0;
 const PEERS: [(&str, f64); 2] = [("trafilatura", 12.0), ("resiliparse", 0.85)];
 /// The least times of one job's pages a second that two jobs have on two cores.
 const SCALING: f64 = 1.8;
-/// The most memory of a job.
+/// The maximum memory of a job.
 const MEMORY: u64 = 60_000_000;
 /// How many records memory is watched over, and every how many.
 const RECORDS: (usize, usize) = (100_000, 500);
-/// The most times of the memory over the first tenth of the records that the rest may take.
+/// The maximum number of times of the memory over the first tenth of the records that the rest may take.
 const GROWTH: f64 = 1.1;
 /// The subjects that are compared: by processor time on one core, and by the time that one waits for one job and two.
 const LINES: &str = "--jsonl";

@@ -32,13 +32,13 @@ const CHANGES: usize = 5;
 /// The time for which a check of all documents is valid if there are thousands.
 const HOLDS: Duration = Duration::from_millis(5_100);
 
-/// The most milliseconds that 95 of 100 processes take, at up to 10,000 documents and above.
+/// The maximum number of milliseconds that 95 of 100 processes take, at up to 10,000 documents and above.
 const TIME: [f64; 2] = [15.0, 40.0];
 /// The least megabytes of text a second.
 const BUILD: f64 = 8.0;
-/// The most milliseconds of a search after one document changed.
+/// The maximum number of milliseconds of a search after one document changed.
 const UPDATE: f64 = 50.0;
-/// The most that an index has of the text.
+/// The maximum size of an index, as a part of the text.
 const SIZE: f64 = 0.5;
 
 pub(super) fn run(sets: &[PathBuf], every: usize, copies: usize) -> anyhow::Result<()> {

@@ -14,7 +14,7 @@ use crate::process::root;
 const SMALL: u64 = 2_000_000;
 /// A tool that drives a browser: 5 MB.
 const BROWSER: u64 = 5_000_000;
-/// The most that read-file may take for a small file, as a ratio to `cat`.
+/// The maximum time of read-file for a small file, as a ratio to `cat`.
 const READ_FILE: f64 = 1.5;
 
 /// The tools that have a goal.

@@ -19,7 +19,7 @@ use crate::process::{line, quoted};
 /// The folder for the complete answers, in the folder of the run.
 pub(super) const ANSWERS: &str = "answers";
 
-/// The most lines of an answer that are shown, and the most characters of a line.
+/// The maximum number of lines of an answer that are shown, and the most characters of a line.
 const SHOWN: (usize, usize) = (14, 160);
 
 pub(super) struct Shell {

@@ -9,11 +9,11 @@ use url::Url;
 
 use crate::page::{Link, Page};
 
-/// The most entries of each kind that are reported.
+/// The maximum number of entries of each kind that are reported.
 const LISTED: usize = 3;
 
 /// The longest reported text, in characters.
-const LONGEST: usize = 160;
+const MAX_TEXT: usize = 160;
 
 /// The differences from the page before the steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -77,7 +77,7 @@ impl Changes {
         let links = counted.first.into_iter().take(LISTED);
         let links = links.map(|(text, href)| Link { text: cut(&text), href });
         // A single URL may be longer than the whole answer.
-        let links = links.filter(|link| link.href.len() <= 4 * LONGEST);
+        let links = links.filter(|link| link.href.len() <= 4 * MAX_TEXT);
         Self {
             title: (page.title != before).then(|| cut(&page.title)),
             loaded: counted.fresh,
@@ -147,7 +147,7 @@ impl SideEffects {
 }
 
 fn cut(text: &str) -> String {
-    cut_to(text, LONGEST)
+    cut_to(text, MAX_TEXT)
 }
 
 fn cut_to(text: &str, most: usize) -> String {
@@ -172,7 +172,7 @@ mod tests {
             .event("Page.downloadWillBegin", &json!({"url": "https://x.example/a.zip", "suggestedFilename": "a.zip"}));
         let kinds: Vec<_> = side_effects.dialogs.iter().map(|dialog| dialog.kind.as_str()).collect();
         assert_eq!(kinds, ["alert", "confirm"]);
-        assert_eq!(side_effects.dialogs[1].text.len(), LONGEST);
+        assert_eq!(side_effects.dialogs[1].text.len(), MAX_TEXT);
         assert_eq!(side_effects.opened, ["https://x.example/a"]);
         assert_eq!(side_effects.download.unwrap().file_name, "a.zip");
     }

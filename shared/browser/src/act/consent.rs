@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The most clicks: some banners have two layers, and a question after them.
-const MOST_CLICKS: usize = 4;
+const MAX_CLICKS: usize = 4;
 
 /// How long a banner may take to appear where the page loads the script of a platform, and has stored no answer. It is
 /// part of the answer's documentation ([`ConsentOutcome::NotShown`]).
@@ -51,7 +51,7 @@ impl Actor<'_, '_> {
     fn declined(&mut self) -> Result<Consent, StepError> {
         let mut consent = Consent::default();
         let mut patience = Instant::now() + APPEARS;
-        while consent.clicked.len() < MOST_CLICKS {
+        while consent.clicked.len() < MAX_CLICKS {
             let begun = Instant::now();
             let Some(banner) = self.consent("step")? else { break };
             if banner.did == Some(Did::Expected) {

@@ -12,11 +12,11 @@ use crate::{
     expansion::{Expand, Expanded},
 };
 
-/// The most rounds of opening: a section may have others in it, and a button may bring the next part many times.
-const MOST_ROUNDS: usize = 250;
+/// The maximum number of rounds of opening: a section may have others in it, and a button may bring the next part many times.
+const MAX_ROUNDS: usize = 250;
 
-/// The most screens that are scrolled.
-const MOST_SCREENS: u64 = 2_000;
+/// The maximum number of screens that are scrolled.
+const MAX_SCREENS: u64 = 2_000;
 
 /// How often in a row scrolling may bring nothing until that is the end of the page.
 const STILL: usize = 2;
@@ -51,7 +51,7 @@ impl Actor<'_, '_> {
         self.ask_expand("copy")?;
         for round in 0.. {
             let begun = Instant::now();
-            if round >= MOST_ROUNDS || begun >= self.until {
+            if round >= MAX_ROUNDS || begun >= self.until {
                 *complete = false;
                 break;
             }
@@ -72,7 +72,7 @@ impl Actor<'_, '_> {
         self.ask_expand("top")?;
         loop {
             let begun = Instant::now();
-            if screens >= MOST_SCREENS || begun >= self.until {
+            if screens >= MAX_SCREENS || begun >= self.until {
                 *complete = false;
                 return Ok(screens);
             }

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use super::keys::Keys;
 use crate::elements::Locator;
 
-/// The most steps of a call.
-const MOST: usize = 50;
+/// The maximum number of steps of a call.
+const MAX_STEPS: usize = 50;
 
-/// The most repetitions of a step.
-const MOST_TIMES: u64 = 500;
+/// The maximum number of repetitions of a step.
+const MAX_TIMES: u64 = 500;
 
 /// The longest unconditional wait, in milliseconds.
-const LONGEST_WAIT: u64 = 60_000;
+const MAX_WAIT: u64 = 60_000;
 
 /// A step.
 #[derive(Clone, Debug)]
@@ -99,8 +99,8 @@ impl Step {
             step @ Value::Object(_) => vec![step],
             _ => return Err(wrong("is no list of steps")),
         };
-        if list.is_empty() || list.len() > MOST {
-            return Err(wrong(&format!("has {} steps; it takes 1 to {MOST}", list.len())));
+        if list.is_empty() || list.len() > MAX_STEPS {
+            return Err(wrong(&format!("has {} steps; it takes 1 to {MAX_STEPS}", list.len())));
         }
         let numbered = list.iter().enumerate();
         numbered
@@ -246,8 +246,8 @@ fn wait(given: &Value) -> Result<Wait, String> {
         "gone" => Wait::Gone(text()?),
         "selector" => Wait::Selector(text()?),
         "ms" => {
-            let ms = value.as_u64().filter(|ms| *ms <= LONGEST_WAIT);
-            Wait::For(Duration::from_millis(ms.ok_or_else(|| format!("ms is a number up to {LONGEST_WAIT}"))?))
+            let ms = value.as_u64().filter(|ms| *ms <= MAX_WAIT);
+            Wait::For(Duration::from_millis(ms.ok_or_else(|| format!("ms is a number up to {MAX_WAIT}"))?))
         }
         _ => return Err(SHAPE.into()),
     })
@@ -257,8 +257,8 @@ fn until(given: &Value) -> Result<Repetition, String> {
     match given {
         Value::String(text) if text == "rest" => Ok(Repetition::Rest),
         Value::Number(number) => {
-            let times = number.as_u64().filter(|times| (1..=MOST_TIMES).contains(times));
-            times.map(Repetition::Times).ok_or_else(|| format!("until is \"rest\" or a number from 1 to {MOST_TIMES}"))
+            let times = number.as_u64().filter(|times| (1..=MAX_TIMES).contains(times));
+            times.map(Repetition::Times).ok_or_else(|| format!("until is \"rest\" or a number from 1 to {MAX_TIMES}"))
         }
         _ => Err("until is \"rest\" or a number of times".into()),
     }

@@ -20,7 +20,7 @@ use crate::{
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest network event that is parsed, in bytes. Longer events contain `data:` URLs with whole images.
-const LONGEST_EVENT: usize = 1 << 20;
+const MAX_EVENT: usize = 1 << 20;
 
 /// An event of the browser.
 #[derive(Debug)]
@@ -185,7 +185,7 @@ impl Socket {
                 Err(_) => return Err(CommandError::Gone),
             };
             let text = message.to_text().unwrap_or_default();
-            if text.len() > LONGEST_EVENT && text.starts_with(r#"{"method":"Network."#) {
+            if text.len() > MAX_EVENT && text.starts_with(r#"{"method":"Network."#) {
                 continue;
             }
             let Ok(mut incoming) = serde_json::from_str::<Incoming>(text) else { continue };

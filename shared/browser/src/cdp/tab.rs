@@ -20,7 +20,7 @@ use crate::{
     endpoint::Endpoint,
     error::CommandError,
     loading::Loading,
-    responses::{Collector, JsonResponses, MOST_BYTES, body_of},
+    responses::{Collector, JsonResponses, MAX_BODY, body_of},
 };
 
 /// The name of the isolated world that the page scripts run in, and of the binding that they report by.
@@ -36,8 +36,8 @@ const SIDE_EVENTS: [&str; 4] =
 /// How long to wait for an answer that a removed frame may never send.
 const FRAME_GONE: Duration = Duration::from_millis(300);
 
-/// The most of these events.
-const MOST_SIDE_EVENTS: usize = 100;
+/// The maximum number of these events.
+const MAX_SIDE_EVENTS: usize = 100;
 
 /// The socket of one tab. Its methods block, because a call reads one page and does nothing else.
 pub(crate) struct TabSocket {
@@ -137,7 +137,7 @@ impl TabSocket {
         self.collector = Some(Collector::new(pattern));
         // Scripts and style sheets take a part of the space until the bodies are read.
         let sizes = json!({
-            "maxTotalBufferSize": 16 * MOST_BYTES, "maxResourceBufferSize": 2 * MOST_BYTES, "maxPostDataSize": 4096,
+            "maxTotalBufferSize": 16 * MAX_BODY, "maxResourceBufferSize": 2 * MAX_BODY, "maxPostDataSize": 4096,
         });
         self.send("Network.enable", &sizes).map(drop)
     }
@@ -440,7 +440,7 @@ impl TabSocket {
             let report = || params["payload"].as_str().and_then(|json| serde_json::from_str(json).ok());
             self.report.get_or_insert_with(|| report().unwrap_or_default());
         } else if self.follows_frames && SIDE_EVENTS.contains(&method.as_str()) {
-            if self.side_events.len() < MOST_SIDE_EVENTS {
+            if self.side_events.len() < MAX_SIDE_EVENTS {
                 self.side_events.push(Event { method, params });
             }
         } else if method.starts_with("Network.") || method.starts_with("Page.") {

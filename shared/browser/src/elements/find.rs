@@ -12,14 +12,14 @@ use super::{
 };
 use crate::{cdp::TabSocket, error::CommandError};
 
-/// The most elements that an error lists.
+/// The maximum number of elements that an error lists.
 pub(crate) const LISTED: usize = 8;
 
-/// The most elements whose names are computed one by one.
+/// The maximum number of elements whose names are computed one by one.
 const CANDIDATES: usize = 8;
 
 /// A longer text, in characters, is that of a region of the page, and names nothing.
-const LONGEST_NAMING: usize = 2_000;
+const MAX_LOCATOR: usize = 2_000;
 
 /// An element that was found.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ fn exact(
         return Ok(None);
     }
     let top = Frame { session: None, id: socket.frame().to_owned(), owner: None };
-    let given = json!({"name": name, "most": CANDIDATES, "longest": LONGEST_NAMING});
+    let given = json!({"name": name, "most": CANDIDATES, "longest": MAX_LOCATOR});
     let candidates = match frames.elements(socket, &top, "by-words", &given, until) {
         Err(CommandError::Failed(_)) => None,
         candidates => candidates?,

@@ -34,8 +34,8 @@ pub(crate) const ELEMENT: &str = include_str!("../js/element.js");
 /// The name of the isolated worlds.
 const WORLD: &str = "tool";
 
-/// The most frames of a page that are read.
-const MOST_FRAMES: usize = 40;
+/// The maximum number of frames of a page that are read.
+const MAX_FRAMES: usize = 40;
 
 /// The location of an element: its process, its frame, and its node id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ impl Frames {
             };
             let mut trees = vec![&tree["frameTree"]];
             while let Some(tree) = trees.pop() {
-                if let Some(id) = tree["frame"]["id"].as_str().filter(|_| found.len() < MOST_FRAMES) {
+                if let Some(id) = tree["frame"]["id"].as_str().filter(|_| found.len() < MAX_FRAMES) {
                     found.push(Frame { session: session.clone(), id: id.to_owned(), owner: None });
                 }
                 trees.extend(tree["childFrames"].as_array().into_iter().flatten().rev());

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use super::frames::{Frame, Frames, Place};
 use crate::{cdp::TabSocket, error::CommandError};
 
-/// The most nodes of a page that are read.
-const MOST: usize = 200_000;
+/// The maximum number of nodes of a page that are read.
+const MAX_NODES: usize = 200_000;
 
 /// The longest stored name, in characters.
-const LONGEST_NAME: usize = 300;
+const MAX_NAME: usize = 300;
 
 /// A visible node of a page.
 #[derive(Clone, Debug)]
@@ -241,7 +241,7 @@ impl TreeReader<'_> {
         let mut open = vec![(0, inherited)];
         while let Some((at, above)) = open.pop() {
             self.visited += 1;
-            if self.visited > MOST {
+            if self.visited > MAX_NODES {
                 return;
             }
             let node = &tree.nodes[at];
@@ -358,11 +358,11 @@ pub(crate) fn squeezed(text: &str) -> String {
             squeezed.push(' ');
         }
         squeezed.push_str(word);
-        if squeezed.len() > LONGEST_NAME * 4 {
+        if squeezed.len() > MAX_NAME * 4 {
             break;
         }
     }
-    match squeezed.char_indices().nth(LONGEST_NAME) {
+    match squeezed.char_indices().nth(MAX_NAME) {
         Some((end, _)) => squeezed[..end].to_owned(),
         None => squeezed,
     }

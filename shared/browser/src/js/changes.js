@@ -4,7 +4,7 @@
 // Returns null, or { fresh, text, links, first }: whether it is another document, how many characters came, how
 // many links, and the first of those as [text, address].
 const take = (chosen) => {
-  const LISTED = 8, LONGEST = 300, BEFORE = Symbol.for("ragmaker-before");
+  const LISTED = 8, MAX_NAME = 300, BEFORE = Symbol.for("ragmaker-before");
   const texts = [], links = new Map(), visible = new Map();
   const shows = (element) => {
     if (!visible.has(element)) visible.set(element, isForm(element) || element.checkVisibility({ visibilityProperty: true }));
@@ -19,7 +19,7 @@ const take = (chosen) => {
         continue;
       }
       if (/^(a|area)$/.test(node.localName) && /^https?:/.test(node.href) && !links.has(node.href) && shows(node)) {
-        links.set(node.href, String(node.getAttribute("aria-label") || node.textContent || node.title).replace(/\s+/g, " ").trim().slice(0, LONGEST).toWellFormed());
+        links.set(node.href, String(node.getAttribute("aria-label") || node.textContent || node.title).replace(/\s+/g, " ").trim().slice(0, MAX_NAME).toWellFormed());
       }
       const shadow = shadowOf(node);
       if (shadow) read(shadow);

@@ -3,7 +3,7 @@
 // Returns, in the page's order, [element, role, name, value, states, address, heading before it, whether it is in the main
 // content, whether the selector matches it or what it is in]; null for what is no selector.
 const [roleNames, selector, limits] = arguments;
-const MOST_CONTROLS = 5000, LONGEST_NAME = 300, MAIN = "main,dialog,[role=main],[role=dialog],[role=alertdialog]";
+const MAX_CONTROLS = 5000, MAX_NAME = 300, MAIN = "main,dialog,[role=main],[role=dialog],[role=alertdialog]";
 const ROLES = new Set(roleNames);
 const inputRole = (input) => {
   if (/^(button|submit|reset|image)$/.test(input.type)) return "button";
@@ -63,16 +63,16 @@ const statesOf = (element, role) => {
 const found = [];
 let under = "";
 const visit = (element, inherited) => {
-  if (found.length >= MOST_CONTROLS || /^(script|style|template|noscript|head)$/.test(element.localName)) return;
+  if (found.length >= MAX_CONTROLS || /^(script|style|template|noscript|head)$/.test(element.localName)) return;
   const here = { ...inherited };
   if (!isForm(element)) {
     if (element.getAttribute("aria-hidden") === "true" || element.hasAttribute("inert") || getComputedStyle(element).display === "none") return;
     if (element.matches(MAIN)) here.isMain = true;
     if (selector !== null && element.matches(selector)) here.isChosen = true;
-    if (/^h[1-6]$/.test(element.localName) || element.getAttribute("role") === "heading") under = squeezed(element.textContent).slice(0, LONGEST_NAME);
+    if (/^h[1-6]$/.test(element.localName) || element.getAttribute("role") === "heading") under = squeezed(element.textContent).slice(0, MAX_NAME);
     const role = roleOf(element);
     if (role !== "" && element.checkVisibility({ visibilityProperty: true })) {
-      const name = squeezed(nameOf(element)).slice(0, LONGEST_NAME).toWellFormed(), value = squeezed(shownValue(element)).slice(0, LONGEST_NAME).toWellFormed();
+      const name = squeezed(nameOf(element)).slice(0, MAX_NAME).toWellFormed(), value = squeezed(shownValue(element)).slice(0, MAX_NAME).toWellFormed();
       found.push([element, role, name, value, statesOf(element, role), role === "link" ? String(element.href) : null, under.toWellFormed(), here.isMain, here.isChosen]);
     }
   }

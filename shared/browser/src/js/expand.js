@@ -7,7 +7,7 @@ const [what, , limits] = arguments;
 // What is known of this document, in its isolated world.
 const state = globalThis.expansion ??= { seen: new WeakSet(), clicks: new WeakMap(), parts: new Map(), lists: new Map(), rowCopies: [], opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0 };
 const COPY = "data-ragmaker-copy";
-const MOST_CLICKS = 200, MOST_ROWS = 50000;
+const MAX_CLICKS = 200, MAX_ROWS = 50000;
 const ASIDE = "nav,footer,aside,dialog,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],[role=dialog],[role=menu],[role=menubar],[role=search],form[action]";
 const main = doc.querySelector("main,[role=main]") ?? doc.querySelector("article")?.parentElement ?? doc.body;
 const isAside = (element) => {
@@ -102,7 +102,7 @@ const copyRows = (scroller) => {
     const number = NUMBERS.map((name) => row.getAttribute(name)).find((value) => /^\d+$/.test(value));
     const { top, left } = row.getBoundingClientRect();
     const place = number === undefined ? Math.round(top - shift) + left / 1e5 : Number(number);
-    if (list.rows.size < MOST_ROWS) list.rows.set(place, { row, text, copy: row.cloneNode(true) });
+    if (list.rows.size < MAX_ROWS) list.rows.set(place, { row, text, copy: row.cloneNode(true) });
   }
 };
 const isThere = ({ row, text }) => row.isConnected && squeezed(row.textContent) === text;
@@ -201,7 +201,7 @@ switch (main === null ? null : what) {
     }
     for (const more of bringsMore()) {
       const clicks = state.clicks.get(more) ?? 0;
-      if (clicks >= MOST_CLICKS) continue;
+      if (clicks >= MAX_CLICKS) continue;
       state.clicks.set(more, clicks + 1);
       state.more += 1;
       done += 1;

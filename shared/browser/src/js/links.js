@@ -2,7 +2,7 @@
 // through open shadow roots and frames of the same origin, each page once.
 // Returns a JSON text: a list of [accessible name, address].
 const take = () => {
-  const LONGEST_ADDRESS = 4096, XHTML = "http://www.w3.org/1999/xhtml";
+  const MAX_ADDRESS = 4096, XHTML = "http://www.w3.org/1999/xhtml";
   const here = location.href.split("#")[0];
   const found = new Map();
   const slotOf = ask(Element.prototype, "assignedSlot"), parentOf = ask(Node.prototype, "parentElement"), nodeAbove = ask(Node.prototype, "parentNode");
@@ -155,7 +155,7 @@ const take = () => {
     if (typeof href !== "string") {
       try { href = new URL(href.baseVal, link.baseURI).href; } catch { return null; }
     }
-    if (!/^https?:/.test(href) || href.length > LONGEST_ADDRESS) return null;
+    if (!/^https?:/.test(href) || href.length > MAX_ADDRESS) return null;
     // What cannot be parsed comes back as it was written.
     if (href === written && !URL.canParse(href)) return null;
     // A place on this very page is not somewhere to go, unless an application routes by it.

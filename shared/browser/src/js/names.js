@@ -1,5 +1,5 @@
 // The accessible name of a link, after https://www.w3.org/TR/accname-1.2/#computation-steps.
-const LONGEST_TEXT = 200, DEEPEST = 200;
+const MAX_TEXT = 200, MAX_DEPTH = 200;
 const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
 // Whether rules of the page's may hold for an element: to ask for its style costs more than all the rest.
 const sheets = new Map();
@@ -43,7 +43,7 @@ const accessibleName = (link) => {
   // Most links are a short text and nothing else.
   if (link.firstElementChild === null && !link.hasAttribute("aria-labelledby") && !link.hasAttribute("aria-label") && !ruled(link)) {
     const text = squeeze(link.textContent);
-    if (text && text.length <= LONGEST_TEXT) return text.toWellFormed();
+    if (text && text.length <= MAX_TEXT) return text.toWellFormed();
   }
   // `how` a text was come by: `referred`, by aria-labelledby, which is not followed twice; `hidden`,
   // which then is text all the same; and the link's own `visibility`.
@@ -59,7 +59,7 @@ const accessibleName = (link) => {
     }).join(" ");
   };
   const contents = (element, how, depth) => {
-    if (depth > DEEPEST) return element.textContent;
+    if (depth > MAX_DEPTH) return element.textContent;
     const assigned = element.localName === "slot" ? element.assignedNodes() : [];
     const nodes = assigned.length > 0 ? assigned : (shadowOf(element) ?? element).childNodes;
     // Of a link that shows on scrolling to it, the text is hidden as the link is.
@@ -96,5 +96,5 @@ const accessibleName = (link) => {
   };
   const text = squeeze(textOf(link, { referred: false, hidden: false, visibility: getComputedStyle(link).visibility }, 0));
   const name = text || squeeze(link.querySelector("[title]")?.getAttribute("title"));
-  return [...name.slice(0, LONGEST_TEXT * 2).toWellFormed()].slice(0, LONGEST_TEXT).join("");
+  return [...name.slice(0, MAX_TEXT * 2).toWellFormed()].slice(0, MAX_TEXT).join("");
 };

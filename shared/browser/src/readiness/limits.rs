@@ -161,11 +161,11 @@ pub(crate) struct Limits {
     pub(crate) silent_beside: Duration,
     /// How long a tab remembers silent hosts.
     pub(crate) silent_memory: Duration,
-    /// The most hosts that a tab remembers.
+    /// The maximum number of hosts that a tab remembers.
     pub(crate) silent_hosts: usize,
     /// How often a page is loaded again without silent hosts.
     pub(crate) reloads: usize,
-    /// The most hosts in `pending`.
+    /// The maximum number of hosts in `pending`.
     pub(crate) pending: usize,
     /// The pause between two looks at a page that only WebDriver commands reach.
     pub(crate) plain_pause: Duration,
@@ -233,9 +233,9 @@ pub(crate) struct PageLimits {
     reaction: u32,
     /// How long a worker, a database or a decryption may take in a page with text.
     worker_answer: u32,
-    /// The most consecutive timers that are waited for.
+    /// The maximum number of consecutive timers that are waited for.
     timer_chain: u32,
-    /// The most steps of a countdown.
+    /// The maximum number of steps of a countdown.
     countdown: u32,
     /// How often the same work or request counts as new.
     repeats: u32,
@@ -247,7 +247,7 @@ pub(crate) struct PageLimits {
     growths_of_node: u32,
     /// With more animations, they are decoration and are not examined.
     animations: u32,
-    /// The most dialogs and windows that are noted while a call acts.
+    /// The maximum number of dialogs and windows that are noted while a call acts.
     noted: u32,
     /// The longest noted text.
     noted_text: u32,

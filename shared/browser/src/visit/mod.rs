@@ -36,7 +36,7 @@ use crate::{
 
 pub use self::steps::PageElements;
 
-/// The most new tabs that a call tries.
+/// The maximum number of new tabs that a call tries.
 const NEW_TABS: u32 = 8;
 
 impl Browsing {

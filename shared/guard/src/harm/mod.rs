@@ -30,10 +30,10 @@ pub(crate) struct Harm {
 }
 
 /// The maximum nesting depth of lines in lines.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
-/// The most commands that are examined; a line of 100,000 bytes can have 50,000.
-const MOST: usize = 2_000;
+/// The maximum number of commands that are examined; a line of 100,000 bytes can have 50,000.
+const MAX_COMMANDS: usize = 2_000;
 
 /// Finds the harmful effects of `line`.
 pub(crate) fn find(line: &str, tree: &Tree, scope: &Scope) -> Harm {
@@ -56,7 +56,7 @@ struct Inspector<'a> {
 impl Inspector<'_> {
     fn line(&mut self, line: &str, tree: &Tree) {
         let words = Words::of(line, tree, self.scope);
-        for node in nodes(tree.root_node()).filter(Node::is_named).take(MOST * 20) {
+        for node in nodes(tree.root_node()).filter(Node::is_named).take(MAX_COMMANDS * 20) {
             match node.kind() {
                 "command" => {
                     let command = words.command(node);
@@ -94,7 +94,7 @@ impl Inspector<'_> {
 
     /// Examines a line that is an argument or comes through a pipe.
     fn inner(&mut self, line: &str) {
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_DEPTH {
             return;
         }
         if let Some(tree) = syntax::parse(line) {

@@ -95,11 +95,11 @@ pub(super) fn of_names(names: &str) -> Hints {
 
 /// The words that a class list or an id is made of, in lower case; single letters are left out.
 pub(super) fn each_word(names: &str, mut put: impl FnMut(&[u8])) {
-    const LONGEST: usize = 24;
+    const MAX_WORD: usize = 24;
     let names = names.as_bytes();
     let mut put_lower = |word: &[u8]| {
-        let mut lower = [0; LONGEST];
-        let lower = &mut lower[..word.len().min(LONGEST)];
+        let mut lower = [0; MAX_WORD];
+        let lower = &mut lower[..word.len().min(MAX_WORD)];
         lower.copy_from_slice(&word[..lower.len()]);
         lower.make_ascii_lowercase();
         put(lower);
@@ -123,10 +123,10 @@ pub(super) fn of_text(text: &str) -> u16 {
     /// How many words are read.
     const READ: usize = 16;
     /// No ASCII word in the lists is longer.
-    const LONGEST: usize = 16;
+    const MAX_WORD: usize = 16;
     if text.is_ascii() {
         let words = text.as_bytes().split(|b| !b.is_ascii_alphanumeric());
-        let mut lower = [0; LONGEST];
+        let mut lower = [0; MAX_WORD];
         return words.filter(|word| word.len() > 2).take(READ).fold(0, |kinds, word| {
             let Some(lower) = lower.get_mut(..word.len()) else { return kinds };
             lower.copy_from_slice(word);

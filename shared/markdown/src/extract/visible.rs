@@ -52,7 +52,7 @@ pub(super) fn is_label(tree: &Tree, id: Id) -> bool {
     tree.subtree(id).take(LABEL_NODES).map(|id| count_words(tree.text(id))).sum::<usize>() <= LABEL_WORDS
 }
 
-/// The most words of a label, counted in its first nodes.
+/// The maximum number of words of a label, counted in its first nodes.
 const LABEL_WORDS: usize = 2;
 const LABEL_NODES: usize = 32;
 

@@ -40,7 +40,7 @@ const PAIRED: usize = 12;
 /// Where the marks of short texts begin; no word has a hash that small but by chance.
 const SHORT: u32 = 0x1000;
 
-/// The most words in one element's names, as a limit for elements with very long names around everything.
+/// The maximum number of words in one element's names, as a limit for elements with very long names around everything.
 const NAMED: usize = 64;
 
 /// How many elements around a block are near to it.

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// The most quotes and list items around a line; deeper ones have no prefix, so that the output stays in
+/// The maximum number of quotes and list items around a line; deeper ones have no prefix, so that the output stays in
 /// proportion to the page.
 const MAX_PREFIXES: usize = 24;
 
@@ -56,8 +56,8 @@ impl Lines {
 
     /// Raises the limit for an address that is longer than in the page.
     pub(super) fn allow_address(&self, written: &str, source: &str) {
-        const MOST: usize = 256;
-        let longer = written.len().saturating_sub(source.len()).min(MOST);
+        const MAX_EXCESS: usize = 256;
+        let longer = written.len().saturating_sub(source.len()).min(MAX_EXCESS);
         self.limit.set(self.limit.get() + longer);
     }
 

@@ -67,7 +67,7 @@ pub(crate) fn render(tree: &Tree, mut keep: Vec<bool>, base: Option<&Url>, every
     renderer.lines.finish()
 }
 
-/// The most nodes of a paragraph: while it is written, each takes more memory than in the tree.
+/// The maximum number of nodes of a paragraph: while it is written, each takes more memory than in the tree.
 const MAX_PARAGRAPH: usize = 1 << 16;
 
 struct Renderer<'t> {

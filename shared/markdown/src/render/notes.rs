@@ -7,10 +7,10 @@ use crate::{
     tree::{Id, ROOT, Tree},
 };
 
-/// The most bytes of a reference's text, and of the text of the links back.
+/// The maximum size in bytes of a reference's text, and of the text of the links back.
 const MAX_MARK: usize = 24;
 
-/// The most nodes of a note.
+/// The maximum number of nodes of a note.
 const MAX_NOTE: usize = 512;
 
 /// The footnotes of a page.

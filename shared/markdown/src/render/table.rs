@@ -10,7 +10,7 @@ use crate::{
     tree::Id,
 };
 
-/// The most columns that spans may stretch a table to.
+/// The maximum number of columns that spans may stretch a table to.
 const MAX_SPANNED: usize = 64;
 
 /// How a column is aligned.

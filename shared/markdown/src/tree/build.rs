@@ -17,7 +17,7 @@ use crate::{
     tag::{Attr, Tag},
 };
 
-/// The most elements that `lol_html` waits for the end tags of: each takes ten times the memory of a node. Where
+/// The maximum number of elements that `lol_html` waits for the end tags of: each takes ten times the memory of a node. Where
 /// there are more, it is restarted inside of the elements that are open in the tree.
 pub(super) const MAX_UNCLOSED: usize = 8192;
 

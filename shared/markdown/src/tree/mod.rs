@@ -44,11 +44,11 @@ use self::{
 
 pub(crate) use node::{Head, Id, ROOT, Tree};
 
-/// The most memory that `lol_html` may take beyond the size of the page: for the attributes of one element,
+/// The maximum memory that `lol_html` may take beyond the size of the page: for the attributes of one element,
 /// and for the elements that are open.
 const READER_MEMORY: usize = 4 << 20;
 
-/// The most bytes of a page that are read: positions are 32 bits wide.
+/// The maximum number of bytes of a page that are read: positions are 32 bits wide.
 const MAX_PAGE: usize = 1 << 30;
 
 impl Tree {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::tag::{Attr, Tag};
 
-/// The most elements that are open at once, as in browsers; what is nested deeper becomes a sibling.
+/// The maximum number of elements that are open at once, as in browsers; what is nested deeper becomes a sibling.
 pub(crate) const MAX_DEPTH: usize = 255;
 
 /// The longest source that is taken for a fragment, not a page, in bytes.

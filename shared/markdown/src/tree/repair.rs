@@ -11,7 +11,7 @@ const BYTES_A_NODE: usize = 48;
 /// The largest page that is repaired, in bytes.
 pub(super) const MAX_PAGE: usize = 4 << 20;
 
-/// The most formatting elements without an end tag in a page that is repaired: the standard reopens all of
+/// The maximum number of formatting elements without an end tag in a page that is repaired: the standard reopens all of
 /// them in every block that follows.
 pub(super) const MAX_LOST_FORMATTING: usize = 48;
 

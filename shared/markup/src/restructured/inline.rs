@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Reader;
-use crate::lines::{LONGEST, start};
+use crate::lines::{MAX_MARKUP, start};
 
 /// Roles whose text is code.
 const CODE: [&str; 34] = [
@@ -49,7 +49,7 @@ impl Reader {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
-            let near = start(rest, LONGEST);
+            let near = start(rest, MAX_MARKUP);
             let taken = match c {
                 '`' => self.quoted(near, &mut out),
                 ':' => role(near, &mut out),

@@ -2,8 +2,8 @@
 
 use crate::lines::{dedented, indent, indented};
 
-/// The most lines of a simple table.
-const MOST_LINES: usize = 5000;
+/// The maximum number of lines of a simple table.
+const MAX_LINES: usize = 5000;
 
 /// The cells of the table at line `at`, and the line after it.
 pub(crate) fn table(lines: &[&str], at: usize) -> Option<(Vec<Vec<String>>, usize)> {
@@ -63,7 +63,7 @@ fn simple(lines: &[&str], at: usize, is_border: impl Fn(&str) -> bool) -> Option
         (0..border.len()).filter(|at| border[*at] == '=' && (*at == 0 || border[at - 1] == ' ')).collect();
     // The last border is the one that is followed by a blank line or the end.
     let ends = |line: usize| lines.get(line + 1).is_none_or(|next| next.trim().is_empty());
-    let end = (at + 1..lines.len().min(at + MOST_LINES)).find(|line| is_border(lines[*line]) && ends(*line))?;
+    let end = (at + 1..lines.len().min(at + MAX_LINES)).find(|line| is_border(lines[*line]) && ends(*line))?;
     let mut rows: Vec<Vec<String>> = vec![];
     for line in &lines[at + 1..end] {
         let is_rule = line.trim().chars().all(|c| matches!(c, '=' | '-' | ' ')) && !line.trim().is_empty();

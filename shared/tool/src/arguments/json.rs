@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::names::repeated;
 use crate::{ARGUMENT_ERROR, Error, spelling::field_name};
 
-/// The most bytes of JSON that are read from standard input.
+/// The maximum size in bytes of JSON that is read from standard input.
 const MAX_JSON: u64 = 64 << 20;
 
 /// The members of a JSON object, every one: two of them may be spellings of one argument.

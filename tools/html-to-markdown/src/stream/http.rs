@@ -10,7 +10,7 @@ use super::{
     compression::{self, GZIP},
 };
 
-/// The most headers of a response.
+/// The maximum number of headers of a response.
 const HEADERS: usize = 128;
 
 /// The head of a response.

@@ -22,13 +22,13 @@ use crate::{
 /// The page, on which a button brings other rows.
 const PAGE: &str = "/act/steps/500";
 
-/// The most milliseconds of a step over the page's own time.
+/// The maximum number of milliseconds of a step over the page's own time.
 const STEP: f64 = 60.0;
 
-/// The most that ten steps may take of the time of one.
+/// The maximum time of ten steps, as a ratio to the time of one.
 const TEN: f64 = 1.5;
 
-/// The most bytes of the median answer.
+/// The maximum size in bytes of the median answer.
 const ANSWER: f64 = 600.0;
 
 const ROUNDS: usize = 20;

@@ -23,9 +23,9 @@ use crate::{
     process::ticking,
 };
 
-/// The most that a call may take of a page's own time to its load event, in the median.
+/// The maximum median ratio of a call to the page's own time to its load event.
 const BOOK_RATIO: f64 = 1.6;
-/// The most that one of a hundred calls for a page of the book may take, in milliseconds.
+/// The maximum time of the slowest of a hundred calls for a page of the book, in milliseconds.
 const BOOK_P99: f64 = 1000.0;
 /// The goals for saved pages: the median, and p90.
 const SAVED_MEDIAN: f64 = 1000.0;

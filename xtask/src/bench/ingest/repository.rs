@@ -20,7 +20,7 @@ use crate::{
 /// Bytes of the repository beside its documents, in files of a megabyte.
 const SIZE: usize = 70_000_000;
 
-/// The most seconds from a local path, and the most that is fetched of a remote one.
+/// The maximum number of seconds from a local path, and the most that is fetched of a remote one.
 const GOALS: (f64, f64) = (1.0, 0.05);
 
 pub(super) fn run(programs: &Path, folder: &Path) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ mod tokens;
 use std::collections::HashMap;
 
 use self::tokens::{Language, Token, tokens};
-use super::{DEEPEST, Inspector, words::UNKNOWN};
+use super::{Inspector, MAX_DEPTH, words::UNKNOWN};
 
 /// Functions that delete a file or a folder.
 const DELETE: [&str; 24] = [
@@ -138,7 +138,7 @@ type Values = Vec<String>;
 impl Inspector<'_> {
     /// Examines code for the interpreter `name`.
     pub(super) fn program(&mut self, name: &str, code: &str) {
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_DEPTH {
             return;
         }
         self.depth += 1;
