@@ -144,6 +144,10 @@ fn a_killed_run_is_continued() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
+    // Without a connection, nothing of it is lost.
+    let offline = fetch(&killed.0, &killed.1).env("http_proxy", "http://127.0.0.1:9").run();
+    let failed = with(&report(offline.answer()), "failed");
+    assert!(failed.contains(&killed.1.url("/docs/")), "{failed:?}");
     let output = fetch(&killed.0, &killed.1).run();
     let answer = output.answer();
     assert_eq!((&answer["continued"], &answer["counts"]["added"]), (&json!(true), &json!(PAGES)));

@@ -24,8 +24,8 @@ const MAX: u64 = 256 << 20;
 /// The maximum length in characters of Git's words in an error.
 const SAID: usize = 400;
 
-/// Configuration for every call. A repository's own configuration is read, so what could run a program in it
-/// is set here; the command line has the last word.
+/// Configuration for every call. Git reads no configuration but that of a Git directory which was made for the call; this is
+/// the second line of defence, because the command line has the last word.
 const CONFIGURATION: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -56,7 +56,7 @@ pub(crate) enum Network {
     Refused,
 }
 
-/// A call of Git in the repository whose Git directory is `folder`.
+/// A call of Git in the repository whose Git directory is `folder`, or in none.
 pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, arguments: &[S]) -> Command {
     let mut command = Command::new("git");
     // The caller's variables could name other programs, configuration or repositories.
@@ -92,9 +92,8 @@ pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, argu
     command.arg("-c").arg(format!("http.followRedirects={redirects}"));
     // A path is a path, whatever characters it has.
     command.arg("--literal-pathspecs").arg("--no-pager");
-    if let Some(folder) = folder {
-        command.arg("--git-dir").arg(folder);
-    }
+    // Without one, Git would read the configuration of the repository that holds the working directory.
+    command.arg("--git-dir").arg(folder.unwrap_or(Path::new(nothing)));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     command
 }

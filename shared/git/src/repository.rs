@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process::Stdio,
     thread,
 };
@@ -12,7 +12,7 @@ use ragmaker_tool::Error;
 use tempfile::TempDir;
 
 use crate::{
-    Address, GIT_FAILED, PATH_NOT_FOUND, REF_NOT_FOUND, REPO_NOT_FOUND, Storage,
+    Address, GIT_FAILED, PATH_NOT_FOUND, REF_NOT_FOUND, Storage,
     command::{Network, git, run, start},
 };
 
@@ -25,10 +25,9 @@ const FETCHED: &str = "refs/ragmaker/fetched";
 /// A commit of a repository.
 #[derive(Debug)]
 pub struct Repository {
-    /// The Git directory.
-    folder: PathBuf,
-    /// The temporary clone of a remote repository, which is removed at the end.
-    fetched: Option<TempDir>,
+    /// The Git directory, which is removed at the end: a clone of a remote repository, or a view of a local one.
+    folder: TempDir,
+    is_fetched: bool,
     network: Network,
     reference: Option<String>,
     path: String,
@@ -58,9 +57,8 @@ pub fn resolve(address: &Address, reference: Option<&str>) -> Result<Resolved, E
     }
     match address.local_path() {
         Some(path) => {
-            let folder = git_folder(path)?;
-            Storage::of(path).check()?;
-            resolve_local(&folder, address, reference)
+            let view = Storage::of(path)?.view()?;
+            resolve_local(view.path(), reference)
         }
         None => resolve_remote(address, reference),
     }
@@ -86,16 +84,19 @@ impl Repository {
     ///
     /// The codes of [`crate::ERRORS`].
     pub fn open(address: &Address, reference: Option<&str>) -> Result<Self, Error> {
-        let Resolved { commit, reference, path, wanted } = resolve(address, reference)?;
         if let Some(local) = address.local_path() {
-            let (folder, network) = (git_folder(local)?, Network::Refused);
-            return Ok(Self { folder, fetched: None, network, reference, path, commit });
+            if let Some(reference) = reference {
+                check(reference)?;
+            }
+            let folder = Storage::of(local)?.view()?;
+            let Resolved { commit, reference, path, .. } = resolve_local(folder.path(), reference)?;
+            return Ok(Self { folder, is_fetched: false, network: Network::Refused, reference, path, commit });
         }
-        let fetched = tempfile::Builder::new().prefix("ragmaker-git-").tempdir();
-        let fetched = fetched.map_err(|error| GIT_FAILED.error(format!("no folder for the repository: {error}")))?;
-        let folder = fetched.path().to_owned();
+        let Resolved { commit, reference, path, wanted } = resolve(address, reference)?;
+        let folder = tempfile::Builder::new().prefix("ragmaker-git-").tempdir();
+        let folder = folder.map_err(|error| GIT_FAILED.error(format!("no folder for the repository: {error}")))?;
         let network = address.network();
-        let call = |arguments: &[&str]| run(git(Some(&folder), network, arguments), &[]);
+        let call = |arguments: &[&str]| run(git(Some(folder.path()), network, arguments), &[]);
         // Without a template, which may have hooks.
         call(&["init", "--quiet", "--bare", "--template="])?;
         for (name, value) in [
@@ -118,12 +119,12 @@ impl Repository {
             &wanted,
         ])?;
         let named = run(
-            git(Some(&folder), Network::Refused, &["rev-parse", "--verify", &format!("{FETCHED}^{{commit}}")]),
+            git(Some(folder.path()), Network::Refused, &["rev-parse", "--verify", &format!("{FETCHED}^{{commit}}")]),
             &[],
         )?;
         // A branch may have moved since it was asked for.
         let commit = first_line(&named).unwrap_or(commit);
-        Ok(Self { folder, fetched: Some(fetched), network, reference, path, commit })
+        Ok(Self { folder, is_fetched: true, network, reference, path, commit })
     }
 
     /// The commit, in full.
@@ -162,7 +163,7 @@ impl Repository {
         if !matches!(path, "" | ".") {
             arguments.push(path);
         }
-        let listed = run(git(Some(&self.folder), Network::Refused, &arguments), &[])?;
+        let listed = run(git(Some(self.folder.path()), Network::Refused, &arguments), &[])?;
         let files: Vec<File> = listed.split(|byte| *byte == 0).filter_map(file).collect();
         if files.is_empty() { Err(missing()) } else { Ok(files) }
     }
@@ -178,10 +179,10 @@ impl Repository {
             return Ok(());
         }
         let names: Vec<u8> = blobs.iter().flat_map(|blob| blob.bytes().chain([b'\n'])).collect();
-        if self.fetched.is_some() {
+        if self.is_fetched {
             // As Git fetches what a partial clone lacks, but all in one request.
             let mut command = git(
-                Some(&self.folder),
+                Some(self.folder.path()),
                 self.network,
                 &["-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags"],
             );
@@ -194,7 +195,7 @@ impl Repository {
             ]);
             run(command, &names)?;
         }
-        let mut command = git(Some(&self.folder), Network::Refused, &["cat-file", "--batch"]);
+        let mut command = git(Some(self.folder.path()), Network::Refused, &["cat-file", "--batch"]);
         let mut child = start(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         // Written in a thread of its own: git stops reading names while its answer is not read.
@@ -236,7 +237,7 @@ impl Repository {
 
     /// The number of bytes that were fetched from a remote repository, as stored on the disk; 0 for a local one.
     pub fn bytes_fetched(&self) -> u64 {
-        let packs = self.fetched.as_ref().and_then(|folder| fs::read_dir(folder.path().join("objects/pack")).ok());
+        let packs = self.is_fetched.then(|| fs::read_dir(self.folder.path().join("objects/pack")).ok()).flatten();
         packs.into_iter().flatten().filter_map(|entry| entry.ok()?.metadata().ok()).map(|metadata| metadata.len()).sum()
     }
 }
@@ -265,31 +266,12 @@ fn first_line(bytes: &[u8]) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// The Git directory of the repository at `path`; parents of `path` are not searched.
-fn git_folder(path: &Path) -> Result<PathBuf, Error> {
-    let inner = path.join(".git");
-    let is_bare = path.join("HEAD").is_file() && path.join("objects").is_dir();
-    let folder = if inner.exists() { inner } else { path.to_owned() };
-    if folder != path || is_bare {
-        return Ok(folder);
-    }
-    Err(REPO_NOT_FOUND
-        .error(format!("there is no Git repository at {}", path.display()))
-        .remedy("Give the folder that has .git in it, with --path-in-repo for a part; for plain folders use ragmaker-file-sync.")
-        .detail("path", path.to_string_lossy()))
-}
-
-fn resolve_local(folder: &Path, address: &Address, reference: Option<&str>) -> Result<Resolved, Error> {
+fn resolve_local(folder: &Path, reference: Option<&str>) -> Result<Resolved, Error> {
     let named = format!("{}^{{commit}}", reference.unwrap_or("HEAD"));
     let found = run(git(Some(folder), Network::Refused, &["rev-parse", "--verify", "--quiet", &named]), &[]);
     let commit = match (found, reference) {
         (Ok(found), _) => first_line(&found),
         (Err(error), _) if !error.is(GIT_FAILED) => return Err(error),
-        (Err(error), _) if error.message().contains("dubious ownership") => {
-            return Err(REPO_NOT_FOUND
-                .error(format!("{} belongs to another user, and git does not read it", address.repository()))
-                .remedy("Ask the user to copy or clone it to a folder of their own."));
-        }
         (Err(_), _) => None,
     };
     let commit = commit.ok_or_else(|| match reference {

@@ -1,53 +1,99 @@
-//! The files that Git reads for a local repository, wherever they are.
+//! The files that Git reads for a local repository, wherever they are, and a Git directory that leads to exactly these.
+//!
+//! Git would find more places by itself: its configuration includes other files, a repository borrows objects from
+//! others. Each of these forms has rules of its own, and a reading of them that differs from Git's would let a model
+//! leave the project. So Git never sees the repository's own Git directory. It gets one that is made for the call
+//! ([`Storage::view`]), without a configuration of the repository, with links to the references and to the folders
+//! of objects that were found here. What is not understood here is an error.
 
 use std::{
     collections::HashSet,
     fs::{self, FileType},
+    io,
     path::{Path, PathBuf},
 };
 
 use ragmaker_tool::Error;
+use tempfile::TempDir;
 
-use crate::GIT_FAILED;
+use crate::{
+    GIT_FAILED, REPO_NOT_FOUND,
+    command::{Network, git, run},
+};
 
-/// The folders of a Git directory that are read for a commit.
-const READ: [&str; 4] = ["objects", "refs", "reftable", "info"];
+/// The parts of a Git directory that are read for a commit.
+const READ: [&str; 4] = ["refs", "packed-refs", "reftable", "objects"];
 
-/// The maximum number of folders and files of configuration that are looked into.
+/// The maximum number of folders of objects that a repository borrows from.
 const MAX: usize = 64;
 
 /// The maximum size in bytes of a file that names other places.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The places that Git reads for a local repository.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Storage {
-    /// The Git directory, those that it refers to, and whatever a symbolic link or the configuration names.
+    /// The text of its file `HEAD`.
+    head: String,
+    /// The Git directory with the references and the objects, which several working trees may share.
+    common: PathBuf,
+    /// Its folder of objects, and those that it borrows from.
+    objects: Vec<PathBuf>,
+    /// The Git directories, the folders of objects, and whatever a symbolic link in them names.
     places: Vec<PathBuf>,
-    /// A FIFO or a device, which would block Git.
-    special: Option<PathBuf>,
     seen: HashSet<PathBuf>,
 }
 
 impl Storage {
-    /// The places of the repository at `path`. Nothing but regular files is opened.
-    pub fn of(path: &Path) -> Self {
+    /// The places of the repository at `path`; the folders above `path` are not searched.
+    ///
+    /// # Errors
+    ///
+    /// [`REPO_NOT_FOUND`]; [`GIT_FAILED`] where a file is one that Git would wait for, or has a form that is not read.
+    pub fn of(path: &Path) -> Result<Self, Error> {
         let inner = path.join(".git");
-        let git = match text(&inner) {
-            Some(text) => text.strip_prefix("gitdir:").map(|folder| path.join(folder.trim())).unwrap_or_default(),
-            None if inner.exists() => inner,
-            None => path.to_owned(),
+        let git = match fs::metadata(&inner) {
+            Ok(found) if found.is_dir() => inner,
+            Ok(_) => {
+                let text = text(&inner)?.unwrap_or_default();
+                let folder = text.strip_prefix("gitdir:").map(str::trim).filter(|folder| !folder.is_empty());
+                path.join(folder.ok_or_else(|| not_read(&inner, "it does not name a Git directory"))?)
+            }
+            Err(_) => path.to_owned(),
         };
-        let mut storage = Self::default();
-        let common = text(&git.join("commondir")).map(|folder| git.join(folder.trim()));
-        let folders: Vec<PathBuf> = [Some(git), common].into_iter().flatten().collect();
-        for folder in &folders {
-            storage.add(folder);
-            storage.entries(folder, |name| READ.contains(&name));
-            storage.included(&[folder.join("config"), folder.join("config.worktree")]);
+        let common = text(&git.join("commondir"))?.map(|folder| git.join(folder.trim()));
+        let is_shared = common.is_some();
+        let common = common.unwrap_or_else(|| git.clone());
+        let head = text(&git.join("HEAD"))?.filter(|_| common.join("objects").is_dir());
+        let Some(head) = head else {
+            return Err(REPO_NOT_FOUND
+                .error(format!("there is no Git repository at {}", path.display()))
+                .remedy("Give the folder that has .git in it, with --path-in-repo for a part; for plain folders use ragmaker-file-sync.")
+                .detail("path", path.to_string_lossy()));
+        };
+        if is_shared && common.join("reftable").exists() {
+            return Err(not_read(
+                &git,
+                "it is a further working tree of a repository that keeps its references as tables",
+            )
+            .remedy("Give the folder of the repository's main working tree."));
         }
-        storage.borrowed(folders);
-        storage
+        let objects = vec![common.join("objects")];
+        let mut storage = Self { head, common, objects, places: vec![], seen: HashSet::new() };
+        storage.add(&git)?;
+        let common = storage.common.clone();
+        storage.add(&common)?;
+        for name in READ {
+            let part = common.join(name);
+            match part.symlink_metadata() {
+                Ok(found) if found.is_symlink() => storage.add(&part)?,
+                Ok(found) => check_kind(&part, found.file_type())?,
+                Err(_) => continue,
+            }
+            storage.entries(&part)?;
+        }
+        storage.borrow()?;
+        Ok(storage)
     }
 
     /// The places, each of which exists.
@@ -55,163 +101,277 @@ impl Storage {
         &self.places
     }
 
-    /// Refuses a repository with a FIFO or a device among its files: Git would wait for it.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        match &self.special {
-            None => Ok(()),
-            Some(path) => Err(GIT_FAILED
-                .error(format!("the repository refers to {}, which is not a regular file", path.display()))
-                .remedy("Remove it, or give a clone of the repository.")
-                .detail("path", path.to_string_lossy())),
+    /// A Git directory with the repository's references and objects, and nothing else of it.
+    ///
+    /// # Errors
+    ///
+    /// [`GIT_FAILED`] where it cannot be made.
+    pub(crate) fn view(&self) -> Result<TempDir, Error> {
+        let tables = self.common.join("reftable").is_dir();
+        let mut extensions = format!("\tobjectFormat = {}\n", self.object_format()?);
+        if tables {
+            extensions.push_str("\trefStorage = reftable\n");
+        }
+        let config = format!("[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n{extensions}");
+        let make = || -> io::Result<TempDir> {
+            let folder = tempfile::Builder::new().prefix("ragmaker-git-").tempdir()?;
+            let at = |name: &str| folder.path().join(name);
+            fs::write(at("config"), config)?;
+            fs::write(at("HEAD"), &self.head)?;
+            for name in READ.iter().filter(|name| **name != "objects") {
+                let part = self.common.join(name);
+                if part.exists() {
+                    link(&part, &at(name))?;
+                }
+            }
+            let mut borrowed = vec![];
+            for (number, objects) in self.objects.iter().enumerate() {
+                let own = if number == 0 { "objects".to_owned() } else { format!("borrowed-{number}") };
+                fs::create_dir(at(&own))?;
+                for entry in fs::read_dir(objects)? {
+                    let name = entry?.file_name();
+                    // Its folder `info` names further places.
+                    if name != "info" {
+                        link(&objects.join(&name), &at(&own).join(&name))?;
+                    }
+                }
+                if number > 0 {
+                    borrowed.push(format!("../{own}\n"));
+                }
+            }
+            fs::create_dir(at("objects/info"))?;
+            fs::write(at("objects/info/alternates"), borrowed.concat())?;
+            Ok(folder)
+        };
+        make().map_err(|error| GIT_FAILED.error(format!("cannot make a Git directory for the repository: {error}")))
+    }
+
+    /// The hash function of its names, which only its configuration says. That file alone is read, and nothing that it
+    /// includes.
+    fn object_format(&self) -> Result<String, Error> {
+        let config = self.common.join("config");
+        match fs::metadata(&config) {
+            Err(_) => return Ok("sha1".to_owned()),
+            Ok(found) if !found.is_file() => return Err(not_read(&config, "it is not a regular file")),
+            Ok(_) => {}
+        }
+        let mut file = std::ffi::OsString::from("--file=");
+        file.push(std::path::absolute(&config).unwrap_or(config));
+        let arguments = ["--no-includes", "--default=sha1", "--get", "extensions.objectFormat"].map(Into::into);
+        let command = git(None, Network::Refused, &[&["config".into(), file][..], &arguments].concat());
+        let format = run(command, &[])?;
+        let format = String::from_utf8_lossy(&format).trim().to_ascii_lowercase();
+        match &*format {
+            "sha1" | "sha256" => Ok(format),
+            _ => Err(not_read(&self.common, &format!("its names are of the unknown kind {format:?}"))),
         }
     }
 
     /// Adds a place that is not below another one.
-    fn add(&mut self, path: &Path) {
+    fn add(&mut self, path: &Path) -> Result<(), Error> {
         if let Ok(found) = fs::metadata(path) {
             self.places.push(path.to_owned());
-            self.check_kind(path, found.file_type());
+            check_kind(path, found.file_type())?;
         }
+        Ok(())
     }
 
-    fn check_kind(&mut self, path: &Path, kind: FileType) {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::FileTypeExt;
-            if (kind.is_fifo() || kind.is_char_device() || kind.is_block_device()) && self.special.is_none() {
-                self.special = Some(path.to_owned());
-            }
-        }
-        #[cfg(not(unix))]
-        let _ = (path, kind);
-    }
-
-    /// Looks at the entries of `folder`, and of the folders below it; at its top, only those that are `read`.
-    fn entries(&mut self, folder: &Path, read: impl Fn(&str) -> bool) {
-        let mut left = vec![(folder.to_owned(), true)];
-        while let Some((folder, is_top)) = left.pop() {
+    /// Looks at the entries of `folder`, and of the folders below it.
+    fn entries(&mut self, folder: &Path) -> Result<(), Error> {
+        let mut left = vec![folder.to_owned()];
+        while let Some(folder) = left.pop() {
             if !folder.canonicalize().is_ok_and(|real| self.seen.insert(real)) {
                 continue;
             }
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let (Ok(kind), path) = (entry.file_type(), entry.path()) else { continue };
-                let is_folder = kind.is_dir() || (kind.is_symlink() && path.is_dir());
-                if is_folder && is_top && !entry.file_name().to_str().is_some_and(&read) {
+                if kind.is_symlink() {
+                    self.add(&path)?;
+                } else {
+                    check_kind(&path, kind)?;
+                }
+                if kind.is_dir() || (kind.is_symlink() && path.is_dir()) {
+                    left.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the folders of objects that it borrows from, which may borrow in turn.
+    fn borrow(&mut self) -> Result<(), Error> {
+        let mut at = 0;
+        while at < self.objects.len() {
+            let objects = self.objects[at].clone();
+            let list = objects.join("info/alternates");
+            for line in
+                text(&list)?.unwrap_or_default().lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+            {
+                if line.starts_with('"') {
+                    return Err(not_read(&list, "it quotes a path"));
+                }
+                let folder = objects.join(line);
+                if self.objects.contains(&folder) || !folder.is_dir() {
                     continue;
                 }
-                if kind.is_symlink() {
-                    self.add(&path);
-                } else {
-                    self.check_kind(&path, kind);
+                if self.objects.len() == MAX {
+                    return Err(not_read(&list, &format!("the repository borrows from more than {MAX} others")));
                 }
-                if is_folder {
-                    left.push((path, false));
-                }
-            }
-        }
-    }
-
-    /// Adds the folders that `folders` borrow objects from, which may borrow in turn.
-    fn borrowed(&mut self, mut folders: Vec<PathBuf>) {
-        let mut at = 0;
-        while at < folders.len() && folders.len() < MAX {
-            let objects = folders[at].join("objects");
-            let objects = if objects.is_dir() { objects } else { folders[at].clone() };
-            let borrowed = text(&objects.join("info/alternates")).unwrap_or_default();
-            let borrowed: Vec<PathBuf> = borrowed.lines().map(|folder| objects.join(folder)).collect();
-            for folder in borrowed.into_iter().chain([objects]) {
-                if !folders.contains(&folder) {
-                    self.add(&folder);
-                    self.entries(&folder, |_| true);
-                    folders.push(folder);
-                }
+                self.add(&folder)?;
+                self.entries(&folder)?;
+                self.objects.push(folder);
             }
             at += 1;
         }
-    }
-
-    /// Adds the files of configuration that those of `files` include, which may include in turn.
-    fn included(&mut self, files: &[PathBuf]) {
-        let mut files = files.to_vec();
-        let mut at = 0;
-        while at < files.len() && files.len() < MAX {
-            for path in text(&files[at]).iter().flat_map(|text| included(text)) {
-                let home = std::env::var_os("HOME").map(PathBuf::from);
-                let path = match (path.strip_prefix("~/"), home) {
-                    (Some(rest), Some(home)) => home.join(rest),
-                    _ => files[at].parent().unwrap_or(&files[at]).join(&path),
-                };
-                if !files.contains(&path) {
-                    self.add(&path);
-                    files.push(path);
-                }
-            }
-            at += 1;
-        }
+        Ok(())
     }
 }
 
-/// The text of a regular file.
-fn text(file: &Path) -> Option<String> {
-    let found = fs::metadata(file).ok()?;
-    let bytes = (found.is_file() && found.len() <= MAX_BYTES).then(|| fs::read(file).ok()).flatten()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The paths that the configuration `text` includes, on any condition.
-fn included(text: &str) -> Vec<String> {
-    let mut is_include = false;
-    let mut paths = vec![];
-    for line in text.lines() {
-        let mut line = line.trim();
-        if line.starts_with('[') {
-            let header = line.to_ascii_lowercase();
-            is_include = header.starts_with("[include");
-            // A setting may follow on the line of the header.
-            line = line.rsplit_once(']').map_or("", |(_, rest)| rest.trim());
-        }
-        let setting = line.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("path"));
-        if let Some((_, value)) = setting.filter(|_| is_include) {
-            paths.push(value.trim().trim_matches('"').to_owned());
+/// Refuses a FIFO or a device, which would block Git.
+fn check_kind(path: &Path, kind: FileType) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() || kind.is_char_device() || kind.is_block_device() {
+            return Err(not_read(path, "it is not a regular file"));
         }
     }
-    paths
+    #[cfg(not(unix))]
+    let _ = (path, kind);
+    Ok(())
+}
+
+fn not_read(path: &Path, reason: &str) -> Error {
+    GIT_FAILED
+        .error(format!("{} of the repository is not read: {reason}", path.display()))
+        .remedy("Give a clone of the repository, made with `git clone --no-local`.")
+        .detail("path", path.to_string_lossy())
+}
+
+/// The text of a regular file; `None` if there is no file.
+fn text(file: &Path) -> Result<Option<String>, Error> {
+    let Ok(found) = fs::metadata(file) else { return Ok(None) };
+    if !found.is_file() {
+        return Err(not_read(file, "it is not a regular file"));
+    }
+    if found.len() > MAX_BYTES {
+        return Err(not_read(file, "it has more than 1 MiB"));
+    }
+    let bytes = fs::read(file).map_err(|error| not_read(file, &error.to_string()))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| not_read(file, "it is not UTF-8"))
+}
+
+/// Makes the link `to`, which leads to `from`.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    let from = std::path::absolute(from)?;
+    #[cfg(unix)]
+    return std::os::unix::fs::symlink(from, to);
+    #[cfg(windows)]
+    return if from.is_dir() {
+        std::os::windows::fs::symlink_dir(from, to)
+    } else {
+        std::os::windows::fs::symlink_file(from, to)
+    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
+
+    /// A folder with a repository `work` of one commit, made with `arguments` of `git init`.
+    fn repository(arguments: &[&str]) -> (TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let git = |arguments: &[&str]| {
+            let identity = ["-c", "user.name=x", "-c", "user.email=x@x.example", "-C", "work"];
+            let status = Command::new("git").args(identity).args(arguments).current_dir(&top).status().unwrap();
+            assert!(status.success(), "{arguments:?}");
+        };
+        fs::create_dir(top.join("work")).unwrap();
+        git(&[&["init", "--quiet"], arguments].concat());
+        fs::write(top.join("work/a.md"), "# A\n").unwrap();
+        git(&["add", "a.md"]);
+        git(&["commit", "--quiet", "--message", "a"]);
+        (folder, top)
+    }
+
+    fn head(storage: &Storage) -> Result<Vec<u8>, Error> {
+        let view = storage.view()?;
+        run(git(Some(view.path()), Network::Refused, &["cat-file", "blob", "HEAD:a.md"]), &[])
+    }
 
     #[test]
-    fn included_files_are_found() {
-        let text =
-            "[core]\n\tpath = no\n[include]\n\tpath = \"a b\"\n[includeIf \"gitdir:/x\"] PATH=~/c\n[x]\npath = no\n";
-        assert_eq!(included(text), ["a b", "~/c"]);
+    fn a_view_has_the_content_of_the_repository() {
+        for arguments in [&[][..], &["--object-format=sha256"], &["--ref-format=reftable"]] {
+            let (_folder, top) = repository(arguments);
+            let storage = Storage::of(&top.join("work")).unwrap();
+            assert_eq!(head(&storage).unwrap(), b"# A\n", "{arguments:?}");
+        }
+        assert!(Storage::of(tempfile::tempdir().unwrap().path()).unwrap_err().is(REPO_NOT_FOUND));
+    }
+
+    #[test]
+    fn the_configuration_of_the_repository_is_not_read() {
+        let (_folder, top) = repository(&[]);
+        let config = top.join("work/.git/config");
+        let before = fs::read_to_string(&config).unwrap();
+        fs::write(top.join("outside"), "secret = value\n").unwrap();
+        for more in ["[include] path = ../../outside\n", "[includeIf \"gitdir:**\"]\n\tpath = \\\n ../../outside\n"] {
+            fs::write(&config, format!("{before}{more}")).unwrap();
+            assert_eq!(head(&Storage::of(&top.join("work")).unwrap()).unwrap(), b"# A\n");
+        }
     }
 
     #[cfg(unix)]
     #[test]
     fn links_and_special_files_are_found() {
         use std::os::unix::fs::symlink;
-        let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let (_folder, top) = repository(&[]);
         let (git, outside) = (top.join("work/.git"), top.join("outside"));
-        for folder in [git.join("objects/ab"), git.join("hooks"), outside.join("pack")] {
+        for folder in [git.join("hooks"), outside.join("pack")] {
             fs::create_dir_all(folder).unwrap();
         }
-        fs::write(git.join("config"), "[include]\n\tpath = more\n").unwrap();
-        fs::write(git.join("more"), "[include]\n\tpath = more\n\tpath = ../../pipe\n").unwrap();
+        fs::remove_dir(git.join("objects/pack")).unwrap();
         symlink(outside.join("pack"), git.join("objects/pack")).unwrap();
         symlink(&outside, git.join("hooks/unused")).unwrap();
-        let storage = Storage::of(&top.join("work"));
-        storage.check().unwrap();
+        let storage = Storage::of(&top.join("work")).unwrap();
         assert!(storage.places().contains(&git.join("objects/pack")), "{storage:?}");
         assert!(!storage.places().iter().any(|place| place.ends_with("unused")));
-        std::process::Command::new("mkfifo").arg(top.join("pipe")).status().unwrap();
-        assert!(Storage::of(&top.join("work")).check().unwrap_err().message().contains("pipe"));
-        fs::write(git.join("config"), "").unwrap();
-        Storage::of(&top.join("work")).check().unwrap();
-        std::process::Command::new("mkfifo").arg(outside.join("pack/x.idx")).status().unwrap();
-        assert!(Storage::of(&top.join("work")).check().is_err());
+        Command::new("mkfifo").arg(outside.join("pack/x.idx")).status().unwrap();
+        assert!(Storage::of(&top.join("work")).unwrap_err().message().contains("x.idx"));
+    }
+
+    #[test]
+    fn borrowed_objects_are_all_found_or_refused() {
+        let (_folder, top) = repository(&[]);
+        let own = top.join("work/.git/objects");
+        // All its objects are those of a chain of others.
+        let store = |number: usize| top.join(format!("store-{number}"));
+        for number in 0..=MAX {
+            fs::create_dir_all(store(number).join("info")).unwrap();
+            fs::write(store(number).join("info/alternates"), format!("# a note\n\n{}\n", store(number + 1).display()))
+                .unwrap();
+        }
+        for entry in fs::read_dir(&own).unwrap().map(|entry| entry.unwrap()) {
+            if entry.file_name() != "info" {
+                fs::rename(entry.path(), store(3).join(entry.file_name())).unwrap();
+            }
+        }
+        let borrow = |text: String| {
+            fs::create_dir_all(own.join("info")).unwrap();
+            fs::write(own.join("info/alternates"), text).unwrap();
+            Storage::of(&top.join("work"))
+        };
+        let too_many = borrow("../../../store-0\n".to_owned()).unwrap_err();
+        assert!(too_many.is(GIT_FAILED) && too_many.message().contains("64"), "{too_many}");
+        fs::remove_file(store(20).join("info/alternates")).unwrap();
+        let storage = borrow("../../../store-0\n".to_owned()).unwrap();
+        assert_eq!(storage.objects.len(), 22);
+        assert!(storage.places().iter().any(|place| place.ends_with("store-20")), "{storage:?}");
+        assert_eq!(head(&storage).unwrap(), b"# A\n");
+        for refused in ["\"../../../store-0\"\n".to_owned(), "#".repeat(MAX_BYTES as usize + 1)] {
+            assert!(borrow(refused).unwrap_err().is(GIT_FAILED));
+        }
     }
 }

@@ -76,8 +76,22 @@ pub struct Run {
     pages: Vec<Page>,
     earlier: Vec<Value>,
     continued: bool,
+    use_of_journal: UseOfJournal,
+    /// Whether the run could not be brought to its end, so that the next one continues it.
+    is_suspended: bool,
     stream: bool,
     progress: Progress,
+}
+
+/// Whether a later run can go on from the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UseOfJournal {
+    /// No later run reads it.
+    None,
+    /// It has no entry yet.
+    Empty,
+    /// It has entries.
+    Entries,
 }
 
 /// A line of the journal.
@@ -127,6 +141,8 @@ impl Run {
             pages: vec![],
             earlier: vec![],
             continued: false,
+            use_of_journal: if key.is_some() { UseOfJournal::Empty } else { UseOfJournal::None },
+            is_suspended: false,
             stream,
             progress: Progress::new(None, stream),
         };
@@ -163,6 +179,9 @@ impl Run {
             }
         }
         self.continued = !self.earlier.is_empty();
+        if self.continued {
+            self.use_of_journal = UseOfJournal::Entries;
+        }
         self.file.set_len(end)?;
         if end == 0 {
             self.file.write_all(first.as_bytes())?;
@@ -188,6 +207,20 @@ impl Run {
     /// [`REPORT_NOT_WRITABLE`].
     pub fn end(&mut self, page: Page, state: impl Serialize) -> Result<(), Error> {
         self.append(Some(&page), &state)?;
+        self.show(page);
+        Ok(())
+    }
+
+    /// Notes a page that failed because its source cannot be reached at all. It is in this run's report, but not in the
+    /// journal, which stays: the next run of the same request continues this one, and asks for the page again.
+    pub fn suspend(&mut self, page: Page) {
+        self.is_suspended = true;
+        // The interrupted run may have ended it; a report has one verdict for each page.
+        self.pages.retain(|known| known.url != page.url);
+        self.show(page);
+    }
+
+    fn show(&mut self, page: Page) {
         if self.stream {
             let mut out = vec![];
             // A page is texts, which can be written to memory.
@@ -198,7 +231,6 @@ impl Run {
         self.progress.ended(page.verdict);
         self.pages.push(page);
         self.progress.show();
-        Ok(())
     }
 
     /// Notes what the source needs to go on, without a page.
@@ -211,6 +243,9 @@ impl Run {
     }
 
     fn append(&mut self, page: Option<&Page>, state: &impl Serialize) -> Result<(), Error> {
+        if self.use_of_journal == UseOfJournal::Empty {
+            self.use_of_journal = UseOfJournal::Entries;
+        }
         let line = serde_json::json!({"page": page, "state": state}).to_string() + "\n";
         self.file.write_all(line.as_bytes()).map_err(|error| not_writable(&self.journal, &error))
     }
@@ -241,7 +276,7 @@ impl Run {
         self.progress.hidden = true;
     }
 
-    /// Ends the run: writes its report and makes its answer.
+    /// Ends the run: writes its report and makes its answer. The journal of a run that was suspended is kept.
     ///
     /// # Errors
     ///
@@ -264,7 +299,9 @@ impl Run {
             }
             Ok(())
         })?;
-        fs::remove_file(&self.journal).map_err(|error| not_writable(&self.journal, &error))?;
+        if !(self.is_suspended && self.use_of_journal == UseOfJournal::Entries) {
+            fs::remove_file(&self.journal).map_err(|error| not_writable(&self.journal, &error))?;
+        }
 
         let mut counts = Counts::default();
         self.pages.iter().for_each(|page| counts.add(page.verdict));
@@ -330,6 +367,15 @@ mod tests {
         let journal = folder.path().join("reports/run.part");
         OpenOptions::new().append(true).open(&journal).unwrap().write_all(b"{\"page\": {\"ur").unwrap();
 
+        // Its source cannot be reached, which changes nothing of what is known.
+        for _ in 0..2 {
+            let mut run = start("a").unwrap();
+            assert_eq!(run.earlier::<String>(), ["seed", "one"]);
+            run.suspend(page(9, Verdict::Failed));
+            let summary = run.finish().unwrap();
+            assert!(summary.continued && summary.counts.failed == 1 && summary.counts.added == 1);
+        }
+
         let mut run = start("a").unwrap();
         assert_eq!(run.earlier::<String>(), ["seed", "one"]);
         run.end(page(2, Verdict::Unchanged), "two").unwrap();
@@ -352,6 +398,10 @@ mod tests {
         assert!(other.earlier::<String>().is_empty());
         other.end(page(4, Verdict::Added), "four").unwrap();
         drop(other);
+        let mut nothing = start("c").unwrap();
+        nothing.suspend(page(5, Verdict::Failed));
+        nothing.finish().unwrap();
+        assert!(!journal.exists());
         let mut over = Run::start_over(&catalog, "run", false).unwrap();
         assert!(over.earlier::<String>().is_empty());
         assert_eq!(over.finish().unwrap().total, 0);

@@ -28,7 +28,7 @@ use crate::{
     seeds::{self, as_folder},
     site::Site,
     state::{JournalEntry, State},
-    visit::{Context, Known, Outcome, Visited, visit},
+    visit::{Context, Known, visit},
 };
 
 /// After so many failures in a row, it is found out whether the site is down.
@@ -120,12 +120,16 @@ pub fn fetch(
         Ok(site) => site,
         Err(error) if error.is_not_allowed() => return Err(error),
         Err(error) => {
-            // Nothing is known of a site that cannot be reached.
-            run.end(Page::failed(key(wanted.start), &error), JournalEntry::default())?;
+            // Nothing is known of a site that cannot be reached, and what an interrupted run has found stays.
+            run.suspend(Page::failed(key(wanted.start), &error));
             return Ok(Fetched { run: run.finish()?, left: 0 });
         }
     };
     let earlier: Vec<JournalEntry> = run.earlier();
+    if let Some(failure) = site.failure().filter(|_| !earlier.is_empty()) {
+        run.suspend(Page::new(key(wanted.start), Verdict::Failed, failure));
+        return Ok(Fetched { run: run.finish()?, left: 0 });
+    }
     let mut state = State::new(store, run);
     state.enqueue_given(without_fragment(wanted.start), 0);
     if earlier.is_empty() {
@@ -269,16 +273,19 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
                 state = section.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         };
-        let visited = if section.is_down() {
-            let reason = "the site does not answer";
-            Visited { unreachable: true, ..Outcome::Page(Page::new(key(&url), Verdict::Failed, reason)).into() }
-        } else {
-            let known = known.as_ref().map(|listed| {
-                let links = if has_file { section.links_of(&key(&url), listed) } else { None };
-                Known { listed, links }
-            });
-            visit(&url, known.as_ref(), &section.context)
-        };
+        if section.is_down() {
+            let mut state = section.state();
+            state.run.suspend(Page::new(key(&url), Verdict::Failed, "the site does not answer"));
+            state.busy -= 1;
+            drop(state);
+            section.changed.notify_all();
+            continue;
+        }
+        let known = known.as_ref().map(|listed| {
+            let links = if has_file { section.links_of(&key(&url), listed) } else { None };
+            Known { listed, links }
+        });
+        let visited = visit(&url, known.as_ref(), &section.context);
         let mut found: Vec<(Url, u32)> = vec![];
         if wanted.depth.is_none_or(|most| depth < most) {
             found.extend(visited.links.pages.iter().map(|to| (to.clone(), depth + 1)));

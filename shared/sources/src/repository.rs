@@ -22,7 +22,7 @@ pub fn address(text: &str, invocation: &Invocation) -> Result<Address, Error> {
     let given =
         if Path::new(text.trim()).is_absolute() || text.contains("://") { named } else { Path::new(text.trim()) };
     let path = roots.place(&given.to_string_lossy())?.path();
-    for place in Storage::of(&path).places() {
+    for place in Storage::of(&path)?.places() {
         roots.place(&place.to_string_lossy()).map_err(|error| {
             PATH_NOT_ALLOWED
                 .error(format!("the repository at {} keeps its content elsewhere: {}", path.display(), error.message()))

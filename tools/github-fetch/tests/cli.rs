@@ -389,10 +389,13 @@ fn a_pipe_among_the_files_of_a_repository_does_not_block() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let config = source.join(".git/config");
     let before = fs::read_to_string(&config).unwrap();
+    // What the configuration includes is not opened.
     fs::write(&config, format!("{before}[include]\n\tpath = {}\n", pipe.display())).unwrap();
+    let borrowed = source.join(".git/refs/heads/pipe");
+    symlink(&pipe, &borrowed).unwrap();
     let (code, error) = tree.error(&["--repo-url", "source", "--kb-root", "kb"]);
     assert!(code == "GIT_FAILED" && error["message"].as_str().unwrap().contains("pipe"), "{error}");
-    fs::write(&config, before).unwrap();
+    fs::remove_file(&borrowed).unwrap();
     assert_eq!(count(&fetch(&tree, &["--repo-url", "source"]), "added"), 4);
 }
 
@@ -458,9 +461,22 @@ fn a_model_reads_repositories_of_the_project_alone() {
     fs::remove_dir_all(tree.root.join("linked/.git/objects/pack")).unwrap();
     symlink(outside.join("objects/pack"), tree.root.join("linked/.git/objects/pack")).unwrap();
     assert_eq!(tree.error(&["--arguments", &call("linked")]).0, "PATH_NOT_ALLOWED");
-    git(&tree.root, &["init", "--quiet", "including"]);
-    tree.write("including/.git/config", format!("[include]\n\tpath = {}/config\n", outside.display()));
-    assert_eq!(tree.error(&["--arguments", &call("including")]).0, "PATH_NOT_ALLOWED");
+    // Nor through the sixty-fifth of a chain of repositories, or a list that is too long to be read.
+    for number in 0..70 {
+        let next = if number < 69 {
+            format!("../../chain-{}/objects", number + 1)
+        } else {
+            format!("{}/objects", outside.display())
+        };
+        tree.write(&format!("chain-{number}/objects/info/alternates"), format!("{next}\n"));
+    }
+    tree.write("borrow/.git/objects/info/alternates", "../../../chain-0/objects\n");
+    assert_eq!(tree.error(&["--arguments", &call("borrow")]).0, "GIT_FAILED");
+    let long = format!("#{}\n{}/objects\n", "x".repeat(1 << 20), outside.display());
+    tree.write("borrow/.git/objects/info/alternates", long);
+    assert_eq!(tree.error(&["--arguments", &call("borrow")]).0, "GIT_FAILED");
+    tree.write("borrow/.git/objects/info/alternates", format!("\"{}/objects\"\n", outside.display()));
+    assert_eq!(tree.error(&["--arguments", &call("borrow")]).0, "GIT_FAILED");
     symlink(&outside, tree.root.join("link")).unwrap();
     assert_eq!(tree.error(&["--arguments", &call("link")]).0, "PATH_NOT_ALLOWED");
     // A person may.
