@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod advice_tests;
+mod groups;
 mod list;
 mod offer;
 pub mod original;
@@ -16,7 +17,8 @@ pub mod stdin;
 pub mod subprocess;
 mod workflow;
 
-pub use list::{TOOL_NOT_FOUND, TOOLS, Tool, entries, find, manuals, unknown_tool};
+pub use groups::{GROUPS, Group};
+pub use list::{TOOL_NOT_FOUND, TOOLS, Tool, entries, find, main, manuals, unknown_tool};
 pub use offer::{Format, Offer, Selection, offers};
 pub use program::{arguments, fail, print};
 pub use provenance::notice;

@@ -1,6 +1,6 @@
 //! The list of tools.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ffi::OsString, process::ExitCode};
 
 use ragmaker_tool::{
     ARGUMENT_ERROR, Approval, CallAnswer, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual,
@@ -35,6 +35,18 @@ macro_rules! tools {
         /// The manuals of all tools, in the same order as their entries.
         pub fn manuals() -> Vec<Manual> {
             vec![$(Manual::of::<$tool::Args>()),*]
+        }
+
+        /// Runs the tool whose executable is `command` as that executable does, with the command line `words`; `None`
+        /// if there is no such tool.
+        pub fn main(command: &str, words: Vec<OsString>) -> Option<ExitCode> {
+            match command {
+                $(<$tool::Args as ragmaker_tool::Tool>::NAME => {
+                    let entry = || format!("{:#}\n", ragmaker_tool::describe::entry::<$tool::Args>()).into();
+                    Some(ragmaker_tool::main_with::<$tool::Args>(words, entry))
+                })*
+                _ => None,
+            }
         }
 
         // Not in the list, so that a program which only reads the list links no tool.

@@ -1,6 +1,7 @@
 //! Arguments, output and errors of the hosts, in the same form as for tools.
 
 use std::{
+    ffi::OsString,
     io::{self, Write},
     process::ExitCode,
 };
@@ -12,8 +13,8 @@ use ragmaker_tool::{
     json::{self, Charset},
 };
 
-/// The arguments of this process, which takes the options in `host` (see [`ragmaker_tool::host`]) beside its
-/// own; or how it ends: after `--help`, `--version` or a mistake.
+/// The arguments in the command line `words` of a program that takes the options in `host` (see [`ragmaker_tool::host`])
+/// beside its own; or how it ends: after `--help`, `--version` or a mistake.
 ///
 /// # Errors
 ///
@@ -21,9 +22,10 @@ use ragmaker_tool::{
 pub fn arguments<T: FromArgs + ArgsInfo>(
     name: &str,
     version: &str,
+    words: impl IntoIterator<Item = OsString>,
     host: &[&str],
 ) -> Result<(T, HostOptions), ExitCode> {
-    match of_program::<T>(name, host) {
+    match of_program::<T>(name, words, host) {
         Ok(Parsed::Work(arguments)) => Ok(arguments),
         Ok(Parsed::Help(text)) => Err(print(&text)),
         Ok(Parsed::Version | Parsed::Describe) => Err(print(&format!("{name} {version}\n"))),

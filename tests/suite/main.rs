@@ -21,6 +21,7 @@ mod grid;
 mod irregular;
 mod log;
 mod mcp;
+mod multicall;
 mod pipelines;
 mod policy;
 mod roots;

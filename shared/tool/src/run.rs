@@ -2,6 +2,8 @@
 
 use std::{
     borrow::Cow,
+    env,
+    ffi::OsString,
     io::{self, Write},
     panic,
     process::ExitCode,
@@ -48,10 +50,18 @@ impl From<Exit> for ExitCode {
 /// generates with [`describe::entry`]. It comes as text because what makes schemas would be a sixth of
 /// a small executable.
 pub fn main<T: Tool>(entry: &'static str) -> ExitCode {
+    main_with::<T>(env::args_os().skip(1), || Cow::Borrowed(entry))
+}
+
+/// Runs `T` like [`main`], with the command line `words`: for a program that contains several tools.
+pub fn main_with<T: Tool>(
+    words: impl IntoIterator<Item = OsString>,
+    entry: impl FnOnce() -> Cow<'static, str>,
+) -> ExitCode {
     // A panic is reported as JSON below; the default hook would print prose before it.
     panic::set_hook(Box::new(|_| ()));
     let charset = Charset::from_env();
-    let exit = match caught::<T, _>(|| run::<T>(entry, charset)) {
+    let exit = match caught::<T, _>(|| run::<T>(words, entry, charset)) {
         Ok(()) => Exit::Success,
         Err(error) => {
             // In one write: tools that run at once may share the stream. When it is closed as well, nobody can
@@ -149,8 +159,12 @@ impl<'a, A> Success<'a, A> {
     }
 }
 
-fn run<T: Tool>(entry: &str, charset: Charset) -> Result<(), Error> {
-    let text = match arguments::from_process::<T>().inspect_err(log::Record::refuse::<T>)? {
+fn run<T: Tool>(
+    words: impl IntoIterator<Item = OsString>,
+    entry: impl FnOnce() -> Cow<'static, str>,
+    charset: Charset,
+) -> Result<(), Error> {
+    let text = match arguments::parse::<T>(words).inspect_err(log::Record::refuse::<T>)? {
         Parsed::Work(called) => {
             if let Some(outcome) = streamed(&called) {
                 return outcome;
@@ -165,7 +179,7 @@ fn run<T: Tool>(entry: &str, charset: Charset) -> Result<(), Error> {
         }
         Parsed::Help(text) => Cow::Owned(text),
         Parsed::Version => Cow::Owned(format!("{} {}\n", T::NAME, T::VERSION)),
-        Parsed::Describe => Cow::Borrowed(entry),
+        Parsed::Describe => entry(),
     };
     written(io::stdout().write_all(text.as_bytes()))
 }

@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{Process, Tool, executables::found, processes};
+use super::{Process, Tool, executable, executables::found, processes};
 
 /// A fresh folder for tools to work in.
 ///
@@ -53,7 +53,12 @@ impl Project {
 
     /// The tool `ragmaker-NAME`, to be run in this project.
     pub fn tool(&self, name: &str) -> Tool {
-        Tool::new(name).directory(&self.path).env("RAGMAKER_PROJECT_ROOT", &self.path)
+        self.program(&executable(&format!("ragmaker-{name}")))
+    }
+
+    /// The program at `path`, to be run in this project.
+    pub fn program(&self, path: &Path) -> Tool {
+        Tool::of(path).directory(&self.path).env("RAGMAKER_PROJECT_ROOT", &self.path)
     }
 
     /// What is running for this project.

@@ -29,7 +29,12 @@ pub struct Tool {
 impl Tool {
     /// The tool `ragmaker-NAME`.
     pub fn new(name: &str) -> Self {
-        let mut command = Command::new(executable(&format!("ragmaker-{name}")));
+        Self::of(&executable(&format!("ragmaker-{name}")))
+    }
+
+    /// The program at `path`.
+    pub fn of(path: &Path) -> Self {
+        let mut command = Command::new(path);
         // No window opens on the screen of whoever runs the tests.
         command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
         Self::from(command)

@@ -1,6 +1,7 @@
 //! The command-line program: a single request, or a conversation at a prompt.
 
 use std::{
+    ffi::OsString,
     io::{self, IsTerminal},
     panic::{self, AssertUnwindSafe},
     process::ExitCode,
@@ -20,14 +21,14 @@ use crate::{
     start,
 };
 
-/// Runs this process: its `main` function is this call.
-pub fn main() -> ExitCode {
+/// Runs the program with the command line `words`.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let roles = [ragmaker_browser::run_if_asked, subprocess::run_if_asked, ragmaker_foreign::run_if_asked];
     if let Some(exit) = roles.iter().find_map(|run_if_asked| run_if_asked()) {
         return exit;
     }
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    let (arguments, host): (Arguments, _) = match ragmaker_registry::arguments(name, version, &host_options()) {
+    let (arguments, host): (Arguments, _) = match ragmaker_registry::arguments(name, version, words, &host_options()) {
         Ok(parsed) => parsed,
         Err(exit) => return exit,
     };

@@ -1,7 +1,5 @@
-//! `ragmaker-agent`: see the library.
+//! The executable `ragmaker-agent`.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    ragmaker_agent::main()
+fn main() -> std::process::ExitCode {
+    ragmaker_agent::main(std::env::args_os().skip(1))
 }

@@ -1,51 +1,5 @@
-//! `ragmaker-call`: runs a tool by its name, with JSON arguments from standard input.
-//!
-//! Output and exit status are those of the tool. The host options are flags of this program.
+//! The executable `ragmaker-call`.
 
-use std::process::ExitCode;
-
-use argh::{ArgsInfo, FromArgs};
-use ragmaker_registry::{TOOLS, arguments, fail, find, original::translated, print, unknown_tool};
-use ragmaker_tool::{
-    Approval, Error, HostOptions,
-    arguments::read_json,
-    host,
-    json::{self, Charset},
-};
-
-/// Call a tool by its name, with its arguments as a JSON object on standard input.
-#[derive(FromArgs, ArgsInfo)]
-#[argh(help_triggers("-h", "--help"))]
-struct Arguments {
-    /// name of the tool, such as `read_file`
-    #[argh(positional)]
-    name: String,
-}
-
-fn main() -> ExitCode {
-    if let Some(exit) = ragmaker_browser::run_if_asked().or_else(ragmaker_registry::subprocess::run_if_asked) {
-        return exit;
-    }
-    let (Arguments { name }, host) = match arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), host::ALL) {
-        Ok(arguments) => arguments,
-        Err(exit) => return exit,
-    };
-    std::panic::set_hook(Box::new(|_| ()));
-    match call(&name, &host) {
-        Ok(text) => print(&text),
-        Err(error) => fail(&error),
-    }
-}
-
-/// Runs the tool and returns its output.
-fn call(name: &str, host: &HostOptions) -> Result<String, Error> {
-    let tool = find(name).ok_or_else(|| unknown_tool(name, TOOLS))?;
-    let (tool, arguments) = translated(tool, read_json("-")?);
-    let answered = tool.call_approved(arguments, host, &Approval::Interactive)?;
-    Ok(answered.plain.unwrap_or_else(|| {
-        let mut out = vec![];
-        // Writing a value to memory cannot fail.
-        let _ = json::write(&answered.json, Charset::from_env(), &mut out);
-        String::from_utf8_lossy(&out).into_owned()
-    }))
+fn main() -> std::process::ExitCode {
+    ragmaker_call::main(std::env::args_os().skip(1))
 }

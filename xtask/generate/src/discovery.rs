@@ -14,7 +14,7 @@ use crate::files::{self, root};
 
 /// The hosts in tools/: executables that serve all tools. A person or an agent's runtime starts them; a model
 /// never calls them.
-const HOSTS: [&str; 4] = ["agent", "call", "discover", "mcp"];
+const HOSTS: [&str; 5] = ["agent", "call", "discover", "mcp", "ragmaker"];
 
 /// Writes the files.
 pub(crate) fn write() -> anyhow::Result<()> {

@@ -41,12 +41,13 @@ fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     }
     files.insert(root().join("tools/README.md"), overview(&entries));
     for (document, name, table) in [
-        ("contract", "variables", variables(VARIABLES)),
-        ("mcp", "profiles", profiles()),
-        ("configuration", "keys", keys()),
-        ("configuration", "key variables", key_variables()),
+        ("README.md", "tools", groups()),
+        ("docs/contract.md", "variables", variables(VARIABLES)),
+        ("docs/mcp.md", "profiles", profiles()),
+        ("docs/configuration.md", "keys", keys()),
+        ("docs/configuration.md", "key variables", key_variables()),
     ] {
-        let path = root().join("docs").join(document).with_extension("md");
+        let path = root().join(document);
         // A document may have several regions.
         let text = match files.remove(&path) {
             Some(text) => text,
@@ -223,6 +224,12 @@ fn profiles() -> String {
         ),
     ]);
     table(&["Profile", "Tools"], rows)
+}
+
+/// The tools by purpose, for README.
+fn groups() -> String {
+    let rows = ragmaker_registry::GROUPS.iter().map(|group| vec![group.purpose.to_owned(), group.tools.join(", ")]);
+    table(&["to", "use `ragmaker-…`"], rows.collect())
 }
 
 /// A section with a table; empty without rows.

@@ -46,11 +46,6 @@ pub fn choice<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, String> {
     T::deserialize(text.into_deserializer()).map_err(|error: value::Error| error.to_string())
 }
 
-/// Parses the arguments of this process as a tool's.
-pub fn from_process<T: Tool>() -> Result<Parsed<ParsedCall<T>>, Error> {
-    parse(std::env::args_os().skip(1))
-}
-
 /// Parses a tool's command line, the name of the program left out.
 pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed<ParsedCall<T>>, Error> {
     let mut line = CommandLine::of_tool::<T>();
@@ -63,18 +58,22 @@ pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<P
     }
 }
 
-/// Parses the arguments of this process as those of a program that is not a tool, with the options in `host`
-/// among those of [`HostOptions`]: all of them where the program is a host of calls.
+/// Parses the command line `words` as that of a program that is not a tool, with the options in `host` among those of
+/// [`HostOptions`]: all of them where the program is a host of calls.
 ///
 /// # Errors
 ///
 /// [`ARGUMENT_ERROR`], with the advice to run `name --help`.
-pub fn of_program<T: FromArgs + ArgsInfo>(name: &str, host: &[&str]) -> Result<Parsed<(T, HostOptions)>, Error> {
+pub fn of_program<T: FromArgs + ArgsInfo>(
+    name: &str,
+    words: impl IntoIterator<Item = OsString>,
+    host: &[&str],
+) -> Result<Parsed<(T, HostOptions)>, Error> {
     let info = T::get_args_info();
     let repeats = |positional: &argh::PositionalInfo<'_>| matches!(positional.optionality, Optionality::Repeating);
     let most = if info.positionals.iter().any(repeats) { usize::MAX } else { info.positionals.len() };
     let mut line = CommandLine::of_program(own_flags(info.flags), most, host);
-    let parsed = texts(std::env::args_os().skip(1)).and_then(|texts| {
+    let parsed = texts(words).and_then(|texts| {
         line.push_all(texts)?;
         match line.asked {
             None => Ok(Parsed::Work((line.parsed(name)?, line.host_options(name)?))),

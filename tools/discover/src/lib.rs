@@ -1,0 +1,48 @@
+//! `ragmaker-discover`: prints the declarations of the tools, in the form that a client needs.
+//!
+//! A client that runs this program at its start may not handle a failure. So it always prints an array and exits with
+//! status 0.
+
+use std::{ffi::OsString, process::ExitCode};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_registry::{Format, Selection, arguments, fail, offers, print};
+use serde_json::Value;
+
+/// Print the tools as an array of function declarations.
+#[derive(FromArgs, ArgsInfo)]
+#[argh(help_triggers("-h", "--help"))]
+struct Arguments {
+    /// whose form they take: gemini (the default), openai, anthropic or mcp
+    #[argh(option, default = "Format::Gemini")]
+    format: Format,
+    /// print the tools for one kind of work: gather, fetch, ask, files or all (the default)
+    #[argh(option)]
+    profile: Option<String>,
+    /// print the tool that runs shell lines, too
+    #[argh(switch)]
+    commands: bool,
+}
+
+/// Runs the program with the command line `words`.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Arguments = match arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), words, &[]) {
+        Ok((arguments, _)) => arguments,
+        Err(exit) if exit == ExitCode::SUCCESS => return exit,
+        Err(_) => return print("[]\n"),
+    };
+    match Selection::new(arguments.profile.as_deref(), None, false) {
+        Ok(selection) => {
+            let tools = offers(&selection.with_commands(arguments.commands))
+                .iter()
+                .map(|offer| offer.to(arguments.format))
+                .collect();
+            // One line: indentation would be a third of it, and some clients show it to their model.
+            print(&format!("{}\n", Value::Array(tools)))
+        }
+        Err(error) => {
+            fail(&error);
+            print("[]\n")
+        }
+    }
+}

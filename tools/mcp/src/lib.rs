@@ -1,0 +1,116 @@
+//! `ragmaker-mcp`: serves all tools over the Model Context Protocol.
+//!
+//! One executable contains several programs: the server, a tool that the server runs in a subprocess
+//! ([`ragmaker_registry::subprocess`]), and the supervisor of a browser that such a tool opened.
+
+#[cfg(feature = "http")]
+mod http;
+mod prompts;
+mod question;
+mod resources;
+mod scope;
+mod server;
+#[cfg(feature = "http")]
+mod sessions;
+mod stdio;
+#[cfg(feature = "http")]
+mod token;
+mod twice;
+
+use std::{ffi::OsString, panic, process::ExitCode};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_registry::{Selection, subprocess};
+use ragmaker_tool::{Code, Error, HostOptions, host};
+
+use crate::server::Server;
+
+/// The protocol's connection failed.
+const CONNECTION_FAILED: Code = Code::new(
+    "CONNECTION_FAILED",
+    "Start it from a client of the Model Context Protocol, or with --http and an address that is free.",
+);
+
+/// Serve the tools to an agent over the Model Context Protocol, on standard input and output.
+#[derive(FromArgs, ArgsInfo)]
+#[argh(help_triggers("-h", "--help"))]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+struct Arguments {
+    /// offer the tools for one kind of work: gather, fetch, ask, files or all (the default)
+    #[argh(option)]
+    profile: Option<String>,
+    /// offer only these tools: their names, with commas between
+    #[argh(option)]
+    tools: Option<String>,
+    /// offer only tools that change nothing
+    #[argh(switch)]
+    read_only: bool,
+    /// offer the tool that runs shell lines, too; what does more than read is asked for, where the client can
+    #[argh(switch)]
+    commands: bool,
+    /// offer no workflows as prompts; for clients that have them as commands, which a prompt of the same name would hide
+    #[argh(switch)]
+    no_prompts: bool,
+    /// describe the tools' answers to clients, too
+    #[argh(switch)]
+    output_schemas: bool,
+    /// serve over HTTP at this port or address:port instead, on loopback unless an address says otherwise
+    #[cfg(feature = "http")]
+    #[argh(option)]
+    http: Option<http::Listen>,
+    /// file with the token that HTTP clients have to send; created if missing (default: a new token in the project's cache folder)
+    #[cfg(feature = "http")]
+    #[argh(option)]
+    token_file: Option<std::path::PathBuf>,
+    /// let every local user and process call over HTTP
+    #[cfg(feature = "http")]
+    #[argh(switch)]
+    no_token: bool,
+}
+
+/// Runs the program with the command line `words`.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    if let Some(exit) = ragmaker_browser::run_if_asked().or_else(subprocess::run_if_asked) {
+        return exit;
+    }
+    let parsed = ragmaker_registry::arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), words, host::ALL);
+    let (arguments, host) = match parsed {
+        Ok(parsed) => parsed,
+        Err(exit) => return exit,
+    };
+    match run(&arguments, host) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => ragmaker_registry::fail(&error),
+    }
+}
+
+fn run(arguments: &Arguments, host: HostOptions) -> Result<(), Error> {
+    let selection = Selection::new(arguments.profile.as_deref(), arguments.tools.as_deref(), arguments.read_only)?
+        .with_commands(arguments.commands);
+    let host = scope::enter(host)?;
+    #[cfg(feature = "http")]
+    let token = match arguments.http {
+        Some(_) if !arguments.no_token => Some(http::token(arguments.token_file.as_deref(), &host)?),
+        _ => None,
+    };
+    let server = Server::new(&selection, host, arguments.output_schemas)?;
+    let server = if arguments.no_prompts { server.without_prompts() } else { server };
+    // A panic is answered as an error; the default hook would print prose as well.
+    panic::set_hook(Box::new(|_| ()));
+    let failed = |error: &dyn std::fmt::Display| CONNECTION_FAILED.error(error.to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(server::AT_ONCE + server::PROCESSES)
+        .build()
+        .map_err(|error| failed(&error))?;
+    #[cfg(feature = "http")]
+    let outcome = match arguments.http {
+        Some(listen) => runtime.block_on(http::serve(&server, listen, token)),
+        None => runtime.block_on(server.serve()),
+    };
+    #[cfg(not(feature = "http"))]
+    let outcome = runtime.block_on(server.serve());
+    // Work that goes on in a thread has nobody to tell.
+    runtime.shutdown_background();
+    outcome.map_err(|error| failed(&error))
+}

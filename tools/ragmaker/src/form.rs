@@ -1,0 +1,61 @@
+//! The output of `ragmaker`'s own commands: text for people, or the JSON of the tools with `--output json`.
+
+use std::{process::ExitCode, str::FromStr};
+
+use ragmaker_registry::{fail, print};
+use ragmaker_tool::{
+    Error, Exit,
+    json::{self, Charset},
+    printable,
+};
+use serde::Serialize;
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One JSON value.
+    Json,
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err("expected text or json".to_owned()),
+        }
+    }
+}
+
+/// An answer with `"status": "success"`.
+#[derive(Serialize)]
+struct Success<'a, A> {
+    status: &'static str,
+    #[serde(flatten)]
+    answer: &'a A,
+}
+
+impl Form {
+    /// Prints how a command ended, and returns the exit status. `text` says the answer for people.
+    pub(crate) fn end<A: Serialize>(self, outcome: Result<A, Error>, text: impl FnOnce(&A) -> String) -> ExitCode {
+        match (self, outcome) {
+            (Self::Text, Ok(answer)) => print(&text(&answer)),
+            (Self::Json, Ok(answer)) => {
+                let mut out = vec![];
+                // Writing a value to memory cannot fail.
+                let _ = json::write(&Success { status: "success", answer: &answer }, Charset::from_env(), &mut out);
+                print(&String::from_utf8_lossy(&out))
+            }
+            (Self::Text, Err(error)) => {
+                eprintln!("error: {}\n{}", printable(error.message()), printable(error.remediation()));
+                Exit::from(&error).into()
+            }
+            (Self::Json, Err(error)) => fail(&error),
+        }
+    }
+}
