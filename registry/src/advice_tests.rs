@@ -14,7 +14,7 @@ use crate::list::codes_and_options;
 const COMMON: [&str; 4] = ["--help", "--version", "--describe", "--arguments"];
 
 /// Options of other programs, which advice may mention.
-const FOREIGN: [&str; 1] = ["--cask"];
+const FOREIGN: [&str; 2] = ["--no-local", "--cask"];
 
 /// Crates whose texts contain options of other programs: Git's, and those of the commands that `guard` knows.
 const SKIPPED: [&str; 2] = ["shared/git/src/command.rs", "shared/guard/src/programs"];
